@@ -1,1 +1,1 @@
-"""What plays: agents assembled from parts, on arms and on boxes, for one trial or many."""
+"""Assemble agents from parts: on arms and on boxes, for one trial or a batch."""

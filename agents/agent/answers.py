@@ -1,4 +1,4 @@
-"""What a Gaussian-process agent says when it is asked; no answer changes the agent."""
+"""Queries of a Gaussian-process agent between rounds; no query changes the agent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .recommending import best_arms
 
 
 class Answers:
-    """Answers about points of a finite set; a subclass builds the parts at its reset and lets them learn."""
+    """Queries about points of a finite set; a subclass builds the parts at reset and updates them."""
 
     setting: Setting
     num_trials: int | None
@@ -39,50 +39,50 @@ class Answers:
     assumptions: Given
     declared: Declared
     round: int  # -1 before the first reset
-    t: Ints  # (B,) of each trial: rounds started since it began
+    t: Ints  # (B,) rounds started since the trial last began
 
     @property
     def alarms(self) -> list[list[int]] | list[int] | None:
-        """Rounds after which each trial noticed a change, None if it does not look for any."""
+        """Return the rounds after which each trial detected a change; None without a detector."""
         require_reset(self.round >= 0)
         each = self.restart.alarms
         return each if each is None or self.num_trials else each[0]
 
     @property
     def failed_fits(self) -> int:
-        """Hyperparameter fits that failed; 0 where none are learnt."""
+        """Count the hyperparameter fits that failed; 0 where none are learnt."""
         return self.assumptions.failed_fits
 
     @property
     def assumes_bound(self) -> bool:
-        """Whether it rests on a bound that was neither given nor published."""
+        """Return True if the agent relies on a default bound, neither given nor published."""
         require_reset(self.round >= 0)
         return rests_on_default(self.rule) or self.belief.assumes_bound or self.objective.assumes_bound
 
     @property
     def refuted(self) -> Bools | bool | None:
-        """Whether feedback contradicts B, R or the kernel, (B,) or one; None if the rule cannot tell."""
+        """Return True where feedback contradicts B, R or the kernel, (B,) or one; None without a test."""
         require_reset(self.round >= 0)
         each = refuted(self.rule, self.belief)
         return each if each is None or self.num_trials else bool(each[0])
 
     @property
     def infeasible(self) -> Bools | bool | None:
-        """Whether nothing that could last be chosen keeps the costs, (B,) or one; None if it cannot tell."""
+        """Return True where no action of the last choice was feasible, (B,) or one; None without a test."""
         require_reset(self.round >= 0)
         return self.declared.last(self.num_trials)
 
     @property
     def infeasible_since(self) -> Ints | int | None:
-        """The round (0-based) in which a trial first found so, (B,) or one; -1 where it never did."""
+        """Return the first round (0-based) with `infeasible` true, (B,) or one; -1 where there is none."""
         require_reset(self.round >= 0)
         return self.declared.first(self.num_trials)
 
     @property
     def certified(self) -> Bools | None:
-        """The arms that are known to keep all costs, (B, A) or (A,); None if it keeps no account of them.
+        """Return which arms are certified to keep all costs, (B, A) or (A,); None without a safe set.
 
-        In the only context of a finite set; with more of them it depends on the context.
+        The answer is None too on boxes and with several contexts, on which it would depend.
         """
         require_reset(self.round >= 0)
         decisions = self.setting.decisions
@@ -93,23 +93,23 @@ class Answers:
 
     @property
     def feedback_window(self) -> float | None:
-        """How long feedback may take to be learnt, in rounds or units of time; None if all that comes is."""
+        """Return the largest delay that is still learnt, in rounds or units of time; None if unlimited."""
         require_reset(self.round >= 0)
         window = self.belief.window
         return window if math.isfinite(window) else None
 
     @property
     def weighs(self) -> bool:
-        """Whether plays count for as much as is told of their noise; else for as little as any."""
+        """Return True if each play is weighted by its own noise; otherwise all have the noisiest's weight."""
         return self.belief.weighs and self.objective.of_reward
 
     @property
     def features(self) -> Floats:
-        """Features of all points, (N, dz + d)."""
+        """Return the features of all points, (N, dz + d)."""
         return self.setting.decisions.points
 
     def points(self, observation: Floats, action: Any) -> Ints:
-        """Indices of actions in their contexts, (B,)."""
+        """Return the indices of actions in their contexts, (B,)."""
         if self.round < 0:
             require_reset(False)
         arm = arms_of(action, self._size, self._num_arms)
@@ -118,15 +118,15 @@ class Answers:
         return self.setting.decisions.point_index(self._contexts(observation), arm)
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
-        """Mean and deviation of each arm's mean reward in a context, (dz,) -> (A,) or (B, A) each; copies."""
+        """Return copies of mean and std of the arms' mean rewards in a context, (A,) or (B, A) each."""
         context = self._contexts(observation)
         mean, std = self.belief.mean(context).copy(), self.belief.std(context).copy()
         return (mean, std) if self.num_trials else (mean[0], std[0])
 
     def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]] | None:
-        """Mean and deviation of the reward and of each cost at the arms, in their units, as of `posterior`.
+        """Return mean and std of reward and costs at the arms, in their units, shaped as by `posterior`.
 
-        None where the agent's only model is of something else, such as the reward less a penalty.
+        The answer is None where the agent models something else, such as the reward less a penalty.
         """
         context = self._contexts(observation)
         each = self.objective.beliefs(self.belief.mean(context), self.belief.std(context), context)
@@ -135,16 +135,16 @@ class Answers:
         return [(mean[0].copy(), std[0].copy()) for mean, std in each]
 
     def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
-        """Mean and deviation of the mean reward of an action a trial, (B,) each."""
+        """Return mean and std of the mean reward of one action per trial, (B,) each."""
         trial, point, belief = self.belief.rows, self.points(observation, action), self.belief
         mean = belief.centre.mean_of(trial, point) + belief.prior_mean[trial, point]
         return mean, np.sqrt(np.maximum(belief.spread.variance_of(trial, point), 0.0))
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """The arm of the largest posterior mean, in a context where there are several.
+        """Recommend the arm of the largest posterior mean in the observed context.
 
-        Under constraints it is that of the penalised objective. With separate models the reward's mean and
-        deviation come with it; else those of the objective, of which the agent has its only model.
+        Under constraints the mean is that of the penalised objective. Mean and std of the reward are reported
+        where it has a model of its own, those of the objective otherwise.
 
         Args:
             observation: the context, as `act` sees it; may be left out where there is only one.

@@ -1,4 +1,4 @@
-"""How a named algorithm becomes an agent: on arms or a box, for one trial or B, with or without learning."""
+"""Assemble the agent of an algorithm: on arms or a box, for one trial or B, with or without learning."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def assemble(
     """Return the agent of a model and a rule.
 
     Args:
-        model: what is assumed; it says whether hyperparameters are learnt.
-        rule_of: makes the rule from the model, again whenever the model changes.
-        num_trials: None for one environment; B for B trials at once, in lockstep where they share kernel and
-            arms, and side by side where each learns its own or has points of its own, as on a box.
-        kind: of agent on a finite set.
+        model: the assumptions; `model.learning` is None where hyperparameters are not learnt.
+        rule_of: makes the rule from the model; called again whenever the model changes.
+        num_trials: None for one environment; B for a batch: one agent where trials share kernel and arms, an
+            agent per trial where each learns its own kernel or has its own points, as on a box.
+        kind: class of the agent on a finite set.
         **parts: belief, incumbent and the others, see `GPAgent`.
     """
     require_trials(num_trials)

@@ -1,4 +1,4 @@
-"""Candidates that take turns so that what each may lose stays balanced."""
+"""Regret balancing chooses which of several candidate models plays next (LB-GP-UCB)."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ TIE = 1e-9  # of the largest regret bound
 
 
 class Balanced(Several):
-    r"""Regret balancing over kernels (Ziomek, Adachi & Osborne 2024, LB-GP-UCB, in our reading).
+    r"""Balance regret bounds over kernels (Ziomek, Adachi & Osborne 2024, LB-GP-UCB, in our reading).
 
-    With S_k the plays that candidate k chose, n = |S_k|, B_k and g_k its norm and its realised gain, the turn
-    is that of the smallest
+    S_k are the plays that candidate k chose, n = |S_k|, B_k and g_k its norm and its realised gain. The
+    candidate with the smallest
 
-        sqrt(n + 1) (B_k sqrt(g_k) + g_k).
+        sqrt(n + 1) (B_k sqrt(g_k) + g_k)
 
-    Once all that are open were used, k is struck off if
+    plays next. Once all open candidates have delivered values, k is eliminated if
 
         ybar_k + sqrt(xi_t / n_k) + (2 / n_k) sum over S_k of w sigma
             < max over j of ybar_j - sqrt(xi_t / n_j),
 
-    xi_t = 2 R^2 log(K pi^2 t^2 / (6 delta / 2)), n_k and ybar_k of the values that have come. The printed
+    xi_t = 2 R^2 log(K pi^2 t^2 / (6 delta / 2)), n_k and ybar_k of the delivered values. The printed
     algorithm has minus before its first xi and no factor 2, with which the proof does not work.
 
-    One right candidate k is all that the regret bound rests on, the one whose own bound is least. Its band
-    fails with probability delta / 2; while it holds, f* is at most the mean of f over S_k plus
-    (2 / n_k) sum w sigma. That k is then never struck off takes the mean noise over S_k above
-    -sqrt(xi / n_k) and that over each other S_j below sqrt(xi / n_j), one side each of K candidates and, as
-    xi grows, of every n_j: delta / 2 by a union bound. Bands of wrong candidates fail whatever their delta.
+    The regret bound needs one right candidate k, the one whose own bound is least. Its band fails with
+    probability delta / 2; while it holds, f* is at most the mean of f over S_k plus (2 / n_k) sum w sigma.
+    Then k is never eliminated if the mean noise over S_k is above -sqrt(xi / n_k) and that over each other
+    S_j below sqrt(xi / n_j): one side each of K candidates and, as xi grows, of every n_j, hence delta / 2 by
+    a union bound. Bands of wrong candidates fail whatever their delta.
 
     Args:
         agents, rule_of: see `Several`; the bands are those of delta / 2.
-        is_open: from t = 1, 2, ... which candidates there are already, (K,).
-        delta: probability that the right candidate of the bound is struck off or its band fails.
+        is_open: maps t = 1, 2, ... to the candidates in use by then, (K,).
+        delta: probability that the right candidate of the bound is eliminated or its band fails.
     """
 
     def __init__(
@@ -60,12 +60,12 @@ class Balanced(Several):
 
     @property
     def open(self) -> Bools:
-        """Which candidates may have the next turn, (B, K)."""
+        """Return which candidates may choose next, (B, K)."""
         return self.alive & self._is_open(self.round + 1)
 
     @property
     def assumes_bound(self) -> bool:
-        """Whether a norm B_k was neither given nor published: turns rest on it whatever the bands do."""
+        """Return True if a norm B_k was neither given nor published: balancing uses every B_k."""
         return not all(agent.model.bound_is_known for agent in self.agents)
 
     def _turn(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
@@ -89,7 +89,7 @@ class Balanced(Several):
         return used.all(axis=1, keepdims=True) & competing & (upper < lower)
 
     def _xi(self) -> Floats:
-        """2 R^2 log(K pi^2 t^2 / (3 delta)), (B,)."""
+        """Return xi_t = 2 R^2 log(K pi^2 t^2 / (3 delta)), (B,)."""
         noise, delta = self._each(self.model.noise_std), self._each(self._delta)
         failures = len(self.agents) * (np.pi * self.round) ** 2 / (3.0 * delta)
         return 2.0 * noise**2 * np.log(np.maximum(failures, 1.0))

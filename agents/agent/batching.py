@@ -1,4 +1,4 @@
-"""Agents of one trial each, played as one agent of B trials."""
+"""A batch of one-trial agents, played as one agent of B trials."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..validation import seeds_of
 
 
 class OneTrialAgent(Protocol):
-    """An agent of one trial, without a trial axis."""
+    """Agents of one trial act and learn without a trial axis."""
 
     def reset(self, seed: int) -> None:
         """Forget everything."""
@@ -30,15 +30,15 @@ class OneTrialAgent(Protocol):
         ...
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """What to use from now on."""
+        """Recommend an action for use after the run."""
         ...
 
 
 class SideBySide(Shown):
-    """B trials that share nothing: each has its own kernel or points, and all that follows from them.
+    """Play a batch of B independent trials, each with its own agent (own kernel or own points).
 
     Args:
-        agents: one a trial.
+        agents: one per trial.
     """
 
     def __init__(self, agents: Sequence[OneTrialAgent]):
@@ -47,60 +47,60 @@ class SideBySide(Shown):
 
     @property
     def failed_fits(self) -> Ints:
-        """Hyperparameter fits that failed, (B,); 0 in agents that learn none."""
+        """Count the hyperparameter fits that failed, (B,); 0 in agents that learn none."""
         return np.array([getattr(agent, "failed_fits", 0) for agent in self.agents])
 
     @property
     def privileged(self) -> bool:
-        """Whether the agents are meant to see the truth in `info`."""
+        """Return True if the agents are meant to see the truth in `info`."""
         return getattr(self.agents[0], "privileged", False)
 
     @property
     def assumes_bound(self) -> bool:
-        """Whether any rests on a bound that was neither given nor published."""
+        """Return True if an agent relies on a default bound, neither given nor published."""
         return any(getattr(agent, "assumes_bound", False) for agent in self.agents)
 
     @property
     def alarms(self) -> list[list[int]] | None:
-        """Rounds after which each trial noticed a change, None if they do not look for any."""
+        """Return the rounds after which each trial detected a change; None without a detector."""
         each = [getattr(agent, "alarms", None) for agent in self.agents]
         return None if each[0] is None else each  # type: ignore[return-value]
 
     @property
     def refuted(self) -> Bools | None:
-        """Whether feedback contradicts what each trial assumes, (B,); None of agents that cannot tell."""
+        """Return True where feedback contradicts a trial's assumptions, (B,); None without a test."""
         each = [getattr(agent, "refuted", None) for agent in self.agents]
         return None if each[0] is None else np.array(each, dtype=bool)
 
     @property
     def infeasible(self) -> Bools | None:
-        """Whether nothing that each trial could choose last may keep the costs, (B,); see `GPAgent`."""
+        """Return True where no action of the last choice is feasible, (B,); see `GPAgent`."""
         return self._each("infeasible")
 
     @property
     def infeasible_since(self) -> Ints | None:
-        """The round in which each trial first found so, (B,); see `GPAgent`."""
+        """Return the first round with `infeasible` true, (B,); see `GPAgent`."""
         return self._each("infeasible_since")
 
     @property
     def certified(self) -> Bools | None:
-        """The arms that each trial knows to keep all costs, (B, A); see `GPAgent`."""
+        """Return which arms are certified to keep all costs, (B, A); see `GPAgent`."""
         return self._each("certified")
 
     @property
     def feedback_window(self) -> float | None:
-        """How long feedback may take to be learnt, the same in all trials; None if all that comes is."""
+        """Return the largest delay of feedback that is learnt, equal in all trials; None if unlimited."""
         return getattr(self.agents[0], "feedback_window", None)
 
     def reset(self, seed: Sequence[int]) -> None:
-        """Forget everything; B seeds."""
+        """Forget everything; takes B seeds."""
         for agent, each in zip(self.agents, seeds_of(seed, self.num_trials), strict=True):
             agent.reset(each)
 
     def start(self, info: dict[str, Any]) -> None:
         """Learn which arms the first round has; see `GPAgent`."""
         for i, agent in enumerate(self.agents):
-            getattr(agent, "start")(of_trial(info, i))  # noqa: B009 (those that cannot are refused)
+            getattr(agent, "start")(of_trial(info, i))  # noqa: B009 (agents without `start` are refused)
 
     def act(self, observation: Floats) -> Any:
         """Choose for the observed context of each trial, (B, dz) -> arms (B,) or actions (B, d)."""
@@ -112,7 +112,7 @@ class SideBySide(Shown):
             agent.update(observation[i], action[i], reward[i], of_trial(info, i))
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """The arm of the largest posterior mean of each trial; see `GPAgent.recommend`."""
+        """Recommend the arm of the largest posterior mean in each trial; see `GPAgent.recommend`."""
         rows = [None] * self.num_trials if observation is None else list(observation)
         each = [agent.recommend(row, among) for agent, row in zip(self.agents, rows, strict=True)]
         action, point, *known = zip(*each, strict=True)
@@ -120,13 +120,13 @@ class SideBySide(Shown):
         return Recommendation(np.array(action), np.array(point), mean, std)
 
     def _each(self, name: str) -> Any:
-        """An attribute of all trials, (B,); None where they do not have it."""
+        """Return an attribute of all trials, (B,); None where they lack it."""
         each = [getattr(agent, name, None) for agent in self.agents]
         return None if each[0] is None else np.array(each)
 
 
 def of_trial(info: dict[str, Any], trial: int) -> dict[str, Any]:
-    """One trial's part of the `info` of a batch, at every level."""
+    """Return one trial's entries of the `info` of a batch, nested dicts included."""
     return {
         key: of_trial(value, trial) if isinstance(value, dict) else value[trial]
         for key, value in info.items()

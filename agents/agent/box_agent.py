@@ -1,4 +1,4 @@
-"""The Gaussian-process agent on a box: the parts of `GPAgent`, and any point may be played."""
+"""The Gaussian-process agent on a box, where any point may be played."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from ..validation import require_context, require_reset
 from .gp_agent import TIE, GPAgent
 from .repeating import times
 
-COMPARED = 256  # plays whose means are compared in a context, those with the best values
-FORM = "pairs"  # the posterior that keeps the plays alone
-PLAIN: BoxIncumbent = NothingToImprove()  # of rules that improve on nothing
+COMPARED = 256  # plays with the best values, whose means are compared in a context
+FORM = "pairs"  # a posterior of the plays alone: the points of a box cannot be listed
+PLAIN: BoxIncumbent = NothingToImprove()  # for rules without an incumbent
 
 
 class BoxAgent(GPAgent):
     """Plays one trial on a box, by the same rule, belief, incumbent and objective as on a finite set.
 
-    Points are numbered as they are played, so that all that counts by point works as it is. What a rule
-    scores is any set of candidates; `model.search` says which, and how the best of them is polished.
+    Points are numbered as they are played, so that code indexed by points works unchanged. A rule scores any
+    set of candidates; `model.search` proposes them and refines the best by local search.
 
     Args:
-        model: what is assumed, of a setting with a box.
+        model: the assumptions, of a setting with a box.
         rule_of, **parts: see `GPAgent`.
     """
 
@@ -63,22 +63,22 @@ class BoxAgent(GPAgent):
         """Forget everything."""
         self._given = replace(self._given, visited=Visited(self.setting.pairs_width))
         super().reset(seed)
-        *_, of_search = np.random.SeedSequence(int(seed)).spawn(4)  # others draw from the first three
+        *_, of_search = np.random.SeedSequence(int(seed)).spawn(4)  # the first three have other roles
         self._rng = np.random.default_rng(of_search)
 
     @property
     def leaves_traces(self) -> bool:
-        """Whether a question changes more than generators: it looks anew at the plays alone."""
+        """False: `act` changes nothing but generators, since it rereads the plays."""
         return False
 
     @property
     def generators(self) -> dict[str, list[np.random.Generator]]:
-        """What questions draw from, beside the ties, by role."""
+        """Return the generators that `act` draws from, without that of ties, by role."""
         return {**super().generators, "candidates": [self._rng]}
 
     @property
     def features(self) -> Floats:
-        """Features of the points played so far, (u, dz + d)."""
+        """Return the features of the points played so far, (u, dz + d)."""
         return self._visited.features
 
     def act(self, observation: Floats) -> Floats:
@@ -96,7 +96,7 @@ class BoxAgent(GPAgent):
         return trial, self.setting.to_action(arm)[None], times(self, trial, std**2)
 
     def _choose_on_box(self, context: Floats, uniform: Floats) -> Floats:
-        """The arm of the largest score, (d,)."""
+        """Return the arm of the largest score, (d,)."""
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         exploring = self.restart.exploring
         if exploring is not None and exploring[ONLY]:
@@ -108,18 +108,18 @@ class BoxAgent(GPAgent):
         return arm
 
     def points(self, observation: Floats, action: Any) -> Ints:
-        """The number of the point that an action is in a context, a new one if need be, (1,)."""
+        """Return the number of the point of an action and a context, a new one if needed, (1,)."""
         arms = arms_of(self.setting, np.asarray(action)[None], "action")
         pair = with_context(self._context(observation), arms)[0]
         return np.array([self._visited.index(pair)])
 
     def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
-        """Mean and deviation of the mean reward of an action, (1,) each."""
+        """Return mean and std of the mean reward of an action, (1,) each."""
         arms = arms_of(self.setting, np.asarray(action)[None], "action")
         return Surface.of(self.belief).predict(with_context(self._context(observation), arms))
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """The point of the largest posterior mean, in a context where there are several.
+        """Recommend the point of the largest posterior mean in the observed context.
 
         Args:
             observation: the context, as `act` sees it; may be left out where there is only one.
@@ -158,7 +158,7 @@ class BoxAgent(GPAgent):
         tie: float,
         uniform: Floats,
     ) -> Floats:
-        """The arm of the largest score, (d,); scores tie that differ by less than `tie` units."""
+        """Return the arm of the largest score, (d,); scores within `tie` units of the maximum tie."""
         surface = Surface.of(belief)
         plays = self._played(surface, context)
         worlds = incumbent.worlds(surface, plays, self._rng)
@@ -182,14 +182,14 @@ class BoxAgent(GPAgent):
         return pool.arms[argmax_with_ties(pool.scores[None], tie * unit, uniform)[0]]
 
     def _sampled_maximum(self, surface: Surface, context: Floats, plays: BestPlays, facts: BoxView) -> Floats:
-        """The largest value of one joint sample that the search finds, (1,)."""
+        """Return the largest value of one joint sample that the search finds, (1,)."""
         landscape = Landscape(sample, surface, context, facts, self.samplers[ONLY], unit=self.model.deviation)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
         return pool.scores.max(keepdims=True)
 
     def _played(self, surface: Surface, context: Floats) -> BestPlays:
-        """Arms played so far and their means in a context, best first."""
-        plays = cast(Factor, surface.centre)  # which it is in a belief, of one world
+        """Return the arms played so far and their means in a context, best first."""
+        plays = cast(Factor, surface.centre)  # always so in the belief of one trial
         rows = np.argsort(-plays.smoothed, kind="stable")[:COMPARED]
         arms = plays.features[rows, len(context) :]
         means = surface.mean(with_context(context, arms))
@@ -198,10 +198,10 @@ class BoxAgent(GPAgent):
 
 
 def arms_of(setting: Setting, actions: Any, name: str) -> Floats:
-    """Features of actions on a box, (n, d) in [-1, 1] up to rounding -> (n, d); else a ValueError."""
+    """Return the features of actions on a box, (n, d) in [-1, 1] up to rounding, else raise a ValueError."""
     given = np.asarray(actions)
     if given.shape[1:] != (setting.dim,) or len(given) == 0 or given.dtype.kind not in "fiu":
         raise ValueError(f"{name} must be {setting.dim} numbers in [-1, 1], got {actions!r}")
-    if not (np.abs(given) <= 1.0 + 1e-6).all():  # NaN is not
+    if not (np.abs(given) <= 1.0 + 1e-6).all():  # false for NaN
         raise ValueError(f"{name} must be finite and in [-1, 1], got {actions!r}; see setting.to_action")
     return setting.to_point(np.clip(given, -1.0, 1.0))

@@ -1,4 +1,4 @@
-"""What an agent has declared of its constraints: that nothing can keep them, and since when."""
+"""Record in which rounds an agent found the problem infeasible."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NEVER = -1
 
 
 class Declared:
-    """Of B trials.
+    """Keep the latest finding of infeasibility of B trials, and the first round of each.
 
     Args:
         num_trials: B.
@@ -21,19 +21,19 @@ class Declared:
         self._first = np.full(num_trials, NEVER)
 
     def note(self, round_: int, infeasible: Bools | None) -> None:
-        """Keep what was found in a round, (B,); None where it cannot be told."""
+        """Record the finding of a round, (B,); None if the agent has no test."""
         self._last = None if infeasible is None else infeasible.copy()
         if self._last is not None:
             self._first[self._last & (self._first == NEVER)] = round_
 
     def last(self, num_trials: int | None) -> Bools | bool | None:
-        """What was found last, (B,), or of one trial without an axis."""
+        """Return the latest finding, (B,), or one value for a single trial (num_trials None)."""
         if self._last is None:
             return None
         return self._last.copy() if num_trials else bool(self._last[0])
 
     def first(self, num_trials: int | None) -> Ints | int | None:
-        """The first round that found so, (B,), or of one trial without an axis; -1 if none did."""
+        """Return the first infeasible round, (B,), or one number for a single trial; -1 if there is none."""
         if self._last is None:
             return None
         return self._first.copy() if num_trials else int(self._first[0])

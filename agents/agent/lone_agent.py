@@ -1,4 +1,4 @@
-"""The agent of one trial on a finite set that keeps its own belief of every point."""
+"""Base class of agents of one trial on a finite set with a belief of their own kind."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .streams import Streams
 
 
 class LoneAgent(Shown, abc.ABC):
-    """What is the same whatever is believed: a subclass acts, learns and says what it believes.
+    """Keep the book and the queries; a subclass acts, learns and supplies mean and std.
 
     Args:
-        model: of a finite set, one trial's.
+        model: one trial's, on a finite set.
     """
 
     num_trials = None
@@ -36,22 +36,22 @@ class LoneAgent(Shown, abc.ABC):
         """Forget everything."""
         self.tie_breaker = TieBreaker(Streams([one_seed(seed)]).of("ties"))
         self.book = Book(1, self.setting.horizon)
-        self.offered: Bools | None = None  # which arms may be played next, (1, A); None is all
+        self.offered: Bools | None = None  # arms that may be played next, (1, A); None: all
         self.begin()
         self.round = 0
 
     def start(self, info: dict[str, Any]) -> None:
-        """Learn from the `info` of the environment's reset which arms the first round has; see `Agent`."""
+        """Read from the `info` of the environment's reset which arms the first round has; see `Agent`."""
         require_reset(self.round >= 0)
         self.offered = offered_in(info, self.setting, None)
 
     def drop(self, rounds: Ints) -> None:
-        """Forget pending plays whose values will never come, (n,)."""
+        """Forget pending plays that will never be delivered, (n,)."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         self.dropped(rounds, self.book.drop(np.zeros_like(rounds), rounds))
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """The arm of the largest posterior mean.
+        """Recommend the arm of the largest posterior mean.
 
         Args:
             observation: the context, as `act` sees it; may be left out where there is only one.
@@ -65,21 +65,21 @@ class LoneAgent(Shown, abc.ABC):
         return Recommendation(arm, self.setting.to_point(arm), float(mean[arm]), float(std[arm]))
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
-        """Mean and deviation of each arm's mean reward in a context, (A,) each; copies."""
+        """Return mean and std of each arm's mean reward in a context, (A,) each; copies."""
         mean, std = self.believed(self.context(observation))
         return mean.copy(), std.copy()
 
     def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
-        """The same, as the only quantity; see `GPAgent.beliefs`."""
+        """Return `posterior` as the only quantity; see `GPAgent.beliefs`."""
         return [self.posterior(observation)]
 
     def context(self, observation: Floats) -> Ints:
-        """Index of the observed context, (1,)."""
+        """Return the index of the observed context, (1,)."""
         require_reset(self.round >= 0)
         return self.setting.context_index(np.asarray(observation)[None])
 
     def there(self) -> Bools:
-        """The arms that may be played in this round, (1, A)."""
+        """Return which arms may be played in this round, (1, A)."""
         require_offered(self.offered, self.setting)
         everything = np.ones((1, self.setting.decisions.num_arms), dtype=bool)
         return everything if self.offered is None else self.offered
@@ -90,8 +90,8 @@ class LoneAgent(Shown, abc.ABC):
 
     @abc.abstractmethod
     def dropped(self, rounds: Ints, point: Ints) -> None:
-        """Plays of some rounds will never yield a value, (n,) each."""
+        """Forget plays of some rounds that will never be delivered, (n,) each."""
 
     @abc.abstractmethod
     def believed(self, context: Ints) -> tuple[Floats, Floats]:
-        """Mean and deviation of each arm in a context, (1,) -> (A,) each."""
+        """Return mean and std of each arm in a context, (1,) -> (A,) each."""

@@ -1,4 +1,4 @@
-"""Agents for boxes on a finite set: they choose in the box around the arms, and the nearest arm is played."""
+"""Play agents for boxes on a finite set: the arm nearest to their choice is played."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ..showing import Shown
 
 
 def in_box(setting: Setting) -> Setting:
-    """The same problem with the box around its arms as decision set."""
+    """Return the setting with the box around its arms as decision set."""
     mean = float(np.mean(setting.prior_mean))
     return replace(setting, arms=None, prior_mean=mean, noise_profile=None, safe_seed=None)
 
 
 class NearestArm(Shown):
-    """One trial of an agent for boxes, which learns what the nearest arm earned, at that arm.
+    """Play one trial of an agent for boxes, which learns the nearest arm's feedback at that arm.
 
     Args:
-        make: makes an agent from the setting of a box.
+        make: builds an agent from the setting of a box.
         setting: with arms.
     """
 
@@ -40,7 +40,7 @@ class NearestArm(Shown):
 
     @property
     def assumes_bound(self) -> bool:
-        """Whether the agent rests on a bound that was neither given nor published."""
+        """Return True if the agent relies on a default bound, neither given nor published."""
         return getattr(self.agent, "assumes_bound", False)
 
     def reset(self, seed: int) -> None:
@@ -56,7 +56,7 @@ class NearestArm(Shown):
         self.agent.update(observation, self._action(action), reward, info)
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """The arm nearest to the point of the largest posterior mean, with what is believed of that point.
+        """Recommend the arm nearest to the point of the largest mean, with that point's mean and std.
 
         Args:
             observation: the context; may be left out where there is only one.

@@ -1,4 +1,4 @@
-"""Priors of which the most optimistic one chooses, until what it promises does not come."""
+"""Optimism over several priors, which are eliminated when feedback contradicts them."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from .several import Several
 
 
 class Optimistic(Several):
-    r"""The largest upper bound of several priors, which are struck off by their surprises.
+    r"""Maximise the upper bound over several priors and eliminate those whose residuals are too large.
 
     A play is the argmax over points x and priors p of mu_p(x) + w_p sigma_p(x). With S_p the plays of p whose
-    values have come, p is struck off if
+    values were delivered, p is eliminated if
 
         |sum over S_p of y - mu_p(x)| > sum over S_p of w_p sigma_p(x)
                                         + sqrt(2 R^2 |S_p| log(K pi^2 t^2 / (3 delta / 2))).
 
-    For a right prior both terms bound the sum: with probability 1 - delta it is not struck off, and the
-    largest bound is at least the optimum. If all are contradicted, those of the last round go on, and
-    `refuted` says so. The structure is that of PE-GP-UCB as far as we remember it (Ziomek et al. 2025); the
+    For a right prior both terms bound the sum: with probability 1 - delta it is not eliminated, and the
+    largest bound is at least the optimum. If all are contradicted, those of the last round stay in use, and
+    `refuted` is true. The structure is that of PE-GP-UCB as far as we remember it (Ziomek et al. 2025); the
     test is ours.
 
     Args:
         agents, rule_of: see `Several`; the bands are those of delta / 2.
-        delta: probability that a right prior is struck off, or its band fails.
+        delta: probability that a right prior is eliminated, or its band fails.
     """
 
     def __init__(self, agents: Sequence[GPAgent], rule_of: WithWidth, *, delta: PerTrial):
@@ -40,9 +40,9 @@ class Optimistic(Several):
         self._delta = delta
 
     def reset(self, seed: int | Sequence[int]) -> None:
-        """Forget everything; one integer, or B of them."""
+        """Forget everything; takes one integer, or B of them."""
         super().reset(seed)
-        self.refuted = np.zeros(self._size, dtype=bool)  # whether every prior is contradicted, (B,)
+        self.refuted = np.zeros(self._size, dtype=bool)  # true where every prior is contradicted, (B,)
 
     def _turn(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
         actions = self._asked(self.alive, observation)
@@ -62,7 +62,7 @@ class Optimistic(Several):
         return np.where(nobody[:, None], False, surprised)
 
     def _slack(self) -> Floats:
-        """How far noise may move the sums, (B, K)."""
+        """Return the bound on the sums of the noise, (B, K)."""
         noise = np.broadcast_to(self.model.noise_std, self._size)
         failures = len(self.agents) * (np.pi * self.round) ** 2 / (1.5 * np.asarray(self._delta))
         nats = noise**2 * np.log(np.maximum(failures, 1.0))

@@ -1,4 +1,4 @@
-"""The agent of one trial that plays arms in a row, chosen before any of them is seen."""
+"""Base class of one-trial agents that plan several plays before they observe any of them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ from ..showing import Shown
 from ..validation import one_seed, require_reset
 from .book import Book
 
-HERE = np.zeros(1, dtype=np.int64)  # the only context, and the only trial
+HERE = np.zeros(1, dtype=np.int64)  # index of the only context, and of the only trial
 
 
 class PlanningAgent(Shown, abc.ABC):
-    """Plays plan after plan on arms; a subclass makes them and learns what came of the last.
+    """Plays plan after plan on arms; a subclass makes each plan and learns its feedback.
 
-    Contexts are not looked at. Feedback that comes after the end of its plan is known to what is recommended
-    alone.
+    Contexts are ignored. Feedback delivered after the end of its plan enters the recommendation alone.
 
     Args:
         model: of a finite set; see `plain_model`.
@@ -45,13 +44,13 @@ class PlanningAgent(Shown, abc.ABC):
         """Forget everything."""
         self.tie_breaker = TieBreaker([np.random.default_rng(np.random.SeedSequence(one_seed(seed)))])
         self.book = Book(1, self.setting.horizon)
-        self.belief: Belief = Delivered(self.model, 1)  # of all values, to recommend by
+        self.belief: Belief = Delivered(self.model, 1)  # of all values, for recommendations
         self.round = self._start = 0
         self._queue: list[int] = []
         self.begin()
 
     def act(self, observation: Floats) -> int:
-        """The next arm of the plan, a new one where the last is over."""
+        """Return the next arm of the plan; make a new plan where the last is over."""
         require_reset(self.round >= 0)
         uniform = self.tie_breaker()
         if not self._queue:
@@ -59,7 +58,7 @@ class PlanningAgent(Shown, abc.ABC):
         return self._queue[0]
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
+        """Learn from a round: its observation, the action played, and the `info` returned."""
         arm = arms_of(action, 1, self.setting.decisions.num_arms)
         trial, rounds, value, _ = Feedback.arrived(info)
         played = self.book.record_round(arm, trial, rounds)  # the last check
@@ -70,15 +69,15 @@ class PlanningAgent(Shown, abc.ABC):
         self.round += 1
 
     def drop(self, rounds: Ints) -> None:
-        """Forget pending plays whose values will never come, (n,): nothing was known of them."""
+        """Forget pending plays that will never be delivered, (n,); no belief has used them."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         self.book.drop(np.zeros_like(rounds), rounds)
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """The arm of the largest worth.
+        """Recommend the arm of the largest worth.
 
         Args:
-            observation: not looked at.
+            observation: ignored.
             among: the arms to choose from, (n,); default all.
         """
         require_reset(self.round >= 0)
@@ -88,17 +87,17 @@ class PlanningAgent(Shown, abc.ABC):
         return Recommendation(arm, self.setting.to_point(arm), float(mean), float(std))
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
-        """Mean and deviation of each arm's mean reward, (A,) each; copies. Contexts are not looked at."""
+        """Return mean and std of each arm's mean reward, (A,) each; copies. The observation is ignored."""
         require_reset(self.round >= 0)
         return self.belief.mean(HERE)[0].copy(), self.belief.std(HERE)[0].copy()
 
     def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
-        """The same, as the only quantity; see `GPAgent.beliefs`."""
+        """Return `posterior` as the only quantity; see `GPAgent.beliefs`."""
         return [self.posterior(observation)]
 
     @property
     def worth(self) -> Floats:
-        """What arms are recommended by, (A,): the posterior mean of all values."""
+        """Return the score of recommendations, (A,): the posterior mean given all values."""
         return self.belief.mean(HERE)[0]
 
     @abc.abstractmethod
@@ -107,11 +106,11 @@ class PlanningAgent(Shown, abc.ABC):
 
     @abc.abstractmethod
     def plan(self, uniform: Floats) -> list[int]:
-        """The arms of the next rounds, at least one; `uniform` breaks a tie, (1,)."""
+        """Return the arms of the next rounds, at least one; `uniform` breaks a tie, (1,)."""
 
     @abc.abstractmethod
     def learn(self, arm: Ints, value: Floats) -> None:
-        """Values of plays of this plan came, (n,) each."""
+        """Learn the delivered values of plays of this plan, (n,) each."""
 
 
 def plain_model(setting: Any, **options: Unpack[ModelOptions]) -> Model:

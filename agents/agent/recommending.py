@@ -1,4 +1,4 @@
-"""Which arm of a finite set an agent recommends."""
+"""Recommend an arm of a finite set."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..objectives.base import Objective
 def best_arms(
     setting: Setting, belief: Belief, objective: Objective, context: Ints, t: Ints, among: Any
 ) -> Recommendation:
-    """The arm of the largest posterior mean of each trial, under constraints of the penalised one.
+    """Return each trial's arm of the largest posterior mean, under constraints of the penalised mean.
 
     Args:
-        setting: has the arms' features.
-        belief: about the objective.
+        setting: holds the arms' features.
+        belief: the posterior of the objective.
         objective: what is maximised.
         context: of each trial, (B,).
         t: 1, 2, ..., of each trial, (B,).

@@ -1,4 +1,4 @@
-"""An agent that is told no kernel: uniform first plays tell it the mean and deviation of its prior."""
+"""Agents without a published kernel estimate prior mean and std from uniform first plays."""
 
 from __future__ import annotations
 
@@ -27,25 +27,24 @@ from .batching import SideBySide
 from .streams import Streams
 from .trial_parts import part_of_trial
 
-FIRST = 5  # values that tell the prior, for good
-FEWEST = 2  # different ones that tell a deviation
-SMALLEST = 1e-140  # deviation whose square, a noise variance of it too, is a number; and the largest is 1e140
-AXES = dict.fromkeys(PER_TRIAL, 1) | {"prior_mean": 2}  # of options of the model that differ among trials
+FIRST = 5  # values from which the prior is estimated, once
+FEWEST = 2  # different values for an estimate of the std
+SMALLEST = 1e-140  # std whose square, and a noise variance from it, do not underflow; 1e140 is the largest
+AXES = dict.fromkeys(PER_TRIAL, 1) | {"prior_mean": 2}  # dimensions of options that differ among trials
 
 
 class SelfScaled(Shown):
-    """Plays uniformly until five values have come, then as the agent whose prior has their deviation.
+    """Plays uniformly until five values are delivered, then as the agent whose prior has their mean and std.
 
-    What it plays so depends on no unit: the kernel of the agent is s^2 k and its prior mean m, by the mean m
-    and the deviation s of these values; k is the kernel of its default or of the name that it was given. It
-    is told all plays so far as if it had chosen them. The prior deviation of a cost, where it is withheld, is
-    the root mean square of its first values. What
-    it answers meanwhile rests on the values so far; on none of them while they are all the same, and then it
-    goes on to play uniformly.
+    The actions then depend on no unit: with mean m and std s of these values the agent's kernel is s^2 k and
+    its prior mean m, where k is its default kernel or the one named. The agent learns all plays so far as if
+    it had chosen them. The prior std of a cost, where it is withheld, is the root mean square of its first
+    values. Queries before that use the values so far; while these are all equal they use none, and the
+    uniform plays continue.
 
     Args:
-        make: the agent for one trial, from a setting.
-        setting: without a kernel.
+        make: builds the agent of one trial from a setting.
+        setting: has no kernel.
     """
 
     num_trials = None
@@ -58,16 +57,16 @@ class SelfScaled(Shown):
         self._rng: np.random.Generator | None = None  # before the first reset
 
     def reset(self, seed: int) -> None:
-        """Forget everything, the prior too; one integer."""
+        """Forget everything, the prior too; takes one integer."""
         self._seed = one_seed(seed)
         (self._rng,) = Streams([self._seed]).of("first plays")
         self._agent = self._make(self.setting)
         self._agent.reset(self._seed)
         self._told, self._values = [], np.empty((0, 1 + self.setting.num_constraints))
-        self._offered: Bools | None = None  # which arms may be played next, (A,); None is all
+        self._offered: Bools | None = None  # arms that may be played next, (A,); None: all
 
     def start(self, info: dict[str, Any]) -> None:
-        """Learn which arms the first round has; see `Agent`."""
+        """Read which arms the first round has; see `Agent`."""
         self._tell("start", info)
         self._offer(info)
 
@@ -84,7 +83,7 @@ class SelfScaled(Shown):
         if self._told is None:
             self._agent.update(observation, action, reward, info)
             return
-        self._agent.update(observation, action, 0.0, _without_values(info))  # which checks the rest
+        self._agent.update(observation, action, 0.0, _without_values(info))  # for its checks
         came = Feedback.arrived(info)
         self._told.append(("update", (observation, action, reward, info)))
         self._values = np.vstack([self._values, np.column_stack([came.reward, came.cost])])
@@ -93,15 +92,15 @@ class SelfScaled(Shown):
             self._find_prior(self._told)
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """What to use from now on; see `Agent`."""
+        """Recommend an action; see `Agent`."""
         return self._agent.recommend(observation, among)
 
     def drop(self, rounds: Ints) -> None:
-        """Forget pending plays whose values will never come; see `GPAgent.drop`."""
+        """Forget pending plays that will never be delivered; see `GPAgent.drop`."""
         self._tell("drop", rounds)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_agent" or name.startswith("__"):  # while it is being unpickled there is none
+        if name == "_agent" or name.startswith("__"):  # not set yet while unpickling
             raise AttributeError(name)
         return getattr(self._agent, name)
 
@@ -121,7 +120,7 @@ class SelfScaled(Shown):
         return int(rng.choice(arms if self._offered is None else arms[self._offered]))
 
     def _find_prior(self, told: list[tuple[str, tuple[Any, ...]]]) -> None:
-        """Make the agent anew from what has come, if values differ, and tell it all."""
+        """Rebuild the agent from the delivered values, if they differ, and replay all calls."""
         mean, deviation = (float(each[0]) for each in mean_and_deviation(self._values[:, :1], FEWEST))
         if deviation == 0.0:
             return
@@ -137,9 +136,9 @@ class SelfScaled(Shown):
 
 
 def scaled(setting: Setting, mean: float, deviation: float, sizes: Floats) -> Setting:
-    """Return the setting with a kernel of this deviation, mean and sizes of costs where it has none."""
+    """Return the setting with a kernel of this std, this mean and these cost scales where it has none."""
     found: dict[str, Any] = {"kernel": of_deviation(assumed_kernel(setting, None, None), deviation)}
-    if not tells_mean(setting) and not setting.aggregated:  # a sum of rewards has another mean
+    if not tells_mean(setting) and not setting.aggregated:  # the mean of aggregated rewards is another
         found["prior_mean"] = mean
     if len(sizes) and setting.constraint_prior_std is None:
         found["constraint_prior_std"] = sizes
@@ -149,12 +148,12 @@ def scaled(setting: Setting, mean: float, deviation: float, sizes: Floats) -> Se
 def self_scaled(
     make: Callable[..., Any], options: dict[str, Any], setting: Setting, num_trials: int | None
 ) -> SelfScaled | SideBySide:
-    """Return the agent of a factory for one trial, or B of them side by side.
+    """Return the agent of a factory for one trial, or a batch of B.
 
     Args:
-        make: a factory of agents.
-        options: that it is given.
-        setting: without a kernel.
+        make: the factory.
+        options: the factory's arguments.
+        setting: has no kernel.
         num_trials: None, or B.
     """
     if num_trials is None:
@@ -170,6 +169,6 @@ def _of_trial(make: Callable[..., Any], options: dict[str, Any], trial: int, num
 
 
 def _without_values(info: dict[str, Any]) -> dict[str, Any]:
-    """What came, with 0 for what it is worth."""
+    """Return the feedback with every value replaced by 0."""
     zeros = {name: np.zeros_like(info[name]) for name in ("feedback_reward", "feedback_cost") if name in info}
     return info | zeros

@@ -1,4 +1,4 @@
-"""Agents that differ in what they assume, over the same plays: in each round one of them chooses."""
+"""Agents with several models of the same plays; in each round one of the models chooses."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from .turns import NOBODY, Turns
 
 
 class Several(Shown, abc.ABC):
-    """Plays K candidates at once: all learn from every play, and one of them chooses it in each trial.
+    """Runs K candidates at once: all learn from every play, and one of them chooses it in each trial.
 
-    A subclass says whose turn it is and which candidates are struck off, for good. What somebody else plays
-    is learnt too, but nobody is charged with it; nor with first plays at random. A round costs K posteriors.
+    A subclass picks the candidate that chooses and those that are eliminated for good. Actions that the agent
+    did not choose, and random first plays, are learnt but count for no candidate. A round costs K posteriors.
 
     Args:
         agents: the candidates, of one trial or of B.
-        rule_of: makes the rule of their bands from a model.
+        rule_of: makes the rule of the candidates' bands from a model.
     """
 
     privileged = False
@@ -49,40 +49,40 @@ class Several(Shown, abc.ABC):
 
     @property
     def model(self) -> Model:
-        """What the first candidate assumes."""
+        """Return the first candidate's model."""
         return self.agents[0].model
 
     @property
     def rule(self) -> Rule:
-        """What scores points for the first candidate."""
+        """Return the first candidate's rule."""
         return self.agents[0].rule
 
     @property
     def belief(self) -> Belief:
-        """What the first candidate believes."""
+        """Return the first candidate's belief."""
         return self.agents[0].belief
 
     @property
     def round(self) -> int:
-        """How many rounds were played; -1 before the first reset."""
+        """Count the rounds played; -1 before the first reset."""
         return self.agents[0].round
 
     @property
     def assumes_bound(self) -> bool:
-        """Whether a candidate rests on a bound that was neither given nor published."""
+        """Return True if a candidate relies on a default bound, neither given nor published."""
         return any(agent.assumes_bound for agent in self.agents)
 
     def reset(self, seed: int | Sequence[int]) -> None:
-        """Forget everything; one integer, or B of them."""
+        """Forget everything; takes one integer, or B of them."""
         for agent in self.agents:
             agent.reset(seed)
         self.turns = Turns(self._size, len(self.agents), self.setting.horizon)
-        self.alive = np.ones((self._size, len(self.agents)), dtype=bool)  # which are not struck off, (B, K)
+        self.alive = np.ones((self._size, len(self.agents)), dtype=bool)  # not eliminated, (B, K)
         self._ties = TieBreaker(Streams(seeds_of(seed, self.num_trials)).of("turns"))
         self._proposed: tuple[Any, Ints] | None = None
 
     def start(self, info: dict[str, Any]) -> None:
-        """Learn which arms the first round has; see `GPAgent`."""
+        """Read which arms the first round has; see `GPAgent`."""
         for agent in self.agents:
             agent.start(info)
 
@@ -103,40 +103,40 @@ class Several(Shown, abc.ABC):
         self.alive &= ~self._struck()
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
-        """Forget pending plays whose values will never come; see `GPAgent.drop`."""
+        """Forget pending plays that will never be delivered; see `GPAgent.drop`."""
         for agent in self.agents:
             agent.drop(rounds, trial)
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         self._turns.drop(np.zeros_like(rounds) if trial is None else np.asarray(trial), rounds)
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
-        """Mean and deviation of each arm's mean reward, by the leading candidate; see `GPAgent`."""
+        """Return the leading candidate's mean and std of each arm's mean reward; see `GPAgent`."""
         each = [agent.posterior(observation) for agent in self.agents]
         mean, std = ([known[i] for known in each] for i in range(2))
         return self._of(self.leader, mean), self._of(self.leader, std)
 
     def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
-        """What the leading candidate believes of the reward at the arms; see `GPAgent.beliefs`."""
+        """Return the leading candidate's beliefs at the arms; see `GPAgent.beliefs`."""
         return [self.posterior(observation)]
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """The action of the largest posterior mean by the leading candidate; see `GPAgent`."""
+        """Recommend the action of the leading candidate's largest posterior mean; see `GPAgent`."""
         each = [agent.recommend(observation, among) for agent in self.agents]
         return Recommendation(*(self._of(self.leader, part) for part in zip(*each, strict=True)))
 
     @property
     def leader(self) -> Ints:
-        """The candidate that has chosen most of the plays and was not struck off, (B,)."""
+        """Return the candidate with the most plays among those not eliminated, (B,)."""
         require_reset(self.round >= 0)
         return np.where(self.alive, self._turns.chosen, -1.0).argmax(axis=1)
 
     @abc.abstractmethod
     def _turn(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
-        """Actions of the trials, and which candidates chose them, (B,); ties by the draws `uniform`, (B,)."""
+        """Return the actions and the candidates that chose them, (B,); `uniform`, (B,), breaks ties."""
 
     @abc.abstractmethod
     def _struck(self) -> Bools:
-        """Which candidates what came rules out, (B, K); one is left at least."""
+        """Return the candidates that the feedback eliminates, (B, K); at least one must remain."""
 
     @property
     def _turns(self) -> Turns:
@@ -145,7 +145,7 @@ class Several(Shown, abc.ABC):
         return self.turns
 
     def _asked(self, who: Bools, observation: Floats) -> list[Any]:
-        """The actions of candidates of which some trial asks, (B, K); None of the others."""
+        """Return the actions of candidates that some trial needs, by the mask (B, K); None for the others."""
         actions: list[Any] = []
         for agent, trials in zip(self.agents, who.T, strict=True):
             if not trials.any():
@@ -154,19 +154,19 @@ class Several(Shown, abc.ABC):
         return actions
 
     def _of(self, who: Ints, each: Sequence[Any]) -> Any:
-        """From what each candidate says, with a trial axis where there are B, what those of the turn say."""
+        """Select each trial's entry from its chosen candidate; there is a trial axis only in a batch."""
         if self.num_trials is None:
             return each[who[0]]
         return np.array([each[k][i] for i, k in enumerate(who.tolist())])
 
     def _band(self, k: int, observation: Floats, action: Any) -> tuple[Floats, Floats]:
-        """The mean of a candidate at an action and w sigma, (B,) each."""
+        """Return a candidate's mean at an action and w sigma, (B,) each."""
         agent = self.agents[k]
         mean, std = agent.believed(observation, action)
         return mean, (self.widths[k](agent.t, agent.belief.gain) + agent.belief.bias) * std
 
     def _told(self, observation: Floats, action: Any) -> tuple[Ints, Floats, Floats]:
-        """Who chose what was played, and its mean and w sigma, (B,) each."""
+        """Return the candidate that chose the action played, its mean and w sigma there, (B,) each."""
         who = self._chose(action)
         mean, band = np.zeros(self._size), np.zeros(self._size)
         for k in np.unique(who[who != NOBODY]).tolist():
@@ -189,11 +189,11 @@ class Several(Shown, abc.ABC):
 def together(
     make: Callable[..., Several], models: Sequence[Model], rule_of: WithWidth, num_trials: int | None
 ) -> Several | SideBySide:
-    """Return the agent of several models: on arms in lockstep, on a box side by side.
+    """Return the agent of several models: one agent of all trials on arms, one per trial on a box.
 
     Args:
-        make: from the candidates and the rule of their bands, by keyword.
-        models: what each assumes.
+        make: builds the agent from the candidates and, by keyword, the rule of their bands.
+        models: one per candidate.
         rule_of: see `assemble`.
         num_trials: None, or B.
     """

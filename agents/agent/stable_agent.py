@@ -1,4 +1,4 @@
-"""An agent that chooses one arm, and plays the one nearby that it fears most."""
+"""The agent of StableOpt chooses an arm by its worst neighbour and plays that neighbour."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from .view import View
 
 
 class StableAgent(GPAgent):
-    """Plays argmin of lf = mu - w sigma among the neighbours of the arm whose worst neighbour is best by uf.
+    """Chooses the arm whose neighbours have the largest minimum of mu + w sigma, and plays a neighbour.
 
-    Its objective is `WorstNearby`; `centre`, (B,), are the arms that were chosen last.
+    The neighbour is the argmin of mu - w sigma. The objective is `WorstNearby`; `centre`, (B,), holds the
+    arms chosen last.
     """
 
     objective: WorstNearby
     centre: Ints
 
     def recommend(self, observation: Floats | None = None, among: object = None) -> Recommendation:
-        """The arm of the largest lower bound of its worst neighbour.
+        """Recommend the arm whose worst neighbour has the largest lower bound.
 
         Args:
             observation: the context, as `act` sees it; may be left out where there is only one.
@@ -51,11 +52,11 @@ class StableAgent(GPAgent):
         return argmax_with_ties(feared, TIE * unit_of(self.rule, self.model), uniform, self.offered)
 
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
-        """Return the worst scores nearby, (B, A): missing arms are no choice, but neighbours to fear."""
+        """Return the worst neighbour's scores, (B, A); missing arms cannot be chosen, but are neighbours."""
         return only_offered(self.objective.penalised(scores, context, self.t), offered)
 
     def _lower(self, view: View) -> Floats:
-        """mu - w sigma, the reflection of the upper bound in the mean, (B, A)."""
+        """Return mu - w sigma, the reflection of the upper bound in the mean, (B, A)."""
         return 2.0 * view.mean - self.rule(view)
 
     def _view(self, context: Ints) -> View:

@@ -1,4 +1,4 @@
-"""Which generator draws what in a trial: every role has its own, so that none moves another's draws."""
+"""Give every role of a trial its own generator, so that draws of one never shift another's."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ ROLES = (
 
 
 class Streams:
-    """The generators of B trials, children of the trials' seeds.
+    """Spawn the generators of B trials from the trials' seeds.
 
     Args:
-        seeds: one integer a trial.
+        seeds: one integer per trial.
     """
 
     def __init__(self, seeds: Sequence[int]):
@@ -36,18 +36,18 @@ class Streams:
         self._made: dict[str, list[np.random.Generator]] = {}
 
     def of(self, role: str) -> list[np.random.Generator]:
-        """The generators of a role, one a trial; the same at every call, so that they go on."""
+        """Return the generators of a role, one per trial; later calls return the same objects."""
         if role not in self._made:
             self._made[role] = self._children(ROLES.index(role))
         return self._made[role]
 
     @property
     def made(self) -> dict[str, list[np.random.Generator]]:
-        """The generators that somebody has, by role."""
+        """Return the generators made so far, by role."""
         return dict(self._made)
 
     def of_round(self, role: str, t: int) -> list[np.random.Generator]:
-        """The generators of a role in round t = 0, 1, ... alone, whatever was drawn before."""
+        """Return generators of a role for round t = 0, 1, ... alone, independent of earlier draws."""
         return self._children(ROLES.index(role), t)
 
     def _children(self, *key: int) -> list[np.random.Generator]:
@@ -56,7 +56,7 @@ class Streams:
 
 
 def build(make: Callable[..., Any], model: Any, streams: Streams, role: str, num_trials: int) -> Any:
-    """Return a part from the model and the number of trials, with generators if it asks for `rngs`."""
+    """Build a part from the model and the number of trials, with generators if it has an argument `rngs`."""
     if takes_rngs(make):
         return make(model, num_trials, rngs=streams.of(role))
     return make(model, num_trials)

@@ -1,4 +1,4 @@
-"""The agent of one trial that models reward and costs apart; algorithms say how they score arms."""
+"""Base classes of one-trial agents with separate models of reward and costs; subclasses score arms."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ A = TypeVar("A", bound=OneTrialAgent)
 
 
 class SurrogateAgent(Shown, abc.ABC):
-    """Learns all outcomes of one trial; algorithms say how they choose.
+    """Learns the rewards and costs of one trial; subclasses choose actions.
 
     Args:
         model: kernel, points and the number of first plays; several agents may share one.
-        noise_variance: of reward and costs, (1 + C,).
+        noise_variance: lambda of reward and costs, (1 + C,).
     """
 
     num_trials = None
@@ -58,21 +58,21 @@ class SurrogateAgent(Shown, abc.ABC):
         self.surrogates = Surrogates(self.model, self.noise_variance)
         self.book = Book(1, self.setting.horizon)
         self.round = 0
-        self.offered: Bools | None = None  # which arms may be played next, (1, A); None is all
+        self.offered: Bools | None = None  # arms that may be played next, (1, A); None: all
         self.begin()
 
     def start(self, info: dict[str, Any]) -> None:
-        """Learn from the `info` of the environment's reset which arms the first round has; see `Agent`."""
+        """Read from the `info` of the environment's reset which arms the first round has; see `Agent`."""
         require_reset(self.round >= 0)
         self.offered = offered_in(info, self.setting, None)
 
     def offer(self, arms: Bools) -> None:
-        """Let the next question alone choose among some arms, of a set that is not volatile, (A,)."""
+        """Restrict the next choice, and no later one, to some arms of a set that is not volatile, (A,)."""
         require_reset(self.round >= 0)
         self.offered = np.atleast_2d(arms)
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
+        """Learn from a round: its observation, the action played, and the `info` returned."""
         point = self.points(observation, action)
         trial, rounds, reward, cost = Feedback.arrived(info)
         require_costs(cost, self.setting.num_constraints)
@@ -91,7 +91,7 @@ class SurrogateAgent(Shown, abc.ABC):
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Within, rounds are told one after another; it fits once, at the end, if it was time in any."""
+        """Postpone fits while several rounds are learnt; fit once at the end if any round made a fit due."""
         self._listens = True
         yield
         self._listens = False
@@ -99,7 +99,7 @@ class SurrogateAgent(Shown, abc.ABC):
 
     @property
     def failed_fits(self) -> int:
-        """Hyperparameter fits that failed."""
+        """Count the hyperparameter fits that failed."""
         return self.learning.failed
 
     def _fit(self) -> None:
@@ -107,7 +107,7 @@ class SurrogateAgent(Shown, abc.ABC):
             self.model = self.surrogates.models[0]
 
     def drop(self, rounds: Ints) -> None:
-        """Forget pending plays whose values will never come, (n,)."""
+        """Forget pending plays that will never be delivered, (n,)."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         self.surrogates.settle(self.book.drop(np.zeros_like(rounds), rounds))
 
@@ -117,11 +117,11 @@ class SurrogateAgent(Shown, abc.ABC):
 
     @abc.abstractmethod
     def points(self, observation: Floats, action: Any) -> Ints:
-        """The index of an action in its context, (1,)."""
+        """Return the index of an action in its context, (1,)."""
 
     @abc.abstractmethod
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """The action that the agent takes for the best feasible one, in a context where there are several.
+        """Recommend the action estimated to be the best feasible one in the observed context.
 
         Args:
             observation: the context, as `act` sees it; may be left out where there is only one.
@@ -135,7 +135,7 @@ class SurrogateAgent(Shown, abc.ABC):
 
     @abc.abstractmethod
     def learn(self, rounds: Ints, outcome: Floats) -> None:
-        """A round is over, and rewards and costs of earlier rounds came, (n,) and (n, 1 + C)."""
+        """Learn, at the end of a round, the rewards and costs delivered, rounds (n,) and (n, 1 + C)."""
 
 
 class ArmsSurrogateAgent(SurrogateAgent):
@@ -149,11 +149,11 @@ class ArmsSurrogateAgent(SurrogateAgent):
         return int(argmax_with_ties(scores[None], TIE, self.tie_breaker(), self.offered)[0])
 
     def points(self, observation: Floats, action: Any) -> Ints:
-        """The index of an arm in its context, (1,)."""
+        """Return the index of an arm in its context, (1,)."""
         return self.setting.decisions.point_index(*np.array([[self._context(observation)], [action]]))
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """The arm that the agent takes for the best feasible one; see `SurrogateAgent`."""
+        """Recommend the arm estimated to be the best feasible one; see `SurrogateAgent`."""
         require_context(observation, self.setting.contexts is not None)
         context = 0 if observation is None else self._context(observation)
         believed = self.surrogates.predict(context)
@@ -163,23 +163,23 @@ class ArmsSurrogateAgent(SurrogateAgent):
         return Recommendation(arm, self.setting.to_point(arm), float(mean), float(std))
 
     def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
-        """Mean and deviation of the reward and of each cost at the arms in a context, (A,) each."""
+        """Return mean and std of the reward and of each cost at the arms in a context, (A,) each."""
         require_reset(self.round >= 0)
         believed = self.surrogates.predict(self._context(observation))
         return list(zip(believed.mean.copy(), believed.std.copy(), strict=True))
 
     @property
     def there(self) -> Bools:
-        """Which arms may be played in this round, (A,)."""
+        """Return which arms may be played in this round, (A,)."""
         return np.ones(self.setting.decisions.num_arms, bool) if self.offered is None else self.offered[0]
 
     @abc.abstractmethod
     def scores(self, context: int) -> Floats:
-        """How much each arm is wanted, (A,); of those that may be played, and ties are broken at random."""
+        """Return the arms' scores, (A,); the caller masks missing arms and breaks ties at random."""
 
     @abc.abstractmethod
     def best(self, believed: Prediction, arms: Ints) -> int:
-        """Which of some arms to recommend, of which this is believed."""
+        """Return which of some arms to recommend, given the prediction at them."""
 
     def _context(self, observation: Floats) -> int:
         return int(self.setting.context_index(np.asarray(observation)[None])[0])
@@ -188,17 +188,19 @@ class ArmsSurrogateAgent(SurrogateAgent):
 def surrogate_model(setting: Setting, **options: Unpack[ModelOptions]) -> Model:
     """Return the model of reward and costs; their prior means come from the agent's own plays."""
     for name, default in (("fit_on", "arrived"), ("fit_mean", False)):
-        given, where = options.get(name, default), "where reward and costs have a model each"
-        require_left_out(name, given, default, where, "their means are those of the first plays that came")
+        given, where = options.get(name, default), "where reward and costs have separate models"
+        require_left_out(
+            name, given, default, where, "their prior means are taken from the first delivered plays"
+        )
     return once_model(setting, **options)
 
 
 def noise_variances(model: Model, constraint_noise_std: PerCost | None, num_trials: int) -> Floats:
-    """Of reward and costs in each trial, (B, 1 + C).
+    """Return the noise variances of reward and costs in each trial, (B, 1 + C).
 
     Args:
-        model: has lambda of the reward.
-        constraint_noise_std: default what is published; where it is withheld, lambda of a cost is as large a
+        model: holds lambda of the reward.
+        constraint_noise_std: default the published; where it is withheld, lambda of a cost is as large a
             share of its prior variance as that of the reward.
         num_trials: B.
     """
@@ -210,7 +212,7 @@ def noise_variances(model: Model, constraint_noise_std: PerCost | None, num_tria
 
 
 def each_trial(make: Callable[[int], A], num_trials: int | None) -> A | SideBySide:
-    """Return the agent of trial 0, or B agents played side by side."""
+    """Return the agent of trial 0, or a batch of B agents."""
     require_trials(num_trials)
     if num_trials is None:
         return make(0)

@@ -1,4 +1,4 @@
-"""When the surrogates of one trial learn a kernel and a noise each, and what they found."""
+"""Learn a kernel and a noise variance for each surrogate of one trial by marginal likelihood."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ..beliefs.surrogates import Surrogates
 from ..model.hyperparameters import NO_PRIOR, Fitter, Learning
 from ..model.model import Model
 
-FEWEST = 2  # outcomes: one says nothing about a length-scale
-START = 0.01  # of the noise, in prior variances
+FEWEST = 2  # outcomes: a single one carries no information on a length-scale
+START = 0.01  # initial noise variance, in prior variances
 Fit = (
     list[list[float]] | None
-)  # logarithms of each quantity, empty if its fit failed; None of too few outcomes
+)  # log hyperparameters of all quantities, empty where a fit failed; None with too few outcomes
 
 
 class SurrogateLearning:
-    """Fits every n rounds, from what was delivered, and hands kernels and noise to the surrogates.
+    """Fits kernels and noise to the delivered outcomes every n rounds and sets them in the surrogates.
 
     Args:
-        model: whose kernel is learnt, and how; it says nothing of learning where nothing is learnt.
-        quantities: 1 + C.
-        rng: of random starts.
+        model: holds the kernel and, in `learning`, the settings of fits; None where nothing is learnt.
+        quantities: 1 + C, the reward and the costs.
+        rng: draws the random starts.
     """
 
     def __init__(self, model: Model, quantities: int, rng: np.random.Generator):
@@ -36,18 +36,18 @@ class SurrogateLearning:
         self._fitters = [
             Fitter(model.kernel, START * variance, variance, spreads=spreads) for _ in range(quantities)
         ]
-        self.fits: list[Fit] = []  # what each found
+        self.fits: list[Fit] = []  # results in order
         self.failed = 0
-        self.recalled: deque[Fit] | None = None  # those to come, while the history is told again
+        self.recalled: deque[Fit] | None = None  # noted results still to use during a replay
         self._overdue = False
 
     def after(self, rounds: int) -> None:
-        """So many rounds are over."""
+        """Mark a fit as due if this many rounds complete a period."""
         if self._learning is not None and rounds % self._learning.every == 0:
             self._overdue = True
 
     def fit_if_due(self, surrogates: Surrogates) -> bool:
-        """Whether the surrogates have other kernels now."""
+        """Fit if it is due, and return True if the surrogates have new kernels."""
         if not self._overdue or self._learning is None:
             return False
         self._overdue = False
@@ -67,7 +67,7 @@ class SurrogateLearning:
             return None
         values = (outcome - surrogates.centre) / surrogates.scale
         asked = learning.restarts, self.rng
-        for fitter, value in zip(self._fitters, values.T, strict=True):  # one that fails keeps what it had
+        for fitter, value in zip(self._fitters, values.T, strict=True):  # a failed fit keeps the last kernel
             self.failed += fitter.fit(self._coordinates, point, value, *asked) is None
         return np.concatenate([fitter.latest for fitter in self._fitters]).tolist()
 

@@ -1,7 +1,7 @@
-"""The parts of a batch as one of its trials has them, where trials play side by side.
+"""Extract one trial's parts from the parts of a batch.
 
-What is one number a trial is declared, by the annotation `PerTrial`, and never recognised by its length: an
-array of one number an arm stays whole, though there may be as many trials as arms.
+Arguments with one number per trial are declared by the annotation `PerTrial` and never recognised by their
+length: an array of one number per arm stays whole even where there are as many trials as arms.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ..validation import require_one_a_trial
 
 
 def part_of_trial(part: Any, trial: int, num_trials: int) -> Any:
-    """A part with the trial's own number in place of every array that is declared as `PerTrial`.
+    """Return a part with the trial's own number in place of every array that is declared as `PerTrial`.
 
-    Looks into partial functions and dataclasses, and into the parts that these were given; what has a method
-    `of_trial` answers itself. Everything else is the same in all trials.
+    The search covers partial functions, dataclasses and their arguments; a part with a method `of_trial`
+    converts itself. Everything else is equal in all trials.
 
     Args:
-        part: a rule, or what makes a rule, a belief, an objective or a restart.
-        trial: which, in 0..B-1.
+        part: a rule, or a function that builds a rule, a belief, an objective or a restart.
+        trial: its index, in 0..B-1.
         num_trials: B.
 
     Raises:
-        ValueError: an array of one number a trial has another length than B.
+        ValueError: an array of one number per trial has another length than B.
     """
     if isinstance(part, type):
         return part
@@ -58,7 +58,7 @@ def _dataclass_of_trial(part: Any, trial: int, num_trials: int) -> Any:
 
 
 def _own(owner: Any, name: str, value: Any, trial: int, num_trials: int) -> Any:
-    """An argument of a function or a class as one trial has it."""
+    """Return one trial's value of an argument of a function or a class."""
     if not isinstance(value, np.ndarray):
         return part_of_trial(value, trial, num_trials)
     if value.ndim == 0 or not is_per_trial(owner, name):

@@ -1,4 +1,4 @@
-"""Which of several candidates chose a play, what it promised, and what came of it."""
+"""Sums over the plays of each of several candidate models: predictions, bands and feedback."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 
-NOBODY = -1  # first plays at random, and actions of somebody else's
+NOBODY = -1  # for random first plays and actions that the agent did not choose
 
 
 class Turns:
-    """Sums over the plays that each of K candidates chose, in B trials; plays that nobody chose are in none.
+    """Sum over the plays that each of K candidates chose, in B trials; others are left out.
 
     Args:
         num_trials: B.
@@ -21,16 +21,16 @@ class Turns:
     def __init__(self, num_trials: int, num_candidates: int, horizon: int):
         shape = (num_trials, num_candidates)
         self.rounds = 0
-        self.chosen = np.zeros(shape)  # plays, but for those that were dropped
-        self.arrived = np.zeros(shape)  # those whose value has come; of these the sums of
-        self.value = np.zeros(shape)  # what came,
-        self.promised = np.zeros(shape)  # w sigma before the play,
-        self.surprise = np.zeros(shape)  # and what came minus the mean before the play
+        self.chosen = np.zeros(shape)  # plays, without dropped ones
+        self.arrived = np.zeros(shape)  # plays that were delivered, and over these the sums of
+        self.value = np.zeros(shape)  # the values,
+        self.promised = np.zeros(shape)  # w sigma before each play,
+        self.surprise = np.zeros(shape)  # and the value minus the mean before the play
         self._who = np.full((horizon, num_trials), NOBODY)
         self._mean, self._band = np.zeros((horizon, num_trials)), np.zeros((horizon, num_trials))
 
     def play(self, who: Ints, mean: Floats, band: Floats) -> None:
-        """Every trial has played: which candidate chose, and its mean and w sigma of it, (B,) each."""
+        """Record a round: each trial's candidate, its mean and w sigma at the action, (B,) each."""
         if self.rounds == len(self._who):
             for name in ("_who", "_mean", "_band"):
                 kept = getattr(self, name)
@@ -42,7 +42,7 @@ class Turns:
         self.rounds += 1
 
     def receive(self, trial: Ints, rounds: Ints, value: Floats) -> None:
-        """Values of plays came, (n,) each."""
+        """Add delivered values of plays to the sums, (n,) each."""
         mine = self._who[rounds, trial] != NOBODY
         trial, rounds, value = trial[mine], rounds[mine], value[mine]
         place = trial, self._who[rounds, trial]
@@ -52,7 +52,7 @@ class Turns:
         np.add.at(self.surprise, place, value - self._mean[rounds, trial])
 
     def drop(self, trial: Ints, rounds: Ints) -> None:
-        """Values of plays will never come, (n,) each: as if nobody had chosen them."""
+        """Remove plays that will never be delivered, (n,) each, from their candidates' counts."""
         who = self._who[rounds, trial]
         np.add.at(self.chosen, (trial[who != NOBODY], who[who != NOBODY]), -1.0)
         self._who[rounds, trial] = NOBODY

@@ -1,4 +1,4 @@
-"""What an agent believes about the arms it may play now, in the form that rules read."""
+"""The posterior at the arms of the current round, in the form that rules read."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from ..model.offered import only_offered
 
 
 def nothing() -> Floats:
-    """The price of improvements where plays cost nothing, (1, 1)."""
+    """Return the price of improvements where plays cost nothing, (1, 1)."""
     return np.zeros((1, 1))
 
 
 class View:
-    """The arms of each trial's context; nothing is computed before it is asked for.
+    """Gives rules the posterior at the arms of each trial's context, computed on access.
 
     Args:
-        belief: about the reward.
-        incumbent: what EI and PI improve on.
-        context: of each trial, (B,).
+        belief: the posterior of the reward.
+        incumbent: computes the value that EI and PI improve on.
+        context: each trial's context index, (B,).
         t: 1, 2, ..., the rounds started since the last restart, (B,).
-        samplers: generators of samples, one a trial.
-        draw: makes the generators of the rule in this round, one a trial.
-        offered: which arms may be played in this round, (B, A); None is all.
-        safety: what is known of costs that must be kept in every round.
-        price: what improvements are to be worth, (B, A).
+        samplers: generators of samples, one per trial.
+        draw: makes the generators of the rule in this round, one per trial.
+        offered: mask of arms that may be played in this round, (B, A); None: all.
+        safety: safe set and cost bounds, where costs must be kept in every round.
+        price: returns the least improvement that is worth a play, (B, A).
     """
 
     def __init__(
@@ -55,59 +55,59 @@ class View:
 
     @property
     def mean(self) -> Floats:
-        """Posterior mean, (B, A)."""
+        """Return the posterior mean, (B, A)."""
         return self._belief.mean(self._context)
 
     @property
     def std(self) -> Floats:
-        """Posterior standard deviation, (B, A)."""
+        """Return the posterior standard deviation, (B, A)."""
         return self._belief.std(self._context)
 
     @property
     def gain(self) -> Floats:
-        """Realised information gain, (B,)."""
+        """Return the realised information gain, (B,)."""
         return self._belief.gain
 
     @property
     def bias(self) -> Floats | float:
-        """What pending feedback adds to the width, (B,)."""
+        """Return the amount that pending feedback adds to the width, (B,)."""
         return self._belief.bias
 
     @property
     def weight_norm(self) -> Floats:
-        """|a_x|, (B, A)."""
+        """Return the norm |a_x| of the mean's weights, (B, A)."""
         return self._belief.weight_norm(self._context)
 
     @property
     def pulls(self) -> list[Pulls]:
-        """How much each value pulls on the mean, (B,)."""
+        """Return the influence of each value on the mean, one record per trial, (B,)."""
         return pulls(self._belief, self._context)
 
     @property
     def ridges(self) -> list[Ridge]:
-        """What each regularisation makes of the plays, (B, A) each."""
+        """Return mean and std of each regularisation, (B, A) each."""
         return self._belief.ridges(self._context)
 
     @property
     def active(self) -> Bools:
-        """Which arms may still be the best, (B, A)."""
+        """Return which arms may still be optimal, (B, A)."""
         return self._belief.active(self._context)
 
     @property
     def rngs(self) -> Sequence[np.random.Generator]:
-        """The rule's own generators, (B,)."""
+        """Return the rule's own generators, (B,)."""
         if self._rngs is None:
             self._rngs = self._draw()
         return self._rngs
 
     @property
     def incumbent(self) -> Floats:
-        """The value to improve on, (B,)."""
+        """Return the value to improve on, (B,)."""
         return self._incumbent(self._belief, self._context, only_offered(self.mean, self._offered))
 
     @property
     def price(self) -> Floats:
-        """What improvements are to be worth, (B, A)."""
+        """Return the least improvement that is worth a play, (B, A)."""
         return self._price()
 
     def deviation(self) -> Floats:
@@ -123,8 +123,8 @@ class View:
         return only_offered(self.sample(), self._offered).max(axis=1)
 
     def drawing(self, trials: Bools) -> View:
-        """The same, but only these trials, (B,), draw samples; the others' generators stay where they are."""
-        spare = np.random.default_rng(0)  # what it draws is thrown away
+        """Return a copy in which only these trials, (B,), draw samples; other generators do not advance."""
+        spare = np.random.default_rng(0)  # its draws are discarded
         samplers = [rng if draws else spare for rng, draws in zip(self._samplers, trials, strict=True)]
         return View(
             *(self._belief, self._incumbent, self._context, self.t, samplers, lambda: self.rngs),

@@ -1,4 +1,4 @@
-"""Agents and tuners in a file: data that says how they were made and what they were told, no pickle."""
+"""Save agents and tuners as data, without pickle: their construction and their recorded history."""
 
 from .data import decode, encode
 from .files import load, read, write

@@ -1,4 +1,4 @@
-"""Arrays of numbers in JSON: a type, a shape, and bytes that unpack to no more than these say."""
+"""Store arrays of numbers in JSON: a type, a shape, and bytes whose unpacked size these fix."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 
 from bandit_envs.basics.arguments import is_integer
 
-NUMERIC = "biuf"  # kinds of arrays
-DTYPE = re.compile(rf"[<>|=]?[{NUMERIC}]\d{{1,2}}")  # as numpy names them
-KIND = "array"  # "type" of their data
+NUMERIC = "biuf"  # dtype kinds that are numbers
+DTYPE = re.compile(rf"[<>|=]?[{NUMERIC}]\d{{1,2}}")  # numpy's names of these types
+KIND = "array"  # the "type" field of an array's data
 PARTS = {"type", "dtype", "shape", "zlib"}
 
 
@@ -28,7 +28,7 @@ def write_array(array: np.ndarray) -> dict[str, Any]:
 
 
 def read_array(data: Mapping[str, Any]) -> np.ndarray:
-    """The inverse of `write_array`; what unpacks to another size than it says is not unpacked to its end."""
+    """Invert `write_array`; unpacking stops where the bytes exceed the declared size."""
     dtype, shape, size = _described(data)
     unpacking = zlib.decompressobj()
     raw = unpacking.decompress(base64.b64decode(data["zlib"], validate=True), size + 1)
@@ -38,7 +38,7 @@ def read_array(data: Mapping[str, Any]) -> np.ndarray:
 
 
 def unpacked_size(data: Any) -> int:
-    """Bytes that all arrays in some data unpack to, by what they say."""
+    """Return the total unpacked size of all arrays in some data, in bytes, as declared."""
     size, left = 0, [data]
     while left:
         each = left.pop()
@@ -51,7 +51,7 @@ def unpacked_size(data: Any) -> int:
 
 
 def _described(data: Mapping[str, Any]) -> tuple[np.dtype, list[int], int]:
-    """Type, shape and size in bytes."""
+    """Return type, shape and size in bytes, once checked."""
     if set(data) != PARTS:
         raise ValueError(f"the file has an array of {', '.join(data)}; it must have {', '.join(PARTS)}")
     name, shape = data["dtype"], data["shape"]

@@ -1,7 +1,8 @@
-"""Settings, kernels, arrays and options as JSON, exactly.
+"""Encode settings, kernels, arrays and options as JSON, exactly.
 
-What JSON has stands for itself; everything else is a dict with a "type". Classes are looked up in a closed
-table, so that a file can build nothing but what is named here, and the types of their arguments are checked.
+Values of JSON's own types are kept; everything else is a dict with a "type". Classes are looked up in a
+closed table, so that a file can build only the classes named here, and the types of their arguments are
+checked.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ KERNELS: dict[str, type[Kernel]] = {
 }
 NOT_FINITE = ("inf", "-inf", "nan")
 BOUNDS = str | Floats  # "fixed", or (low, high)
-# Types of the parameters of kernels that are not numbers.
+# Parameters of kernels that are no numbers, and their types.
 PARAMETERS: dict[str, Any] = {
     **dict.fromkeys(("kernel", "k1", "k2"), Kernel),
     "kernels": list[Kernel] | tuple[Kernel, ...],
@@ -48,7 +49,7 @@ Codec = tuple[Any, Callable[[Any], dict[str, Any]], Callable[[Mapping[str, Any]]
 
 
 def encode(value: Any) -> Any:
-    """Return a value as JSON can hold it; raise a ValueError for what cannot be written as data."""
+    """Return a value in JSON's types; raise a ValueError if it cannot be written as data."""
     if value is None or isinstance(value, bool | str) or type(value) is int:
         return value
     if isinstance(value, np.generic):
@@ -67,7 +68,7 @@ def encode(value: Any) -> Any:
 
 
 def decode(data: Any) -> Any:
-    """The inverse of `encode`."""
+    """Invert `encode`."""
     if isinstance(data, list):
         return [decode(each) for each in data]
     if not isinstance(data, dict):
@@ -115,7 +116,7 @@ def _read_setting(data: Mapping[str, Any]) -> Setting:
 
 
 def _laws(what: str, module: Any, base: type) -> Codec:
-    """How laws of a kind are written by their names, and read."""
+    """Return the functions that write laws of one kind by their names, and read them."""
 
     def write(law: Any) -> dict[str, Any]:
         name = next((each for each, kind in module.LAWS.items() if kind is type(law)), None)

@@ -1,4 +1,4 @@
-"""One file: JSON with a format, a version and a digest, written whole or not at all."""
+"""Read and write files of JSON with a format, a version and a digest; writes are atomic."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from bandit_envs.basics.files import sweep, write_whole
 from .arrays import unpacked_size
 
 VERSION = 2
-MAX_BYTES = 2**29  # of a file, and of all arrays that it unpacks to
-FORMATS = {  # format -> who reads it
+MAX_BYTES = 2**29  # limit of a file, and of all its arrays unpacked
+FORMATS = {  # format -> module and class that load it
     "gpbandits agent": ("agents.saving.recorded", "Recorded"),
     "gpbandits tuner": ("agents.tuning.tuner", "Tuner"),
 }
 PARTS = {"format", "version", "sha256", "content"}
-# What content of another structure raises where it is taken apart.
+# Errors that parsing raises on content of another structure.
 STRANGE = ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, StopIteration, TypeError
 AGAIN = "take an earlier copy, or save again"
 
 
 def write(path: str | os.PathLike[str], form: str, content: dict[str, Any]) -> None:
-    """Write content that JSON can hold; an interruption, or a power cut, leaves the old file as it was."""
+    """Write JSON content; an interruption or a power cut leaves the old file unchanged."""
     head = {"format": form, "version": VERSION, "sha256": _digest(form, content)}
     sweep(Path(path).parent, Path(path).name)
     write_whole(path, json.dumps({**head, "content": content}, allow_nan=False).encode())
 
 
 def read(path: str | os.PathLike[str], *forms: str, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
-    """Return the content of a file in one of some formats, or raise a ValueError that says what it is."""
+    """Return the content of a file in one of some formats; a ValueError names any other format."""
     whole = _opened(path, forms, max_bytes)
     content = whole["content"]
     with parsing(path):
@@ -51,7 +51,7 @@ def read(path: str | os.PathLike[str], *forms: str, max_bytes: int = MAX_BYTES) 
 
 @contextmanager
 def parsing(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Say of a file whose content has another structure than `save` gives it that it is damaged."""
+    """Report a file as damaged if its content has another structure than `save` writes."""
     try:
         yield
     except (*STRANGE, NotBase64, zlib.error) as error:
@@ -62,10 +62,10 @@ def parsing(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def playing(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Say of a file that its agent does not play again what is recorded there."""
+    """Report a file whose agent does not repeat the recorded actions."""
     try:
         yield
-    except Exception as error:  # an agent of anybody's
+    except Exception as error:  # user-defined agents may raise any error
         raise ValueError(
             f"{path} holds what its agent does not play again: {error!r}; load it with the agent and the "
             "gpbandits that saved it"
@@ -73,28 +73,28 @@ def playing(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def load(path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES) -> Any:
-    """Return the agent or the tuner that a file holds; it goes on exactly where it was saved.
+    """Return the saved agent or tuner; it continues exactly where it was saved.
 
     A file is data: it builds settings, kernels and arrays, and the agent of a registered name, which then
-    plays again what is recorded. Loading takes as long as the agent took to choose; a tuner is quicker, see
+    replays the recorded rounds. Loading takes as long as the agent took to choose; a tuner loads faster, see
     `Tuner.load`.
 
     Args:
         path: of a file that `save` wrote.
-        trust: also take an agent by its class path. Its module is then imported and what it names is called,
-            with arguments of the file's choosing: that runs code as a program of the file's author would.
-        max_bytes: of the file, and of all arrays that it unpacks to.
+        trust: also load an agent by its class path. Its module is then imported and the named class is called
+            with arguments from the file: this executes code chosen by the file's author.
+        max_bytes: limit of the file, and of all its arrays unpacked.
 
     Raises:
         ValueError: the file is of another kind or version, is damaged or too large, or names a class path.
-        FileNotFoundError: there is none.
+        FileNotFoundError: the file does not exist.
     """
     module, name = FORMATS[_opened(path, tuple(FORMATS), max_bytes)["format"]]
     return getattr(import_module(module), name).load(path, trust=trust, max_bytes=max_bytes)
 
 
 def _opened(path: str | os.PathLike[str], forms: tuple[str, ...], max_bytes: int) -> dict[str, Any]:
-    """The parts of a file in one of some formats, of this version."""
+    """Return the parts of a file in one of some formats, of this version."""
     require(is_count(max_bytes), "max_bytes", "a positive integer", max_bytes)
     with Path(path).open("rb") as file:
         _require_small(path, size := os.fstat(file.fileno()).st_size, max_bytes)
@@ -119,7 +119,7 @@ def _opened(path: str | os.PathLike[str], forms: tuple[str, ...], max_bytes: int
 
 
 def _digest(form: str, content: dict[str, Any]) -> str:
-    """Of what a file holds; it finds damage, and forgery no more than any sum of the file itself can."""
+    """Return the digest of the content; it detects damage, but no deliberate forgery."""
     text = json.dumps([form, VERSION, content], allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

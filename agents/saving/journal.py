@@ -1,4 +1,4 @@
-"""Calls of an agent and their arguments, kept as columns: some 100 bytes a round where objects take 2 KB."""
+"""Record an agent's calls as columns of arguments: some 100 bytes a round where objects take 2 KB."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy as np
 
 EVENTS = ("reset", "act", "update", "drop", "start")  # append, never insert: files list columns in order
 NUMBERS = (np.ndarray, np.generic, float, int)
-NUMERIC = "biuf"  # kinds of arrays that are kept as such
-BLOCK = 256  # calls
+NUMERIC = "biuf"  # dtype kinds that are kept as arrays
+BLOCK = 256  # calls that are moved to columns together
 FIRST_ROWS = 16  # doubled whenever they are full
 
 
 class Written(NamedTuple):
-    """How far a journal is written."""
+    """The part of a journal that is written."""
 
-    calls: int  # in columns
-    counts: tuple[int, ...]  # of each kind
-    latest: list[tuple[str, tuple[Any, ...]]]  # calls that are in no column yet
+    calls: int  # number of calls in columns
+    counts: tuple[int, ...]  # number of calls of each kind
+    latest: list[tuple[str, tuple[Any, ...]]]  # calls not yet in columns
 
 
 class Journal:
-    """The calls since the last reset; one that is interrupted while it is written was not written.
+    """Records the calls since the last reset; an interrupted write leaves no trace of its call.
 
-    Calls wait in a list, since a column costs a call for each of its parts, and go to columns in blocks.
+    Calls wait in a list and are moved to columns in blocks, since columns cost one call for each argument.
     """
 
     def __init__(self) -> None:
@@ -42,19 +42,19 @@ class Journal:
 
     @property
     def events(self) -> list[str]:
-        """Names of the calls, in order."""
+        """Return the names of the calls, in order."""
         self._pack()
         return [EVENTS[kind] for kind in self._kinds[: self._written.calls]]
 
     @property
     def columns(self) -> list[list[Any]]:
-        """Each argument over all calls of each kind."""
+        """Return each argument over all calls, for each kind of call."""
         self._pack()
         pairs = zip(self._columns, self._written.counts, strict=True)
         return [[column.data(count) for column in columns] if count else [] for columns, count in pairs]
 
     def _pack(self) -> None:
-        """Move the latest calls to columns; one that is interrupted begins again."""
+        """Move the latest calls to columns; after an interruption the move is repeated in full."""
         calls, before, latest = self._written
         counts = list(before)
         for name, arguments in latest:
@@ -68,13 +68,13 @@ class Journal:
 
 
 class Column:
-    """What one argument was, call by call: an array while shapes agree, columns of dicts, else a list."""
+    """Stores one argument call by call: an array while shapes agree, columns for dicts, else a list."""
 
     def __init__(self) -> None:
         self._kept: Any = []
 
     def put(self, row: int, value: Any) -> None:
-        """Keep a copy as this row; those behind it are lost."""
+        """Keep a copy as this row; later rows are lost."""
         if row == 0:
             self._kept = _begun(value)
         elif not self._takes(value):
@@ -90,13 +90,13 @@ class Column:
             self._kept[row:] = [copied(value)]
 
     def data(self, count: int) -> Any:
-        """The first rows: an array, a dict of such data, or a list."""
+        """Return the first rows: an array, a dict of such data, or a list."""
         if isinstance(self._kept, dict):
             return {key: column.data(count) for key, column in self._kept.items()}
         return self._kept[:count]
 
     def rows(self, count: int) -> list[Any]:
-        """The first rows, one by one."""
+        """Return a list of the first rows."""
         return list(rows_of(copied(self.data(count))))
 
     def _takes(self, value: Any) -> bool:
@@ -111,7 +111,7 @@ class Column:
 
 
 def _begun(value: Any) -> Any:
-    """What keeps values like the first one."""
+    """Return a container for values like the first one."""
     if isinstance(value, dict) and value:
         return {key: Column() for key in value}
     first = np.asarray(value) if isinstance(value, NUMBERS) else None
@@ -121,7 +121,7 @@ def _begun(value: Any) -> Any:
 
 
 def rows_of(data: Any) -> Iterator[Any]:
-    """The rows of a column's data."""
+    """Iterate over the rows of a column's data."""
     if isinstance(data, dict):
         keys, columns = list(data), map(rows_of, data.values())
         return (dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True))
@@ -129,7 +129,7 @@ def rows_of(data: Any) -> Iterator[Any]:
 
 
 def copied(value: Any) -> Any:
-    """Return what its owner may not change: arrays may be buffers that the next round overwrites."""
+    """Return a copy that its owner cannot change: arrays may be buffers that the next round overwrites."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, dict):

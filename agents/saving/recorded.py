@@ -1,8 +1,8 @@
-"""An agent with its record, from which it can be made again.
+"""Record an agent's history, from which it can be rebuilt.
 
-What an agent is in mid-run follows from how it was made, its seed, and what it was told. So a file holds
-these, and loading plays them again: every agent can be saved, a plug-in too, its generators and caches come
-back bit for bit, and it goes on with the same actions. Loading takes as long as the agent took to choose.
+An agent's state follows from its construction, its seed and its observations. A file holds these and loading
+replays them: every agent can be saved, plug-ins included, its generators and caches are restored bit for bit,
+and it continues with the same actions. Loading takes as long as the agent took to choose.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": di
 
 
 class Recorded:
-    """Plays as the agent of a name plays, and remembers what it was told; all else is the agent's own.
+    """Plays as the named agent and records its history; other attributes are the agent's own.
 
-    What it remembers grows by some 100 bytes a round and trial until the next reset. Who wants none of it, as
-    `evaluate` does, plays the agent of `resolve_agent(name)`.
+    The record grows by some 100 bytes per round and trial until the next reset. To play without a record, as
+    `evaluate` does, use the agent of `resolve_agent(name)`.
 
     Args:
-        name: of the agent, or a class path.
-        setting: what is published.
+        name: the agent's registered name, or a class path.
+        setting: the published problem.
         num_trials: None, or B.
-        options: of the agent.
+        options: the agent's options.
     """
 
     def __init__(self, name: str, setting: Setting, num_trials: int | None, options: Mapping[str, Any]):
@@ -57,48 +57,48 @@ class Recorded:
         self._journal = Journal()
 
     def reset(self, seed: int | Sequence[int]) -> None:
-        """Forget everything; see the agent's own."""
+        """Forget everything, the record too; see `Agent`."""
         self._agent.reset(seed)
         words = list(map(int, seed)) if isinstance(seed, Sequence | np.ndarray) else int(seed)
         self._journal = Journal()
         self._journal.write("reset", words)
 
     def start(self, info: dict[str, Any]) -> None:
-        """Learn which arms the first round has, if the agent looks; see `Agent`."""
+        """Read which arms the first round has, if the agent has a `start`; see `Agent`."""
         if hasattr(self._agent, "start"):
             self._agent.start(info)
             self._journal.write("start", {key: info[key] for key in READ if key in info})
 
     def act(self, observation: Any) -> Any:
-        """Choose; see the agent's own."""
+        """Choose an action; see `Agent`."""
         action = self._agent.act(observation)
-        self._journal.write("act", observation)  # what did not happen is not recorded
+        self._journal.write("act", observation)  # after the call: one that failed is not recorded
         return action
 
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn; see the agent's own."""
+        """Learn from a round; see `Agent`."""
         self._agent.update(observation, action, reward, info)
         kept = (*READ, "oracle") if getattr(self._agent, "privileged", False) else READ
         seen = {key: info[key] for key in kept if key in info}
         self._journal.write("update", observation, action, reward, seen)
 
     def drop(self, rounds: Any, trial: Any = None) -> None:
-        """Forget pending plays whose values will never come; see the agent's own."""
+        """Forget pending plays that will never be delivered; see `GPAgent.drop`."""
         self._agent.drop(rounds, *([] if trial is None else [trial]))
         self._journal.write("drop", rounds, trial)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the agent to one file, from which `agents.load` makes it go on with the same actions.
+        """Write the agent to one file; after `agents.load` it continues with the same actions.
 
         Raises:
-            ValueError: a kernel or an option is not data, see `agents.saving.data`.
+            ValueError: a kernel or an option cannot be encoded, see `agents.saving.data`.
         """
         self._require_data()
         events, columns = self._journal.events, encode(self._journal.columns)
         write(path, FORM, {"made": encode(self._made), "events": events, "columns": columns})
 
     def _require_data(self) -> None:
-        """Raise, by name, for an option that is an object, such as a part of the user's own."""
+        """Raise an error that names an option that is an object, such as a user-defined part."""
         for name, value in self._made["options"].items():
             try:
                 encode(value)
@@ -110,7 +110,7 @@ class Recorded:
     def load(
         cls, path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES
     ) -> Recorded:
-        """Make a saved agent again; see `agents.load`."""
+        """Rebuild a saved agent; see `agents.load`."""
         require_switch("trust", trust)
         content = read(path, FORM, max_bytes=max_bytes)
         with parsing(path):
@@ -139,6 +139,6 @@ class Recorded:
         return html_facts(self._made["name"], {**facts_of(self._agent), **options})
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_agent" or name.startswith("__"):  # while it is being unpickled there is none
+        if name == "_agent" or name.startswith("__"):  # not set yet while unpickling
             raise AttributeError(name)
         return getattr(self._agent, name)

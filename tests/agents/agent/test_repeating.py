@@ -171,9 +171,9 @@ WRONG = {
     "restarts": (
         SETTING,
         {"restart": "periodic", "restart_options": {"every": 5}},
-        "an agent that starts over",
+        "a restart invalidates",
     ),
-    "belief": (SETTING, {"belief": lambda model, num_trials: None}, "a belief that may forget"),
+    "belief": (SETTING, {"belief": lambda model, num_trials: None}, "posterior stds grow under a belief"),
 }
 
 
