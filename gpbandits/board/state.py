@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from gpbandits.evaluation.metrics import metric_named
 from gpbandits.experiments.folder import PLAN, open_results
 from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.status import failures
@@ -12,7 +13,7 @@ from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, EnvironmentEntry, Study
 from gpbandits.report.chart import style_of
 from gpbandits.report.holdings import Holdings
-from gpbandits.report.views import metrics_of, views
+from gpbandits.report.views import views
 
 STATES = ("done", "running", "failed", "missing")
 
@@ -63,10 +64,11 @@ def curves_of(folder: Path, label: str) -> dict[str, Any]:
     if result is None:
         return {"curves": []}
     numbers = {agent.label: number for number, agent in enumerate(study.agents)}
-    names = metrics_of(result)
     drawn = [view for view in views(result, numbers) if view.scale == "linear"]
     return {
-        "curves": [{"metric": view.metric, "name": names[view.metric], "svg": view.svg} for view in drawn],
+        "curves": [
+            {"metric": view.metric, "name": metric_named(view.metric).text, "svg": view.svg} for view in drawn
+        ],
         "trials": result.num_trials,
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,21 +13,12 @@ from bandit_envs.laws.changes import segments_of
 from gpbandits.evaluation.comparison import Comparison
 from gpbandits.evaluation.detection import Detection, detection
 from gpbandits.evaluation.measures import MEASURES, NEVER
+from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.statistics import ordered
 
-Metric = Literal[
-    "cumulative",
-    "average",
-    "simple",
-    "violation",
-    "average-violation",
-    "hard-violation",
-    "noisy-violation",
-    "average-hard-violation",
-    "budget",
-]
-Axis = Literal["round", "spent"]  # the horizontal axis of a figure
-Scale = Literal["linear", "log-log"]  # the scale of its axes
+Metric = str  # a name in `metrics.METRICS`, or of a measure with a heading
+Axis = Literal["round", "spent"]  # what a figure's curves are over
+Scale = Literal["linear", "log-log"]  # of the axes on which they are drawn
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -37,21 +28,30 @@ class Curves(Comparison):
     def running(self, name: str) -> dict[str, Any]:
         """Return a measure up to each recorded round, (B, T, ...) each, exact for any choice of these.
 
-        A measure of play costs is empty where plays are free.
+        Of a measure that needs a budget there is nothing elsewhere.
 
         Raises:
             ValueError: the rounds between checkpoints were not counted, as in files of older versions.
         """
-        measure = MEASURES[name]
-        records = {label: each for label, each in self.records.items() if each.spending or not measure.paid}
-        derived = measure.combine == "last" or measure.linear or self.checkpoints is None
-        known = derived or all(name in (record.totals or {}) for record in records.values())
-        if not known:
+        found, free = self.held(name), MEASURES[name].needs != "budget"
+        if lacking := [label for label, each in self.records.items() if each.spending or free]:
+            lacking = [label for label in lacking if label not in found]
+        if lacking:
             raise ValueError(
-                f"{name} of {self.environment!r} was not counted between its checkpoints, which an older "
-                "version recorded; compute it again"
+                f"{name} of {self.environment!r} was not counted between its checkpoints of "
+                f"{', '.join(lacking)}, which an older version recorded; compute it again"
             )
-        return {label: record.running(measure) for label, record in records.items()}
+        return found
+
+    def held(self, name: str) -> dict[str, Any]:
+        """Return a measure as `running`, of the agents alone whose records have it."""
+        measure = MEASURES[name]
+        exact = measure.of is None or measure.linear or self.checkpoints is None
+        return {
+            label: record.running(measure)
+            for label, record in self.records.items()
+            if (exact or name in (record.totals or {})) and (record.spending or measure.needs != "budget")
+        }
 
     @cached_property
     def regret(self) -> dict[str, Floats]:
@@ -60,8 +60,8 @@ class Curves(Comparison):
 
     @cached_property
     def average_regret(self) -> dict[str, Floats]:
-        """Return R_t / t, (B, T) each; once a budget is spent, t is the number of plays made."""
-        return self._average(self.regret)
+        """R_t / t, (B, T) each; once a budget is spent t is the number of plays that were made."""
+        return self.averaged(self.regret)
 
     @property
     def simple_regret(self) -> dict[str, Floats]:
@@ -234,34 +234,11 @@ class Curves(Comparison):
         return min(self.ordered, key=lambda label: (label in self.unfit, not self.comparable(label)))
 
     def curves(self, metric: Metric = "cumulative") -> dict[str, Floats]:
-        """Return the curves of a metric, (B, T) each; averages are over the rounds played so far."""
-        match metric:
-            case "cumulative":
-                return self.regret
-            case "simple":
-                return self.simple_regret
-            case "violation":
-                return self.violation
-            case "hard-violation":
-                return self.hard_violation
-            case "noisy-violation":
-                return self.noisy_violation
-            case "average":
-                return self.average_regret
-            case "average-violation":
-                return self._average(self.violation)
-            case "average-hard-violation":
-                return self._average(self.hard_violation)
-            case "budget":
-                if not self.budget_regret:
-                    raise ValueError(
-                        f'metric "budget" needs an environment with a budget, got {self.environment}'
-                    )
-                return self.budget_regret
-        raise ValueError(f"unknown metric {metric!r}; choose one of {', '.join(get_args(Metric))}")
+        """Regret or violation by metric, (B, T) each; the averages are over the rounds played so far."""
+        return metric_named(metric).of(self)
 
-    def _average(self, sums: dict[str, Floats]) -> dict[str, Floats]:
-        """Divide sums by the number of plays made up to each round, (B, T) each."""
+    def averaged(self, sums: dict[str, Floats]) -> dict[str, Floats]:
+        """Return a time average up to each round, of the plays that were made, (B, T) each."""
         made = {
             label: np.minimum(self.rounds, np.maximum(played, 1)[:, None])
             for label, played in self.played.items()

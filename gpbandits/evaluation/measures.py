@@ -7,9 +7,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats, Ints
+from gpbandits.evaluation.statistics import Interval, bootstrap_interval, wilson_interval
 
-NEVER = np.iinfo(np.int64).max  # stands for a round of an event that did not occur
+NEVER = np.iinfo(np.int64).max  # of a round that did not come
+SHARE = "share of runs"  # a unit
+Need = Literal["costs", "budget"]
 _COMBINED = {"sum": np.add, "count": np.add, "first": np.minimum}
 
 
@@ -22,6 +26,9 @@ class Rounds(NamedTuple):
     observed_cost: Floats  # (B, n, C)
     spent: Floats | None = None  # (B, n) where plays cost
     shortfall: Floats | None = None  # (B, n)
+    simple: Floats | None = (
+        None  # (B, n) least regret of the plays that count; infinite or largest where none does
+    )
     start: int = 0  # the first of the rounds, counted from 0
 
 
@@ -29,33 +36,60 @@ class Measure(NamedTuple):
     """A measure is a quantity that is followed round by round.
 
     Between checkpoints a "sum" adds values, a "count" adds rounds, a "first" keeps the earliest round: these
-    are running totals, exact for any recorded rounds. A "last" is a state, which the record itself holds.
+    are running totals, exact whatever rounds are kept. A "last" is a state. A measure with a heading has a
+    column in tables and reports, its mean over trials, and a curve in figures, reports and on the board.
+
+    Example:
+        >>> def found(rounds):
+        ...     return (rounds.simple <= 0.0).astype(np.int64)
+        >>> measure = Measure("correct", SHARE, "last", found, heading="best arm found")
+        >>> register(measure)  # doctest: +SKIP
     """
 
     name: str
     unit: str
     combine: Literal["sum", "count", "first", "last"]
-    of: Callable[[Rounds], Any] | None = None  # value of each round, (B, n) or (B, n, C); None for a state
-    linear: bool = False  # sums between checkpoints suffice to compute it
-    paid: bool = False  # it exists only where plays cost
+    of: Callable[[Rounds], Any] | None = (
+        None  # of each round, (B, n) or (B, n, C); None is a field of the record
+    )
+    linear: bool = False  # whether sums between checkpoints are enough to compute it
+    needs: Need | None = None  # without which it says nothing
+    loss: bool = False  # whether standings of several environments charge it
+    heading: str = ""  # of its column and curve; none where tables show it in their own way
 
     def accumulate(self, values: Any) -> Any:
-        """Return running totals over the rounds, (B, n, ...)."""
-        return _COMBINED[self.combine].accumulate(values, axis=1)
+        """Running totals over the rounds, or the states themselves, (B, n, ...)."""
+        return values if self.combine == "last" else _COMBINED[self.combine].accumulate(values, axis=1)
+
+    def estimate(self, values: Any) -> Interval:
+        """The mean over trials with its 95 % interval, (B,): Wilson's of a share of runs."""
+        if self.unit == SHARE:
+            return wilson_interval(np.asarray(np.mean(values)), len(values))
+        return bootstrap_interval(np.asarray(values, dtype=np.float64))
 
 
 MEASURES = {
     measure.name: measure
     for measure in (
         Measure("regret", "reward", "sum", lambda rounds: rounds.regret, linear=True),
-        Measure("lost", "reward", "sum", lambda rounds: np.maximum(_charged(rounds), 0.0)),
+        Measure("lost", "reward", "sum", lambda rounds: np.maximum(_charged(rounds), 0.0), loss=True),
         Measure("summed_costs", "cost", "sum", lambda rounds: rounds.cost, linear=True),
         Measure("summed_observed_costs", "cost", "sum", lambda rounds: rounds.observed_cost, linear=True),
-        Measure("hard_violation", "cost", "sum", lambda rounds: rounds.violation, linear=True),
+        Measure(
+            "hard_violation",
+            "cost",
+            "sum",
+            lambda rounds: rounds.violation,
+            linear=True,
+            needs="costs",
+            loss=True,
+        ),
         Measure("unsafe_plays", "plays", "count", lambda rounds: (rounds.violation > 0).astype(np.int64)),
         Measure("first_unsafe", "round", "first", lambda rounds: _unsafe_rounds(rounds)),
-        Measure("spent", "play cost", "sum", lambda rounds: rounds.spent, linear=True, paid=True),
-        Measure("budget_regret", "reward", "sum", lambda rounds: rounds.shortfall, linear=True, paid=True),
+        Measure("spent", "play cost", "sum", lambda rounds: rounds.spent, linear=True, needs="budget"),
+        Measure(
+            "budget_regret", "reward", "sum", lambda rounds: rounds.shortfall, linear=True, needs="budget"
+        ),
         Measure("simple_regret", "reward", "last"),
         Measure("action", "arm or point", "last"),
     )
@@ -63,8 +97,20 @@ MEASURES = {
 
 
 def followed(paid: bool) -> list[Measure]:
-    """Return the measures that are running totals, including those of play costs if `paid`."""
-    return [each for each in MEASURES.values() if each.of is not None and (paid or not each.paid)]
+    """Return the measures that follow from rounds, of an environment where plays cost or do not."""
+    return [each for each in MEASURES.values() if each.of is not None and (paid or each.needs != "budget")]
+
+
+def register(measure: Measure) -> None:
+    """Follow a further measure from now on, under a name of its own.
+
+    Measures are those of a process: workers of a run import the module that registers theirs, such as that of
+    an agent which the study names.
+    """
+    free = measure.name.isidentifier() and measure.name not in MEASURES
+    require(free, "name", "an identifier that no measure has yet", measure.name)
+    require(measure.of is not None, "of", "what the measure is of rounds", measure.of)
+    MEASURES[measure.name] = measure
 
 
 class Running:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,13 +15,20 @@ import pyarrow.parquet as pq
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import whole_file
 from gpbandits.evaluation.curves import Curves
+from gpbandits.evaluation.metrics import headed
 from gpbandits.evaluation.record import Record, one_each, ragged
 from gpbandits.evaluation.spending import Spending
 
 _Kind = TypeVar("_Kind", bound=Curves)
 SPENDING = ("spent", "shortfall")  # columns where plays cost
-_KEY = b"gpbandits"  # key of our JSON in a file's metadata
-_DIGEST = b"gpbandits-digest"  # key of the hash of that JSON and of the columns of numbers
+CURVES = {
+    "regret": "round_regret",
+    "simple_regret": "simple_regret",
+    "violation": "round_violation",
+}  # columns
+COORDINATES = ("cost", "observed_cost", "action")  # a column each
+_KEY = b"gpbandits"  # of our JSON in a file's metadata
+_DIGEST = b"gpbandits-digest"  # of that JSON and of the columns of numbers
 
 
 class DamagedFileError(ValueError):
@@ -34,28 +42,33 @@ def to_table(result: Curves) -> pa.Table:
     """
     shape = (len(result.agents), result.num_trials, len(result.rounds))
     agent, trial, index = (axis.ravel() for axis in np.indices(shape, dtype=np.int32))
-    records = [np.stack(parts) for parts in list(zip(*result.records.values(), strict=True))[:6]]
-    regret, simple_regret, cost, violation, observed, action = (
-        part.reshape(agent.size, *part.shape[3:]) for part in records
-    )
+    records = result.records.values()
+    rows = {name: _rows([getattr(record, name) for record in records]) for name in (*CURVES, *COORDINATES)}
     columns: dict[str, Any] = {
         "agent": pa.DictionaryArray.from_arrays(agent, result.agents),
         "trial": trial.astype(np.int64) + result.first_trial,
         "round": result.rounds[index],
         "regret": np.stack(list(result.regret.values())).ravel(),
-        "round_regret": regret,
-        "simple_regret": simple_regret,
-        "round_violation": violation,
-    }
+    } | {column: rows[name] for name, column in CURVES.items()}
     if result.spent:
-        spendings = [record.spending for record in result.records.values()]
         for name in SPENDING:
-            columns[f"round_{name}"] = np.stack([getattr(each, name) for each in spendings]).ravel()
+            columns[f"round_{name}"] = _rows([getattr(record.spending, name, None) for record in records])
     for name, parts in _totals(result).items():
-        columns |= _coordinates(name, np.stack(parts).reshape(agent.size, *np.shape(parts[0])[2:]))
-    for name, values in (("cost", cost), ("observed_cost", observed), ("action", action)):
-        columns |= _coordinates(name, values)
+        columns |= _coordinates(name, _rows(parts))
+    for measure in headed(result):  # of a thinned run it is among the totals
+        if measure.name not in columns:
+            held = result.held(measure.name)
+            columns |= _coordinates(measure.name, _rows([held.get(label) for label in result.agents]))
+    for name in COORDINATES:
+        columns |= _coordinates(name, rows[name])
     return pa.table(columns)
+
+
+def _rows(parts: Sequence[Any]) -> Any:
+    """One row an agent, trial and round, (agents, B, T, ...) -> (n, ...); zeros of agents that lack it."""
+    known = next(part for part in parts if part is not None)
+    whole = np.stack([np.zeros_like(known) if part is None else part for part in parts])
+    return whole.reshape(math.prod(whole.shape[:3]), *whole.shape[3:])
 
 
 def write(
@@ -95,23 +108,26 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _arguments(header: dict[str, Any], table: pa.Table) -> tuple[Any, ...]:
     """Return the arguments of a comparison, in the order of its fields."""
     shape = (len(header["agents"]), *header["shape"])
-    columns = zip(
-        _restored(table, "round_regret", shape),
-        _restored(table, "simple_regret", shape),
-        _restored(table, "cost", shape, header["cost_shape"]),
-        _restored(table, "round_violation", shape),
-        _restored(table, "observed_cost", shape, header["cost_shape"]),
-        _restored(table, "action", shape, header["action_shape"]),
-        _seconds(header),
-        map(ragged, header["changes"]),
-        map(ragged, header["alarms"]),
-        map(one_each, _infeasible(header)),
-        _spendings(header, table, shape),
-        _covered(header),
-        _restored_totals(header, table, shape),
-        strict=True,
-    )
-    records = dict(zip(header["agents"], map(Record._make, columns), strict=True))
+    tails = {
+        "cost": header["cost_shape"],
+        "observed_cost": header["cost_shape"],
+        "action": header["action_shape"],
+    }
+    columns: dict[str, Any] = {name: _restored(table, column, shape) for name, column in CURVES.items()}
+    columns |= {name: _restored(table, name, shape, tails[name]) for name in COORDINATES}
+    columns |= {
+        "seconds": _seconds(header),
+        "changes": list(map(ragged, header["changes"])),
+        "alarms": list(map(ragged, header["alarms"])),
+        "infeasible": list(map(one_each, _infeasible(header))),
+        "spending": _spendings(header, table, shape),
+        "covered": _covered(header),
+        "totals": _restored_totals(header, table, shape),
+    }
+    records = {
+        label: Record(**{name: values[i] for name, values in columns.items()})
+        for i, label in enumerate(header["agents"])
+    }
     checkpoints = None if header["checkpoints"] is None else np.array(header["checkpoints"], dtype=np.int64)
     return (
         header["environment"],
@@ -155,21 +171,31 @@ def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_some(result: Curves) -> dict[str, Any]:
-    """Return the entries that only some environments and runs have."""
-    played = [played.tolist() for played in result.played.values()]
-    covered = [covered.tolist() for covered in result.coverage.values()]
+    """Return what only some environments and runs have."""
+    records = result.records.values()
+    played = [None if each.spending is None else each.spending.played.tolist() for each in records]
+    covered = [None if each.covered is None else each.covered.tolist() for each in records]
     entropy = {} if result.entropy is None else {"entropy": result.entropy}
-    totals = {name: np.shape(parts[0])[2:] for name, parts in _totals(result).items()}
-    some: dict[str, Any] = {"played": played if result.spent else [], "covered": covered, "totals": totals}
+    totals = {
+        name: next(np.shape(part)[2:] for part in parts if part is not None)
+        for name, parts in _totals(result).items()
+    }
+    lacking = {
+        name: [label for label, part in zip(result.agents, parts, strict=True) if part is None]
+        for name, parts in _totals(result).items()
+    }
+    lacking = {name: labels for name, labels in lacking.items() if labels}
+    some: dict[str, Any] = {"played": played if result.spent else []}
+    some |= {"covered": covered if result.coverage else [], "totals": totals, "lacking": lacking}
     some |= {"unfit": sorted(result.unfit), "long_term": result.long_term}
     return {name: values for name, values in some.items() if values} | entropy
 
 
 def _totals(result: Curves) -> dict[str, list[Any]]:
-    """Return the running totals of each agent where rounds are thinned, by measure."""
+    """Running totals of each agent where rounds are thinned, by measure; None of an agent that lacks it."""
     totals = [record.totals or {} for record in result.records.values()]
-    shared = [name for name in totals[0] if all(name in each for each in totals)]
-    return {name: [each[name] for each in totals] for name in shared}
+    names = dict.fromkeys(name for each in totals for name in each)
+    return {name: [each.get(name) for each in totals] for name in names}
 
 
 def _restored_totals(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...]) -> list[Any]:
@@ -178,23 +204,29 @@ def _restored_totals(header: Mapping[str, Any], table: pa.Table, shape: tuple[in
     if not tails:
         return [None] * shape[0]
     parts = {name: _restored(table, name, shape, tail) for name, tail in tails.items()}
-    return [{name: part[i] for name, part in parts.items()} for i in range(shape[0])]
+    lacking = header.get("lacking", {})
+    return [
+        {name: part[i] for name, part in parts.items() if label not in lacking.get(name, ())} or None
+        for i, label in enumerate(header["agents"])
+    ]
 
 
 def _covered(header: Mapping[str, Any]) -> list[Any]:
     """Return the covered shares of each agent; None where reachable arms are not defined."""
     if header.get("covered") is None:
         return [None] * len(header["agents"])
-    return list(np.array(header["covered"], dtype=np.float64))
+    return [None if each is None else np.array(each, dtype=np.float64) for each in header["covered"]]
 
 
 def _spendings(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...]) -> list[Spending | None]:
     """Return the spendings of each agent; None where plays are free."""
     if header.get("played") is None:
         return [None] * shape[0]
-    played = np.array(header["played"], dtype=np.int64)
-    columns = (_restored(table, f"round_{name}", shape) for name in SPENDING)
-    return [Spending(*each) for each in zip(*columns, played, strict=True)]
+    spent, shortfall = (_restored(table, f"round_{name}", shape) for name in SPENDING)
+    return [
+        None if played is None else Spending(spent[i], shortfall[i], np.array(played, dtype=np.int64))
+        for i, played in enumerate(header["played"])
+    ]
 
 
 def _infeasible(header: Mapping[str, Any]) -> list[list[Any]]:

@@ -17,6 +17,7 @@ from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.curves import Axis, Curves, Metric, Scale
 from gpbandits.evaluation.insets import add_inset
 from gpbandits.evaluation.marks import marks_in
+from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.overlay import Overlay, check_overlays
 from gpbandits.evaluation.overlay_plot import draw_overlays
 from gpbandits.evaluation.panels import FONT, LETTER, Panels, Size
@@ -26,17 +27,6 @@ from gpbandits.evaluation.styles import Style, styles
 
 SUFFIXES = (".pdf", ".png", ".svg")
 
-LABELS: dict[Metric, str] = {
-    "cumulative": "cumulative regret $R_t$ (reward units)",
-    "average": "average regret $R_t/t$ (reward units)",
-    "simple": "simple regret (reward units)",
-    "violation": r"violation $\|[\sum_t g(x_t)]^+\|$",
-    "average-violation": r"average violation $\|[\sum_t g(x_t)]^+\|/t$",
-    "hard-violation": r"hard violation $\sum_t \|[g(x_t)]^+\|$",
-    "noisy-violation": r"violation of noisy costs $\|[\sum_t (g(x_t) + \eta_t)]^+\|$",
-    "budget": "budget regret (reward units)",
-    "average-hard-violation": r"average hard violation $\sum_t \|[g(x_t)]^+\|/t$",
-}
 _SPACINGS: dict[Scale, Callable[..., Floats]] = {"linear": np.linspace, "log-log": np.geomspace}
 _MARKER_GAP = 0.15  # between markers of a curve, as a share of the axes' diagonal
 _BINS = 60  # bins of alarms
@@ -89,7 +79,7 @@ def regret_figure(
             _draw_over_spent(axes, result, scale, values)
         else:
             _draw_panel(axes, result, scale, values, [bound for bound in bounds if bound.metric == each])
-        axes.set_ylabel(LABELS[each])
+        axes.set_ylabel(metric_named(each).label)
     _head(panels, result.environment if title is None else title, own=ax is None)
     _explain(panels, result, order or result.ordered)
     panels.fit()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,9 +41,11 @@ class Record(NamedTuple):
 
     @property
     def of_rounds(self) -> Rounds:
-        """Return the values from which measures are computed."""
-        paid = (None, None) if self.spending is None else self.spending[:2]
-        return Rounds(self.regret, self.cost, self.violation, self.observed_cost, *paid)
+        """The values from which measures are computed."""
+        plays = Rounds(self.regret, self.cost, self.violation, self.observed_cost, simple=self.simple_regret)
+        if self.spending is None:
+            return plays
+        return plays._replace(spent=self.spending.spent, shortfall=self.spending.shortfall)
 
     def running(self, measure: Measure) -> Any:
         """Return the measure up to each recorded round, (B, T, ...)."""
@@ -70,14 +72,23 @@ class Record(NamedTuple):
 
 
 def join_trials(blocks: Sequence[Record]) -> Record:
-    """Join the records of blocks of trials of the same agent, in their order."""
-    *arrays, spendings, covered, totals = zip(*blocks, strict=True)
-    joined: list[Any] = [np.concatenate(parts) for parts in arrays]
-    known = None if covered[0] is None else np.concatenate(covered)
-    running = (
-        None if totals[0] is None else {name: np.concatenate([t[name] for t in totals]) for name in totals[0]}
-    )
-    return Record(*joined)._replace(spending=join(spendings), covered=known, totals=running)
+    """Return one record from blocks of trials of the same agent, in their order; what one lacks it lacks."""
+    joined: dict[str, Any] = {}
+    for name in Record._fields:
+        parts = [getattr(block, name) for block in blocks]
+        if any(part is None for part in parts):
+            joined[name] = None
+        else:
+            joined[name] = _JOINS.get(name, np.concatenate)(parts)
+    return Record(**joined)
+
+
+def _joined_totals(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    shared = [name for name in parts[0] if all(name in part for part in parts)]
+    return {name: np.concatenate([part[name] for part in parts]) for name in shared}
+
+
+_JOINS: dict[str, Callable[[Any], Any]] = {"spending": join, "totals": _joined_totals}
 
 
 def ragged(rounds: Sequence[Any]) -> Any:
@@ -97,18 +108,21 @@ def one_each(values: Sequence[Any]) -> Any:
 
 def check_shapes(label: str, record: Record, expected: tuple[int, int, int]) -> None:
     """Raise unless the record has B trials, T recorded rounds and C constraints."""
-    plays, trials = expected[:2], expected[:1]
-    given = (*map(np.shape, record[:5]), np.shape(record.action)[:2], *map(np.shape, record[6:10]))
-    wanted = (plays, plays, expected, plays, expected, plays, trials, trials, trials, trials)
-    names = Record._fields[:10]
-    if record.spending is not None:
-        names += Spending._fields
-        given, wanted = (*given, *map(np.shape, record.spending)), (*wanted, plays, plays, trials)
-    if record.covered is not None:
-        names, given, wanted = (*names, "covered"), (*given, np.shape(record.covered)), (*wanted, trials)
-    for name, shape, right in zip(names, given, wanted, strict=True):
+    fields = record._asdict() | ({} if record.spending is None else record.spending._asdict())
+    fields |= record.totals or {}
+    for name, values in fields.items():
+        if values is None or name in ("spending", "totals"):
+            continue
+        right = expected[: _AXES.get(name, 2)]
+        shape = np.shape(values) if name in _AXES or name in _PLAYS else np.shape(values)[:2]
         if shape != right:
             raise ValueError(
                 f"{name} of agent {label!r} must have shape {right} "
                 f"(trials, recorded rounds, constraints: {expected}), got {shape}"
             )
+
+
+# Axes of the fields, of trials, rounds and constraints; others have trials and rounds.
+_AXES = {"cost": 3, "observed_cost": 3}
+_AXES |= dict.fromkeys(("seconds", "changes", "alarms", "infeasible", "covered", "played"), 1)
+_PLAYS = ("regret", "simple_regret", "violation", "spent", "shortfall")  # others may have coordinates

@@ -11,6 +11,7 @@ from bandit_envs.basics.notebook import html_table
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.marks import footnotes
+from gpbandits.evaluation.metrics import headed
 from gpbandits.evaluation.statistics import (
     ENOUGH,
     FEW,
@@ -116,6 +117,7 @@ class Table:
             f"minus {baseline}",
             *freely("average"),
             "simple",
+            *(measure.heading for measure in headed(result)),
             *constrained(SOFT),
             *paid("rounds", "spent"),
             "µs/round",
@@ -129,6 +131,7 @@ class Table:
                 _interval(summary.difference, signed=True) if summary.difference else MISSING,
                 *freely(number(summary.average_regret)),
                 number(summary.simple_regret),
+                *_headed(result, summary.label),
                 *constrained(number(summary.violation)),
                 *_paid(result, summary.label),
                 number(summary.seconds_per_decision * 1e6),
@@ -227,6 +230,15 @@ def _paid(result: Curves, label: str) -> tuple[str, ...]:
     if not result.spent:
         return ()
     return number(float(result.played[label].mean())), number(float(result.spent[label][:, -1].mean()))
+
+
+def _headed(result: Curves, label: str) -> list[str]:
+    """Cells of the measures with a heading; a dash where the agent's record lacks one."""
+    values = {measure: result.held(measure.name) for measure in headed(result)}
+    return [
+        _interval(measure.estimate(held[label][:, -1])) if label in held else MISSING
+        for measure, held in values.items()
+    ]
 
 
 def safety_table(result: Curves) -> Table:

@@ -22,6 +22,20 @@ SUMMED = ("regret", "cost", "violation", "observed", "spent", "shortfall")
 KEPT = (*SUMMED, "best", "action", "round")
 
 
+class Noted(NamedTuple):
+    """What is noted of a round of B trials, without that axis for one environment."""
+
+    regret: Any
+    delay: Any
+    cost: Any  # (B, C)
+    segment: Any
+    observed: Any  # (B, C)
+    spent: Any
+    shortfall: Any
+    context: Any
+    action: Any
+
+
 class Traits(NamedTuple):
     """Traits are the attributes that an agent declared in an episode, and the recorded rounds."""
 
@@ -63,7 +77,7 @@ class Trace:
         self.played = 0  # rounds that are processed
         self.made: int | None = None  # rounds with a play, if the budget ended the trial
         self._setting, self._agent, self._rounds = setting, agent, rounds
-        self._block: list[tuple[Any, ...]] = []  # rounds that are not processed yet
+        self._block: list[Noted] = []  # those that are not
         self._sums = {name: Sums() for name in SUMMED}
         measures = [] if rounds is None else followed(setting.budget is not None)
         self._running = {measure: Running(measure) for measure in measures}
@@ -93,20 +107,23 @@ class Trace:
         context = self._contexts.number(observation, self.num_trials)
         # A copy: an agent may hand out the same array again and again.
         play = context if self.batched else context[0], np.array(action)
-        self._block.append((*seen, _observed(info), *_spent(oracle), *play))
+        self._block.append(Noted(*seen, _observed(info), *_spent(oracle), *play))
 
     def rest(self, horizon: int) -> None:
         """Fill the rounds up to the horizon after the budget is spent, without plays and feedback."""
         self.made = self.played + len(self._block)
-        regret, delay, cost, segment, observed, *_, context, action = self._block[-1]
+        last = self._block[-1]
         self._look()
         self._best.stop()
-        zero, never = np.zeros_like(regret, dtype=np.float64), np.full_like(delay, -1)
-        free, unseen = np.zeros_like(cost), np.zeros_like(observed)
+        zero, never = np.zeros_like(last.regret, dtype=np.float64), np.full_like(last.delay, -1)
+        free, unseen = np.zeros_like(last.cost), np.zeros_like(last.observed)
+        nothing = last._replace(
+            regret=zero, delay=never, cost=free, observed=unseen, spent=zero, shortfall=zero
+        )
         for _ in range(self.made, horizon):
             if len(self._block) == BLOCK:
                 self._look()
-            self._block.append((zero, never, free, segment, unseen, zero, zero, context, action))
+            self._block.append(nothing)
 
     def end(self) -> None:
         """Keep the last round, and read alarms, infeasibility, assumed bounds and certified arms."""
@@ -136,13 +153,13 @@ class Trace:
         last = np.minimum(self.rounds, self.made or self.played)  # constant once a budget is spent
         worst = self._largest if worst_regret is None else worst_regret[:, last - 1]
         return Record(
-            kept["regret"],
-            np.where(np.isfinite(kept["best"]), kept["best"], worst),
-            kept["cost"],
-            kept["violation"],
-            kept["observed"],
-            kept["action"],
-            np.full(self.num_trials, self.seconds / self.num_trials),
+            regret=kept["regret"],
+            simple_regret=np.where(np.isfinite(kept["best"]), kept["best"], worst),
+            cost=kept["cost"],
+            violation=kept["violation"],
+            observed_cost=kept["observed"],
+            action=kept["action"],
+            seconds=np.full(self.num_trials, self.seconds / self.num_trials),
             changes=ragged(self._changes),
             alarms=ragged([checked_alarms(rounds, self.played) for rounds in self.alarms]),
             infeasible=one_each([_checked_round(since, self.played) for since in self.infeasible]),
@@ -158,32 +175,33 @@ class Trace:
     def _look(self) -> None:
         """Process the rounds of the block and drop them."""
         block = slice(self.played, self.played + len(self._block))
-        regret, delay, cost, segment, observed, spent, shortfall, context, action = (
-            _by_trial(np.array(column), self.batched) for column in zip(*self._block, strict=True)
+        noted = Noted(
+            *(_by_trial(np.array(column), self.batched) for column in zip(*self._block, strict=True))
         )
         self._block, self.played = [], block.stop
-        for name, values in (("regret", regret), ("cost_mean", cost)):
+        for name, values in (("regret", noted.regret), ("cost_mean", noted.cost)):
             finite = bool(np.isfinite(values).all())
             require(finite, f'info["oracle"]["{name}"] of the environment', "finite numbers", values)
         if self._covering is not None:
-            self._covering.play(action)
+            self._covering.play(noted.action)
         recorded = recorded_in(self._rounds, block)
-        violation = np.linalg.norm(np.maximum(cost, 0.0), axis=2)
-        paid = (None, None) if self._setting.budget is None else (spent, shortfall)
-        rounds = Rounds(regret, cost, violation, observed, *paid, start=block.start)
+        violation = np.linalg.norm(np.maximum(noted.cost, 0.0), axis=2)
+        learnt = learnable(noted.delay, self._asked_window(), self._setting, block.start)
+        best = self._best.follow(noted.regret, learnt, violation == 0, noted.context, noted.segment)
+        rounds = Rounds(noted.regret, noted.cost, violation, noted.observed, simple=best, start=block.start)
+        if self._setting.budget is not None:
+            rounds = rounds._replace(spent=noted.spent, shortfall=noted.shortfall)
         for measure, running in self._running.items():
             assert measure.of is not None
             self._totals[measure.name].append(running.take(measure.of(rounds), recorded).copy())
-        of_rounds = zip(SUMMED, (regret, cost, violation, observed, spent, shortfall), strict=True)
-        found: dict[str, Any] = {name: self._sums[name].take(values, recorded) for name, values in of_rounds}
-        learnt = learnable(delay, self._asked_window(), self._setting, block.start)
-        best = self._best.follow(regret, learnt, violation == 0, context, segment)
-        found |= {"best": best[:, recorded], "action": action[:, recorded]}
+        of_rounds = noted._asdict() | {"violation": violation}
+        found: dict[str, Any] = {name: self._sums[name].take(of_rounds[name], recorded) for name in SUMMED}
+        found |= {"best": best[:, recorded], "action": noted.action[:, recorded]}
         found["round"] = block.start + 1 + recorded[None]
         for name, part in found.items():
             self._kept[name].append(part.copy())  # a view would keep the whole block in memory
-        self._largest = np.maximum(self._largest, regret.max(axis=1, keepdims=True))
-        self._note_changes(segment, block.start)
+        self._largest = np.maximum(self._largest, noted.regret.max(axis=1, keepdims=True))
+        self._note_changes(noted.segment, block.start)
 
     def _note_changes(self, segment: Ints, start: int) -> None:
         before = segment[:, :1] if self._segment is None else self._segment

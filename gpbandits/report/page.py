@@ -10,6 +10,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from gpbandits.evaluation.marks import Mark, marks_in
+from gpbandits.evaluation.metrics import metrics_of
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.styles import PALETTE
 from gpbandits.experiments.study import EnvironmentEntry, Study
@@ -18,7 +19,7 @@ from gpbandits.report.chart import style_of
 from gpbandits.report.grid import Grid
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.tables import absence, comparison, growth, safety, spending, summary, timing
-from gpbandits.report.views import View, metrics_of, views
+from gpbandits.report.views import View, views
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Section:
     @property
     def metrics(self) -> dict[Metric, str]:
         """Return the measures that the reader can choose from, with their names."""
-        return metrics_of(self.result)
+        return {name: each.text for name, each in metrics_of(self.result).items()}
 
     @property
     def legend(self) -> list[tuple[int, str]]:

@@ -9,6 +9,8 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.marks import footnotes
+from gpbandits.evaluation.measures import MEASURES
+from gpbandits.evaluation.metrics import applies
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import (
     RESAMPLES,
@@ -244,7 +246,8 @@ def _parts(result: Result) -> list[dict[str, Floats]]:
 
     Where plays have a cost it is budget regret, so that making fewer plays does not lower the loss.
     """
-    charged = [result.running("lost")] + [result.hard_violation] * bool(result.num_constraints)
+    losses = [each for each in MEASURES.values() if each.loss and applies(each.needs, result)]
+    charged = [result.running(each.name) for each in losses]
     return [{label: curve[:, -1] for label, curve in curves.items()} for curves in charged]
 
 

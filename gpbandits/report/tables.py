@@ -6,6 +6,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.marks import footnotes
+from gpbandits.evaluation.metrics import headed
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import (
     ENOUGH,
@@ -67,7 +68,7 @@ def summary(result: Result) -> Grid:
             *(["yes" if label in best else "no"] * constrained),
             quantile_band(final[label]),
             float(interquartile_mean(final[label])),
-            *(bootstrap_interval(values[label]) for values in measures.values()),
+            *(bootstrap_interval(values[label]) if label in values else None for values in measures.values()),
         )
         for label in result.ordered
     )
@@ -189,8 +190,9 @@ def absence(counts: list[Count]) -> Grid:
 
 
 def _at_horizon(result: Result) -> Mapping[str, dict[str, Floats]]:
-    """Return average and simple regret at the last round, by column, (B,) an agent."""
-    return _last(result, {"average regret": "average", "simple regret": "simple"})
+    """Return further measures at the last round, by column, (B,) an agent."""
+    further = {each.heading: each.name for each in headed(result)}
+    return _last(result, {"average regret": "average", "simple regret": "simple"} | further)
 
 
 def _violations(result: Result, columns: Mapping[str, Metric]) -> Mapping[str, dict[str, Floats]]:

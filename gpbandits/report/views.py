@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, get_args
 
+from gpbandits.evaluation.metrics import METRICS, metric_named, metrics_of
 from gpbandits.evaluation.plots import visible
 from gpbandits.evaluation.result import Metric, Result, Scale
 from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.report.chart import Line, line_chart
 
-NAMES: dict[Metric, str] = {
-    "budget": "budget regret",
-    "cumulative": "cumulative regret",
-    "average": "average regret",
-    "simple": "simple regret",
-    "average-violation": "average violation",
-    "average-hard-violation": "average hard violation",
-    "violation": "violation",
-    "hard-violation": "hard violation",
-    "noisy-violation": "violation of noisy costs",
-}
-_OF_REGRET: tuple[Metric, ...] = ("cumulative", "average", "simple")
+NAMES: dict[Metric, str] = {name: each.text for name, each in METRICS.items()}
 _POINTS = 60  # of a curve, few because a page holds all views of all environments
 
 
@@ -31,12 +21,6 @@ class View(NamedTuple):
     metric: Metric
     scale: Scale
     svg: str
-
-
-def metrics_of(result: Result) -> dict[Metric, str]:
-    """Return the measures of a result with their names, the one that agents are ranked by first."""
-    applies = {**dict.fromkeys(_OF_REGRET, True), "budget": bool(result.spent)}  # others need constraints
-    return {metric: name for metric, name in NAMES.items() if applies.get(metric, result.num_constraints > 0)}
 
 
 def views(result: Result, numbers: Mapping[str, int]) -> list[View]:
@@ -60,5 +44,5 @@ def _drawn(result: Result, numbers: Mapping[str, int], metric: Metric, scale: Sc
         Line(numbers[label], result.marked(label), rounds, *bootstrap_interval(curve[:, index]))
         for label, curve in result.curves(metric).items()
     ]
-    title = f"{NAMES[metric]} on {result.environment}, {scale} axes"
-    return line_chart(lines, scale, title, "round", NAMES[metric])
+    text = metric_named(metric).text
+    return line_chart(lines, scale, f"{text} on {result.environment}, {scale} axes", "round", text)

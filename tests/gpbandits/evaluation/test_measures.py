@@ -2,17 +2,21 @@
 
 import dataclasses
 import functools
-from typing import get_args
 
 import numpy as np
 import pytest
 
 from gpbandits.evaluation import Result, evaluate, thinning, trace
-from gpbandits.evaluation.curves import Metric
-from gpbandits.evaluation.measures import MEASURES
+from gpbandits.evaluation.measures import MEASURES, SHARE, Measure, register
+from gpbandits.evaluation.metrics import METRICS
+from gpbandits.evaluation.record import join_trials
+from gpbandits.evaluation.statistics import wilson_interval
 from gpbandits.report.standings import relative_losses
+from gpbandits.report.tables import summary
+from gpbandits.report.views import views
 
 HORIZON = 50
+NUMBERS = {"gp-ucb": 0, "random": 1}  # of agents, for colours
 ROUNDS = [2, 7, 13, 14, 40, HORIZON]
 ENVIRONMENTS = {
     "costs": ("GPBandit-Composite-v0", {"num_arms": 20, "horizon": HORIZON}),
@@ -63,7 +67,7 @@ def test_every_measure_of_a_thinned_run_equals_that_of_the_full_record(
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
-@pytest.mark.parametrize("metric", get_args(Metric))
+@pytest.mark.parametrize("metric", METRICS)
 def test_every_metric_of_a_thinned_run_equals_that_of_the_full_record(metric, environment):
     full, thin = played(environment), played(environment, thinned=True)
     if metric == "budget" and not full.spent:
@@ -91,3 +95,111 @@ def test_what_an_older_version_did_not_count_between_checkpoints_is_refused():
     np.testing.assert_allclose(old.regret["random"], thin.regret["random"], rtol=1e-12)
     with pytest.raises(ValueError, match=r"unsafe_plays of .* was not counted between its checkpoints"):
         _ = old.unsafe_plays
+
+
+def found(rounds):
+    """The best arm is among the plays that count."""
+    return (rounds.simple <= 0.0).astype(np.int64)
+
+
+@pytest.fixture
+def correct():
+    """A measure of a stranger: correct arm identified by round t."""
+    register(Measure("correct", SHARE, "last", found, heading="best arm found"))
+    yield "correct"
+    del MEASURES["correct"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_registered_measure_goes_through_runs_files_tables_reports_and_figures(
+    correct, way, tmp_path, monkeypatch
+):
+    full = played.__wrapped__("budget")
+    thin = {
+        "in the run": lambda: played.__wrapped__("budget", thinned=True),
+        "in short blocks": lambda: thinned_in_blocks("budget", tmp_path, monkeypatch),
+        "afterwards": lambda: full.at(ROUNDS),
+        "stored": lambda: thinned_and_stored("budget", tmp_path, monkeypatch),
+    }[way]()
+    for label, curve in full.running(correct).items():
+        np.testing.assert_array_equal(curve, full.simple_regret[label] <= 0.0)
+        np.testing.assert_array_equal(thin.curves(correct)[label], curve[:, np.array(ROUNDS) - 1])
+    assert sum(curve[:, -1].sum() for curve in thin.running(correct).values()) > 0
+    for result in (full, thin):
+        table, place = result.table(), result.table().header.index("best arm found")
+        for row in table.rows:
+            share = wilson_interval(np.mean(result.running(correct)[row[0]][:, -1]), result.num_trials)
+            assert row[place].startswith(f"{float(share.estimate):.3g}"[:3])
+        assert "best arm found" in summary(result).header
+        assert correct in {view.metric for view in views(result, NUMBERS)}
+        assert result.plot(metric=correct).axes[0].get_ylabel() == f"best arm found ({SHARE})"
+        rows = [curve.ravel() for curve in result.running(correct).values()]
+        np.testing.assert_array_equal(result.to_frame()[correct], np.concatenate(rows))
+        result.save(tmp_path / "it.parquet")
+        again = Result.load(tmp_path / "it.parquet")
+        np.testing.assert_equal(again.running(correct), result.running(correct))
+
+
+def test_a_measure_that_one_agent_lacks_is_kept_for_the_others(correct, tmp_path):
+    thin = played.__wrapped__("costs", thinned=True)
+    totals = {name: each for name, each in thin.records["random"].totals.items() if name != correct}
+    records = thin.records | {"random": thin.records["random"]._replace(totals=totals)}
+    lacking = dataclasses.replace(thin, records=records)
+    lacking.save(tmp_path / "it.parquet")
+    again = Result.load(tmp_path / "it.parquet")
+    for result in (lacking, again):
+        np.testing.assert_equal(result.held(correct), {"gp-ucb": thin.running(correct)["gp-ucb"]})
+        with pytest.raises(
+            ValueError, match=r"correct of .* was not counted between its checkpoints of random"
+        ):
+            result.running(correct)
+        table = result.table()
+        cells = {row[0]: row[table.header.index("best arm found")] for row in table.rows}
+        assert cells["random"] == "-" != cells["gp-ucb"]
+        assert "best arm found" in summary(result).header
+    joined = join_trials([thin.records["random"], records["random"]])
+    assert correct not in joined.totals
+
+
+@pytest.mark.parametrize("field", ["covered", "spending"])
+def test_what_one_agent_lacks_is_saved_as_lacking(field, tmp_path):
+    result = played("budget") if field == "spending" else played("costs")
+    known = {label: record._replace(covered=np.ones(3)) for label, record in result.records.items()}
+    records = known | {"random": known["random"]._replace(**{field: None})}
+    dataclasses.replace(result, records=records).save(tmp_path / "it.parquet")
+    again = Result.load(tmp_path / "it.parquet").records
+    assert getattr(again["random"], field) is None
+    np.testing.assert_equal(getattr(again["gp-ucb"], field), getattr(known["gp-ucb"], field))
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        (Measure("regret", "reward", "sum", found), "an identifier that no measure has yet, got 'regret'"),
+        (Measure("two words", "reward", "sum", found), "name must be an identifier"),
+        (Measure("state", "reward", "last"), "of must be what the measure is of rounds"),
+    ],
+)
+def test_only_further_measures_of_rounds_are_registered(measure, message):
+    with pytest.raises(ValueError, match=message):
+        register(measure)
+
+
+@pytest.mark.parametrize(
+    "field", [*played("budget").records["random"]._fields, "shortfall", "played", "lost"]
+)
+def test_a_field_of_another_shape_is_named(field):
+    result = played("budget").at(ROUNDS)
+    record = result.records["random"]._replace(covered=np.ones(3))
+    inner = {"shortfall": "spending", "played": "spending", "lost": "totals"}.get(field)
+    if field in ("spending", "totals"):
+        pytest.skip("its parts are other cases")
+    if inner == "spending":
+        spending = record.spending._replace(**{field: getattr(record.spending, field)[:-1]})
+        wrong = record._replace(spending=spending)
+    elif inner == "totals":
+        wrong = record._replace(totals=record.totals | {field: record.totals[field][:, :-1]})
+    else:
+        wrong = record._replace(**{field: getattr(record, field)[:-1]})
+    with pytest.raises(ValueError, match=f"^{field} of agent 'random' must have shape"):
+        dataclasses.replace(result, records={"random": wrong, "gp-ucb": result.records["gp-ucb"]})

@@ -10,10 +10,10 @@ import pytest
 
 from gpbandits import evaluate
 from gpbandits.evaluation import Result
+from gpbandits.evaluation.metrics import metrics_of
 from gpbandits.evaluation.spending import budget_grid, over_budget
 from gpbandits.report.standings import Standings, relative_losses
 from gpbandits.report.tables import comparison, spending, summary
-from gpbandits.report.views import metrics_of
 
 ENVIRONMENT = {"num_arms": 20, "budget": {"law": "gp", "budget": 6, "noise_std": 0.1}}
 
