@@ -97,7 +97,7 @@ def test_size_and_title_are_those_that_are_given():
         ({"ax": own_axes(), "metric": ["cumulative", "simple"]}, "ax must be 2 axes"),
         ({"metric": []}, "metric must be the name"),
         ({"metric": 3}, "metric must be the name"),
-        ({"metric": ["cumulative", "total"]}, "choose one of cumulative, average"),
+        ({"metric": ["cumulative", "total"]}, "choose one of budget, cumulative, average"),
     ],
 )
 def test_options_of_a_figure_that_make_no_sense_are_refused(options, message):
