@@ -7,7 +7,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from bandit_envs.basics.types import Ints
-from gpbandits.evaluation.plots import LABELS
+from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.result import Metric, Result
 
 COLUMNS = 3  # panels in a row
@@ -42,7 +42,7 @@ def box_figure(result: Result, metric: Metric) -> Figure:
         empty.remove()
     figure.suptitle(f"{result.environment}: {result.num_trials} trials", fontsize="large")
     figure.supxlabel("round $t$", fontsize="medium")
-    figure.supylabel(LABELS[metric], fontsize="medium")
+    figure.supylabel(metric_named(metric).label, fontsize="medium")
     return figure
 
 
