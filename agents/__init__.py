@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from .algorithms.constrained import gp_ucb_noiseless_constraints, gp_ucb_noisy_constraints
     from .algorithms.constrained_ei import constrained_ei
     from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
-    from .algorithms.elimination import bpe, mvr, phased_elimination, reds
-    from .algorithms.elimination_under_delay import bpe_delay
+    from .algorithms.elimination import bpe, bpe_delay, mvr, phased_elimination, reds
     from .algorithms.random import random
     from .algorithms.randomised import eims, irgp_ucb, pims
     from .algorithms.regularised import dmm_ucb
@@ -37,9 +36,9 @@ if TYPE_CHECKING:
     from .algorithms.stable import stable_opt
     from .algorithms.sup_kernel_ucb import sup_kernel_ucb
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
-    from .capabilities import Features, handles
     from .making import compose, make
     from .model.options import ModelOptions
+    from .protocol import Features, handles
     from .registry import features, names
     from .rl import Policy, pretrained, sb3, train_policy
     from .saving import load
@@ -59,9 +58,8 @@ _HOMES = {
     "algorithms.constrained_ei": ["constrained_ei"],
     "algorithms.admmbo": ["admmbo"],
     "algorithms.bandit_oco": ["bandit_oco"],
-    "algorithms.elimination": ["bpe", "mvr", "phased_elimination", "reds"],
+    "algorithms.elimination": ["bpe", "bpe_delay", "mvr", "phased_elimination", "reds"],
     "algorithms.aggregated": ["gp_ucb_aggregated"],
-    "algorithms.elimination_under_delay": ["bpe_delay"],
     "algorithms.stable": ["stable_opt"],
     "algorithms.sup_kernel_ucb": ["sup_kernel_ucb"],
     "algorithms.random": ["random"],
@@ -74,7 +72,7 @@ _HOMES = {
     "algorithms.robust": ["ec_gp_ucb", "rgp_ucb", "tgp_ucb"],
     "rl": ["Policy", "pretrained", "sb3", "train_policy"],
     "agent.gp_agent": ["GPAgent"],
-    "capabilities": ["Features", "handles"],
+    "protocol": ["Features", "handles"],
     "saving": ["load"],
     "tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],
     "model.options": ["ModelOptions"],

@@ -1,8 +1,74 @@
-"""The protocol of agents: three methods, and optional attributes."""
+"""The agent's interface, the features that an agent declares, and its table in a notebook."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from bandit_envs.basics.notebook import brief, html_facts
+
+Factory = TypeVar("Factory", bound=Callable[..., Any])
+
+
+class Features(NamedTuple):
+    """Problem features that an agent takes into account, action sets that it plays, and its requirements.
+
+    `noise`: plays with a published noise are weighted by it, from `Setting.noise_profile` and "feedback_std";
+    other agents assume the largest std for all of them, which is valid and wasteful. `privileged` agents
+    observe the truth; `on_policy` ones learn from plays of their own choice only; the posterior of
+    `approximate` ones is not exact. `availability`: it plays where arms may be missing; an agent that
+    declares its features without it is refused there. `aggregated` ones do not need to know which rounds
+    delivered feedback is of, and are the only ones for settings that do not publish this. Those with `seed`
+    need a safe seed where there are costs. Plays of those with `horizon` depend by default on the setting's
+    number of rounds: their first T rounds of a longer run differ from a run of T.
+    """
+
+    delay: bool = False
+    context: bool = False
+    constraint: bool = False
+    change: bool = False
+    finite: bool = True
+    box: bool = False
+    privileged: bool = False
+    on_policy: bool = False
+    noise: bool = False
+    approximate: bool = False
+    availability: bool = False
+    aggregated: bool = False
+    seed: bool = False
+    horizon: bool = False
+
+
+def demanded(setting: Any) -> set[str]:
+    """Name the `Features` that an agent must have to play a setting as it is meant."""
+    demands = {
+        "delay": setting.max_delay > 0,
+        "context": setting.has_contexts,
+        "constraint": setting.num_constraints > 0,
+        "change": setting.may_change,
+    }
+    return {feature for feature, is_there in demands.items() if is_there}
+
+
+def handles(*names: str) -> Callable[[Factory], Factory]:
+    """Declare the features of a factory of agents: @handles("delay", "context")."""
+    declared = Features(**dict.fromkeys(names, True))
+
+    def declare(factory: Factory) -> Factory:
+        factory.features = declared  # type: ignore[attr-defined]
+        return factory
+
+    return declare
+
+
+def requires(*modules: str) -> Callable[[Factory], Factory]:
+    """Declare the modules of other distributions that a factory's agents import: @requires("botorch")."""
+
+    def declare(factory: Factory) -> Factory:
+        factory.requires = modules  # type: ignore[attr-defined]
+        return factory
+
+    return declare
 
 
 class Agent(Protocol):
@@ -41,3 +107,34 @@ class Agent(Protocol):
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round; `observation` is the argument of `act`."""
         ...
+
+
+class Shown:
+    """Agent that notebooks show as a small table of its setting."""
+
+    def _repr_html_(self) -> str:
+        return html_facts(type(self).__name__, facts_of(self))
+
+
+def facts_of(agent: Any) -> dict[str, str]:
+    """Return the agent's setting and number of rounds, as texts."""
+    setting, size = getattr(agent, "setting", None), getattr(agent, "num_trials", None)
+    facts = {}
+    if setting is not None:
+        facts["plays"] = "a box" if setting.continuous else f"{len(setting.arms)} arms"
+        facts["dimensions"] = str(setting.dim)
+        facts["contexts"] = _contexts(setting)
+        facts["constraints"] = str(setting.num_constraints)
+        facts["horizon"] = f"{setting.horizon} rounds"
+        facts["published kernel"] = brief(setting.kernel)
+    facts["trials"] = "one" if size is None else f"batch of {size}"
+    done = getattr(agent, "round", None)
+    if isinstance(done, int):
+        facts["rounds played"] = str(done) if done >= 0 else "none: reset it with a seed first"
+    return facts
+
+
+def _contexts(setting: Any) -> str:
+    if not setting.has_contexts:
+        return "none"
+    return "of a box" if setting.contexts is None else str(len(setting.contexts))

@@ -12,11 +12,10 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Any
 
-from bandit_envs.basics.arguments import ArgumentError, entry, require
-from bandit_envs.basics.hints import hint
+from bandit_envs.basics.arguments import ArgumentError, entry, hint, require
 
-from .capabilities import Features
 from .options import path_of, require_annotated, require_taken
+from .protocol import Features
 
 GROUP = "gpbandits.agents"
 AgentSpec = str | tuple[str | Callable[..., Any], Mapping[str, Any]] | Callable[..., Any]

@@ -19,8 +19,7 @@ import numpy as np
 from tables import write
 
 from agents.posteriors import TABLES, posterior
-from agents.posteriors.costs import costs_of, expected_distinct
-from agents.posteriors.select import best_form
+from agents.posteriors.select import best_form, costs_of, expected_distinct
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.decisions import unit_grid

@@ -9,9 +9,8 @@ from functools import partial
 from types import CodeType, ModuleType
 from typing import Any
 
-from agents.acquisition.by_name import RULES
+from agents.acquisition.by_name import RULES, Always, WithMargin, WithWidth
 from agents.acquisition.incumbents import INCUMBENTS
-from agents.acquisition.of_model import Always, WithMargin, WithWidth
 from agents.beliefs.by_name import BELIEFS
 from agents.kernels.context_free import InContext
 from agents.model.model import Model

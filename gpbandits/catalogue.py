@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, is_typeddict
 
-from agents.capabilities import Features
 from agents.options import typed_dict_of
+from agents.protocol import Features
 from agents.registry import names, resolve_agent
-from bandit_envs.basics.hints import hint
+from bandit_envs.basics.arguments import hint
 from bandit_envs.basics.notebook import brief
 from bandit_envs.data.files import find
 from bandit_envs.environment.registration import IDS

@@ -23,7 +23,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 from bandit_envs.basics.types import Floats
-from bandit_envs.data.tuning import LOGISTIC_BOUNDS
+from bandit_envs.data.tables import LOGISTIC_BOUNDS
 
 TABLE = Path(__file__).parents[1] / "bandit_envs" / "data" / "tables" / "logistic_tuning.csv"
 GRID = {"batch_size": 5, "step_size": 13, "decay": 13}  # log-spaced values of each hyperparameter

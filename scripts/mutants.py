@@ -48,15 +48,17 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
-    Mutant("agents/widths/finite_set.py", "self._union + 4.0 * log(t)", "self._union + 2.0 * log(t)"),
-    Mutant("agents/widths/improved.py", "self.gamma(t - 1, gain)", "self.gamma(t, gain)"),
+    Mutant("agents/widths/prior_draws.py", "self._union + 4.0 * log(t)", "self._union + 2.0 * log(t)"),
+    Mutant("agents/widths/bounded_norm.py", "self.gamma(t - 1, gain)", "self.gamma(t, gain)"),
     Mutant(
-        "agents/widths/self_normalised.py",
+        "agents/widths/bounded_norm.py",
         "gamma + np.log(1.0 / self.delta)",
         "gamma - np.log(1.0 / self.delta)",
     ),
-    Mutant("agents/widths/rkhs.py", "2.0 * np.square(self.bound) + 300.0", "2.0 * self.bound + 300.0"),
-    Mutant("agents/widths/real_beta.py", "determinant - 2.0 * np.log(self.delta)", "determinant"),
+    Mutant(
+        "agents/widths/bounded_norm.py", "2.0 * np.square(self.bound) + 300.0", "2.0 * self.bound + 300.0"
+    ),
+    Mutant("agents/widths/bounded_norm.py", "determinant - 2.0 * np.log(self.delta)", "determinant"),
     Mutant(
         "agents/widths/robust.py",
         "np.sqrt((t - 1) / self.noise_variance)",
@@ -80,31 +82,29 @@ MUTANTS = (
     Mutant(
         "agents/acquisition/safe.py", "candidates.mean + reach >= surely", "candidates.mean - reach >= surely"
     ),
-    Mutant("agents/acquisition/dmm.py", "- fit.misfit", "+ fit.misfit"),
+    Mutant("agents/acquisition/robust.py", "- fit.misfit", "+ fit.misfit"),
     Mutant("agents/beliefs/base.py", "values.total - values.plays * self", "values.total - self"),
     Mutant("agents/beliefs/base.py", "return value - self.prior_mean[trial, point]", "return value"),
     Mutant("agents/beliefs/censored.py", "self.reward_bound / self._deviation**2", "self.reward_bound"),
     Mutant("agents/beliefs/play_costs.py", "self.mean + 0.5 * self.std**2", "self.mean"),
-    Mutant("agents/beliefs/functionals.py", "self.variance -= column**2", "self.variance -= column"),
-    Mutant("agents/posteriors/forgetting/wandering.py", "(self.now + 1)", "self.now"),
+    Mutant("agents/algorithms/aggregated.py", "self.variance -= column**2", "self.variance -= column"),
+    Mutant("agents/posteriors/forgetting/fading.py", "(self.now + 1)", "self.now"),
     Mutant(
-        "agents/posteriors/forgetting/discounted.py",
+        "agents/posteriors/forgetting/fading.py",
         "self._squares *= self.discount**2",
         "self._squares *= self.discount",
     ),
-    Mutant("agents/posteriors/forgetting/drifting.py", "math.sqrt(1.0 - eps)", "(1.0 - eps)"),
-    Mutant("agents/posteriors/forgetting/sliding_window.py", "self._now - age)]", "self._now - age + 1)]"),
+    Mutant("agents/posteriors/forgetting/fading.py", "math.sqrt(1.0 - eps)", "(1.0 - eps)"),
+    Mutant("agents/posteriors/forgetting/fading.py", "self._now - age)]", "self._now - age + 1)]"),
     Mutant("agents/posteriors/play_factor.py", "math.log(scale) - 0.5 * math.log(noise)", "math.log(scale)"),
     Mutant(
         "agents/posteriors/sketched.py",
         "0.5 * np.log1p(max(sketch.variance.item(x), 0.0)",
         "np.log1p(max(sketch.variance.item(x), 0.0)",
     ),
+    Mutant("agents/restarts/alarms.py", "false_alarm_rate / (1 + told.num_costs)", "false_alarm_rate"),
     Mutant(
-        "agents/restarts/likelihood_ratio.py", "false_alarm_rate / (1 + told.num_costs)", "false_alarm_rate"
-    ),
-    Mutant(
-        "agents/restarts/likelihood_ratio.py",
+        "agents/restarts/alarms.py",
         "s * (before - mean) ** 2 + (n - s)",
         "s * (before - mean) ** 2 + n",
     ),
@@ -114,11 +114,11 @@ MUTANTS = (
         "-(math.log(len(scales) / false_alarm_rate))",
     ),
     Mutant(
-        "agents/restarts/run_lengths.py",
+        "agents/restarts/alarms.py",
         "math.log1p(-1.0 / segment), -math.log(segment)",
         "0.0, -math.log(segment)",
     ),
-    Mutant("agents/restarts/waiting.py", "2.0 * self.b * nats", "self.b * nats"),
+    Mutant("agents/restarts/batches.py", "2.0 * self.b * nats", "self.b * nats"),
     Mutant("agents/restarts/outcomes.py", "np.log(2.0 * np.pi * variance) +", "np.log(2.0 * np.pi) +"),
     Mutant(
         "agents/objectives/each_modelled.py", "(mean - width[:, None] * std)", "(mean + width[:, None] * std)"
@@ -129,34 +129,38 @@ MUTANTS = (
         "t[:, None] < self.first_plays",
     ),
     Mutant("agents/objectives/penalised.py", "(value - self.centre[trial]) /", "value /"),
-    Mutant("agents/objectives/lipschitz_masks.py", "steep).min(axis=1", "steep).max(axis=1"),
-    Mutant("agents/objectives/ledger.py", "- shift * plays)", ")"),
+    Mutant("agents/objectives/safe_masks.py", "steep).min(axis=1", "steep).max(axis=1"),
+    Mutant("agents/objectives/first_plays.py", "- shift * plays)", ")"),
     Mutant(
         "agents/objectives/per_cost.py", "scores + band.log_power(power)", "scores - band.log_power(power)"
     ),
-    Mutant("agents/model/clock.py", "self._start(now + 1) - self.times", "self._start(now) - self.times"),
+    Mutant("agents/model/rounds.py", "self._start(now + 1) - self.times", "self._start(now) - self.times"),
     Mutant("agents/model/hyperparameters.py", "np.log(NOISE_BOUNDS)", "np.array(NOISE_BOUNDS)"),
     Mutant(
         "agents/agent/book.py", "rounds.tolist() == [self.rounds]", "rounds.tolist() == [self.rounds - 1]"
     ),
-    Mutant("agents/box/landscape.py", "self.mean + factor * self.deviate()", "self.mean + self.deviate()"),
-    Mutant("agents/box/terrain.py", "found[1] * self.span", "found[1]"),
+    Mutant(
+        "agents/box/acquisition_surface.py",
+        "self.mean + factor * self.deviate()",
+        "self.mean + self.deviate()",
+    ),
+    Mutant("agents/box/search.py", "found[1] * self.span", "found[1]"),
     Mutant("agents/agent/gp_agent.py", "1 + self.round - begun", "self.round - begun"),
     Mutant("agents/agent/gp_agent.py", "rounds[known]", "rounds[known] - 1"),
     Mutant("agents/agent/book.py", "rounds >= self._begun[trial]", "rounds > self._begun[trial]"),
     Mutant("agents/kernels/theta_slopes.py", "2.0 * (total -", "(total -"),
-    Mutant("agents/kernels/shortened.py", "else value / factor", "else value * factor"),
-    Mutant("agents/tuning/scale.py", "self.sign * value - self.centre", "value - self.centre"),
+    Mutant("agents/kernels/amplitude.py", "else value / factor", "else value * factor"),
+    Mutant("agents/tuning/plan.py", "self.sign * value - self.centre", "value - self.centre"),
     Mutant(
-        "agents/tuning/categorical.py", "quantile * self.width), self.width - 1", "quantile * self.width), 0"
+        "agents/tuning/parameters.py", "quantile * self.width), self.width - 1", "quantile * self.width), 0"
     ),
     Mutant(
         "bandit_envs/problem/simulator.py", "rounds > self.problem.window", "rounds >= self.problem.window"
     ),
     Mutant("bandit_envs/problem/simulator.py", "means + noise_scale * self.noise", "means + self.noise"),
-    Mutant("bandit_envs/problem/units.py", "+ 1.0) / 2.0", ") / 2.0"),
-    Mutant("bandit_envs/problem/volatile.py", "(values[:, 1:] <= 0)", "(values[:, 1:] >= 0)"),
-    Mutant("bandit_envs/laws/functions/rkhs.py", "self.norm / drawn.norm", "drawn.norm / self.norm"),
+    Mutant("bandit_envs/problem/decisions.py", "+ 1.0) / 2.0", ") / 2.0"),
+    Mutant("bandit_envs/problem/trial.py", "(values[:, 1:] <= 0)", "(values[:, 1:] >= 0)"),
+    Mutant("bandit_envs/laws/functions/random.py", "self.norm / drawn.norm", "drawn.norm / self.norm"),
     Mutant("bandit_envs/laws/derived.py", "self.law.least - self.eps", "self.law.least + self.eps"),
     Mutant(
         "bandit_envs/laws/delays/in_time.py",
@@ -169,11 +173,11 @@ MUTANTS = (
     Mutant(
         "bandit_envs/kernels/random_features.py", "np.sqrt(2.0 / self.count)", "np.sqrt(1.0 / self.count)"
     ),
-    Mutant("gpbandits/evaluation/stability.py", "worth.max(axis=1, keepdims=True) - earned", "earned"),
+    Mutant("gpbandits/evaluation/risk.py", "worth.max(axis=1, keepdims=True) - earned", "earned"),
     Mutant(
         "gpbandits/evaluation/statistics/pairs.py", "(1 + extreme) / (1 + flips)", "extreme / (1 + flips)"
     ),
-    Mutant("gpbandits/experiments/status.py", "study.trials - done - failed", "study.trials - done"),
+    Mutant("gpbandits/experiments/check.py", "study.trials - done - failed", "study.trials - done"),
     Mutant("gpbandits/theory/regret.py", "2.0 * width * np.sqrt(rounds *", "width * np.sqrt(rounds *"),
 )
 

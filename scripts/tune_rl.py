@@ -4,7 +4,7 @@
 
 Every configuration plays the same trials of two small problems, 30 arms without contexts and with four, where
 learners for boxes play the nearest arm. Regret is printed as a share of that of uniform plays, averaged over
-trials and problems; the best line of each algorithm went into `agents/rl/presets.py`. The seeds of the
+trials and problems; the best line of each algorithm went into `agents/rl/recipe.py`. The seeds of the
 environments are at least 2^32, those of evaluations below (`TrainingSeeds`). With --delay every reward comes
 five rounds late.
 """
@@ -20,8 +20,8 @@ import gymnasium as gym
 import numpy as np
 
 import bandit_envs  # noqa: F401 (registers the ids)
-from agents.rl.presets import WITH_REPLAY
-from bandit_envs.environment.seeds import TrainingSeeds
+from agents.rl.recipe import WITH_REPLAY
+from bandit_envs.environment.making import TrainingSeeds
 from gpbandits import evaluate
 
 PROBLEMS: dict[str, tuple[str, dict[str, Any]]] = {

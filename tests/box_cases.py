@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from agents.acquisition.combined import Starting
+from agents.acquisition.by_name import Starting
 from agents.acquisition.rules import (
     UCB,
     ExpectedImprovement,
@@ -12,11 +12,11 @@ from agents.acquisition.rules import (
     ProbabilityOfImprovement,
 )
 from agents.beliefs.surface import Surface
-from agents.box.landscape import BoxView, Landscape
+from agents.box.acquisition_surface import BoxView, Landscape
 from agents.kernels.visited import Visited, VisitedGram
 from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
-from agents.widths.fixed import FixedWidth
+from agents.widths.tuned import FixedWidth
 from bandit_envs import Setting
 
 KERNEL = ConstantKernel(1.7) * Matern([0.4, 0.7], nu=2.5)

@@ -66,4 +66,4 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture
 def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave files of figures empty: drawing one takes longer than computing a small study."""
-    monkeypatch.setattr("gpbandits.report.write.save_figure", lambda figure, path: Path(path).touch())
+    monkeypatch.setattr("gpbandits.report.page.save_figure", lambda figure, path: Path(path).touch())

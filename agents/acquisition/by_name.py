@@ -1,22 +1,27 @@
-"""Acquisition rules by name, and rules of the user's own."""
+"""Rules by name and of the user's own, how they follow from a model, and rules that ask other rules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from typing import Any
 
-from bandit_envs.basics.arguments import require_probability
+import numpy as np
 
+from bandit_envs.basics.arguments import require_not_negative, require_probability
+from bandit_envs.basics.types import Bools, Floats
+
+from ..beliefs.base import Belief
 from ..model.model import Model
-from ..named import made, require_no_options
+from ..options import made, require_no_options
+from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
-from .candidates import Rule
-from .dmm import dmm
-from .of_model import Always, WithMargin, WithWidth
+from .candidates import Candidates, Rule, Slopes
 from .randomised import EIMS, PIMS, OfSize
+from .robust import dmm
 from .rules import (
     UCB,
     ExpectedImprovement,
@@ -26,6 +31,128 @@ from .rules import (
     RandomUCB,
     Thompson,
 )
+
+
+@dataclass(frozen=True)
+class Always:
+    """Builder of a rule that does not depend on the model."""
+
+    rule: Rule
+
+    def __call__(self, model: Model) -> Rule:
+        """Return the rule."""
+        return self.rule
+
+
+@dataclass(frozen=True)
+class WithWidth:
+    """Builder of a rule whose width follows from the model.
+
+    Args:
+        rule: builds the rule from its width.
+        width_of: builds the width from the model.
+    """
+
+    rule: Callable[[Width], Rule]
+    width_of: Callable[[Model], Width]
+
+    def __call__(self, model: Model) -> Rule:
+        """Return the rule with the model's width."""
+        return self.rule(self.width_of(model))
+
+
+@dataclass(frozen=True)
+class WithMargin:
+    """Builder of a rule with a least improvement xi, which is stated without a unit.
+
+    Args:
+        rule: builds the rule from the improvement in units of the reward.
+        xi: the improvement in prior stds.
+    """
+
+    rule: Callable[[PerTrial], Rule]
+    xi: PerTrial
+
+    def __post_init__(self) -> None:
+        require_not_negative("xi", self.xi, "it is the least improvement that counts, in prior stds")
+
+    def __call__(self, model: Model) -> Rule:
+        """Return the rule with its margin in units of the model's values."""
+        return self.rule(np.multiply(self.xi, model.deviation))
+
+
+def unit_of(rule: Rule, model: Model) -> float:
+    """Return the unit of a rule's scores: the model's prior std, or 1 for scores without a unit."""
+    return 1.0 if getattr(rule, "unitless", False) else model.deviation
+
+
+@dataclass(frozen=True)
+class Among:
+    """Another rule, restricted to active candidates; the others score minus infinity."""
+
+    rule: Rule
+
+    @property
+    def unitless(self) -> bool:
+        """True where the other rule's scores have no unit."""
+        return getattr(self.rule, "unitless", False)
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return the scores, (B, A)."""
+        return np.where(candidates.active, self.rule(candidates), -np.inf)
+
+
+@dataclass(frozen=True)
+class Starting:
+    """One rule for the first rounds, and another afterwards.
+
+    Args:
+        rounds: the number of first rounds.
+        first: the rule of these rounds.
+        then: the rule afterwards.
+    """
+
+    rounds: int
+    first: Rule
+    then: Rule
+
+    @property
+    def unitless(self) -> bool:
+        """True where the later rule's scores have no unit; the first rule must agree."""
+        return getattr(self.then, "unitless", False)
+
+    @property
+    def draws(self) -> bool:
+        """True where the later rule's scores are random."""
+        return getattr(self.then, "draws", False)
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return the scores of the rule of each trial's round, (B, A)."""
+        early = candidates.t <= self.rounds
+        if not early.any():
+            return self.then(candidates)
+        if early.all():
+            return self.first(candidates)
+        first, then = candidates.drawing(early), candidates.drawing(~early)
+        return np.where(early[:, None], self.first(first), self.then(then))
+
+    def slopes(self, candidates: Candidates) -> Slopes | None:
+        """Return the slopes of the round's rule, which all trials must share; None where it has none."""
+        early = candidates.t <= self.rounds
+        rule = self.first if early.all() else None if early.any() else self.then
+        slopes = getattr(rule, "slopes", None)
+        return None if slopes is None else slopes(candidates)
+
+    def refuted(self, belief: Belief) -> Bools | None:
+        """Return where the later rule is refuted."""
+        return refuted(self.then, belief)
+
+
+def refuted(rule: Rule, belief: Belief) -> Bools | None:
+    """Return where a belief contradicts a rule's assumptions, (B,); None for a rule without this test."""
+    tells = getattr(rule, "refuted", None)
+    return None if tells is None else tells(belief)
+
 
 MakeRule = Callable[[Model], Rule]
 IMPROVED = "improved"  # the width of IGP-UCB and GP-TS

@@ -9,8 +9,8 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..beliefs.fits import Ridge
-from ..beliefs.pulls import Pulls
+from ..beliefs.base import Ridge
+from ..beliefs.ridges import Pulls
 from ..beliefs.safety import Safety
 
 

@@ -1,11 +1,17 @@
-"""Improvement on an incumbent, in forms that stay accurate where it is very unlikely."""
+"""Expected improvement: accurate however unlikely, times the probability of feasibility, and per cost."""
+
+from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erfcx
+from scipy.special import erfcx, log_ndtr
 
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Bools, Floats
+
+from ..beliefs.surrogates import Prediction
+from .candidates import Candidates
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 ERFCX_LIMIT = 50.0  # beyond it erfcx loses 1e-12 to cancellation, and the series is exact to 1e-13
@@ -107,3 +113,102 @@ def _log_by_series(x: Floats) -> Floats:
 
 def _series(u: Floats) -> Floats:
     return u * (-3.0 + u * (15.0 + u * (-105.0 + u * 945.0)))
+
+
+@dataclass(frozen=True)
+class FeasibleImprovement:
+    r"""log EI_f(x) + sum_j log Phi(-mu_j(x) / sigma_j(x)) (Gardner et al. 2014, equation 6).
+
+    Args:
+        incumbent: value that improvement is measured from; None, before a feasible value is known, leaves out
+            EI_f.
+    """
+
+    incumbent: float | None
+
+    def __call__(self, believed: Prediction) -> Floats:
+        """Return scores, (A,)."""
+        probability = log_feasibility(believed)
+        if self.incumbent is None:
+            return probability
+        return log_expected_improvement(believed.mean[0] - self.incumbent, believed.std[0]) + probability
+
+    def slopes(self, believed: Prediction) -> Prediction:
+        """Return the derivatives of the score in every mean and std, (1 + C, A) each."""
+        mean, std = believed.mean[1:], believed.std[1:]
+        scale = np.where(std > 0.0, std, 1.0)
+        z = -mean / scale
+        ratio = 1.0 / mills_ratio(-z)  # phi / Phi
+        of_cost = np.where(std > 0.0, [-ratio / scale, -ratio * z / scale], 0.0)
+        of_reward = np.zeros((2, mean.shape[1]))
+        if self.incumbent is not None:
+            of_reward[:] = log_improvement_slopes(believed.mean[0] - self.incumbent, believed.std[0])
+        return Prediction(*np.concatenate([of_reward[:, None], of_cost], axis=1))
+
+
+@dataclass(frozen=True)
+class FeasibleMean:
+    """mu_f where all mu_j <= 0, minus infinity elsewhere: the mean of arms believed to be feasible."""
+
+    def __call__(self, believed: Prediction) -> Floats:
+        """Return scores, (A,)."""
+        return np.where(believed_feasible(believed), believed.mean[0], -np.inf)
+
+
+@dataclass(frozen=True)
+class Indifferent:
+    """Constant score: ties are broken at random."""
+
+    def __call__(self, believed: Prediction) -> Floats:
+        """Return zeros, (A,)."""
+        return np.zeros(believed.mean.shape[1])
+
+
+def believed_feasible(believed: Prediction) -> Bools:
+    """Return where all costs have a posterior mean of at most 0, (A,)."""
+    return np.asarray((believed.mean[1:] <= 0.0).all(axis=0))
+
+
+def log_feasibility(believed: Prediction) -> Floats:
+    """Return sum_j log Phi(-mu_j / sigma_j), (A,): the log probability of all costs <= 0 if independent."""
+    mean, std = believed.mean[1:], believed.std[1:]
+    certain = np.where(mean <= 0.0, np.inf, -np.inf)
+    return log_ndtr(np.where(std > 0.0, -mean / np.where(std > 0.0, std, 1.0), certain)).sum(axis=0)
+
+
+MOST_STEPS = 60  # six suffice for usual prices
+EPSILON = 1e-14  # relative tolerance of u
+
+
+@dataclass(frozen=True)
+class GittinsIndex:
+    """The root v of EI(x; v) = price: the value at which evaluating x is no longer worth its price.
+
+    EI(x; v) = sd h(u) with u = (mu - v) / sd and h(u) = u Phi(u) + phi(u). With independent arms, playing the
+    largest index until a value is larger than all of them is optimal (Weitzman 1979); for a Gaussian process
+    it is a heuristic (Xie et al. 2024).
+    """
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return indices in the units of the reward, (B, A)."""
+        mean, std = candidates.mean, candidates.std
+        return gittins_index(mean, std, np.broadcast_to(candidates.price, mean.shape))
+
+
+def gittins_index(mean: Floats, std: Floats, price: Floats) -> Floats:
+    """Return v with E[max(f - v, 0)] = price of f ~ N(mean, std^2), (B, A) each; mean - price where std is 0.
+
+    Newton's method for log h(u) = log(price / std), which is concave and increasing, so that every step ends
+    below the root and the next ones climb to it. As h(u) >= u, u = price / std is above the root, and as
+    log h(u) <= -u^2 / 2 for u <= 0, u = -sqrt(-2 log(price / std)) is below it.
+    """
+    known = std <= 0.0
+    ratio = price / np.where(known, 1.0, std)
+    target, one = np.log(ratio), np.ones_like(ratio)
+    u = np.where(target > 0.0, ratio, -np.sqrt(2.0 * np.maximum(-target, 0.0)))
+    for _ in range(MOST_STEPS):
+        step = (target - log_mean_positive_part(u)) / log_improvement_slopes(u, one)[0]
+        u += step
+        if (np.abs(step) <= EPSILON * (1.0 + np.abs(u))).all():
+            break
+    return np.where(known, mean - price, mean - std * u)

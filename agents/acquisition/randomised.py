@@ -22,7 +22,7 @@ from bandit_envs.basics.types import Floats
 
 from ..kernels.amplitude import unit_kernel
 from ..model.model import Model
-from ..widths.compact import covering, derivative_constants
+from ..widths.prior_draws import covering, derivative_constants
 from ..widths.randomised import CompactSize, FiniteSize, LogSize, squared_width
 from .candidates import Candidates, Slopes
 from .improvement import log_expected_improvement, log_improvement_slopes, standardised_slopes

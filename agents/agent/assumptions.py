@@ -13,14 +13,14 @@ from bandit_envs.basics.arguments import ArgumentError, require_at_least_one, re
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Belief
-from ..kernels.shortened import has_length_scale, inflation, shortened
-from ..model.bounds import multiple
-from ..model.clock import Clock, in_time
+from ..kernels.amplitude import has_length_scale, inflation, shortened
+from ..model.defaults import multiple
 from ..model.hyperparameters import Fitter
 from ..model.model import Model
+from ..model.rounds import Clock, in_time
 from ..objectives.base import Objective
 from .book import PENDING, Book, Rows
-from .streams import Streams
+from .generators import Streams
 
 FORM = "pairs"  # the posterior that is cheapest to build again: it keeps no prior covariance
 FITS = "found"  # of the notes

@@ -9,7 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..model.by_round import ByRound
+from ..model.rounds import ByRound
 
 COLLECTED, UNPLAYED = -1, -2  # in the place of the point of a pending play
 PENDING = -1  # in the place of the round in which feedback was delivered

@@ -12,21 +12,19 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition.by_name import unit_of
 from ..acquisition.candidates import Rule
 from ..acquisition.incumbents import NoIncumbent
-from ..acquisition.of_model import unit_of
 from ..acquisition.rules import AnyArm, PosteriorMean, sample
 from ..beliefs.base import Belief
-from ..beliefs.pulls import pulls_on_box
+from ..beliefs.ridges import pulls_on_box
 from ..beliefs.surface import ONLY, Surface, ridges_at
+from ..box.acquisition_surface import BoxView, Landscape, with_context
 from ..box.incumbents import ON_BOX, BestPlays, BoxIncumbent, NothingToImprove
-from ..box.landscape import BoxView, Landscape, with_context
-from ..box.search import make_search
-from ..box.terrain import Terrain
+from ..box.search import Terrain, make_search
 from ..kernels.visited import Visited
+from ..model.choice import Recommendation, argmax_with_ties
 from ..model.model import Model
-from ..model.recommendation import Recommendation
-from ..model.tie_breaking import argmax_with_ties
 from ..posteriors.play_factor import Factor
 from ..validation import require_context, require_reset
 from .gp_agent import TIE, GPAgent

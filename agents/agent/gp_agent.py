@@ -15,31 +15,26 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.feedback import Feedback, deviations, spendings
 
+from ..acquisition.by_name import Starting, unit_of
 from ..acquisition.candidates import Rule
-from ..acquisition.combined import Starting
 from ..acquisition.incumbents import Incumbent, NoIncumbent
-from ..acquisition.of_model import unit_of
 from ..acquisition.rules import AnyArm, PosteriorMean
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
-from ..model.clock import Clock, in_time
+from ..model.choice import KEY, TieBreaker, argmax_with_ties, offered_in, only_offered, require_offered
 from ..model.model import Model
-from ..model.offered import KEY, offered_in, only_offered, require_offered
-from ..model.precision import told_weights
-from ..model.tie_breaking import TieBreaker, argmax_with_ties
-from ..objectives.base import NOTHING, Objective, Revision
-from ..objectives.reward import Reward
+from ..model.rounds import Clock, in_time
+from ..model.units import told_weights
+from ..objectives.base import NOTHING, Objective, Revision, Reward
+from ..protocol import Shown
 from ..restarts.base import Never, Restart
-from ..showing import Shown
 from ..validation import require_reset, require_trials, seeds_of
-from .answers import Answers
 from .assumptions import Given
 from .book import PENDING, Book
-from .declared import Declared
+from .candidates import View
+from .generators import Resumable, Streams, build
+from .queries import Answers, Declared
 from .repeating import Holds, times
-from .resuming import Resumable
-from .streams import Streams, build
-from .view import View
 
 # In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
 TIE = 1e-9

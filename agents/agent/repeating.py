@@ -21,10 +21,9 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.candidates import Rule
 from ..beliefs.base import Belief
-from ..beliefs.delivered import Delivered
-from ..beliefs.gathered import Gathered
+from ..beliefs.delivered import Delivered, Gathered
 from ..model.model import Model
-from ..objectives.reward import Reward
+from ..objectives.base import Reward
 from ..restarts.base import Never
 
 ROUNDING = 1e-9  # of a number of plays: 3 - 1e-15 is 3

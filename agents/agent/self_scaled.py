@@ -15,17 +15,15 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
-from ..kernels.found import of_deviation
+from ..kernels.amplitude import of_deviation
+from ..model.choice import Recommendation, offered_in
 from ..model.defaults import assumed_kernel, tells_mean
-from ..model.offered import offered_in
-from ..model.recommendation import Recommendation
 from ..model.units import mean_and_deviation, sizes_of
-from ..showing import Shown
+from ..protocol import Shown
 from ..validation import one_seed, require_reset
-from .assembly import PER_TRIAL
+from .assembly import PER_TRIAL, part_of_trial
 from .batching import SideBySide
-from .streams import Streams
-from .trial_parts import part_of_trial
+from .generators import Streams
 
 FIRST = 5  # values from which the prior is estimated, once
 FEWEST = 2  # different values for an estimate of the std

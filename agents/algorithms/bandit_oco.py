@@ -17,10 +17,9 @@ from bandit_envs.problem.setting import Setting
 
 from ..agent.batching import SideBySide
 from ..agent.surrogate_agent import each_trial
-from ..capabilities import handles
-from ..model.recommendation import Recommendation
+from ..model.choice import Recommendation
 from ..model.units import PriorUnits, known_per_cost, mean_and_deviation, sizes_of
-from ..showing import Shown
+from ..protocol import Shown, handles
 from ..validation import one_seed, require_reset
 
 DEVIATION, MEAN = 1.88, -3.01  # of the prior of the two discs, in whose units the constants below were found

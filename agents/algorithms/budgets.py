@@ -12,16 +12,15 @@ from bandit_envs.basics.arguments import (
 )
 from bandit_envs.problem.setting import Setting
 
-from ..acquisition.by_name import make_rule
+from ..acquisition.by_name import Always, WithMargin, make_rule
+from ..acquisition.improvement import GittinsIndex
 from ..acquisition.incumbents import improvable
-from ..acquisition.of_model import Always, WithMargin
-from ..acquisition.per_cost import GittinsIndex
 from ..acquisition.rules import ExpectedImprovement
 from ..agent.assembly import Agent, assemble
-from ..capabilities import handles
 from ..model.model import Model
 from ..model.options import ModelOptions
 from ..objectives.per_cost import OfPerCost, OfRatio, Pandora, PerCostImprovement
+from ..protocol import handles
 from ..validation import PerTrial
 
 WIDTH = 2.0

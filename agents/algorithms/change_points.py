@@ -15,20 +15,18 @@ import numpy as np
 from bandit_envs.basics.arguments import require_probability
 from bandit_envs.problem.setting import Setting
 
-from ..acquisition.of_model import WithWidth
+from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..capabilities import handles
+from ..model.defaults import NOISE_FLOOR
 from ..model.model import Model
-from ..model.noise import NOISE_FLOOR
 from ..model.options import ModelOptions
-from ..named import chosen
-from ..options import typed
+from ..options import chosen, typed
+from ..protocol import handles
+from ..restarts.alarms import CalibratedAlarm
 from ..restarts.base import Never, Oracle
-from ..restarts.calibrated_alarm import CalibratedAlarm
 from ..restarts.detection import READINGS
-from ..restarts.forced_exploration import PAPER_XI_SQUARED
-from ..restarts.on_alarm import Exploring
+from ..restarts.on_alarm import PAPER_XI_SQUARED, Exploring
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width

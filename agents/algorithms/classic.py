@@ -12,8 +12,8 @@ from typing import Any, Unpack
 from bandit_envs.basics.arguments import ArgumentError, shown
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition.by_name import Always, WithMargin, WithWidth
 from ..acquisition.incumbents import improvable, incumbent_of
-from ..acquisition.of_model import Always, WithMargin, WithWidth
 from ..acquisition.rules import (
     UCB,
     ExpectedImprovement,
@@ -23,13 +23,13 @@ from ..acquisition.rules import (
     Thompson,
 )
 from ..agent.assembly import Agent, assemble
-from ..capabilities import handles
 from ..model.model import Model
 from ..model.options import ModelOptions
+from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import DMM, improved_width, make_width
-from ..widths.kernel_ucb import KernelUCBWidth
+from ..widths.tuned import KernelUCBWidth
 from .regularised import dmm_ucb
 
 

@@ -11,8 +11,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import make_rule
 from ..agent.assembly import Agent, assemble
-from ..beliefs.by_name import make_belief
-from ..beliefs.of_costs import make_cost_belief
+from ..beliefs.by_name import make_belief, make_cost_belief
 from ..model.defaults import least_reward
 from ..model.model import Model
 from ..model.units import PriorUnits

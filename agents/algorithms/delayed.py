@@ -14,23 +14,21 @@ from typing import Any, Unpack
 from bandit_envs.basics.arguments import require, require_choice, require_integer, written_as
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition.by_name import Always, Starting, WithWidth
 from ..acquisition.candidates import Rule
-from ..acquisition.combined import Starting
-from ..acquisition.of_model import Always, WithWidth
 from ..acquisition.rules import UCB, PosteriorVariance, Thompson
 from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief
 from ..beliefs.censored import Censored, largest_shifted
-from ..beliefs.hallucinated import Hallucinated
-from ..beliefs.imputed import FILL_INS, Imputed
-from ..capabilities import handles
+from ..beliefs.imputed import FILL_INS, Hallucinated, Imputed
 from ..model.model import Model
 from ..model.options import ModelOptions
+from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_gamma, make_width
 from ..widths.delayed import DelayedWidth
-from ..widths.fixed import FixedWidth
+from ..widths.tuned import FixedWidth
 
 
 @handles("delay", "context", "box", "availability")

@@ -1,4 +1,4 @@
-"""Named algorithms that eliminate arms: one part with different batches and designs.
+"""The named algorithms that strike off arms in batches of plays that look at no value, with delays too.
 
 They are near-optimal in rate, R_T = O~(sqrt(T gamma_T log N)) with probability 1 - delta, and poor in
 practice: four times worse than an upper confidence bound or more, at every horizon of docs/elimination.md.
@@ -13,26 +13,29 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Unpack
 
-from bandit_envs.basics.arguments import (
-    is_number,
-    require,
-    require_choice,
-    require_probability,
-)
+from bandit_envs.basics.arguments import is_integer, is_number, require, require_choice, require_probability
+from bandit_envs.laws.delays import Poisson
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition.by_name import Always, Among
 from ..acquisition.candidates import Rule
-from ..acquisition.combined import Among
-from ..acquisition.of_model import Always
 from ..acquisition.rules import AnyArm, PosteriorVariance
 from ..agent.assembly import Agent, assemble
 from ..beliefs.eliminating import Eliminating, HalfWidth
-from ..beliefs.hallucinated import Hallucinated
-from ..capabilities import handles
+from ..beliefs.imputed import Hallucinated
 from ..model.model import Model
 from ..model.options import ModelOptions
 from ..options import require_absent
-from ..restarts.batches import BatchEnds, doubling_lengths, growing_lengths
+from ..protocol import handles
+from ..restarts.batches import (
+    BatchEnds,
+    Fixed,
+    Quantile,
+    SubExponential,
+    Wait,
+    doubling_lengths,
+    growing_lengths,
+)
 from ..validation import PerTrial
 from ..widths.non_adaptive import ConstantBand, PlainBand, SplitBand
 
@@ -172,3 +175,56 @@ def _band(model: Model, *, band: str | float, batches: int, delta: PerTrial) -> 
         return ConstantBand(band)
     values = model.gram.size * batches
     return BANDS[band](model.rkhs_bound, model.noise_std, model.noise_variance, delta, values)
+
+
+WAITS = ("quantile", "sub-exponential", "max_delay")
+
+
+@handles("delay", "noise", "availability", "horizon")
+def bpe_delay(
+    setting: Setting,
+    *,
+    wait: str | int | None = None,
+    late: float = 0.01,
+    band: str | float = "split",
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Unpack[ModelOptions],
+) -> Agent:
+    """BPE-Delay: batches of `bpe`, each u rounds longer, bands of delivered feedback (Vakili et al. 2023).
+
+    The extra rounds are played like the others. Bands hold for any subset of delivered feedback, provided
+    that delays do not depend on rewards: late feedback costs regret, not the guarantee.
+
+    Args:
+        setting: the published setting.
+        wait: u: "quantile" of the published law of delays, by default; "sub-exponential", the paper's tail
+            bound, for a published Poisson law; "max_delay", by default where no law is published; or a
+            number of rounds, 0 being `bpe`. Never more than `max_delay`.
+        late: 3/2 of the bound on the probability that any play up to the end of a batch is late.
+        band, delta: see `bpe`; the paper's study takes a band of sqrt(6).
+        num_trials: None, or B.
+        **options: of the model, see `ModelOptions`.
+    """
+    extra = _wait(setting, wait, late)
+    lengths = growing_lengths(setting.horizon, lambda t: min(extra(t), setting.max_delay))
+    return eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
+
+
+def _wait(setting: Setting, wait: Any, late: float) -> Wait:
+    require_probability("late", late)
+    if is_integer(wait):
+        require(wait >= 0, "wait", "0 or a positive integer", wait)
+        return Fixed(int(wait))
+    if wait is None:
+        wait = "max_delay" if setting.delay is None else "quantile"
+    require(isinstance(wait, str) and wait in WAITS, "wait", f"one of {', '.join(WAITS)} or an integer", wait)
+    if wait == "max_delay" or not setting.max_delay:
+        return Fixed(setting.max_delay)
+    if wait == "quantile":
+        require(setting.delay is not None, "wait", "a number or max_delay where no law is published", wait)
+        return Quantile(setting, late)
+    law = setting.delay
+    if not isinstance(law, Poisson):
+        require(False, "wait", f"quantile, max_delay or a number where the law is {law!r}, not Poisson", wait)
+    return SubExponential.of_poisson(law.mean, late)  # type: ignore[union-attr]

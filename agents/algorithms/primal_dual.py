@@ -9,8 +9,8 @@ from bandit_envs.basics.arguments import require_choice
 from bandit_envs.problem.setting import Setting
 
 from ..agent.assembly import Agent
-from ..capabilities import handles
 from ..objectives.primal_dual import CAP, Dual, primal_dual_parts
+from ..protocol import handles
 from .costs_apart import CostsApartOptions, with_costs_apart
 
 RULES = {"ucb": "ucb", "ts": "thompson", "random": "random-ucb"}

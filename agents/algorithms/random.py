@@ -10,9 +10,8 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.setting import Setting
 
-from ..capabilities import handles
-from ..model.offered import offered_in, require_offered
-from ..showing import Shown
+from ..model.choice import offered_in, require_offered
+from ..protocol import Shown, handles
 from ..validation import require_reset, require_trials, seeds_of
 
 

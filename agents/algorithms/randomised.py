@@ -10,12 +10,12 @@ from typing import Unpack
 
 from bandit_envs.problem.setting import Setting
 
-from ..acquisition.of_model import Always
+from ..acquisition.by_name import Always
 from ..acquisition.randomised import EIMS, PIMS, OfSize
 from ..agent.assembly import Agent, assemble
-from ..capabilities import handles
 from ..model.model import Model
 from ..model.options import ModelOptions
+from ..protocol import handles
 
 
 @handles("delay", "context", "box", "noise", "availability")

@@ -8,9 +8,9 @@ from typing import Any, Unpack
 from bandit_envs.problem.setting import Setting
 
 from ..agent.assembly import Agent
-from ..capabilities import handles
-from ..objectives.rectified import rectified_parts
-from ..objectives.schedules import RHO, Constant, Growing, Infinite
+from ..objectives.penalties import RHO, Constant, Growing, Infinite
+from ..objectives.primal_dual import rectified_parts
+from ..protocol import handles
 from .costs_apart import CostsApartOptions, with_costs_apart
 
 WIDTH = 3.0

@@ -7,12 +7,12 @@ from typing import Any, Unpack
 
 from bandit_envs.problem.setting import Setting
 
-from ..acquisition.dmm import dmm
+from ..acquisition.robust import dmm
 from ..agent.assembly import Agent, assemble
 from ..beliefs.ridges import RATIOS, Ridges, require_ratios
-from ..capabilities import handles
 from ..model.model import Model
 from ..model.options import ModelOptions
+from ..protocol import handles
 from ..validation import PerTrial
 
 

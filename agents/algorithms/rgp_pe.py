@@ -26,14 +26,14 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.robust import CorruptedRewards
 from ..agent.batching import SideBySide
 from ..agent.gp_agent import TIE
-from ..agent.planning_agent import HERE, PlanningAgent, plain_model
+from ..agent.single_trial import HERE, PlanningAgent, plain_model
 from ..agent.surrogate_agent import each_trial
-from ..beliefs.alike import Alike
-from ..beliefs.conditioning import make_posterior
-from ..beliefs.pulls import pulls
-from ..capabilities import handles
+from ..beliefs.base import make_posterior
+from ..beliefs.delivered import Alike
+from ..beliefs.ridges import pulls
 from ..model.model import Model
 from ..model.options import ModelOptions
+from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.by_name import make_gamma
 

@@ -12,14 +12,14 @@ from bandit_envs.problem.setting import Setting
 
 from ..agent.batching import SideBySide
 from ..agent.gp_agent import TIE
-from ..agent.planning_agent import HERE, PlanningAgent, plain_model
+from ..agent.single_trial import HERE, PlanningAgent, plain_model
 from ..agent.surrogate_agent import each_trial
-from ..beliefs.conditioning import make_posterior
+from ..beliefs.base import make_posterior
 from ..beliefs.delivered import Delivered
-from ..capabilities import handles
+from ..model.choice import argmax_with_ties
 from ..model.model import Model
 from ..model.options import ModelOptions
-from ..model.tie_breaking import argmax_with_ties
+from ..protocol import handles
 
 WIDTH = 2.0**0.5  # b of the authors' experiments
 REPEATS = 10

@@ -13,16 +13,16 @@ from typing import Any, Unpack
 from bandit_envs.basics.arguments import require_choice
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition.by_name import WithWidth
 from ..acquisition.candidates import Rule
-from ..acquisition.of_model import WithWidth
 from ..acquisition.robust import CorruptedRewards, ExactMisspecification, Misspecification, RobustUCB
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..beliefs.alike import Alike
-from ..capabilities import handles
+from ..beliefs.delivered import Alike
 from ..model.model import Model
 from ..model.options import ModelOptions
-from ..objectives.truncated import Truncated, moment_of, truncation
+from ..objectives.robust import Truncated, moment_of, truncation
+from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width

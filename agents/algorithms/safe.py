@@ -12,14 +12,13 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import with_width
 from ..acquisition.candidates import Rule
 from ..acquisition.rules import UCB
-from ..acquisition.safe import SafeOpt, StageOpt
-from ..acquisition.safe_exploration import ISE
+from ..acquisition.safe import ISE, SafeOpt, StageOpt
 from ..agent.assembly import Agent, assemble
 from ..beliefs.by_name import make_belief
-from ..capabilities import handles
 from ..model.model import Model
 from ..objectives.safe import SafeModelOptions, safe_parts
 from ..options import typed
+from ..protocol import handles
 from ..restarts.by_name import make_restart
 from ..widths.base import Width
 

@@ -21,14 +21,14 @@ from bandit_envs.basics.arguments import (
 )
 from bandit_envs.problem.setting import Setting
 
-from ..acquisition.of_model import WithWidth
+from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
 from ..beliefs.sketched import READINGS, SketchedAnew, SketchedInBatches
-from ..capabilities import handles
 from ..model.model import Model
 from ..model.options import ModelOptions
 from ..options import require_left_out
+from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.sketched import BBKBWidth, BKBWidth

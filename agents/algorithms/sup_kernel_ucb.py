@@ -14,18 +14,17 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..agent.batching import SideBySide
-from ..agent.lone_agent import LoneAgent
+from ..agent.single_trial import LoneAgent
 from ..agent.surrogate_agent import each_trial
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
-from ..beliefs.hallucinated import Hallucinated
-from ..capabilities import handles
-from ..model.bounds import rests_on_default
+from ..beliefs.imputed import Hallucinated
+from ..model.choice import argmax_with_ties, arms_of, offered_in
+from ..model.defaults import rests_on_default
 from ..model.model import Model
-from ..model.offered import offered_in
 from ..model.options import ModelOptions
-from ..model.tie_breaking import argmax_with_ties, arms_of
 from ..options import require_absent
+from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.non_adaptive import ConstantBand, PlainBand
 

@@ -24,20 +24,18 @@ from bandit_envs.basics.arguments import (
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.setting import Setting
 
-from ..acquisition.of_model import WithWidth
+from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
 from ..agent.assumptions import Growth, Shrinking, require_power, shrunk
-from ..agent.balanced import Balanced
+from ..agent.balanced import Balanced, Optimistic
 from ..agent.batching import SideBySide
-from ..agent.optimistic import Optimistic
 from ..agent.several import Several, together
-from ..capabilities import handles
-from ..kernels.order import order_of
-from ..kernels.shortened import has_length_scale
+from ..kernels.amplitude import has_length_scale, order_of
 from ..model.model import Model
 from ..model.options import ModelOptions
 from ..options import require_left_out
+from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.by_name import improved_width, make_width
 
@@ -70,7 +68,7 @@ def a_gp_ucb(
     with g(t) = max(start, t^g) and b(t) = t^b; theta_0 and B_0 are the model's. Regret is O(g(T)^d) times
     that of the true length-scale. The schedule is the one that Ziomek et al. (2024) compare with. The
     original multiplies the norm by g(t)^d [memory], more than needed for kernels with a decaying spectrum,
-    see `agents.kernels.shortened.inflation`. Kernels without a length-scale stay unchanged. The posterior is
+    see `agents.kernels.amplitude.inflation`. Kernels without a length-scale stay unchanged. The posterior is
     rebuilt in every round in which g(t) grows.
 
     Args:

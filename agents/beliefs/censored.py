@@ -10,12 +10,10 @@ from bandit_envs.basics.arguments import require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.functions import SELDOM_BELOW
 
-from ..model.by_round import ByRound
-from ..model.clock import Clock, default_window, in_time
 from ..model.model import Model
+from ..model.rounds import ByRound, Clock, default_window, in_time
 from ..validation import PerTrial
-from .base import Belief
-from .conditioning import make_posterior, observe, withdraw
+from .base import Belief, make_posterior, observe, withdraw
 
 DROPPED = -1  # in place of a point
 SELDOM_BEYOND = 3.0  # noise stds that hardly any value of Gaussian noise exceeds

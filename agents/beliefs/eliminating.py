@@ -9,9 +9,9 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..model.bounds import rests_on_default
+from ..model.defaults import rests_on_default
 from ..model.model import Model
-from .conditioning import make_posterior, observe, recentre, reweigh, successor, withdraw
+from .base import make_posterior, observe, recentre, reweigh, successor, withdraw
 from .delivered import Delivered
 
 

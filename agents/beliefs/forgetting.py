@@ -12,8 +12,8 @@ from bandit_envs.basics.arguments import require_at_least_one, require_not_negat
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from ..model.clock import Clock
 from ..model.model import Model
+from ..model.rounds import Clock
 from ..posteriors import (
     Discounted,
     Drifting,

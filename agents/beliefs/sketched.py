@@ -11,8 +11,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
 from ..posteriors.sketched import SketchedPosterior
-from .base import Belief
-from .conditioning import observe
+from .base import Belief, observe
 
 READINGS = ("code", "paper")
 

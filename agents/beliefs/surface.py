@@ -17,8 +17,7 @@ from bandit_envs.basics.types import Floats
 from ..kernels.point_slopes import linearise, prior_variance
 from ..posteriors import ForgettingPosterior, PairPosterior, Posterior
 from ..posteriors.play_factor import Centre, Factor, Spread
-from .base import Belief
-from .fits import Ridge
+from .base import Belief, Ridge
 
 KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # posteriors that can predict anywhere
 ONLY = 0  # index of the single trial of an agent on a box
@@ -129,6 +128,6 @@ def keeping_plays(posterior: Posterior) -> PairPosterior | ForgettingPosterior:
     if not isinstance(posterior, KEEPS_PLAYS):
         raise ValueError(
             f"belief must keep its plays on a box, got one on {type(posterior).__name__}; make its posterior "
-            "with agents.beliefs.conditioning.make_posterior, or take ForgettingPosterior"
+            "with agents.beliefs.base.make_posterior, or take ForgettingPosterior"
         )
     return posterior

@@ -10,9 +10,9 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..model.defaults import LEARNT_NOISE_FLOOR, NOISE_FLOOR
 from ..model.hyperparameters import Hyperparameters
 from ..model.model import Model
-from ..model.noise import LEARNT_NOISE_FLOOR, NOISE_FLOOR
 from ..model.units import PriorUnits, mean_and_deviation
 from ..posteriors import PairPosterior, Posterior, SufficientStatistics, posterior
 from .surface import Surface

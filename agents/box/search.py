@@ -1,19 +1,142 @@
-"""Searches for the maximum of an acquisition surface on a box."""
+"""The multi-start local search for the largest score on a box."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.stats import qmc
 
 from bandit_envs.basics.arguments import require_at_least_one, require_not_negative, require_positive
 from bandit_envs.basics.types import Floats
+from bandit_envs.problem.setting import Setting
 
-from .polishing import around, climbed, distinct_best, refined
-from .terrain import Pool, Terrain, joined
+from .acquisition_surface import Landscape
+
+ANCHORS = 8  # best arms played so far that a search starts from
+
+
+class Pool(NamedTuple):
+    """Candidates of a round."""
+
+    arms: Floats  # (n, d) in the kernel's units
+    unit: Floats  # (n, d) in [0, 1]^d
+    scores: Floats  # (n,)
+
+
+class Terrain(NamedTuple):
+    """Acquisition surface in unit coordinates."""
+
+    landscape: Landscape
+    low: Floats  # (d,)
+    span: Floats  # (d,)
+    anchors: Floats  # (m, d) the best arms played so far, in unit coordinates
+
+    @classmethod
+    def of(cls, landscape: Landscape, setting: Setting, played: Floats) -> Terrain:
+        """Return the surface of a setting with a box, with the best arms played, best first, (n, d)."""
+        assert setting.low is not None
+        assert setting.high is not None
+        span = setting.high - setting.low
+        anchors = (played[:ANCHORS] - setting.low) / np.where(span > 0, span, 1.0)
+        return cls(landscape, setting.low, span, anchors)
+
+    def survey(self, unit: Floats) -> Pool:
+        """Return points with their scores, (n, d)."""
+        arms = self.low + self.span * unit
+        return Pool(arms, unit, self.landscape.scores(arms))
+
+    def climb(self, unit: Floats) -> tuple[Floats, Floats] | None:
+        """Return scores and slopes in unit coordinates; None without slopes."""
+        found = self.landscape.climb(self.low + self.span * unit)
+        return None if found is None else (found[0], found[1] * self.span)
+
+
+def joined(first: Pool, second: Pool) -> Pool:
+    """Return both sets of candidates."""
+    return Pool(*(np.concatenate(parts) for parts in zip(first, second, strict=True)))
+
+
+WORST = -1e30  # finite substitute for scores of minus infinity in L-BFGS-B
+PRECISION = 1e-6  # of the summed scores' unit: the tolerance of a local search
+APART = 0.05  # least distance of two starts in box widths, so that they reach different maxima
+ZOOM = (0.1, 0.03, 0.01, 0.003)  # box widths, around the best points of a sample
+BEST, EACH = 4, 12  # points around which a sample is refined, and new points around each
+
+
+def climbed(terrain: Terrain, starts: Floats, steps: int) -> Pool | None:
+    """Return the ends of local searches from all starts, in one stacked L-BFGS-B; None without slopes."""
+    found = terrain.climb(starts)
+    if found is None:
+        return None
+    loss: Callable[[Floats], Any] = Stacked(terrain, starts, *found)
+    bounds = [(0.0, 1.0)] * starts.size
+    options = {"maxiter": steps, "maxfun": 2 * steps, "ftol": PRECISION}
+    end = minimize(loss, starts.ravel(), method="L-BFGS-B", jac=True, bounds=bounds, options=options)
+    unit = np.clip(end.x, 0.0, 1.0).reshape(starts.shape)
+    return terrain.survey(unit)
+
+
+class Stacked:
+    """Loss of several points: by how much the sum of their scores is below that of the starts, in units.
+
+    Args:
+        terrain: has the scores and their slopes.
+        starts: (m, d).
+        scores, slopes: at the starts, (m,) and (m, d), which the search evaluates first.
+    """
+
+    def __init__(self, terrain: Terrain, starts: Floats, scores: Floats, slopes: Floats):
+        self.terrain, self._starts, self._found = terrain, starts, (scores, slopes)
+        self._level = 0.0
+        self._level = self(starts.ravel())[0]
+
+    def __call__(self, flat: Floats) -> tuple[float, Floats]:
+        """Return value and gradient, (m d,); points with scores that are not finite have a low constant."""
+        scores, slopes = self._climb(flat.reshape(self._starts.shape))
+        usable = np.isfinite(scores) & np.isfinite(slopes).all(axis=1)
+        slopes = np.where(usable[:, None], slopes, 0.0)
+        unit = self.terrain.landscape.unit
+        loss = -float(np.where(usable, scores / unit, WORST).sum())
+        return loss - self._level, -slopes.ravel() / unit
+
+    def _climb(self, unit: Floats) -> tuple[Floats, Floats]:
+        if (unit == self._starts).all():
+            return self._found
+        found = self.terrain.climb(np.clip(unit, 0.0, 1.0))
+        assert found is not None  # there were slopes at the starts
+        return found
+
+
+def refined(terrain: Terrain, pool: Pool, rng: np.random.Generator) -> Pool:
+    """Return the pool with new points ever closer around its best candidates."""
+    for width in ZOOM:
+        best = pool.unit[np.argsort(-pool.scores, kind="stable")[:BEST]]
+        unit = around(np.repeat(best, EACH, axis=0), width, rng)
+        pool = joined(pool, terrain.survey(unit))
+    return pool
+
+
+def distinct_best(pool: Pool, count: int) -> Floats:
+    """Return the best candidates of a pool, no two within `APART` of each other, (m, d), m <= count."""
+    chosen: list[int] = []
+    for i in np.argsort(-pool.scores, kind="stable")[: 16 * count].tolist():
+        distance = np.abs(pool.unit[chosen] - pool.unit[i]).max(axis=1) if chosen else np.full(1, np.inf)
+        if distance.min() > APART:
+            chosen.append(i)
+        if len(chosen) == count:
+            break
+    return pool.unit[chosen]
+
+
+def around(centre: Floats, width: float, rng: np.random.Generator) -> Floats:
+    """Return each point moved by a Gaussian step and clipped to the box, which puts some on its boundary."""
+    return np.clip(centre + width * rng.standard_normal(centre.shape), 0.0, 1.0)
+
 
 JITTERS = (0.1, 0.01, 0.001)  # box widths, around the best arms played
 

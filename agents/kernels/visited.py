@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.kernels.sizes import blocks
+from bandit_envs.kernels.definite import blocks
 
 from .point_slopes import linearise
 

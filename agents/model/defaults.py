@@ -1,20 +1,129 @@
-"""Defaults of a model: the kernel, the mean, and the least possible reward."""
+"""Defaults where the setting withholds something: kernel, mean, noise, and bounds that tables mark."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.gaussian_process.kernels import Kernel
 
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    require_choice,
+    require_deviation,
+    require_positive,
+    shown,
+)
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
+from bandit_envs.kernels.validity import require_same_noise
 from bandit_envs.laws.functions import SELDOM_BELOW
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.told import check_prior_mean
 
-from ..kernels.amplitude import unit_kernel
-from ..kernels.found import is_found
-from ..kernels.shape import largest_deviation
+from ..kernels.amplitude import is_found, largest_deviation, order_of, unit_kernel
+from ..validation import PerTrial
+
+
+class DefaultBound(float):
+    """A bound that was neither given nor published."""
+
+
+def multiple(bound: PerTrial, factor: float) -> PerTrial:
+    """Return a bound times a factor; a default bound stays one."""
+    product = np.multiply(factor, bound)
+    return DefaultBound(product) if isinstance(bound, DefaultBound) else product
+
+
+def rests_on_default(part: Any) -> bool:
+    """Return True if a part such as a rule or a width, or a part of it, uses a default bound."""
+    if isinstance(part, DefaultBound):
+        return True
+    if not is_dataclass(part) or isinstance(part, type):
+        return False
+    return any(rests_on_default(getattr(part, field.name)) for field in fields(part))
+
+
+NOISE_FLOOR = 1e-6  # smallest default lambda, in prior variances: a jitter, for noiseless problems
+LEARNT_NOISE_FLOOR = 1e-8  # smallest learnt lambda: 1e-6 blurs an optimum
+SMALLEST_NOISE = 1e-10  # smallest given lambda: every form is exact to 1e-8 of a mean
+SMOOTHNESS = "smoothness"  # names the lambda that grows with the horizon
+DEFAULT_NOISE_STD = 0.1  # prior stds, where the setting withholds the noise
+
+
+class AssumedNoise(NamedTuple):
+    """R and lambda, a number or (B,) each."""
+
+    std: PerTrial
+    variance: PerTrial
+
+
+def assumed_noise(
+    std: PerTrial | None,
+    variance: PerTrial | str | None,
+    *,
+    white: float,
+    published: PerTrial | None,
+    deviation: float,
+    growth: float = 1.0,
+) -> AssumedNoise:
+    """Return the given noise, else that of a WhiteKernel, else the published one, else a default.
+
+    Args:
+        std: R, None where the user does not give it.
+        variance: lambda; default R squared, at least 1e-6 of the prior variance; "smoothness" is that times
+            `growth`.
+        white: the noise variance in the user's kernel, 0 for none.
+        published: R of the setting, None if it is withheld.
+        deviation: the largest prior std.
+        growth: see `growth_by_smoothness`.
+    """
+    tied = isinstance(variance, str)
+    if isinstance(variance, str):
+        require_choice("noise_variance", variance, (SMOOTHNESS,))
+        variance = None
+    if white:
+        require_same_noise("noise_std", std, float(np.sqrt(white)))
+        require_same_noise("noise_variance", variance, white)
+        std, variance = float(np.sqrt(white)), None if tied else white
+    if std is None:
+        std = DEFAULT_NOISE_STD * deviation if published is None else published
+    require_deviation("noise_std", std, "it is the standard deviation of the noise")
+    if variance is None:
+        factor = growth if tied else 1.0
+        return AssumedNoise(std, factor * np.maximum(np.square(std), NOISE_FLOOR * deviation**2))
+    require_noise_variance(variance, deviation)
+    return AssumedNoise(std, variance)
+
+
+def growth_by_smoothness(kernel: Kernel, dim: int, horizon: int) -> float:
+    """T^(d / (2 nu + 2 d)), 1 for infinitely smooth functions: lambda / R^2 (Whitehouse et al. 2023).
+
+    With the self-normalised or the AMM width R_T = O~(T^((nu + 2 d) / (2 nu + 2 d))) on Matern kernels, which
+    is sublinear for all nu > 1/2. The rate is a survey's; the exponent is from memory, as is that of Flynn &
+    Reeb (2024), whose c is R^2 / lambda.
+    """
+    return float(horizon) ** (dim / (2.0 * order_of(kernel) + 2.0 * dim))
+
+
+def require_untied(variance: PerTrial | str | None) -> None:
+    """Raise where lambda is both tied to the horizon and learnt."""
+    if isinstance(variance, str):
+        words = "must be a number or left out with refit_every, which learns it"
+        raise ArgumentError("noise_variance", f"{words}, got {shown(variance)}")
+
+
+def require_noise_variance(variance: PerTrial, deviation: float) -> None:
+    """Raise unless lambda is large enough for exact posteriors."""
+    require_positive("noise_variance", variance, "it is the lambda of the posterior")
+    least = SMALLEST_NOISE * deviation**2
+    if np.any(np.asarray(variance) < least):
+        raise ValueError(
+            f"noise_variance must be at least {SMALLEST_NOISE:g} of the prior variance, here {least:.3g}, "
+            f"got {variance}; leave it out for a problem without noise, which takes {NOISE_FLOOR:g} of it"
+        )
+
 
 DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
 

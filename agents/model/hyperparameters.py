@@ -14,8 +14,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.amplitude import amplified_at, amplitude_path, is_at, with_amplitude
 from ..options import require_left_out
-from .likelihood import Sample, likelihood, negative_log_likelihood
-from .likelihood_prior import LogNormalPrior, Spreads
+from .likelihood import LogNormalPrior, Sample, Spreads, likelihood, negative_log_likelihood
 
 SOURCES = ("arrived", "all")
 NOISE_BOUNDS = (1e-6, 1e2)  # of the prior variance

@@ -18,18 +18,27 @@ from bandit_envs.basics.arguments import (
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import LengthScale
-from bandit_envs.kernels.white import split_white
+from bandit_envs.kernels.validity import split_white
 from bandit_envs.problem.checks import check_kernel
 from bandit_envs.problem.setting import Setting
 
-from ..kernels.shape import largest_deviation
+from ..kernels.amplitude import largest_deviation
 from ..kernels.visited import Visited, VisitedGram
 from ..options import require_left_out, typed
 from ..validation import PerTrial
-from .bounds import DefaultBound
-from .defaults import assumed_kernel, check_mean, least_reward, says_unit, tells_mean
+from .defaults import (
+    LEARNT_NOISE_FLOOR,
+    DefaultBound,
+    assumed_kernel,
+    assumed_noise,
+    check_mean,
+    growth_by_smoothness,
+    least_reward,
+    require_untied,
+    says_unit,
+    tells_mean,
+)
 from .hyperparameters import Hyperparameters, Learning
-from .noise import LEARNT_NOISE_FLOOR, assumed_noise, growth_by_smoothness, require_untied
 
 DEFAULT_BOUND = DefaultBound(1.0)  # where the setting states no RKHS bound; the norm has no unit
 SPREAD_ON_BOX = 3**0.5  # of log length-scales: tells a feature that counts from one that was not varied

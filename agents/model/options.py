@@ -33,7 +33,7 @@ class SharedOptions(TypedDict, total=False):
     rkhs_bound: PerTrial | None
     """B, the bound on the norm of f in the kernel's own space, without a unit; a number or (B,).
 
-    Default None: the setting's, else 1. Agents say that they rest on the 1, see `agents.model.bounds`.
+    Default None: the setting's, else 1. Agents say that they rest on the 1, see `agents.model.defaults`.
     """
     prior_mean: Floats | float | None
     """Prior mean of the reward, in its unit: a number, (N,) or (B, 1).

@@ -1,17 +1,27 @@
-"""The units in which a quantity is modelled, and their estimates from samples."""
+"""The units of a quantity, prior means from first plays, and weights of plays of other noise.
+
+A play of noise variance lambda_i is as informative as w = lambda / lambda_i plays of lambda whose values sum
+to w y. So the posterior under diag(lambda_i) in place of lambda I is that of real-valued counts, and with
+lambda_i = lambda (R_i / R)^2 every band that holds for (R, lambda) holds: the i-th value divided by R_i / R
+has noise R.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.basics.arguments import ArgumentError
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.told import check_stds, checked_per_cost
 
-from ..kernels.shape import largest_deviation
+from ..kernels.amplitude import largest_deviation
+from .defaults import SMALLEST_NOISE
+from .model import Model
+from .options import ModelOptions
 
 PerCost = float | Sequence[float] | Floats  # a number of all costs, or one of each, (C,)
 
@@ -116,3 +126,54 @@ def sizes_of(costs: Sequence[Floats] | Floats) -> Floats:
 
 def _column(trials: Bools, like: Floats) -> Bools:
     return trials.reshape(-1, *[1] * (like.ndim - 1))
+
+
+def centred_model(setting: Setting, **options: Unpack[ModelOptions]) -> Model:
+    """Return the model of an agent whose prior means come from its own plays.
+
+    Args:
+        setting: what is published.
+        **options: of the model, but for `prior_mean`.
+    """
+    _require_absent(options, "prior_mean")
+    taken: ModelOptions = {**options, "prior_mean": 0.0}
+    return Model.of(setting, **taken)
+
+
+def unlearnt_model(setting: Setting, **options: Unpack[ModelOptions]) -> Model:
+    """Return the same of an agent that learns no hyperparameters either, and holds no arm."""
+    _require_absent(options, "refit_every")
+    taken: ModelOptions = {**options, "refit_every": None}
+    return once_model(setting, **taken)
+
+
+def once_model(setting: Setting, **options: Unpack[ModelOptions]) -> Model:
+    """Return the same of an agent that holds no arm."""
+    if (repeat := options.get("repeat", 1.0)) != 1.0:
+        raise ArgumentError("repeat", f"must be 1, got {repeat!r}: this agent has no index to hold")
+    return centred_model(setting, **options)
+
+
+def _require_absent(options: ModelOptions, name: str) -> None:
+    given = options.get(name)
+    if given is not None and np.any(np.asarray(given) != 0.0):
+        raise ValueError(f"{name} must be left out: this agent centres and scales by its own plays")
+
+
+def profile_weights(setting: Setting) -> Floats | None:
+    """Return w at each point, (N,), where the setting publishes a noise profile; else None."""
+    profile = setting.noise_profile
+    return None if profile is None else profile**-2.0
+
+
+def told_weights(model: Model, trial: Ints, std: Floats) -> Floats:
+    """Return w = (R / R_i)^2 of plays whose noise stds R_i are published, (n,) each -> (n,).
+
+    In a model without noise R^2 is its lambda. R_i is at least the smallest noise of a model. Where it is
+    NaN, not published, w = 1.
+    """
+    variance = np.square(np.broadcast_to(model.noise_std, trial.max(initial=0) + 1)[trial])
+    assumed = np.broadcast_to(model.noise_variance, trial.max(initial=0) + 1)[trial]
+    unit = np.where(variance > 0.0, variance, assumed)
+    most = assumed / (SMALLEST_NOISE * model.deviation**2)
+    return np.where(np.isnan(std), 1.0, np.minimum(unit / np.square(std), most))

@@ -1,10 +1,10 @@
-"""The interface of objectives: what is maximised, and the changes that it asks of the agent."""
+"""What an agent maximises: the protocol of objectives, and the reward itself."""
 
 from __future__ import annotations
 
 import abc
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.safety import Safety
 from ..posteriors import SufficientStatistics
+
+if TYPE_CHECKING:
+    from ..model.model import Model
 
 NO_TRIALS = np.empty(0, dtype=np.int64)
 
@@ -122,3 +125,53 @@ class Objective(abc.ABC):
     @abc.abstractmethod
     def forget(self, trial: Ints, rounds: int) -> None:
         """Restart trials, (n,), after so many rounds."""
+
+
+class PlayByPlay(Objective):
+    """Objective that never changes: the value of a play depends on its own reward and costs alone.
+
+    A subclass defines `values`.
+
+    Args:
+        model, num_trials: not used; every objective is built from them.
+    """
+
+    def __init__(self, model: Model, num_trials: int):
+        pass
+
+    def begin(self) -> Revision:
+        """Return no change."""
+        return NOTHING
+
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Do nothing: no state is kept."""
+
+    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
+        """Return the scores."""
+        return scores
+
+    @property
+    def penalised_on_box(self) -> BoxTerms | None:
+        """None: the belief is about the objective itself."""
+        return None
+
+    def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+        """Return mean and std unchanged; the values are in units of the reward."""
+        return mean, std
+
+    def end_round(self, rounds: int) -> Revision:
+        """Return no change."""
+        return NOTHING
+
+    def forget(self, trial: Ints, rounds: int) -> None:
+        """Do nothing: no state is kept."""
+
+
+class Reward(PlayByPlay):
+    """The reward alone."""
+
+    of_reward = True
+
+    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
+        """Return the rewards."""
+        return reward

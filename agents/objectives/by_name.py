@@ -11,15 +11,13 @@ import numpy as np
 from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
-from ..named import made
+from ..options import made
+from .base import Reward
 from .each_modelled_parts import CostModelOptions
 from .penalised_parts import EPOCH, PenalisedOptions, PenalisedParts, dual, penalised_parts
-from .penalties import PSI, Multiplicative
-from .primal_dual import CAP, Dual, primal_dual_parts
-from .rectified import rectified_parts
-from .reward import Reward
+from .penalties import PSI, RHO, Constant, Growing, Infinite, Multiplicative, Schedule
+from .primal_dual import CAP, Dual, primal_dual_parts, rectified_parts
 from .safe import SafeModelOptions, safe_parts
-from .schedules import RHO, Constant, Growing, Infinite, Schedule
 
 
 def constraint_for(setting: Setting, together: bool = False) -> str:

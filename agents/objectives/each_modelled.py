@@ -15,15 +15,14 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..beliefs.surface import Surface
-from ..model.bounds import rests_on_default
+from ..model.defaults import rests_on_default
 from ..model.units import PriorUnits, Units
 from ..posteriors import SufficientStatistics
 from ..validation import PerTrial, require_costs
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
 from .base import NOTHING, BoxTerms, Objective, Revision
-from .first_plays import FirstPlays, GivenUnits
-from .ledger import Ledger
+from .first_plays import FirstPlays, GivenUnits, Ledger
 
 if TYPE_CHECKING:
     from ..model.model import Model

@@ -1,4 +1,4 @@
-"""Penalties for costs, and the moves of their multipliers between epochs (Shi & Eryilmaz 2022)."""
+"""How costs enter the objective, how their multipliers move, and the price Q_t of a violation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import require_not_negative, require_positive
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, Ints
 
 from ..validation import PerTrial
 
@@ -179,3 +179,133 @@ class LinearDual(Penalty):
 
 
 PSI: dict[str, Callable[..., Psi]] = {"exponential": Exponential, "polynomial": Polynomial}
+
+
+class Multipliers:
+    """kappa of B trials and C constraints, with the costs delivered since their last move.
+
+    Args:
+        penalty: defines how they start, move and weigh.
+        num_trials, num_constraints: B, C.
+        epoch: rounds S between two moves.
+    """
+
+    def __init__(self, penalty: Penalty, num_trials: int, num_constraints: int, epoch: int):
+        self.penalty, self.epoch = penalty, epoch
+        self.value: Floats = penalty.start(num_trials, num_constraints)  # (B, C)
+        self.weights: Weights = penalty.weights(self.value)
+        self._sum, self._count = np.zeros((num_trials, num_constraints)), np.zeros(num_trials)
+        self._size = np.zeros((num_trials, num_constraints))  # root of the sum of all squared means
+
+    def receive(self, trial: Ints, cost: Floats) -> None:
+        """Store observed costs, (n, C), until the epoch ends."""
+        np.add.at(self._sum, trial, cost)
+        np.add.at(self._count, trial, 1.0)
+
+    def end_round(self, rounds: int, spread: Callable[[], Floats]) -> bool:
+        """Move the multipliers if round number `rounds` ends an epoch, and return True if it does.
+
+        The mean is over the costs delivered since the last move; without any, the multipliers stay.
+
+        Args:
+            rounds: 1, 2, ....
+            spread: returns the stds of the reward and of the costs, as far as they are known, (B, 1 + C).
+        """
+        if rounds % self.epoch:
+            return False
+        mean = self._sum / np.maximum(self._count, 1.0)[:, None]
+        self._size = np.hypot(self._size, mean)
+        moved = self.penalty.moved(self.value, mean, adaptive_step(spread(), self._size))
+        self.value = np.where(self._count[:, None] > 0, moved, self.value)
+        self.weights = self.penalty.weights(self.value)
+        self._sum[:], self._count[:] = 0.0, 0.0
+        return True
+
+    def forget(self, trial: Ints) -> None:
+        """Restart the multipliers of some trials, (n,)."""
+        self.value = self.value.copy()
+        self.value[trial] = self.penalty.start(len(trial), self.value.shape[1])
+        self.weights = self.penalty.weights(self.value)
+        self._sum[trial], self._count[trial], self._size[trial] = 0.0, 0.0, 0.0
+
+
+def adaptive_step(spread: Floats, size: Floats) -> Floats:
+    r"""Return (s_f / s_j) / sqrt(s_j^2 + sum_{i <= l} m_ij^2), a step of the dual per constraint, (B, C).
+
+    m_ij is the mean cost of epoch i, s_f and s_j are the stds of the reward and of the cost. After l epochs
+    of subgradients m a dual ascent is within D^2 / (2 a l) + a m^2 / 2 of its optimum, which is least at
+    a = D / (m sqrt(l)), D the size of the multiplier: the paper's O(1 / sqrt(L)). A multiplier has the unit
+    s_f / s_j, which is taken for D; the sum estimates m and l (Duchi et al. 2011), with s_j^2 for the noise
+    of a small first mean. So the multiplier moves by at most D an epoch, and ever less, in any units.
+
+    Args:
+        spread: s_f and s_j, (B, 1 + C).
+        size: the root of the sum of squares, (B, C).
+    """
+    cost = spread[:, 1:]
+    return spread[:, :1] / cost / np.hypot(cost, size)
+
+
+RHO = 10.0  # the code of EPBO takes 1, too little where a unit of cost matters more
+
+
+class Schedule(abc.ABC):
+    """Schedule of one Q a trial and constraint."""
+
+    @abc.abstractmethod
+    def start(self, num_trials: int, num_constraints: int) -> Floats:
+        """Return Q_1, (B, C)."""
+
+    def moved(self, charge: Floats, violation: Floats, t: Ints) -> Floats:
+        """Return Q_{t+1} from Q_t, (B, C) each; by default Q_t.
+
+        Args:
+            charge: Q_t.
+            violation: [c]^+ of the costs delivered in the round, summed.
+            t: rounds since the trial's start or restart, (B, 1).
+        """
+        return charge
+
+
+@dataclass(frozen=True)
+class Infinite(Schedule):
+    """Q_t = infinity: no arm is played that cannot be feasible (CONFIG, Xu et al. 2023)."""
+
+    def start(self, num_trials: int, num_constraints: int) -> Floats:
+        """Return infinity."""
+        return np.full((num_trials, num_constraints), np.inf)
+
+
+@dataclass(frozen=True)
+class Constant(Schedule):
+    """Q_t = rho (EPBO, Lu & Paulson 2022); its theory [memory] needs rho above all optimal multipliers.
+
+    Args:
+        rho: in prior stds of the reward per prior std of a cost.
+    """
+
+    rho: float = RHO
+
+    def __post_init__(self) -> None:
+        require_not_negative("rho", self.rho, "it is the penalty for a unit of violation")
+
+    def start(self, num_trials: int, num_constraints: int) -> Floats:
+        """Return rho."""
+        return np.full((num_trials, num_constraints), float(self.rho))
+
+
+@dataclass(frozen=True)
+class Growing(Schedule):
+    """Q_1 = 1, Q_{t+1} = max(Q_t + [c_t]^+, sqrt t) (RPOL, Guo et al. 2023).
+
+    The paper has one constraint and no delay: one Q for each constraint, and the sum of costs delivered in
+    one round, are our readings. Noise alone makes Q grow linearly on the border, where RPOL becomes CONFIG.
+    """
+
+    def start(self, num_trials: int, num_constraints: int) -> Floats:
+        """Return ones."""
+        return np.ones((num_trials, num_constraints))
+
+    def moved(self, charge: Floats, violation: Floats, t: Ints) -> Floats:
+        """Return max(Q_t + [c_t]^+, sqrt t)."""
+        return np.maximum(charge + violation, np.sqrt(t))

@@ -12,8 +12,7 @@ from bandit_envs.basics.types import Floats, Ints
 from ..beliefs.play_costs import CostBand, CostBelief
 from ..widths.base import Width
 from ..widths.by_name import make_width
-from .base import BoxTerms, Revision
-from .reward import PlayByPlay
+from .base import BoxTerms, PlayByPlay, Revision
 
 if TYPE_CHECKING:
     from ..model.model import Model

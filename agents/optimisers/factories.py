@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.arguments import from_extra
 from bandit_envs.problem.setting import Setting
 
-from ..capabilities import handles, requires
 from ..options import require_taken
+from ..protocol import handles, requires
 from .of_bayes_opt import BayesOptEngine
 from .of_botorch import BoTorchEngine
 from .of_optuna import OptunaEngine

@@ -12,8 +12,8 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
-from ..model.tie_breaking import arms_of
-from ..showing import Shown
+from ..model.choice import arms_of
+from ..protocol import Shown
 from ..validation import one_seed, require_reset
 
 

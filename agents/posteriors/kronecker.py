@@ -15,7 +15,7 @@ from scipy.linalg import get_blas_funcs, solve_triangular
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .late_tables import LateTables
+from .journal import LateTables
 from .table import TablePosterior
 
 (_ger,) = get_blas_funcs(("ger",), dtype=np.float64)

@@ -17,8 +17,8 @@ from scipy.linalg import get_lapack_funcs
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
+from .base import SufficientStatistics
 from .decomposition import decompose
-from .sufficient_statistics import SufficientStatistics
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 

@@ -14,8 +14,8 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
+from .base import SufficientStatistics
 from .play_factor import PlayFactor
-from .sufficient_statistics import SufficientStatistics
 from .table import TablePosterior
 
 

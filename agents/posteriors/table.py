@@ -17,11 +17,9 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .base import Posterior
-from .condensed import Condensed, condense
-from .journal import Journal
-from .late_tables import LateTables
-from .sufficient_statistics import SufficientStatistics
+from .base import Posterior, SufficientStatistics
+from .decomposition import Condensed, condense
+from .journal import Journal, LateTables
 
 
 class Tables(NamedTuple):

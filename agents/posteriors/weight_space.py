@@ -1,4 +1,4 @@
-r"""Posterior of low rank, in the form of the covariance of a few weights.
+"""A posterior of low rank, kept as the covariance of a few weights.
 
 With K = R'R, R (r, N), the function is f = R'w with w ~ N(0, I) and its posterior is Sigma = R'SR,
 
@@ -16,8 +16,30 @@ from scipy.linalg import get_blas_funcs, solve_triangular
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .late_tables import LateTables
+from .journal import LateTables
 from .table import TablePosterior, subtract
+
+(_trmv,) = get_blas_funcs(("trmv",), dtype=np.float64)
+
+
+class PriorDraw:
+    """z R of the root R (r, N) of a prior, for one z at a time; half the memory traffic where r = N.
+
+    The root must have been computed pivot by pivot, R[i, pivots[j]] = 0 for j < i. It is stored a second
+    time.
+    """
+
+    def __init__(self, gram: Gram):
+        rest = np.setdiff1d(np.arange(gram.size), gram.pivots)
+        self._triangle = np.asfortranarray(gram.root[:, gram.pivots])  # (r, r), upper
+        self._rest = gram.root[:, rest]  # (r, N - r)
+        self._place = np.argsort(np.concatenate([gram.pivots, rest]))
+
+    def __call__(self, weight: Floats) -> Floats:
+        """Return z R, (r,) -> (N,)."""
+        at_pivots = _trmv(self._triangle, weight, trans=1)
+        return np.concatenate([at_pivots, weight.dot(self._rest)]).take(self._place)
+
 
 (_ger,) = get_blas_funcs(("ger",), dtype=np.float64)
 

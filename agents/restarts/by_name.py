@@ -14,18 +14,13 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
-from ..named import made, own_builder
+from ..options import made, own_builder
 from ..validation import PerTrial
-from .archive import Archive
+from .alarms import CalibratedAlarm, EventTriggered, LikelihoodRatio, RunLengths
 from .base import Never, Oracle, Periodic, Restart
-from .calibrated_alarm import CalibratedAlarm
-from .event_triggered import EventTriggered
-from .evidence import TOLD_NOISE, UNKNOWN_NOISE, Evidence, require_scales
-from .forced_exploration import PAPER_XI_SQUARED
+from .evidence import TOLD_NOISE, UNKNOWN_NOISE, Archive, Evidence, require_scales
 from .in_order import InOrder
-from .likelihood_ratio import LikelihoodRatio
-from .on_alarm import Exploring
-from .run_lengths import RunLengths
+from .on_alarm import PAPER_XI_SQUARED, Exploring
 
 MakeRestart = Callable[[Model, int], Restart]
 FALSE_ALARM_RATE = 0.1  # of a whole run

@@ -10,12 +10,11 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.visited import VisitedGram
-from ..model.noise import NOISE_FLOOR
-from ..model.precision import profile_weights
-from ..model.units import PriorUnits, known_per_cost
-from .archive import Archive, Seen
+from ..model.defaults import NOISE_FLOOR
+from ..model.units import PriorUnits, known_per_cost, profile_weights
 from .base import Restart
-from .detection.places import Places
+from .detection.detector import Places
+from .evidence import Archive, Seen
 from .outcomes import Told
 
 if TYPE_CHECKING:

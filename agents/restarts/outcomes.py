@@ -1,18 +1,136 @@
-"""Predictions of a trial's reward and costs from several starts, for alarms."""
+"""Reward and costs of one trial as an alarm sees them: predictions from several starts."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import get_lapack_funcs
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from .coordinates import Coordinates
-from .starts import Starts
+(_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
+
+NEGLIGIBLE = 1e-9  # share of a prior variance below which a point adds no dimension
+FIRST_CAPACITY = 16  # dimensions; doubled whenever they are full
+
+
+class Coordinates:
+    """phi(x) with phi(x)'phi(x') = k(x, x') + c, of one new dimension per linearly independent point.
+
+    They are the rows of a pivoted Cholesky factor in the order of play: O(k^2) a new point. k is at most the
+    number of distinct points and the numerical rank of the kernel.
+
+    Args:
+        between: covariances of points, (n,) and (m,) -> (n, m).
+        constant: c, the prior variance of an unknown level.
+    """
+
+    def __init__(self, between: Callable[[Ints, Ints], Floats], constant: float = 0.0):
+        self._between, self._constant = between, constant
+        self._pivots: list[int] = []
+        self._known: dict[int, Floats] = {}
+        self._factor = np.zeros((FIRST_CAPACITY, FIRST_CAPACITY))
+
+    @property
+    def dimensions(self) -> int:
+        """The number of dimensions k so far."""
+        return len(self._pivots)
+
+    def of(self, point: int) -> Floats:
+        """Return phi of a point, (j,) with j <= k; the missing entries are 0."""
+        if point not in self._known:
+            self._known[point] = self._found(point)
+        return self._known[point]
+
+    def _found(self, point: int) -> Floats:
+        place, k = np.array([point]), self.dimensions
+        variance = self._between(place, place).item() + self._constant
+        phi = np.zeros(0)
+        if k:  # LAPACK refuses empty matrices
+            cross = self._between(place, np.array(self._pivots))[0] + self._constant
+            phi = _trtrs(self._factor[:k].T, np.append(cross, np.zeros(0)), lower=0, trans=1)[0]
+        rest = variance - phi @ phi
+        if rest <= NEGLIGIBLE * variance:
+            return phi
+        self._reserve()
+        self._factor[k, :k], self._factor[k, k] = phi, math.sqrt(rest)
+        self._pivots.append(point)
+        return self._factor[k, : k + 1].copy()
+
+    def _reserve(self) -> None:
+        old = len(self._factor)
+        if self.dimensions == old:
+            self._factor = np.pad(self._factor, (0, old))
+
+
+class Starts:
+    r"""W starts of q functions that share their plays, under each of G noise variances.
+
+    f = phi'w, and start s has the belief N(m, P) about w: N(0, I) updated by the plays since s,
+
+        m += P phi (y - phi'm) / (phi'P phi + lambda),    P -= P phi phi'P / (phi'P phi + lambda).
+
+    O(G W k^2) a value with k dimensions; the starts are stacked.
+
+    Args:
+        coordinates: phi.
+        noise: lambda, (G,).
+        num_functions: q.
+    """
+
+    def __init__(self, coordinates: Coordinates, noise: Floats, num_functions: int):
+        self.coordinates, self.noise = coordinates, noise
+        size = FIRST_CAPACITY
+        self._mean = np.zeros((len(noise), 0, num_functions, size))  # (G, W, q, k) m
+        self._covariance = np.zeros((len(noise), 0, size, size))  # (G, W, k, k) P
+        self.begin()
+
+    def begin(self) -> None:
+        """Add a start from the prior."""
+        many, _, functions, size = self._mean.shape
+        fresh = np.broadcast_to(np.eye(size), (many, 1, size, size))
+        self._mean = np.concatenate([self._mean, np.zeros((many, 1, functions, size))], axis=1)
+        self._covariance = np.concatenate([self._covariance, fresh], axis=1)
+
+    def keep(self, kept: Bools) -> None:
+        """Drop the other starts, (W,)."""
+        self._mean, self._covariance = self._mean[:, kept], self._covariance[:, kept]
+
+    def predict(self, point: int) -> tuple[Floats, Floats]:
+        """Return mean (G, W, q) and variance (G, W) of the functions at a point, without noise."""
+        phi, _, along = self._at(point)
+        mean = self._mean[..., : len(phi)] @ phi
+        return mean, np.maximum(along[..., : len(phi)] @ phi, 0.0)
+
+    def learn(self, point: int, value: Floats, share: float) -> None:
+        """Condition on values, (q,), of `share` times the noise variance."""
+        phi, k, along = self._at(point)
+        variance = np.maximum(along[..., : len(phi)] @ phi, 0.0) + share * self.noise[:, None]
+        gain = along / variance[..., None]
+        error = value - self._mean[..., : len(phi)] @ phi
+        self._mean[..., :k] += error[..., None] * gain[..., None, :]
+        self._covariance[..., :k, :k] -= along[..., :, None] * gain[..., None, :]
+
+    def _at(self, point: int) -> tuple[Floats, int, Floats]:
+        """Return phi, k and P phi, (G, W, k)."""
+        phi, k = self.coordinates.of(point), self.coordinates.dimensions
+        self._reserve(k)
+        return phi, k, self._covariance[..., :k, : len(phi)] @ phi
+
+    def _reserve(self, dimensions: int) -> None:
+        old = self._mean.shape[-1]
+        if dimensions <= old:
+            return
+        plain = [(0, 0)] * 2
+        self._mean = np.pad(self._mean, [*plain, (0, 0), (0, old)])
+        self._covariance = np.pad(self._covariance, [*plain, (0, old), (0, old)])
+        new = np.arange(old, 2 * old)
+        self._covariance[..., new, new] = 1.0
 
 
 class Expected(NamedTuple):

@@ -5,8 +5,7 @@ There are two tracks, which no figure mixes: learners that start from scratch in
 """
 
 from .factories import sb3
-from .frozen import pretrained
-from .policy import Policy
+from .policy import Policy, pretrained
 from .training import train_policy
 
 __distributions__ = ("torch", "stable-baselines3", "sb3-contrib")  # their versions are part of a cell's name

@@ -1,7 +1,10 @@
-"""The environment of a learner, in which every step is a round of the caller's loop."""
+"""The environment that a learner steps: every step is a round of somebody else's loop."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Thread, current_thread
 from typing import Any
 
 import gymnasium as gym
@@ -9,8 +12,141 @@ import numpy as np
 from gymnasium import spaces
 
 from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.environment.actions import action_space
+from bandit_envs.problem.setting import Setting
 
-from .rendezvous import Ask
+from ..kernels.amplitude import largest_deviation
+
+Ask = Callable[[Any], Any]
+
+PATIENCE = (
+    10.0  # seconds that `close` waits for a thread to leave; it is a daemon, so it never blocks an exit
+)
+
+
+class Leave(BaseException):
+    """Exception that ends the program at its next question; `except Exception` does not catch it."""
+
+
+class Rendezvous:
+    """Thread that runs `work(ask)`: `ask(question)` waits there until `answer` is called here.
+
+    One of the two always waits, so the program is as reproducible as one without threads.
+
+    Args:
+        work: the program; must not hold a reference to the owner of this object, so that the thread ends when
+            the owner is garbage-collected.
+        name: of the thread.
+    """
+
+    def __init__(self, work: Callable[[Ask], None], name: str = "rendezvous"):
+        self._questions: SimpleQueue[Any] = SimpleQueue()
+        self._answers: SimpleQueue[Any] = SimpleQueue()
+        arguments = (work, self._questions, self._answers)
+        self._thread = Thread(target=_run, args=arguments, daemon=True, name=name)
+        self._thread.start()
+
+    def question(self) -> Any:
+        """Wait for the next question, or raise what the program raised."""
+        question = self._questions.get()
+        if isinstance(question, _Ended):
+            self._questions.put(question)  # later calls raise the same error
+            raise question.error
+        return question
+
+    def answer(self, value: Any) -> None:
+        """Answer the last question; the program continues."""
+        self._answers.put(value)
+
+    def close(self) -> None:
+        """End the program at its next question, and wait for its thread."""
+        self._answers.put(Leave())
+        if self._thread is not current_thread():
+            self._thread.join(PATIENCE)
+
+
+class _Ended:
+    def __init__(self, error: BaseException):
+        self.error = error
+
+
+def _run(work: Callable[[Ask], None], questions: SimpleQueue[Any], answers: SimpleQueue[Any]) -> None:
+    def ask(question: Any) -> Any:
+        questions.put(question)
+        answer = answers.get()
+        if isinstance(answer, Leave):
+            raise answer
+        return answer
+
+    try:
+        work(ask)
+        questions.put(
+            _Ended(RuntimeError("the learner stopped before the last round; does a callback do so?"))
+        )
+    except BaseException as error:
+        questions.put(_Ended(error))
+
+
+class Plays:
+    """Map of actions: arms and points of a box unchanged, and on a finite set a point to its nearest arm.
+
+    Distances are in the box scaled to [-1, 1]^d, where all features have equal weight.
+
+    Args:
+        setting: the published setting.
+        box: True if the library plays points of [-1, 1]^d, also where the decision set is finite.
+    """
+
+    def __init__(self, setting: Setting, box: bool):
+        box_space = spaces.Box(-1.0, 1.0, (setting.dim,), np.float32)
+        self.space: spaces.Space = box_space if box else action_space(setting.decisions)
+        self.box, self.nearest = box, box and not setting.continuous
+        self._arms: Floats = 2.0 * setting.decisions.unit_arms - 1.0 if self.nearest else np.empty((0, 0))
+
+    def __call__(self, action: Any) -> Any:
+        """Return the environment's action."""
+        if self.nearest:
+            return int(((self._arms - action) ** 2).sum(axis=1).argmin())
+        return np.array(action, dtype=np.float32) if self.box else int(action)
+
+
+def published_unit(setting: Setting) -> float | None:
+    """Return the largest prior std of the reward; None where no kernel is published."""
+    if setting.kernel is None:
+        return None
+    return largest_deviation(setting.kernel, setting.decisions.points)
+
+
+class RewardUnit:
+    """Divisor of a trial's rewards: the published prior std or, without one, their root mean square so far.
+
+    Args:
+        setting: the published setting.
+    """
+
+    def __init__(self, setting: Setting):
+        self._published = published_unit(setting)
+        self._number, self._scale = 0, 0.0  # root mean square of so many rewards
+
+    @property
+    def value(self) -> float:
+        """The unit at present; 1 before any reward but 0."""
+        return self._published or self._scale or 1.0
+
+    def note(self, info: dict[str, Any], reward: float) -> None:
+        """Update the unit with a round's feedback; an aggregated sum counts as one reward."""
+        mask = info.get("feedback_mask")
+        told = [reward] if "feedback_reward" not in info else np.asarray(info["feedback_reward"])[mask]
+        for value in np.abs(np.asarray(told, dtype=np.float64)).tolist():
+            self._add(value)
+
+    def _add(self, value: float) -> None:
+        self._number += 1
+        largest = max(self._scale, value)  # scaled so that no square can overflow
+        if largest > 0.0:
+            squares = (self._number - 1) * (self._scale / largest) ** 2 + (value / largest) ** 2
+            self._scale = largest * float(np.sqrt(squares / self._number))
+
 
 Step = tuple[Floats, float, bool, bool, dict[str, Any]]
 

@@ -10,11 +10,9 @@ from typing import Any
 from bandit_envs.basics.arguments import require, require_not_negative
 from bandit_envs.problem.setting import Setting
 
-from ..capabilities import handles
-from .algorithms import find_algorithm
+from ..protocol import handles
 from .learner import SB3Agent
-from .presets import preset_options
-from .recipe import Recipe, plays_box
+from .recipe import Recipe, find_algorithm, plays_box, preset_options
 
 
 def sb3(

@@ -1,16 +1,146 @@
-"""The algorithm and options of a learner, and the model of stable-baselines3 made from them."""
+"""The learners of stable-baselines3 and sb3-contrib: algorithms, presets, and how a model is made.
+
+They were found by `scripts/tune_rl.py`, see docs/reinforcement.md. Without delay an action has no effect on
+later rounds, hence a discount of 0. With delay a reward is delivered when other actions are played: a
+positive discount lets it reach its own action, unless the learner credits rewards itself.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import from_extra
 from bandit_envs.problem.setting import Setting
 
-from .algorithms import Algorithm, check_options
+RESERVED = {
+    "env": "it is the bridge to the loop",
+    "seed": "reset(seed) gives it, apart from the environment's",
+    "_init_setup_model": "the agent sets its model up",
+}
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A learner of stable-baselines3 or of a package built on it.
+
+    Args:
+        source: "package:Class", or the class itself.
+        arms: True if it can play a `Discrete` action space.
+        box: True if it can play a `Box`.
+        policy: default of its first argument.
+        masks: True if it reads the mask of available arms.
+    """
+
+    source: str | type
+    arms: bool = True
+    box: bool = True
+    policy: str = "MlpPolicy"
+    masks: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of the class."""
+        return self.source.__name__ if isinstance(self.source, type) else self.source.partition(":")[2]
+
+    def load(self) -> type:
+        """Import the class."""
+        if isinstance(self.source, type):
+            return self.source
+        package, _, name = self.source.partition(":")
+        with from_extra("rl", "reinforcement-learning agents"):
+            return getattr(import_module(package), name)
+
+
+ALGORITHMS = {
+    "ppo": Algorithm("stable_baselines3:PPO"),
+    "a2c": Algorithm("stable_baselines3:A2C"),
+    "dqn": Algorithm("stable_baselines3:DQN", box=False),
+    "sac": Algorithm("stable_baselines3:SAC", arms=False),
+    "td3": Algorithm("stable_baselines3:TD3", arms=False),
+    "trpo": Algorithm("sb3_contrib:TRPO"),
+    "qr-dqn": Algorithm("sb3_contrib:QRDQN", box=False),
+    "recurrent-ppo": Algorithm("sb3_contrib:RecurrentPPO", policy="MlpLstmPolicy"),
+    "maskable-ppo": Algorithm("sb3_contrib:MaskablePPO", box=False, masks=True),
+}
+
+
+def find_algorithm(algorithm: str | type) -> Algorithm:
+    """Return the algorithm of a name in `ALGORITHMS`, or of a class with their constructor and `learn`.
+
+    A subclass of one of these plays its action spaces; any other class plays all action spaces.
+    """
+    if isinstance(algorithm, type) and hasattr(algorithm, "learn"):
+        extended = {f"{base.__module__.partition('.')[0]}:{base.__name__}" for base in algorithm.__mro__}
+        known = (named for named in ALGORITHMS.values() if named.source in extended)
+        return replace(next(known, Algorithm(algorithm)), source=algorithm)
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
+        raise ValueError(
+            f"algorithm must be a class with a method `learn` or one of {', '.join(ALGORITHMS)}, "
+            f"got {algorithm!r}"
+        )
+    return ALGORITHMS[algorithm]
+
+
+def check_options(learner: type, options: dict[str, Any]) -> None:
+    """Raise unless the constructor takes every option and none of them is reserved."""
+    allowed = [name for name in inspect.signature(learner).parameters if name not in RESERVED]
+    for name in options:
+        if name in RESERVED:
+            raise ValueError(f"options must not hold {name!r}: {RESERVED[name]}")
+        if name not in allowed:
+            raise ValueError(f"{learner.__name__} has no option {name!r}; it takes {', '.join(allowed)}")
+
+
+TUNED: dict[str, dict[str, Any]] = {
+    "ppo": {"n_steps": 4, "batch_size": 4, "n_epochs": 10, "learning_rate": 3e-3},
+    "a2c": {"n_steps": 4, "learning_rate": 3e-3},
+    "dqn": {
+        "learning_starts": 10,
+        "train_freq": 1,
+        "gradient_steps": 4,
+        "learning_rate": 3e-3,
+        "exploration_fraction": 0.2,
+    },
+    "sac": {"learning_starts": 10, "batch_size": 32, "learning_rate": 3e-3, "ent_coef": 0.02},
+    "td3": {"learning_starts": 10, "batch_size": 32, "learning_rate": 3e-3, "action_noise": 0.1},
+    "trpo": {"n_steps": 8, "batch_size": 8, "target_kl": 0.2},
+    "qr-dqn": {
+        "learning_starts": 10,
+        "train_freq": 1,
+        "learning_rate": 3e-3,
+        "exploration_fraction": 0.1,
+    },
+    "recurrent-ppo": {"n_steps": 8, "batch_size": 8, "n_epochs": 4, "learning_rate": 1e-2},
+}
+TUNED["maskable-ppo"] = TUNED["ppo"]  # its plays are the same where all arms are available
+GAMMA_IF_LATE = 0.8
+WITH_REPLAY = ("dqn", "qr-dqn", "sac", "td3")
+
+
+def preset_options(
+    preset: str, name: str | None, setting: Setting, attributed: bool = False
+) -> dict[str, Any]:
+    """Return options of a constructor.
+
+    Args:
+        preset: "bandit" or "library".
+        name: of the algorithm; None for one without a preset, which keeps the library's defaults.
+        setting: the published setting.
+        attributed: True if rewards are credited to their own actions.
+    """
+    if preset not in ("bandit", "library"):
+        raise ValueError(f'preset must be "bandit" or "library", got {preset!r}')
+    if preset == "library" or name is None:
+        return {}
+    replay = {"buffer_size": setting.horizon} if name in WITH_REPLAY else {}
+    late = setting.max_delay > 0 and not attributed
+    return {"gamma": GAMMA_IF_LATE if late else 0.0, **replay, **TUNED[name]}
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,24 +9,20 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 import numpy as np
 
-from bandit_envs.basics.arguments import require_integer
-from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.arguments import from_extra, require_integer
 from bandit_envs.environment.envs import BanditEnv
-from bandit_envs.environment.making import EnvLike, limit_of, make, plain_problem
+from bandit_envs.environment.making import FIRST, EnvLike, TrainingSeeds, limit_of, make, plain_problem
 from bandit_envs.environment.observations import make_summary
-from bandit_envs.environment.seeds import FIRST, TrainingSeeds
 from bandit_envs.environment.wrappers import SummaryObservation
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting
 
 from ..generators import preserved_generators
-from .algorithms import find_algorithm
-from .blindness import warn_if_blind
+from .bridge import Plays, published_unit
 from .learner import one_word
-from .plays import Plays
 from .policy import Policy
-from .recipe import Recipe, plays_box
-from .unit import published_unit
+from .recipe import Recipe, find_algorithm, plays_box
+from .vector import warn_if_blind
 
 if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecEnv

@@ -1,4 +1,4 @@
-"""Encode settings, kernels, arrays and options as JSON, exactly.
+"""Settings, kernels, arrays and options as JSON, exactly; arrays unpack to no more than they say.
 
 Values of JSON's own types are kept; everything else is a dict with a "type". Classes are looked up in a
 closed table, so that a file can build only the classes named here, and the types of their arguments are
@@ -7,7 +7,10 @@ checked.
 
 from __future__ import annotations
 
+import base64
 import math
+import re
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from inspect import signature
@@ -17,13 +20,63 @@ import numpy as np
 from sklearn.gaussian_process import kernels
 from sklearn.gaussian_process.kernels import Kernel
 
+from bandit_envs.basics.arguments import is_integer
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
 from bandit_envs.laws import delays, play_costs
 from bandit_envs.problem.setting import Setting
 
 from ..options import require_types
-from .arrays import KIND, read_array, write_array
+
+NUMERIC = "biuf"  # dtype kinds that are numbers
+DTYPE = re.compile(rf"[<>|=]?[{NUMERIC}]\d{{1,2}}")  # numpy's names of these types
+KIND = "array"  # the "type" field of an array's data
+PARTS = {"type", "dtype", "shape", "zlib"}
+
+
+def write_array(array: np.ndarray) -> dict[str, Any]:
+    """Return the data of an array of numbers."""
+    if array.dtype.kind not in NUMERIC:
+        raise ValueError(f"cannot save an array of {array.dtype}; only numbers are data")
+    packed = base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes())).decode()
+    return {"dtype": array.dtype.str, "shape": list(array.shape), "zlib": packed}
+
+
+def read_array(data: Mapping[str, Any]) -> np.ndarray:
+    """Invert `write_array`; unpacking stops where the bytes exceed the declared size."""
+    dtype, shape, size = _described(data)
+    unpacking = zlib.decompressobj()
+    raw = unpacking.decompress(base64.b64decode(data["zlib"], validate=True), size + 1)
+    if len(raw) != size or not unpacking.eof or unpacking.unused_data:
+        raise ValueError(f"the file has an array of {dtype} and shape {shape} whose bytes are not as many")
+    return np.frombuffer(raw, dtype).reshape(shape).copy()
+
+
+def unpacked_size(data: Any) -> int:
+    """Return the total unpacked size of all arrays in some data, in bytes, as declared."""
+    size, left = 0, [data]
+    while left:
+        each = left.pop()
+        if isinstance(each, list):
+            left += each
+        elif isinstance(each, dict):
+            left += each.values()
+            size += _described(each)[2] if each.get("type") == KIND and set(each) == PARTS else 0
+    return size
+
+
+def _described(data: Mapping[str, Any]) -> tuple[np.dtype, list[int], int]:
+    """Return type, shape and size in bytes, once checked."""
+    if set(data) != PARTS:
+        raise ValueError(f"the file has an array of {', '.join(data)}; it must have {', '.join(PARTS)}")
+    name, shape = data["dtype"], data["shape"]
+    if not isinstance(name, str) or DTYPE.fullmatch(name) is None:
+        raise ValueError(f"the file has an array of {name!r}; only numbers are data")
+    if not isinstance(shape, list) or not all(is_integer(each) and each >= 0 for each in shape):
+        raise ValueError(f"the file has an array of shape {shape!r}; a shape is a list of sizes")
+    dtype = np.dtype(name)
+    return dtype, shape, dtype.itemsize * math.prod(shape)
+
 
 KERNELS: dict[str, type[Kernel]] = {
     **{

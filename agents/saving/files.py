@@ -16,7 +16,7 @@ from typing import Any
 from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.files import sweep, write_whole
 
-from .arrays import unpacked_size
+from .data import unpacked_size
 
 VERSION = 2
 MAX_BYTES = 2**29  # limit of a file, and of all its arrays unpacked

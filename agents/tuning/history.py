@@ -1,16 +1,38 @@
-"""The history of a tuner: its questions and their outcomes, in order."""
+"""What was asked and what was observed, in order; and what counts as the value of an experiment."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bandit_envs.basics.arguments import is_integer, require
 
 from ..options import require_types
-from .clock import without_time
-from .space import Values
+from .space import Values, without_time
+
+TELL = "of an experiment that failed call fail(ticket), or drop(ticket) where its parameters are not to blame"
+ADD = "an experiment without one is left out"
+
+
+def as_number(value: Any) -> float | None:
+    """Return a number of any library as a float, which may be infinite or NaN; None for other objects."""
+    if isinstance(value, str | bytes | bool | np.bool_ | complex) or getattr(value, "ndim", 0):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def checked_value(value: Any, remedy: str) -> float:
+    """Return the value as a float, or raise a ValueError with a remedy."""
+    number = as_number(value)
+    require(number is not None and math.isfinite(number), "value", f"a finite number; {remedy}", value)
+    return float(value)
 
 
 class Arrival(NamedTuple):

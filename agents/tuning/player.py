@@ -1,12 +1,12 @@
-"""A tuner's agent, conditioned on its history."""
+"""An agent that has observed a tuner's history, and the same made again from a file."""
 
 from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,15 +14,12 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 
-from ..agent.resuming import Resumable
+from ..agent.generators import Resumable
 from ..model.units import sizes_of
-from .aside import beside, runs
-from .boards import board
-from .feasibility import Feasibility
-from .gate import LIKELY, Gate, wanted_in
-from .history import Round
-from .plan import Plan
-from .scale import Scale
+from .decision_sets import board
+from .feasibility import LIKELY, Feasibility, Gate, beside, feasibility_of, runs, wanted_in
+from .history import ADD, Round, checked_value
+from .plan import Plan, Scale
 from .space import Values
 
 QUANTILE = 1.959963984540054  # of the standard normal law, at 97.5 %
@@ -202,3 +199,56 @@ def _chooses(recommend: Callable[..., Any]) -> bool:
 def _seed(seed: int, number: int) -> int:
     """Return the seed itself for the first player, independent ones for the others."""
     return seed if number == 0 else int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+
+
+def player_for(plan: Plan, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
+    """Return this player, or if it is outgrown the next one, for the round after some others."""
+    if player is None or player.outgrown(rounds, context):
+        return Player(plan, rounds, context, 0 if player is None else player.number + 1)
+    return player
+
+
+def restored(plan: Plan, rounds: Sequence[Round], notes: Mapping[str, Any] | None = None) -> Player | None:
+    """Return the latest player as it was after the last question, None before the first.
+
+    Args:
+        plan: of the tuner.
+        rounds: its history.
+        notes: of that player; without them all its questions are repeated, which takes as long.
+    """
+    player, asked = _latest(plan, rounds)
+    if player is None:
+        return None
+    if notes is not None:
+        player.agent.recall(notes)
+    for t in asked:
+        player.catch_up(rounds[:t])
+        player.ask_again(rounds[t].context, notes is not None, partial(feasibility_of, plan, rounds[:t]))
+    if notes is not None:
+        player.agent.resume(notes)
+    return player
+
+
+def _latest(plan: Plan, rounds: Sequence[Round]) -> tuple[Player | None, list[int]]:
+    """Return the last of the players, and the rounds of its questions; earlier ones have no effect."""
+    player: Player | None = None
+    asked: list[int] = []
+    for t, each in enumerate(rounds):
+        if each.ticket is not None and each.asked:
+            now = player_for(plan, player, rounds[:t], each.context)
+            asked = [*asked, t] if now is player else [t]
+            player, now.known = now, t
+    return player, asked
+
+
+def require_possible(plan: Plan, round_: Round) -> None:
+    """Raise unless a round is possible under the plan."""
+    plan.parameters.check(round_.parameters)
+    plan.context(round_.context)
+    for arrival in round_.arrivals:
+        checked_value(arrival.value, ADD)
+        plan.deviation(arrival.std)
+        plan.spent(arrival.spent)
+        plan.costs(dict(zip(plan.constraints, arrival.costs, strict=True)))
+    for failure in round_.failed:
+        plan.spent_in_vain(failure.spent)

@@ -11,7 +11,7 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 
 from ..beliefs.surface import Surface
-from ..box.landscape import with_context
+from ..box.acquisition_surface import with_context
 from .history import Arrival, Round
 from .parameters import Parameter
 from .plan import LEARNING, Plan, known_noise

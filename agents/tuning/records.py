@@ -1,23 +1,57 @@
-"""Read access to a tuner: experiments, the best one, the pending ones, and the remaining budget."""
+"""A tuner's experiments: the best, those that run, and their table in a notebook."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.arguments import from_extra
+from bandit_envs.basics.notebook import brief, html_table
 
 from .history import Experiment, History
-from .plan import Plan
-from .scale import sign_of
-from .showing import as_html, heading
+from .plan import Plan, sign_of
 from .space import Values
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from .pictures.canvas import Figure
+    from .pictures.axes import Figure
+
+LATEST = 20  # number of experiments shown
+
+
+def heading(plan: Plan, experiments: Sequence[Experiment]) -> str:
+    """Return the parameters, and the number of experiments in each state."""
+    counts = Counter(each.state for each in experiments)
+    states = ", ".join(
+        f"{counts[state]} {state}"
+        for state in ("told", "pending", "dropped", "failed")
+        if counts[state] or state != "failed"
+    )
+    agent = plan.agent[0] if isinstance(plan.agent, tuple) else plan.agent
+    return f"Tuner({plan.goal} over {', '.join(plan.parameters.kinds)}, agent={brief(agent)}: {states})"
+
+
+def as_html(plan: Plan, experiments: Sequence[Experiment], best: Experiment | None) -> str:
+    """Return a table of the latest experiments, newest first, with the best one."""
+    names = [*plan.parameters.kinds, *plan.contexts.kinds]
+    header = ["ticket", *names, "state", "value", *plan.constraints]
+    lines = list(reversed(experiments[-LATEST:]))
+    earlier = len(experiments) - len(lines)
+    notes = [f"best: {brief(best.value)} at {brief(best.parameters)}"] if best else []
+    notes += [f"{earlier} earlier experiments are in tuner.experiments"] if earlier else []
+    return html_table(heading(plan, experiments), header, [_row(plan, each) for each in lines], notes)
+
+
+def _row(plan: Plan, each: Experiment) -> list[str]:
+    chosen = [*each.parameters.values(), *each.context.values()]
+    costs = [each.costs.get(name) for name in plan.constraints]
+    return ["" if value is None else brief(value) for value in (each.ticket, *chosen)] + [
+        each.state,
+        *("" if value is None else brief(value) for value in (each.value, *costs)),
+    ]
 
 
 class Records:
@@ -107,8 +141,7 @@ class Records:
             ValueError: an argument is impossible, or there are fewer than two values.
         """
         with from_extra("eval", "figures"):
-            from .pictures.drawing import Drawing
-            from .pictures.figures import draw
+            from .pictures.figures import Drawing, draw
 
         known = None if context is None else self.plan.context(context)
         told = self.plan, self._history.rounds, self.experiments, self.best

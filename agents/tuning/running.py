@@ -15,12 +15,10 @@ from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.files import held
 
 from ..saving.files import read
-from .clock import without_time
-from .crew import Crew, Experimenter, Report
-from .history import History
+from .history import History, as_number
 from .plan import Plan
-from .space import Values
-from .told import as_number
+from .space import Values, without_time
+from .workers import Crew, Experimenter, Report
 
 FORM = "gpbandits tuner"  # of the file
 SHARE = (

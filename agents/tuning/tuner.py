@@ -13,20 +13,15 @@ from bandit_envs.basics.threads import one_thread
 
 from ..options import require_types
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
-from .clock import with_clock
-from .crew import crew_of
 from .feasibility import feasibility_of
-from .history import Experiment, History, Round
+from .history import ADD, TELL, Experiment, History, Round, checked_value
 from .parameters import Parameter
 from .plan import Plan, names_of
-from .player import Advice, Player
+from .player import Advice, Player, player_for, require_possible, restored
 from .records import Records
-from .restoring import player_for, require_possible, restored
-from .room import require_room
 from .running import FORM, SHARE, Run, check_run
-from .space import Space, Values
-from .told import ADD, TELL, checked_value
-from .turns import Turn, in_turn
+from .space import Space, Values, with_clock
+from .workers import Turn, crew_of, in_turn, require_room
 
 NOTES = dict[str, list[list[int] | list[float] | None]] | None
 

@@ -17,24 +17,16 @@ from bandit_envs.basics.arguments import (
     written_as,
 )
 
-from ..kernels.amplitude import unit_kernel
-from ..kernels.order import order_of
+from ..kernels.amplitude import order_of, unit_kernel
 from ..model.model import Model
-from ..named import require_called_with
+from ..options import require_called_with
 from ..validation import PerTrial
-from .amm import AMMWidth
 from .base import Width
-from .change_point import PAPER_CONSTANT, ChangePointWidth
-from .compact import CompactWidth
-from .finite_set import FiniteSetWidth
-from .fixed import FixedWidth
-from .gain_tables import greedy_bound, spectral_bound, upper_bound
-from .improved import ImprovedWidth
-from .information_gain import Constant, Gamma, Realised, rate_for
+from .bounded_norm import AMMWidth, ImprovedWidth, RealBetaWidth, RKHSWidth, SelfNormalisedWidth
+from .information_gain import Constant, Gamma, Realised, greedy_bound, rate_for, spectral_bound, upper_bound
+from .prior_draws import CompactWidth, FiniteSetWidth
 from .randomised import mean_width
-from .real_beta import RealBetaWidth
-from .rkhs import RKHSWidth
-from .self_normalised import SelfNormalisedWidth
+from .tuned import PAPER_CONSTANT, ChangePointWidth, FixedWidth
 
 DMM = "dmm"  # the smallest of several bands: an agent and a rule, but not a width
 ELSEWHERE = {  # bands that are valid for the plays of certain agents only

@@ -1,16 +1,40 @@
-"""Check arguments: each check raises one `ValueError` that names the argument as its user wrote it."""
+"""Checks of arguments, each raising one clear `ValueError`; hints for misspelt names; optional packages."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
+
+
+def hint(name: str, names: Iterable[str]) -> str:
+    """Return the nearest of the names as the end of an error message; "" if none is near."""
+    close = get_close_matches(name, list(names), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+@contextmanager
+def from_extra(extra: str, purpose: str) -> Iterator[None]:
+    """Name the extra that installs a package whose import fails in this block.
+
+    Args:
+        extra: of the distribution, such as "eval".
+        purpose: the use of the package, a plural such as "figures".
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"{error.name} not found; {purpose} need pip install 'gpbandits[{extra}]'", name=error.name
+        ) from error
+
 
 Numbers = float | int | Floats | Ints  # one, or an array of them
 

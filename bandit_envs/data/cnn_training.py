@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.data.tuning import CNN_BOUNDS, TuningTable, tuning_table
+from bandit_envs.data.tables import CNN_BOUNDS, TuningTable, tuning_table
 
 if TYPE_CHECKING:
     from torch import Tensor

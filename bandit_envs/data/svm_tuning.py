@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.data.classification import Classification, breast_cancer, pima_diabetes
 from bandit_envs.data.files import cache_folder
-from bandit_envs.data.tuning import to_unit
+from bandit_envs.data.tables import Classification, breast_cancer, pima_diabetes, to_unit
 
 SVM_BOUNDS = {"C": (1e-4, 100.0), "gamma": (1e-4, 10.0)}
 BESIDE_THE_EDGE = (0.001, 0.002, 0.003)  # more values of x_2, next to the edge where the accuracy changes

@@ -8,8 +8,7 @@ import numpy as np
 from gymnasium import spaces
 
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.problem.decisions import Decisions
-from bandit_envs.problem.units import SLACK
+from bandit_envs.problem.decisions import SLACK, Decisions
 
 
 class AvailableArms(spaces.Discrete):

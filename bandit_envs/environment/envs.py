@@ -16,7 +16,7 @@ from bandit_envs.environment.info import Info, info_of
 from bandit_envs.problem.outcome import Outcome
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problem.single import SingleSimulator
+from bandit_envs.problem.simulator import SingleSimulator
 from bandit_envs.problems import build
 
 RENDER_MODES = ["rgb_array", "ansi"]

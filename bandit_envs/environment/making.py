@@ -1,4 +1,4 @@
-"""Make an environment from an id, a problem or a callable."""
+"""Environments from ids, problems or callables, and seeds that no evaluation contains."""
 
 from __future__ import annotations
 
@@ -6,9 +6,32 @@ from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
+from gymnasium.utils import RecordConstructorArgs
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
 from bandit_envs.problem.problem import Problem
+
+FIRST = 2**32  # evaluations seed environments with one word below; see `trial_seeds`
+
+
+class TrainingSeeds(gym.Wrapper, RecordConstructorArgs):
+    """Add 2^32 to every seed, so that its trials are those of no evaluation, whatever the seeds.
+
+    `evaluate` draws the environment of a trial from a seed below 2^32, or from 63 random bits if it isolates
+    agents. Tune and train on this wrapper, and evaluations use unseen trials.
+
+    Example:
+        >>> env = TrainingSeeds(gym.make("GPBandit-GP-v0", horizon=100))
+    """
+
+    def __init__(self, env: gym.Env):
+        RecordConstructorArgs.__init__(self)
+        gym.Wrapper.__init__(self, env)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        """Start a trial reserved for training; without a seed, the next one of its stream."""
+        return self.env.reset(seed=None if seed is None else FIRST + int(seed), options=options)
+
 
 EnvLike = str | Problem | Callable[[], gym.Env]
 AROUND_ALL = (OrderEnforcing, PassiveEnvChecker, TimeLimit)  # wrappers that `gym.make` adds to every one

@@ -34,9 +34,8 @@ from bandit_envs.environment.envs import (
 )
 from bandit_envs.environment.info import Info, info_of, with_masks
 from bandit_envs.problem.outcome import Outcome
-from bandit_envs.problem.per_trial import batch_settings
 from bandit_envs.problem.problem import Problem
-from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.setting import Setting, batch_settings
 from bandit_envs.problem.simulator import Simulator
 from bandit_envs.problems import build
 

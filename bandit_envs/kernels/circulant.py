@@ -27,8 +27,8 @@ from sklearn.gaussian_process.kernels import (
 
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.kernels.column_kernel import OnColumns
-from bandit_envs.kernels.product import split
+from bandit_envs.kernels.kernels import OnColumns
+from bandit_envs.kernels.kronecker import split
 
 fft: Any = scipy.fft  # its functions have the types of their dispatchers
 

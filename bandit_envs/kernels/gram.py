@@ -10,12 +10,19 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.circulant import Circulant
-from bandit_envs.kernels.kronecker import Kronecker
-from bandit_envs.kernels.product import parts_of
+from bandit_envs.kernels.definite import (
+    BLOCK_BYTES,
+    MOST_DENSE,
+    blocks,
+    pivoted_root,
+    precedence,
+    quick_white,
+    spread,
+    too_many,
+)
+from bandit_envs.kernels.kronecker import Kronecker, parts_of
 from bandit_envs.kernels.random_features import feature_count, feature_map
-from bandit_envs.kernels.roots import pivoted_root, precedence, quick_white
 from bandit_envs.kernels.shared import Shares, shared
-from bandit_envs.kernels.sizes import BLOCK_BYTES, MOST_DENSE, blocks, spread, too_many
 
 TOLERANCE = 1e-14  # of the largest prior variance; 1e-12 costs 1e-6 in the mean after many plays at low noise
 MAX_LOW_RANK = 512  # beyond, a weight-space step costs more than the other forms; so does finding the rank

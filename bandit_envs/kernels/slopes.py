@@ -6,8 +6,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.definite import BLOCK_BYTES, blocks
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.kernels.sizes import BLOCK_BYTES, blocks
 
 RARELY = 0.01  # bound on the probability that a draw of a Gaussian process is steeper than `of_samples`
 

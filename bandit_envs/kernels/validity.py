@@ -1,7 +1,9 @@
-"""Check that a user's kernel is positive semi-definite on the points where it is used."""
+"""Kernels that users bring: whether they are positive definite, and the noise that they contain."""
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
+from bandit_envs.basics.arguments import Numbers
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.definite import require_definite
 from bandit_envs.kernels.kernels import TableKernel
@@ -47,3 +50,82 @@ def _is_known(kernel: Any) -> bool:
         return False
     parts = kernel.get_params(deep=False).values()
     return all(_is_known(part) for part in parts if isinstance(part, Kernel))
+
+
+def split_white(kernel: Any) -> tuple[Any, float]:
+    """Return a kernel without the WhiteKernels of its sum, and their noise variance, 0 for none.
+
+    A WhiteKernel alone, or times others, is the covariance of independent arms, and stays. One in a sum
+    that is itself a factor, or is put on some columns, is neither and raises a ValueError.
+    """
+    levels = [(_white_level(term), term) for term in _terms(kernel)]
+    signal = [term for level, term in levels if level is None]
+    for term in signal:
+        _require_none_inside(term, kernel)
+    if not signal or len(signal) == len(levels):
+        return kernel, 0.0
+    return reduce(add, signal), float(sum(level for level, _ in levels if level is not None))
+
+
+def require_same_noise(argument: str, given: Numbers | None, said: float) -> None:
+    """Raise unless a noise (std or variance) is omitted or equals the WhiteKernel's up to rounding."""
+    if given is not None and not np.allclose(given, said, rtol=1e-6, atol=0.0):
+        raise ValueError(
+            f"{argument} must agree with the WhiteKernel in kernel, which has {said:.6g}, got {given}; give "
+            "one of them alone"
+        )
+
+
+def require_no_white(argument: str, kernel: Any, noise: str) -> None:
+    """Raise if functions would be drawn with noise in them.
+
+    Args:
+        argument: name of the kernel.
+        kernel: that functions are drawn from.
+        noise: the argument for the noise, with {} for its std.
+    """
+    _, white = split_white(kernel)
+    if white:
+        remedy = noise.format(f"{np.sqrt(white):.6g}")
+        raise ValueError(
+            f"{argument} must be without the WhiteKernel of a sum, because functions are drawn from it and "
+            f"noise is separate, got {kernel!r}; leave that term out and give {remedy}"
+        )
+
+
+def _terms(kernel: Any) -> list[Any]:
+    """Return the terms of a sum, each with the constant factors of the sum."""
+    if type(kernel) is Sum:
+        return [*_terms(kernel.k1), *_terms(kernel.k2)]
+    if type(kernel) is Product:
+        for factor, other in ((kernel.k1, kernel.k2), (kernel.k2, kernel.k1)):
+            if type(factor) is ConstantKernel and _has_white_term(other):
+                return [factor * term for term in _terms(other)]
+    return [kernel]
+
+
+def _has_white_term(kernel: Any) -> bool:
+    terms = _terms(kernel)
+    return len(terms) > 1 and any(_white_level(term) is not None for term in terms)
+
+
+def _white_level(term: Any) -> float | None:
+    """Return the variance of a WhiteKernel with any constant factors; None for other kernels."""
+    if type(term) is WhiteKernel:
+        return float(term.noise_level)
+    if type(term) is Product:
+        for factor, other in ((term.k1, term.k2), (term.k2, term.k1)):
+            if type(factor) is ConstantKernel and (level := _white_level(other)) is not None:
+                return float(factor.constant_value) * level
+    return None
+
+
+def _require_none_inside(term: Any, kernel: Any) -> None:
+    parts = term.get_params(deep=False).values() if isinstance(term, Kernel) else ()
+    for part in parts:
+        if _has_white_term(part):
+            raise ValueError(
+                "kernel must have a WhiteKernel as a term of its sum, which is noise, or as a factor, "
+                f"which makes arms independent, got {kernel!r}; write noise as kernel + WhiteKernel(...)"
+            )
+        _require_none_inside(part, kernel)

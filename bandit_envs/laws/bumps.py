@@ -1,21 +1,143 @@
-"""Draw bumps of exactly known norm; each point is near-optimal for at most one (Scarlett et al. 2017)."""
+"""Bumps of exactly known norm, each point near the maximum of at least one."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from scipy.optimize import root_scalar
+from scipy.special import gammaln, hyp0f1, logsumexp
+from sklearn.gaussian_process.kernels import RBF, Matern
 
-from bandit_envs.basics.arguments import require, require_positive, require_scale
+from bandit_envs.basics.arguments import ArgumentError, require, require_positive, require_scale, shown
 from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.definite import BLOCK_BYTES, blocks
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.slopes import of_unit_norm
-from bandit_envs.laws.bump_shape import Bump, Shape, Spectrum
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw
+
+NODES = 512  # of a quadrature on [0, 1]; far from the centre more, for h oscillates
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    r"""Hold the spectral density Shat(q), k(x) = int Shat(q) exp(2 pi i q'x) dq, of an isotropic kernel.
+
+    SE: (2 pi l^2)^(d/2) exp(-2 pi^2 l^2 q^2). Matern: 2^d pi^(d/2) Gamma(nu + d/2) (2 nu)^nu / (Gamma(nu)
+    l^(2 nu)) (2 nu / l^2 + 4 pi^2 q^2)^-(nu + d/2).
+
+    Args:
+        dim: d.
+        length_scale: l.
+        order: nu; infinite for SE.
+    """
+
+    dim: int
+    length_scale: float
+    order: float
+
+    @classmethod
+    def of(cls, kernel: Any, dim: int) -> Spectrum:
+        """Return the spectral density of a scikit-learn kernel."""
+        if not isinstance(kernel, RBF) or np.size(kernel.length_scale) != 1:
+            remedy = 'must be "rbf" or a "matern..." of one length_scale and of signal_variance 1, for bumps'
+            raise ArgumentError("kernel", f"{remedy}, got {shown(kernel)}")
+        order = float(kernel.nu) if isinstance(kernel, Matern) else math.inf
+        return cls(dim, float(np.squeeze(kernel.length_scale)), order)
+
+    def log(self, q: Floats) -> Floats:
+        """Return log Shat, in the shape of q."""
+        d, scale, nu = self.dim, self.length_scale, self.order
+        if math.isinf(nu):
+            return d / 2 * np.log(2 * np.pi * scale**2) - 2 * (np.pi * scale * q) ** 2
+        constant = d * np.log(2) + d / 2 * np.log(np.pi) + gammaln(nu + d / 2) - gammaln(nu)
+        constant += nu * np.log(2 * nu) - 2 * nu * np.log(scale)
+        return constant - (nu + d / 2) * np.log(2 * nu / scale**2 + (2 * np.pi * q) ** 2)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Evaluate h(x) = int_{|u| < 1} H(u) cos(2 pi u'x) du, H(u) = exp(-1 / (1 - |u|^2)), radial in x.
+
+    Over the unit ball it is S int_0^1 H(r) r^(d-1) 0F1(d/2, -(pi r |x|)^2) dr, S the area of its surface.
+
+    Args:
+        dim: d.
+    """
+
+    dim: int
+
+    def __call__(self, distance: Floats) -> Floats:
+        """Return h(x) / h(0) at distances |x|, (n,) -> (n,)."""
+        r, weight = self._radial(NODES * max(1, math.ceil(distance.max(initial=0.0) / 32)))
+        parts = [self._waves(block, r) @ weight for block in blocks(distance, len(r), BLOCK_BYTES)]
+        return np.concatenate(parts) / weight.sum()
+
+    @property
+    def half(self) -> float:
+        """Return zeta: h(x) <= h(0) / 2 where any |x_i| >= zeta."""
+        return _half(self)
+
+    def log_norm(self, width: Floats, spectrum: Spectrum) -> Floats:
+        """Return log |h((x - c) / w) / h(0)|_H over R^d, (n,) -> (n,); in logarithms, as SE overflows.
+
+        |.|^2 = w^d / h(0)^2 int_{|u| < 1} H(u)^2 / Shat(|u| / w) du.
+        """
+        r, log_weight = _nodes(NODES)
+        log_weight = log_weight + self._log_surface + (self.dim - 1) * np.log(r)
+        log_h = -1.0 / (1.0 - r**2)
+        whole = logsumexp(log_weight + log_h)
+        inside = logsumexp(log_weight + 2 * log_h - spectrum.log(r / width[:, None]), axis=1)
+        return np.asarray((self.dim * np.log(width) + inside) / 2 - whole)
+
+    @property
+    def _log_surface(self) -> float:
+        return float(np.log(2) + self.dim / 2 * np.log(np.pi) - gammaln(self.dim / 2))
+
+    def _waves(self, distance: Floats, r: Floats) -> Floats:
+        return np.asarray(hyp0f1(self.dim / 2, -np.square(np.pi * distance[:, None] * r)))
+
+    def _radial(self, count: int) -> tuple[Floats, Floats]:
+        """Return radii and the weights H(r) r^(d-1) dr there, (count,) each."""
+        r, log_weight = _nodes(count)
+        return r, np.exp(log_weight - 1.0 / (1.0 - r**2)) * r ** (self.dim - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Bump:
+    """Evaluate one bump.
+
+    Args:
+        centre: c, (d,).
+        width: w.
+        height: at c.
+    """
+
+    centre: Floats
+    width: float
+    height: float
+
+    def __call__(self, x: Floats) -> Floats:
+        """Return the values, (n, d) -> (n,)."""
+        distance = np.linalg.norm(x - self.centre, axis=1) / self.width
+        return self.height * Shape(len(self.centre))(distance)
+
+
+@lru_cache(maxsize=16)
+def _half(shape: Shape) -> float:
+    return root_scalar(lambda x: shape(np.array([x]))[0] - 0.5, bracket=(0.0, 1.0)).root
+
+
+@lru_cache(maxsize=16)  # computing 512 nodes takes 0.1 s
+def _nodes(count: int) -> tuple[Floats, Floats]:
+    """Return Gauss-Legendre nodes on [0, 1] and the logarithms of their weights."""
+    node, weight = np.polynomial.legendre.leggauss(count)
+    return (node + 1.0) / 2.0, np.log(weight / 2.0)
+
 
 WIDTHS = np.geomspace(1e-3, 10.0, 400)  # of bumps in length-scales, searched for the given norm
 

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.definite import BLOCK_BYTES, blocks
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.random_features import feature_count, feature_map
-from bandit_envs.kernels.sizes import BLOCK_BYTES, blocks
 
 SEARCH_BYTES = 2**26  # of an expansion in one block, which holds all points that a search of a box screens
 LEAST_STD = 1e-5  # as a share of the prior std, below which a pivot is left out between the points

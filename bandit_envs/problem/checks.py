@@ -18,23 +18,21 @@ from bandit_envs.basics.arguments import (
     written_as,
 )
 from bandit_envs.basics.types import Floats
-from bandit_envs.kernels.validity import require_valid
-from bandit_envs.kernels.white import require_no_white
+from bandit_envs.kernels.validity import require_no_white, require_valid
 from bandit_envs.laws.availability import Availability
 from bandit_envs.laws.changes import Changes, Recurring
 from bandit_envs.laws.contexts import Context
 from bandit_envs.laws.corruption import Corruption
 from bandit_envs.laws.delays import Delay
-from bandit_envs.laws.derived import UnderKernel
+from bandit_envs.laws.derived import Feasibility, UnderKernel
 from bandit_envs.laws.drift import Drift
-from bandit_envs.laws.feasibility import Feasibility
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.noise import Noise
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
-from bandit_envs.problem.safety import SAFEST
 from bandit_envs.problem.told import check_prior_mean
+from bandit_envs.problem.truth import SAFEST
 
 LAWS: dict[str, tuple[type, str]] = {  # of each random part: the type and an example
     "noise": (Noise, "Gaussian(0.1)"),

@@ -13,8 +13,8 @@ from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws import changes, contexts, delays
 from bandit_envs.laws.availability import EVERY_ARM, Availability
 from bandit_envs.laws.corruption import UNTOUCHED, Corruption
+from bandit_envs.laws.derived import AS_DRAWN, Feasibility
 from bandit_envs.laws.drift import STILL, Drift
-from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
 from bandit_envs.laws.play_costs import FREE, PlayCosts

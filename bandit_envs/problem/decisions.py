@@ -1,4 +1,4 @@
-"""Represent the decision set: arms or a box of them, and the contexts."""
+"""The decision set: arms or a box, contexts, and the units of actions and points."""
 
 from __future__ import annotations
 
@@ -8,8 +8,96 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, require, require_switch, shown
+from bandit_envs.basics.arguments import ArgumentError, require, require_switch, shown, written_as
 from bandit_envs.basics.types import Floats, Ints
+
+SLACK = 1e-6  # of an action outside the box [-1, 1], by rounding
+
+
+def arm_at(action: Any, arms: Floats) -> Floats:
+    """Return the features of arms by index, (...,) -> (..., d)."""
+    return arms[np.asarray(action)]
+
+
+def nearest_arm(point: Any, arms: Floats) -> Any:
+    """Return the index of the nearest arm, (..., d) -> (...)."""
+    point = np.asarray(point, dtype=np.float64)
+    return ((point[..., None, :] - arms) ** 2).sum(axis=-1).argmin(axis=-1)
+
+
+def from_cube(action: Any, low: Floats, high: Floats) -> Floats:
+    """Map [-1, 1]^d to a box, (..., d) -> (..., d)."""
+    return low + (high - low) * (np.asarray(action, dtype=np.float64) + 1.0) / 2.0
+
+
+def to_cube(point: Any, low: Floats, high: Floats) -> Floats:
+    """Map a box to [-1, 1]^d, a side of length 0 to -1, (..., d) -> (..., d)."""
+    return 2.0 * (np.asarray(point, dtype=np.float64) - low) / np.where(high > low, high - low, 1.0) - 1.0
+
+
+Box = tuple[Any, Any]  # low and high, (d,) each
+
+
+def checked_places(arms: Any, box: Box, contexts: Any) -> dict[str, Any]:
+    """Return a setting's fields of arms and contexts as arrays, or raise."""
+    anchors = corner("low", box[0]) if arms is None else arms
+    decisions = Decisions(anchors, contexts, *box)
+    found = {
+        "arms": None if arms is None else decisions.arms,
+        "low": decisions.low,
+        "high": decisions.high,
+        "contexts": None if contexts is None else decisions.contexts,
+    }
+    return found if arms is None else {**found, "decisions": decisions}  # as the property computes it
+
+
+def checked_context_box(arms: Any, contexts: Any, box: Box) -> dict[str, Any]:
+    """Return a setting's bounds of contexts as arrays, {} without any, or raise."""
+    low, high = box
+    if low is None and high is None:
+        return {}
+    usable = arms is None and contexts is None and low is not None and high is not None
+    expected = "both given, with neither arms nor contexts"
+    require(usable, "context_low and context_high", expected, box)
+    with written_as({"low": "context_low", "high": "context_high"}):
+        found = Decisions(corner("low", low), None, low, high)
+    return {"context_low": found.low, "context_high": found.high}
+
+
+def corners_of(arms: Floats | None, box: Box, contexts: Floats | None, context_box: Box) -> Decisions:
+    """Return arms and contexts as one indexed set; a box of either gives two corners."""
+    if context_box[0] is not None:
+        contexts = np.vstack(context_box)
+    return Decisions(np.vstack(box) if arms is None else arms, contexts, *box, arms is None)
+
+
+def scaled(contexts: Floats | None) -> Floats:
+    """Return the observation of each context, (Z, dz) in [0, 1] as float32; one 0 without contexts."""
+    if contexts is None or contexts.shape[1] == 0:
+        shown = np.zeros((1, 1), dtype=np.float32)
+    else:
+        low, span = contexts.min(axis=0), np.ptp(contexts, axis=0)
+        shown = ((contexts - low) / np.where(span > 0, span, 1.0)).astype(np.float32)
+    shown.setflags(write=False)
+    return shown  # type: ignore[return-value]
+
+
+def nearest(observation: Floats, shown: Floats) -> Ints:
+    """Return the indices of the nearest contexts to observations, (n, dz), (Z, dz) -> (n,)."""
+    if len(shown) == 1:
+        return np.zeros(len(observation), dtype=np.int64)
+    distance = ((np.asarray(observation)[:, None] - shown) ** 2).sum(axis=2)
+    return distance.argmin(axis=1)
+
+
+def checked_features(observation: Floats, num_features: int) -> Floats:
+    """Return contexts of a box, observed unscaled, (n, dz), or raise."""
+    features = np.asarray(observation, dtype=np.float64)
+    wanted = f"finite numbers of shape {(len(features), num_features)}"
+    usable = features.shape[1:] == (num_features,) and np.isfinite(features).all()
+    require(usable, "observation", wanted, observation)
+    return features
+
 
 ROUNDING = 1e-9  # of a side of the box, by which arms may lie outside
 

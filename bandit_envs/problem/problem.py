@@ -15,12 +15,10 @@ from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem import publishing
 from bandit_envs.problem.checks import check_problem, check_seed
 from bandit_envs.problem.composition import Composition
-from bandit_envs.problem.drawn_functions import DrawnFunctions, play_costs, safe_seed
-from bandit_envs.problem.drifting import Playback
+from bandit_envs.problem.drawn_functions import DrawnFunctions, Playback, play_costs, safe_seed
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problem.trial import Trial
+from bandit_envs.problem.trial import Trial, roster_of
 from bandit_envs.problem.truth import Truth
-from bandit_envs.problem.volatile import roster_of
 
 ROLES = (
     "functions",

@@ -9,8 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.outcome import Outcome
 from bandit_envs.problem.problem import Problem
-from bandit_envs.problem.trial import Trial
-from bandit_envs.problem.volatile import is_in, mask_of
+from bandit_envs.problem.trial import Trial, is_in, mask_of
 
 # Fields that a trial draws before it is played.
 DRAWN = (

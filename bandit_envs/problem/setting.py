@@ -1,26 +1,117 @@
-"""Define the published part of a problem, given to a learner before it plays."""
+"""What is published of a problem before it is played, of one trial and of B."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_size
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.laws.delays import Delay
+from bandit_envs.kernels.validity import require_same_noise, split_white
+from bandit_envs.laws.by_name import parse
+from bandit_envs.laws.delays import LAWS, Delay
 from bandit_envs.laws.play_costs import PlayCosts
-from bandit_envs.problem import observed_contexts
-from bandit_envs.problem.decisions import Decisions
-from bandit_envs.problem.geometry import checked_context_box, checked_places, corners_of
-from bandit_envs.problem.implied import implied_by_delay, implied_by_kernel
-from bandit_envs.problem.per_trial import setting_of_trial
-from bandit_envs.problem.told import check_prior_mean, check_size, checked_facts, checked_profile, fixed
-from bandit_envs.problem.units import arm_at, from_cube, nearest_arm, to_cube
+from bandit_envs.problem.decisions import (
+    Decisions,
+    arm_at,
+    checked_context_box,
+    checked_features,
+    checked_places,
+    corners_of,
+    from_cube,
+    nearest,
+    nearest_arm,
+    scaled,
+    to_cube,
+)
+from bandit_envs.problem.told import (
+    check_prior_mean,
+    check_size,
+    check_times,
+    checked_facts,
+    checked_profile,
+    fixed,
+)
+
+PER_TRIAL = (
+    *("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound"),
+    *("safe_seed", "lipschitz", "known_costs"),
+)
+OF_COSTS = ("safe_seed", "lipschitz")  # several numbers a trial
+
+
+class Changeable(Protocol):
+    """Require the method of a `Setting` that changes fields."""
+
+    def with_facts(self, **facts: Any) -> Self:
+        """Return the setting with other values."""
+        ...
+
+
+S = TypeVar("S", bound=Changeable)
+
+
+def batch_settings(settings: Sequence[S]) -> S:
+    """Return the setting of a batch: scalars where the trials agree, else (B,) arrays."""
+    return settings[0].with_facts(**{name: _merge(settings, name) for name in PER_TRIAL})
+
+
+def setting_of_trial(batch: S, trial: int) -> S:
+    """Return the setting of one trial of a batch."""
+    return batch.with_facts(**{name: _pick(name, getattr(batch, name), trial) for name in PER_TRIAL})
+
+
+def _merge(settings: Sequence[Changeable], name: str) -> Any:
+    values = [getattr(setting, name) for setting in settings]
+    if name == "known_costs":
+        return None if values[0] is None else _together(values)
+    alike = all(np.array_equal(value, values[0]) for value in values)
+    return values[0] if alike else np.array(values, dtype=np.int64 if name == "safe_seed" else np.float64)
+
+
+def _together(costs: list[Any]) -> Any:
+    """Return known costs of the trials of a batch: (B, N), or B functions."""
+    return tuple(costs) if callable(costs[0]) else np.stack(costs)
+
+
+def _pick(name: str, value: Any, trial: int) -> Any:
+    if name == "known_costs":
+        return value[trial] if isinstance(value, tuple) or np.ndim(value) == 2 else value
+    if not isinstance(value, np.ndarray):
+        return value
+    if name in OF_COSTS:
+        return value if value.ndim == 1 else value[trial]
+    return float(value[trial])
+
+
+def implied_by_delay(horizon: Any, delay: Any, max_delay: Any, query_times: Any) -> dict[str, Any]:
+    """Return the law, and the largest delay and start times that it implies where none are given."""
+    require_size("horizon", horizon)
+    own = delay is None or isinstance(delay, Delay)
+    law = delay if own else parse("delay", delay, LAWS)
+    check_times(query_times)
+    times = None if law is None else law.query_times(horizon)
+    if law is not None and times is None and query_times is not None:
+        raise ValueError(f"delay must be in units of time, as query_times are, got {law!r}")
+    implied: dict[str, Any] = {"delay": law, "query_times": times if query_times is None else query_times}
+    if max_delay is None:
+        implied["max_delay"] = 0 if law is None else law.window(horizon, query_times)
+    return implied
+
+
+def implied_by_kernel(kernel: Any, noise_std: Any) -> dict[str, Any]:
+    """Return kernel and noise std if the kernel has a WhiteKernel, whose variance is the noise's."""
+    rest, white = split_white(kernel)
+    if not white:
+        return {}
+    require_same_noise("noise_std", noise_std, float(np.sqrt(white)))
+    return {"kernel": rest, "noise_std": float(np.sqrt(white))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,16 +259,16 @@ class Setting:
     @cached_property
     def scaled_contexts(self) -> Floats:
         """Return the observation of each context, (Z, dz) in [0, 1] as float32; one 0 without contexts."""
-        return observed_contexts.scaled(self.contexts)
+        return scaled(self.contexts)
 
     def context_index(self, observation: Floats) -> Ints:
         """Return the indices of the nearest contexts to observations, (n, dz) -> (n,)."""
-        return observed_contexts.nearest(observation, self.scaled_contexts)
+        return nearest(observation, self.scaled_contexts)
 
     def context_features(self, observation: Floats) -> Floats:
         """Return the features of observed contexts, (n, ...) -> (n, dz); those of a box are unscaled."""
         if self.context_low is not None:
-            return observed_contexts.checked_features(observation, len(self.context_low))
+            return checked_features(observation, len(self.context_low))
         contexts = self.decisions.contexts
         assert contexts is not None
         return contexts[self.context_index(observation)]

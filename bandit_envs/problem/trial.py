@@ -1,14 +1,135 @@
-"""Hold one draw of everything random."""
+"""A trial is one draw of everything random; here too: which arms may be played in each round."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from bandit_envs.basics.types import Floats, Ints
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.laws.availability import Availability
 from bandit_envs.laws.drawn import Drawn
+from bandit_envs.problem.composition import Composition
+from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.drawn_functions import Playback
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problem.volatile import Bits
+from bandit_envs.problem.truth import Truth, best_rates
+
+ENTRIES = 2**17  # (round, arm) pairs drawn at once: 1 MB of uniforms
+Bits = np.ndarray  # uint8: eight arms a byte
+
+
+class Roster(NamedTuple):
+    """Hold the available arms of T + 1 rounds, the last of which is not played."""
+
+    bits: Bits  # (T + 1, ceil(A / 8)), see `mask_of`
+    optimum: Floats  # (T,) largest mean reward of an available feasible arm
+    worst: Floats  # (T,) smallest mean reward of an available arm
+    rate: Floats  # (T,) largest mean reward a unit of cost of an available feasible arm, at least 0
+
+
+def roster_of(
+    problem: Composition,
+    truth: Truth,
+    costs: Drawn,
+    kept: int | None,
+    version: Ints,
+    context: Ints,
+    rng: np.random.Generator,
+) -> Roster:
+    """Return the available arms in each round of a trial, and the optima over them.
+
+    Args:
+        problem: of the trial.
+        truth, costs: its functions, and the costs of its plays.
+        kept: its safe seed, which is always available; None for none.
+        version: of each round, (T,).
+        context: (T + 1,).
+        rng: of availability.
+    """
+    priced = not problem.play_costs.is_free
+    truth = truth._replace(means=Playback(truth.means)) if problem.drifts else truth
+    if problem.volatile:
+        given = problem.decisions, rng, costs.values if priced else None, kept
+        return _drawn(problem.availability, truth.means, version, context, *given)
+    at, every_arm = (version, context[:-1]), np.empty((len(context), 0), np.uint8)
+    rate = best_rates(truth, costs, problem.decisions)[at] if priced else np.zeros(problem.horizon)
+    return Roster(every_arm, truth.optimum[at], truth.worst[at], rate)
+
+
+def _drawn(
+    law: Availability,
+    means: Any,
+    version: Ints,
+    context: Ints,
+    decisions: Decisions,
+    rng: np.random.Generator,
+    price: Floats | None,
+    kept: int | None,
+) -> Roster:
+    """Draw the available arms of a trial; a feasible one is among them in every round, and all in the first.
+
+    So an arm that was chosen before the reset may be played after it, as Gymnasium's checker does.
+
+    Args:
+        law: of availability.
+        means: (1 + C, N) of each version, by its index.
+        version: of each round, (T,); after the last round the functions do not change.
+        context: (T + 1,).
+        decisions: of the problem.
+        rng: of availability.
+        price: cost of each point, (N,); None if plays are free and all rates are 0.
+        kept: a feasible arm that is available in every round, such as a safe seed; None for any feasible one.
+    """
+    versions = np.append(version, version[-1])
+    size = max(1, ENTRIES // decisions.num_arms)
+    parts = []
+    for start in range(0, len(context), size):
+        rounds = slice(start, start + size)
+        values = _at(means, versions[rounds], context[rounds], decisions.num_arms)
+        paid = None if price is None else price.reshape(-1, decisions.num_arms)[context[rounds]]
+        wanted = _feasible(values)
+        if kept is not None:
+            wanted[:] = np.arange(decisions.num_arms) == kept
+        available = law.draw(wanted, rng)
+        if start == 0:
+            available[0] = True
+        parts.append(_best(available, values, paid))
+    bits, optimum, worst, rate = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Roster(bits, optimum[:-1], worst[:-1], rate[:-1])
+
+
+def mask_of(bits: Bits, num_arms: int) -> np.ndarray:
+    """Return arms as Gymnasium's action mask, (..., bytes) -> int8 (..., A), 1 for available."""
+    return np.unpackbits(bits, axis=-1, count=num_arms).view(np.int8)
+
+
+def is_in(byte: Any, arm: Any) -> Any:
+    """Return whether arms are available, from their bytes, (...) each; byte arm // 8 holds an arm."""
+    return (byte >> (7 - (arm & 7))) & 1 == 1
+
+
+def _at(means: Any, version: Ints, context: Ints, num_arms: int) -> Floats:
+    """Return mean reward and costs of all arms in some rounds, (n, 1 + C, A)."""
+    first = context * num_arms
+    pairs = zip(version.tolist(), first.tolist(), strict=True)
+    return np.stack([means[v][:, at : at + num_arms] for v, at in pairs])
+
+
+def _feasible(values: Floats) -> Bools:
+    """Return where all costs are satisfied, (n, 1 + C, A) -> (n, A)."""
+    return np.asarray((values[:, 1:] <= 0).all(axis=1))
+
+
+def _best(available: Bools, values: Floats, price: Floats | None) -> Roster:
+    """Return available arms, (n, A), and the optima over them, given (n, 1 + C, A) and prices, (n, A)."""
+    reward, wanted = values[:, 0], np.asarray(available & _feasible(values))
+    # Several times as fast as the `where` argument of max and min.
+    best = np.where(wanted, reward, -np.inf).max(axis=1)
+    worst = np.where(available, reward, np.inf).min(axis=1)
+    rate = np.zeros(len(best)) if price is None else np.where(wanted, reward / price, 0.0).max(axis=1)
+    return Roster(np.packbits(available, axis=-1), best, worst, np.maximum(rate, 0.0))
 
 
 class Trial(NamedTuple):

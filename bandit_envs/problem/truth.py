@@ -1,4 +1,4 @@
-"""Hold the functions of a trial and their extremes, by segment or round."""
+"""The functions of a trial and their extremes in a round, and a safe seed among the arms."""
 
 from __future__ import annotations
 
@@ -8,11 +8,37 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError
-from bandit_envs.basics.types import Bools, Floats
-from bandit_envs.kernels.sizes import MOST_DENSE
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.kernels.definite import MOST_DENSE
 from bandit_envs.laws.drawn import Drawn, Ratio
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.optimum import maximise
+
+MARGIN = 0.1  # slack of a safe seed in every cost, in prior stds
+TRIES = 1000  # draws of the costs until an arm is safe in all segments and contexts
+SAFEST = "safest"
+
+
+def safe_arms(costs: Floats, decisions: Decisions, stds: Floats) -> Ints:
+    """Return the arms whose costs are at most -`MARGIN` prior stds in all contexts and segments.
+
+    Args:
+        costs: (V, C, N).
+        decisions: points.
+        stds: prior std of each cost, (C,).
+    """
+    return np.flatnonzero(_worst(costs / stds[:, None], decisions) <= -MARGIN)
+
+
+def safest_arm(costs: Floats, decisions: Decisions, stds: Floats) -> int:
+    """Return the arm whose largest cost in prior stds, over costs, contexts and segments, is least."""
+    return int(_worst(costs / stds[:, None], decisions).argmin())
+
+
+def _worst(costs: Floats, decisions: Decisions) -> Floats:
+    """Return the largest cost of each arm, (V, C, N) -> (A,)."""
+    return costs.reshape(-1, decisions.num_arms).max(axis=0)
+
 
 Extremes = tuple[Floats, Floats]  # best feasible (minus infinity if none) and worst mean reward, (V, Z) each
 

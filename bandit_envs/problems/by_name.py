@@ -6,19 +6,16 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from bandit_envs.basics.arguments import entry, shown
-from bandit_envs.basics.hints import hint
+from bandit_envs.basics.arguments import entry, hint, shown
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.benchmarks import ackley, benchmark, branin, hartmann3, hartmann6, rosenbrock
-from bandit_envs.problems.budgeted import budgeted
 from bandit_envs.problems.changing import composite, piecewise_stationary
 from bandit_envs.problems.features import FEATURES, noted_defaults
 from bandit_envs.problems.hard import hard
 from bandit_envs.problems.long_term import data_rate_allocation, long_term, small_feasible_region
-from bandit_envs.problems.multi_task import multi_task_svm
 from bandit_envs.problems.recorded import cmu_light, intel_temperature
-from bandit_envs.problems.svm import growing_data_svm, svm_tuning
-from bandit_envs.problems.synthetic import constrained, contextual, delayed, gp, rkhs, synthetic
+from bandit_envs.problems.svm import growing_data_svm, multi_task_svm, svm_tuning
+from bandit_envs.problems.synthetic import budgeted, constrained, contextual, delayed, gp, rkhs, synthetic
 from bandit_envs.problems.tuning import cnn_tuning, logistic_tuning
 
 FACTORIES: dict[str, Callable[..., Problem]] = {

@@ -1,4 +1,4 @@
-"""Turn the keyword arguments that every problem takes into laws, in one place."""
+"""The keyword arguments that every problem takes, turned into laws."""
 
 from __future__ import annotations
 
@@ -7,20 +7,100 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
-from bandit_envs.basics.arguments import ArgumentError, require_switch, written_as
+from bandit_envs.basics.arguments import ArgumentError, is_integer, require, require_switch, written_as
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.kernels.validity import require_no_white
 from bandit_envs.laws import availability as _availability
+from bandit_envs.laws import changes as laws
 from bandit_envs.laws import contexts, delays, functions, noise, play_costs
 from bandit_envs.laws import corruption as _corruption
 from bandit_envs.laws import drift as _drift
 from bandit_envs.laws.by_name import parse
-from bandit_envs.laws.derived import Misspecified, Normalized
+from bandit_envs.laws.derived import (
+    AS_DRAWN,
+    Feasibility,
+    FeasibleShare,
+    Misspecified,
+    Normalized,
+    UnderKernel,
+)
+from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
-from bandit_envs.problems.changes import WAYS, changes_of
-from bandit_envs.problems.constraints import constraints_of
-from bandit_envs.problems.priors import published_prior
+from bandit_envs.problems.contextual import published_prior
+
+WAYS = ("changes", "change_points", "num_segments")
+
+
+def changes_of(changes: Any, change_points: Any, num_segments: Any) -> laws.Changes:
+    """Return the law that one of the keywords describes; stationary if all are None.
+
+    Args:
+        changes: {"law": "stationary" | "at" | "evenly" | "geometric" | "recurring", ...}.
+        change_points: the first rounds of new functions, as {"law": "at"} takes them.
+        num_segments: the number of segments of equal length, as {"law": "evenly"} takes it.
+    """
+    given = dict(zip(WAYS, (changes, change_points, num_segments), strict=True))
+    chosen = {way: value for way, value in given.items() if value is not None}
+    if len(chosen) > 1:
+        raise ValueError(f"give only one of {', '.join(WAYS)}, got {chosen}")
+    if change_points is not None:
+        with written_as({"rounds": "change_points"}):
+            return laws.AtRounds(change_points)
+    if num_segments is not None:
+        return laws.Evenly(num_segments)
+    return parse("changes", "stationary" if changes is None else changes, laws.LAWS)
+
+
+DEFAULT = {"law": "gp"}
+MOST = 1000  # costs
+
+
+class Constraints(NamedTuple):
+    """Hold the laws of the costs and the law that shifts them."""
+
+    laws: tuple[FunctionLaw, ...] = ()
+    feasibility: Feasibility = AS_DRAWN
+
+
+def constraints_of(spec: Any, count: int | None) -> Constraints:
+    """Return the constraints that the keywords describe; none if both are None, or `count` is 0.
+
+    Args:
+        spec: a law's name or dict, for `count` costs (default 1) that are shifted together; or a sequence
+            of laws, one a cost, used unshifted.
+        count: number of costs C.
+    """
+    valid = count is None or (is_integer(count) and 0 <= count <= MOST)
+    require(valid, "num_constraints", f"None or an integer in 0..{MOST}", count)
+    if count == 0 or (spec is None and count is None):
+        return Constraints()
+    if isinstance(spec, Sequence) and not isinstance(spec, str):
+        require(all(isinstance(law, FunctionLaw) for law in spec), "constraints", "a dict or laws", spec)
+        require(count in (None, len(spec)), "num_constraints", f"{len(spec)}, the number of laws", count)
+        return Constraints(tuple(spec))
+    law, feasibility = _drawn(DEFAULT if spec is None else spec)
+    return Constraints((law,) * (1 if count is None else count), feasibility)
+
+
+def _drawn(spec: Any) -> tuple[FunctionLaw, Feasibility]:
+    """Return the law of each cost, and the feasible share."""
+    spec = {"law": spec} if isinstance(spec, str) else spec
+    if not isinstance(spec, Mapping):
+        return parse("constraints", spec, functions.LAWS), FeasibleShare()
+    own = {"quantile": FeasibleShare.quantile, "kernel": None, "length_scale": None}
+    quantile, kernel, length_scale = (spec.get(key, default) for key, default in own.items())
+    law = parse("constraints", {key: spec[key] for key in spec if key not in own}, functions.LAWS)
+    if kernel is not None or length_scale is not None:
+        kernel = "rbf" if kernel is None else kernel
+        with written_as({name: f'constraints["{name}"]' for name in ("kernel", "length_scale")}):
+            own_kernel = make_kernel(kernel, 0.2 if length_scale is None else length_scale)
+        require_no_white('constraints["kernel"]', own_kernel, "constraint_noise_std={}")
+        law = UnderKernel(law, own_kernel)
+    with written_as({"quantile": 'constraints["quantile"]'}):
+        return law, FeasibleShare(quantile)
 
 
 def compose(

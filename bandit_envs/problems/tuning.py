@@ -13,8 +13,7 @@ from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import with_defaults
-from bandit_envs.problems.svm import MOST_ARMS
-from bandit_envs.problems.tables import from_table
+from bandit_envs.problems.svm import MOST_ARMS, from_table
 
 if TYPE_CHECKING:
     from bandit_envs.data import TuningTable
@@ -83,7 +82,7 @@ def cnn_tuning(
         >>> env = gym.make("GPBandit-CNNTuning-v0", delay={"law": "constant", "rounds": 10})
     """
     from bandit_envs.data.cnn_training import REPLICATES, SHIPPED, train_cnn
-    from bandit_envs.data.tuning import cnn_tuning as load
+    from bandit_envs.data.tables import cnn_tuning as load
 
     valid = isinstance(shape, list | tuple) and len(shape) == 3 and all(is_count(n) and n > 1 for n in shape)
     expected = f"three integers from 2 on with a product of at most {MOST_ARMS}"

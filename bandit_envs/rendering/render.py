@@ -1,16 +1,41 @@
-"""Render a trial as a picture or as text."""
+"""A trial for people: as a picture, as text, or in a notebook."""
 
 from __future__ import annotations
 
+from html import escape
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.types import Floats
-from bandit_envs.problem.single import SingleSimulator
+from bandit_envs.problem.simulator import SingleSimulator
 from bandit_envs.rendering.scene import Scene
-from bandit_envs.rendering.shown import Picture, Text
+
+
+class Picture(np.ndarray):
+    """Hold an RGB array, (height, width, 3), that notebooks show as a picture."""
+
+    def _repr_png_(self) -> bytes | None:
+        if self.ndim != 3 or self.shape[2] != 3 or self.dtype != np.uint8:
+            return None  # a slice of a picture is shown as an array
+        with from_extra("eval", "pictures"):
+            from PIL import Image
+
+        file = BytesIO()
+        Image.fromarray(np.ascontiguousarray(self)).save(file, format="PNG")
+        return file.getvalue()
+
+
+class Text(str):
+    """Hold lines that notebooks show in a fixed-width font."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self)}</pre>"
+
 
 COLUMNS = 60
 BLOCKS = "▁▂▃▄▅▆▇█"

@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.decisions import Decisions, unit_grid
-from bandit_envs.problem.single import SingleSimulator
+from bandit_envs.problem.simulator import SingleSimulator
 from bandit_envs.problem.trial import Trial
 
 FINENESS = {1: 201, 2: 48**2}  # points at which a function on a box is drawn; in more dimensions, its anchors

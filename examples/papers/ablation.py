@@ -18,9 +18,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from gpbandits import Result
+from gpbandits.evaluation.marks import COLOURS
 from gpbandits.evaluation.result import Metric
 from gpbandits.evaluation.statistics import Interval, paired_difference
-from gpbandits.evaluation.styles import COLOURS
 
 FULL = "all parts"
 METRICS: dict[Metric, str] = {"cumulative": "regret", "hard-violation": "hard violation"}

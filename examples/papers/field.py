@@ -24,8 +24,8 @@ from matplotlib.figure import Figure
 
 from bandit_envs.basics.types import Floats
 from gpbandits import evaluate
+from gpbandits.evaluation.marks import COLOURS, MARKERS
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
-from gpbandits.evaluation.styles import COLOURS, MARKERS
 
 ARMS = {"horizon": 900, "delay": {"law": "constant", "rounds": 30}}  # else those of the environment
 BOX = {

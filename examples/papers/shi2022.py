@@ -22,9 +22,9 @@ from matplotlib.figure import Figure
 
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits import Result
+from gpbandits.evaluation.marks import COLOURS, MARKERS
 from gpbandits.evaluation.result import Metric
 from gpbandits.evaluation.statistics import bootstrap_interval
-from gpbandits.evaluation.styles import COLOURS, MARKERS
 
 EVERY = 20  # rounds between boxes
 LABELS: dict[Metric, str] = {"average": "regret / t", "average-violation": "violation / t"}

@@ -24,8 +24,8 @@ from matplotlib.figure import Figure
 import agents
 from bandit_envs.basics.types import Floats
 from gpbandits import Result, evaluate
+from gpbandits.evaluation.marks import styles
 from gpbandits.evaluation.statistics import bootstrap_interval
-from gpbandits.evaluation.styles import styles
 from gpbandits.experiments import EnvironmentEntry, Study, load_study
 from gpbandits.reproductions.condensed import condensed
 

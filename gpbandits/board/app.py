@@ -17,10 +17,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from gpbandits.board.film import MOST_ROUNDS, Choice, film
-from gpbandits.board.state import curves_of, state_of
-from gpbandits.evaluation.styles import PALETTE
-from gpbandits.experiments.folder import open_results
+from gpbandits.board.film import MOST_ROUNDS, Choice, curves_of, film, state_of
+from gpbandits.evaluation.marks import PALETTE
+from gpbandits.experiments.store import open_results
 
 HOST = "127.0.0.1"  # serves this machine only
 POLICY = (

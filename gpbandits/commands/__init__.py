@@ -11,13 +11,10 @@ import typer
 from gpbandits.commands import (
     board,
     catalogue,
-    clean,
     leaderboard,
-    report,
     reproduce,
     run,
     status,
-    watch,
 )
 
 app = typer.Typer(
@@ -49,11 +46,11 @@ for command in (
     catalogue.agents,
     run.run,
     reproduce.reproduce,
-    report.report,
+    board.report,
     status.status,
-    clean.clean,
+    status.clean,
     leaderboard.leaderboard,
-    watch.watch,
+    board.watch,
     board.board,
 ):
     app.command()(command)

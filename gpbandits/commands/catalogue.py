@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from gpbandits.commands.prose import filled
-from gpbandits.commands.terminal import console, print_rows
+from gpbandits.commands.terminal import console, filled, print_rows
 
 if TYPE_CHECKING:
     from gpbandits.catalogue import Entry

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from gpbandits.commands.run import Kind, KindOption, Scheduler, TimeLimit, Workers, chosen_backend
 from gpbandits.commands.terminal import console
-from gpbandits.commands.where import Kind, KindOption, Scheduler, TimeLimit, Workers, chosen_backend
 
 
 def leaderboard(
@@ -38,7 +38,7 @@ def leaderboard(
     """Run every agent on every environment that it handles, and rank the agents in each class of problems."""
     from gpbandits.commands.progress import print_failures, run_with_progress
     from gpbandits.experiments import Store
-    from gpbandits.experiments.folder import CELLS
+    from gpbandits.experiments.store import CELLS
     from gpbandits.report.board import write_board
     from gpbandits.report.entrants import REFERENCE, enter
     from gpbandits.report.holdings import Holdings

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bandit_envs.basics.arguments import require
+from gpbandits.commands.run import Kind, KindOption, Scheduler, Workers, chosen_backend
 from gpbandits.commands.terminal import console, print_rows
-from gpbandits.commands.where import Kind, KindOption, Scheduler, Workers, chosen_backend
 
 if TYPE_CHECKING:
     from gpbandits.experiments.backends import Backend
@@ -90,8 +90,8 @@ def _computing(backend: "Backend", announced: int) -> "Compute":
     """
     from gpbandits.commands.progress import print_failures, run_with_progress
     from gpbandits.experiments import check_study, keep_study
-    from gpbandits.experiments.written import study_text
-    from gpbandits.reproductions.duration import in_words, seconds_of
+    from gpbandits.experiments.toml import study_text
+    from gpbandits.reproductions.condensed import in_words, seconds_of
 
     def compute(part: "Part", folder: Path) -> "Results":
         check_study(part.shown)

@@ -1,5 +1,8 @@
-"""The command `status` counts the trials of a study."""
+"""How far a study has come, and removing what it no longer needs."""
 
+from __future__ import annotations
+
+import shlex
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +15,37 @@ from gpbandits.commands.terminal import console, escaped, print_faults, print_ro
 
 if TYPE_CHECKING:
     from gpbandits.experiments import Store, Study
-    from gpbandits.experiments.status import Count
+    from gpbandits.experiments.check import Count
+
+
+def clean(
+    folder: FOLDER,
+    yes: Annotated[bool, typer.Option("--yes", help="Move them without asking.")] = False,
+    other_code: Annotated[
+        bool, typer.Option("--other-code", help="Also cells of the study that other code computed.")
+    ] = False,
+) -> None:
+    """Move cells that the study no longer has, and unfinished files, to a trash folder.
+
+    Cells of the study that other versions or other code computed stay, unless --other-code is given.
+    """
+    from gpbandits.experiments import open_results
+    from gpbandits.experiments.store import move_to_trash
+
+    study, store = open_results(folder)
+    files = store.superfluous(study, other_code)
+    size = sum(path.stat().st_size for path in files)
+    if not files:
+        console().print("Nothing to move: every file belongs to a cell of the study.")
+        return
+    console().print(Text(f"{len(files)} files of {size / 1e6:.1f} MB in {store.folder} belong to no cell."))
+    if not (yes or typer.confirm("Move them to the trash folder?")):
+        raise typer.Exit(1)
+    place = move_to_trash(folder, files)
+    back = f"mv {shlex.quote(str(place))}/* {shlex.quote(str(store.folder))}"
+    console().print(Text(f"Moved {len(files)} files to {place}. To restore them: {back}"), soft_wrap=True)
+    console().print(Text(f"Delete {place.parent} when you no longer need its files."), soft_wrap=True)
+
 
 FOLDER = Annotated[Path, typer.Argument(help="Folder of results, made by `gpbandits run` or `reproduce`.")]
 
@@ -43,10 +76,10 @@ def status(folder: FOLDER) -> None:
     console().print(f"{done} trials done, {failed} failed, {missing} missing.{_superfluous(study, store)}")
 
 
-def _print_parts(study: "Study", store: "Store") -> None:
+def _print_parts(study: Study, store: Store) -> None:
     """Print the trials done of each figure: a reproduction computes only its part of a study."""
     from gpbandits.experiments import count_trials
-    from gpbandits.reproductions.parts import parts_of
+    from gpbandits.reproductions.condensed import parts_of
 
     rows = []
     for name, part in parts_of(study).items():
@@ -57,13 +90,13 @@ def _print_parts(study: "Study", store: "Store") -> None:
         print_rows("Figures that are parts of it", ("reproduction", "trials"), rows)
 
 
-def _text(count: "Count") -> Text:
+def _text(count: Count) -> Text:
     parts = [f"{count.done} of {count.total}"]
     parts += [f"{count.failed} failed"] if count.failed else []
     return Text(", ".join(parts), style="red" if count.failed else "" if count.missing else "green")
 
 
-def _superfluous(study: "Study", store: "Store") -> str:
+def _superfluous(study: Study, store: Store) -> str:
     number = len(store.superfluous(study))
     return (
         f" {number} files belong to no cell of the study; `gpbandits clean` moves them away."

@@ -3,10 +3,8 @@
 from gpbandits.evaluation.check import AgentCheckError, check_agent
 from gpbandits.evaluation.detection import Detection, match_alarms
 from gpbandits.evaluation.loop import evaluate, trial_seeds
-from gpbandits.evaluation.mixture import Mixture, best_mixture
 from gpbandits.evaluation.result import Record, Result
-from gpbandits.evaluation.risk import risk_averse_regret
-from gpbandits.evaluation.stability import robust_regret
+from gpbandits.evaluation.risk import Mixture, best_mixture, risk_averse_regret, robust_regret
 
 __all__ = [
     "AgentCheckError",

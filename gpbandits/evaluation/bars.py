@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.arguments import from_extra
 from gpbandits.evaluation.progress import Progress
 
 

@@ -22,9 +22,9 @@ from gpbandits.evaluation.rehearsal import (
     everything,
     rehearse,
     scrambled,
+    stages,
     without_oracle,
 )
-from gpbandits.evaluation.stages import stages
 
 __all__ = ["AgentCheckError", "check_agent"]
 

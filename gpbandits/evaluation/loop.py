@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from agents.capabilities import demanded
+from agents.protocol import demanded
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import is_count, is_integer, is_text, require, require_seed, require_size
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Ints
+from bandit_envs.environment.info import OnRound
 from bandit_envs.environment.making import EnvLike
-from bandit_envs.environment.rounds import OnRound
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.isolation import isolated
 from gpbandits.evaluation.parts import Part, play_here, play_in_processes

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from agents.registry import AgentFactory
-from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.threads import chosen_threads, threads
 from bandit_envs.basics.types import Ints
-from bandit_envs.environment.rounds import OnRound, Round
+from bandit_envs.environment.info import OnRound, Round
 from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.progress import Progress
 from gpbandits.evaluation.record import Record, join_trials

@@ -20,8 +20,8 @@ from bandit_envs.environment.making import EnvLike, limit_of, make, plain_proble
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.problem import Problem
-from gpbandits.evaluation.covering import reach_of
 from gpbandits.evaluation.record import Record
+from gpbandits.evaluation.safety import reach_of
 from gpbandits.evaluation.trace import Trace, Traits
 
 BATCH = 64  # trials in a batch; more would cost memory without being faster

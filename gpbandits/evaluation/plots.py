@@ -15,15 +15,12 @@ from matplotlib.ticker import MaxNLocator
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.curves import Axis, Curves, Metric, Scale
-from gpbandits.evaluation.insets import add_inset
-from gpbandits.evaluation.marks import marks_in
+from gpbandits.evaluation.marks import Style, marks_in, styles
 from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.overlay import Overlay, check_overlays
-from gpbandits.evaluation.overlay_plot import draw_overlays
-from gpbandits.evaluation.panels import FONT, LETTER, Panels, Size
+from gpbandits.evaluation.panels import FONT, LETTER, Panels, Size, add_inset, draw_overlays
 from gpbandits.evaluation.spending import budget_grid, over_budget
 from gpbandits.evaluation.statistics import bootstrap_interval
-from gpbandits.evaluation.styles import Style, styles
 
 SUFFIXES = (".pdf", ".png", ".svg")
 

@@ -1,4 +1,4 @@
-"""A result holds every agent's record on the same trials of one environment."""
+"""What an evaluation returns: every agent's record on the same trials."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bandit_envs.basics.arguments import require
-from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.arguments import from_extra, require
 from gpbandits.evaluation.curves import Axis, Curves, Metric, Scale
 from gpbandits.evaluation.overlay import Overlay
 from gpbandits.evaluation.record import Record, join_trials
-from gpbandits.evaluation.showing import result_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +18,32 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from gpbandits.evaluation.table import Table
+
+MOST = 20  # agents that are named
+LONGEST = 60  # characters of a label
+
+
+def result_text(result: Curves) -> str:
+    """Return trials, rounds, seed, and each agent's mean regret and, with constraints, violation."""
+    trials = "1 trial" if result.num_trials == 1 else f"{result.num_trials} trials"
+    finals = {label: float(regret[:, -1].mean()) for label, regret in result.main.items()}
+    asked = result.curves(result.asked) if result.asked else {}
+    beside = {label: f", {curve[:, -1].mean():.4g}" for label, curve in asked.items()}
+    lines = [
+        f"  {_short(result.marked(label))}: {finals[label]:.4g}{beside.get(label, '')}"
+        for label in result.ordered[:MOST]
+    ]
+    played = f"{trials} of {result.horizon} rounds, seed {result.seed}"
+    what = "mean budget regret" if result.spent else "mean regret"
+    what += f", mean {result.asked.replace('-', ' ')}" if result.asked else ""
+    first = f"Result of {_short(result.environment)}, {played}; {what}:"
+    left = len(finals) - MOST
+    return "\n".join([first, *lines, *([f"  and {left} more agents"] if left > 0 else [])])
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
 
 __all__ = ["Metric", "Record", "Result", "Scale", "join_trials"]
 

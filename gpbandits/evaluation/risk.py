@@ -1,9 +1,14 @@
-"""Risk-averse regret replaces f by f - alpha rho^2, with rho the noise std."""
+"""Other criteria than regret of the mean: risk-averse, stable, and against the best feasible mixture."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, NamedTuple
 
+import numpy as np
+from scipy.optimize import linprog
+
+from agents.objectives.robust import neighbours, worst_nearby
+from agents.registry import AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import require, require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.environment.vector import BanditVectorEnv
@@ -46,3 +51,75 @@ def _worth(problem: Problem, trial: Trial | None, alpha: float) -> Floats:
     mean = np.asarray(trial.means[0, 0], dtype=np.float64)
     rho = problem.noise.scale(mean) * problem.noise.shape(problem.decisions.unit_arms)
     return mean - alpha * rho**2
+
+
+def robust_regret(problem: Problem, agent: AgentSpec, eps: float, trials: int = 10, seed: int = 0) -> Floats:
+    """Return the cumulative robust regret of an agent's choices, (trials, T) (Bogunovic et al. 2018).
+
+    A round costs max_x min f near x minus min f near the chosen arm, |x' - x| <= eps. The chosen arm is the
+    agent's attribute `centre` if it has one, else the played arm.
+
+    Args:
+        problem: on a finite set in one context, whose functions do not change, without a budget.
+        agent: an agent that runs in batches.
+        eps: radius, in ranges of the features over the arms.
+        trials: number of trials.
+        seed: seed of the trials and the agent, as in `evaluate`.
+    """
+    require_not_negative("eps", eps, "it is a distance")
+    plain = not problem.decisions.continuous and problem.decisions.num_contexts == 1
+    still = plain and not problem.setting().may_change and problem.play_costs.is_free
+    require(still, "problem", "on a finite set in one context, without changes or a budget", problem.name)
+    factory = resolve_agent(agent)
+    require(factory.batched, "agent", "one that plays in batches, its factory taking num_trials", agent)
+    of_environment, of_agent = zip(*(trial_seeds(seed, i) for i in range(trials)), strict=True)
+    env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled", oracle=False)
+    observation, _ = env.reset(seed=list(of_environment))
+    means = np.array([np.asarray(trial.means[0, 0]) for trial in env.simulator.trials])  # type: ignore[union-attr]
+    worth = worst_nearby(means, neighbours(problem.decisions.unit_arms, eps))
+    player: Any = factory(env.setting, num_trials=trials)
+    player.reset(list(of_agent))
+    chosen = []
+    for _ in range(problem.horizon):
+        action = player.act(observation)
+        chosen.append(np.array(getattr(player, "centre", action)))
+        following, reward, _, _, info = env.step(action)
+        player.update(observation, action, reward, info)
+        observation = following
+    earned = np.take_along_axis(worth, np.array(chosen).T, axis=1)
+    return np.cumsum(worth.max(axis=1, keepdims=True) - earned, axis=1)
+
+
+class Mixture(NamedTuple):
+    """A mixture is a distribution over points, of which at most 1 + C have a positive share."""
+
+    value: float  # mean reward
+    shares: Floats  # (N,)
+
+
+def best_mixture(means: Floats) -> Mixture:
+    r"""Solve max_p sum_i p_i f(x_i) subject to sum_i p_i g_j(x_i) <= 0 for all j, a linear programme.
+
+    Its value is at least that of the best feasible *fixed* point, the comparator of regret (Shi & Eryilmaz
+    2022): violation may cancel over time, so a mixture can gain from points that are infeasible.
+
+    Args:
+        means: reward, then costs, of each point of one segment and context, (1 + C, N); for a trial
+            `env.unwrapped.problem.draw(entropy).means[segment]`, on a box values on a fine grid.
+    """
+    means = np.asarray(means, dtype=np.float64)
+    if means.ndim != 2 or not means.size or not np.isfinite(means).all():
+        raise ValueError(f"means must be finite numbers of shape (1 + C, N), got shape {means.shape}")
+    costs, ones = means[1:], np.ones((1, means.shape[1]))
+    solution = linprog(
+        -means[0],
+        A_ub=costs if len(costs) else None,
+        b_ub=np.zeros(len(costs)) if len(costs) else None,
+        A_eq=ones,
+        b_eq=[1.0],
+    )
+    if solution.status == 2:
+        raise ValueError("means must have costs that some mixture keeps <= 0, got none; lower the costs")
+    if not solution.success:
+        raise RuntimeError(f"the linear programme was not solved: {solution.message}")
+    return Mixture(-float(solution.fun), solution.x)

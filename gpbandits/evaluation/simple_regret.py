@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.model.clock import Clock, in_time
+from agents.model.rounds import Clock, in_time
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 

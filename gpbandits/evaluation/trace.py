@@ -11,9 +11,9 @@ from bandit_envs.basics.arguments import is_integer, is_number, require
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
-from gpbandits.evaluation.covering import Covering
 from gpbandits.evaluation.measures import Rounds, Running, followed
 from gpbandits.evaluation.record import Record, one_each, ragged
+from gpbandits.evaluation.safety import Covering
 from gpbandits.evaluation.simple_regret import BestPlay, Contexts, learnable
 from gpbandits.evaluation.spending import Spending
 from gpbandits.evaluation.thinning import BLOCK, Sums, recorded_in

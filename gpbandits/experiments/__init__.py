@@ -1,11 +1,9 @@
 """A study runs environments x agents x trials from a TOML file and stores each result once."""
 
-from gpbandits.experiments.check import check_study
+from gpbandits.experiments.backends import run
+from gpbandits.experiments.check import check_study, count_trials, failures
 from gpbandits.experiments.checkpoints import Checkpoints
-from gpbandits.experiments.folder import keep_study, open_results, write_tables
-from gpbandits.experiments.runner import run
-from gpbandits.experiments.status import count_trials, failures
-from gpbandits.experiments.store import Store
+from gpbandits.experiments.store import Store, keep_study, open_results, write_tables
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
 from gpbandits.experiments.toml import load_study
 from gpbandits.experiments.work import Outcome, compute

@@ -1,8 +1,11 @@
-"""A study is checked before it runs: every environment and every agent for it must be constructible."""
+"""Whether a study can run at all, and how far it has come."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from traceback import format_exception_only
+from typing import NamedTuple
 
 import gymnasium as gym
 
@@ -10,9 +13,10 @@ from agents.registry import resolve_agent
 from bandit_envs.basics.arguments import require
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import Stage
-from gpbandits.experiments.limits import within
 from gpbandits.experiments.provenance import environment_spec
-from gpbandits.experiments.study import EnvironmentEntry, Study
+from gpbandits.experiments.store import Store
+from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
+from gpbandits.experiments.work import within
 
 
 def check_study(study: Study, time_limit: float | None = None) -> None:
@@ -52,3 +56,30 @@ def naming(entry: str, time_limit: float | None = None) -> Iterator[None]:
     except BaseException as error:  # a constructor may raise anything, and exit
         said = "".join(format_exception_only(error)).strip()
         raise ValueError(f"{entry} cannot be made: {said}") from error
+
+
+class Count(NamedTuple):
+    """A count divides the trials of one agent on one environment by their state."""
+
+    done: int
+    failed: int  # the last attempt raised; the next run repeats it
+    missing: int  # not attempted yet
+
+    @property
+    def total(self) -> int:
+        """Return the number of trials in the study."""
+        return sum(self)
+
+
+def count_trials(study: Study, store: Store, environment: EnvironmentEntry, agent: AgentEntry) -> Count:
+    """Count the trials of one agent on one environment in the store."""
+    cells = study.cells_of(environment, agent)
+    done = sum(cell.trials for cell in cells if store.holds(cell))
+    failed = sum(cell.trials for cell in cells if store.failure(cell) is not None)
+    return Count(done, failed, study.trials - done - failed)
+
+
+def failures(study: Study, store: Store) -> list[tuple[Cell, str]]:
+    """Return the cells whose last attempt raised, with the tracebacks."""
+    attempts = [(cell, store.failure(cell)) for cell in study.cells()]
+    return [(cell, failure) for cell, failure in attempts if failure is not None]

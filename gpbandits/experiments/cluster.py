@@ -12,11 +12,10 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.arguments import from_extra
 from gpbandits.experiments.backends import Backend
-from gpbandits.experiments.limits import make_expendable
 from gpbandits.experiments.locks import is_locked
-from gpbandits.experiments.work import Outcome, Task, failed, settle
+from gpbandits.experiments.work import Outcome, Task, failed, make_expendable, settle
 
 _ANSWER = 10.0  # seconds within which a scheduler must answer
 _GATHERING = 5.0  # seconds without workers until a warning

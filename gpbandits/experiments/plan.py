@@ -12,8 +12,7 @@ from typing import Any
 
 from bandit_envs.basics.files import write_whole
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
-from gpbandits.experiments.toml import parse_study
-from gpbandits.experiments.written import document_of
+from gpbandits.experiments.toml import document_of, parse_study
 
 FORMAT = 1
 # raised for arbitrary content of the file

@@ -1,27 +1,146 @@
-"""A worker process computes one cell at a time and writes it to the store."""
+"""Computing one cell, in whatever process: time limits, and environments shared between cells."""
+
+from __future__ import annotations
 
 import errno
+import json
 import math
 import os
 import platform
+import signal
+import threading
 import time
 import traceback
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import evaluate
+from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments.cell_file import sound
-from gpbandits.experiments.limits import GRACE, within
+from gpbandits.experiments.cells import sound
 from gpbandits.experiments.locks import holder, locked
-from gpbandits.experiments.sharing import forget_stages, stage_of
 from gpbandits.experiments.store import failure_beside
 from gpbandits.experiments.study import Cell
+
+GRACE = 5.0  # seconds beyond the limit for compiled code, which signals do not interrupt
+_AGAIN = 0.5  # seconds until code that caught the first interrupt is interrupted again
+_expendable = threading.Event()
+
+
+class OverdueError(BaseException):
+    """A time limit has passed; not an Exception, so that `except Exception` does not catch it."""
+
+
+def make_expendable() -> None:
+    """Allow this process to be ended with a cell that hangs, since the pool starts another in its place."""
+    _expendable.set()
+
+
+@contextmanager
+def within(seconds: float | None, what: str = "the cell") -> Iterator[None]:
+    """Raise OverdueError in the block after so many seconds; None sets no limit.
+
+    Where the block cannot be interrupted (compiled code, a thread other than the main one, Windows), an
+    expendable process ends GRACE seconds later; any other process continues.
+
+    Args:
+        seconds: the limit.
+        what: subject of the error message.
+    """
+    if seconds is None:
+        yield
+        return
+    with _ended(seconds + GRACE), _interrupted(seconds, what):
+        yield
+
+
+@contextmanager
+def _interrupted(seconds: float, what: str) -> Iterator[None]:
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_signal: object) -> None:
+        raise OverdueError(f"{what} took longer than its time limit of {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _ended(seconds: float) -> Iterator[None]:
+    timer = threading.Timer(seconds, os._exit, [1])
+    timer.daemon = True
+    if _expendable.is_set():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+MOST_BYTES = 2**30  # of the environments kept while another is made
+_kept: OrderedDict[str, Stage] = OrderedDict()  # least recently used first
+
+
+def stage_of(cell: Cell) -> Stage:
+    """Return the environment of a cell, made by an earlier cell or now.
+
+    A prior covariance is thus factorised once in a process, for all agents and blocks of trials. Results do
+    not depend on this, since each trial is drawn from its own seed.
+    """
+    kwargs, files = cell.environment.kwargs, cell.code["files"]
+    key = json.dumps([cell.environment.id, kwargs, files], sort_keys=True, default=repr)
+    if key not in _kept:
+        _make_room()
+        _kept[key] = Stage(cell.environment.id, kwargs)
+    _kept.move_to_end(key)
+    return _kept[key]
+
+
+def forget_stages() -> None:
+    """Drop all environments, so that the next cells make new ones."""
+    _kept.clear()
+
+
+def _make_room() -> None:
+    while _kept and sum(nbytes(stage, set()) for stage in _kept.values()) > MOST_BYTES:
+        _kept.popitem(last=False)
+
+
+def nbytes(thing: Any, seen: set[int]) -> int:
+    """Return the bytes of all arrays reachable through attributes and collections, each counted once.
+
+    Args:
+        thing: the root object.
+        seen: ids of the objects already counted; extended in place.
+    """
+    if id(thing) in seen:
+        return 0
+    seen.add(id(thing))
+    if isinstance(thing, np.ndarray):
+        owner = thing if thing.base is None else thing.base
+        return thing.nbytes if owner is thing else nbytes(owner, seen)
+    if isinstance(thing, dict):
+        inside = list(thing.values())
+    else:
+        inside = (
+            list(thing) if isinstance(thing, list | tuple) else list(getattr(thing, "__dict__", {}).values())
+        )
+    return sum(nbytes(each, seen) for each in inside)
 
 
 class Task(NamedTuple):

@@ -1,6 +1,6 @@
 """Agents propose the trials of Optuna studies: `optuna.create_study(sampler=GPBanditSampler())`."""
 
-from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.arguments import from_extra
 
 with from_extra("peers", "samplers of Optuna"):
     from gpbandits.optuna.sampler import GPBanditSampler

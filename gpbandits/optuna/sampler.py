@@ -15,7 +15,7 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from agents.tuning import Linear, Tuner
-from agents.tuning.told import as_number
+from agents.tuning.history import as_number
 from bandit_envs.basics.arguments import is_integer, require, require_choice
 from gpbandits.optuna.dimensions import Dimensions, is_tunable
 from gpbandits.optuna.experience import ASKED, FAILURES, about_to_begin, constraint_names, inform

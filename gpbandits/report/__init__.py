@@ -1,5 +1,5 @@
 """A report shows the results in a store as one HTML page, figures and tables; it runs no trials."""
 
-from gpbandits.report.write import write_report
+from gpbandits.report.page import write_report
 
 __all__ = ["write_report"]

@@ -1,20 +1,59 @@
-"""A section of a report compares the agents across all environments."""
+"""The sections of a report: views of a result, and all environments together."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple, get_args
 
 import numpy as np
 
-from gpbandits.evaluation.result import Result
-from gpbandits.evaluation.statistics import ENOUGH
+from gpbandits.evaluation.metrics import METRICS, metric_named, metrics_of
+from gpbandits.evaluation.plots import visible
+from gpbandits.evaluation.result import Metric, Result, Scale
+from gpbandits.evaluation.statistics import ENOUGH, bootstrap_interval
 from gpbandits.experiments.study import Study
 from gpbandits.report.chart import Line, line_chart
 from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.grid import Grid
 from gpbandits.report.standings import INDISTINCT, THRESHOLDS, Standings, distinct, has_loss
+
+NAMES: dict[Metric, str] = {name: each.text for name, each in METRICS.items()}
+_POINTS = 60  # of a curve, few because a page holds all views of all environments
+
+
+class View(NamedTuple):
+    """A view is the drawing of a measure on a scale."""
+
+    metric: Metric
+    scale: Scale
+    svg: str
+
+
+def views(result: Result, numbers: Mapping[str, int]) -> list[View]:
+    """Draw every measure on every scale: the mean over trials and its 95 % bootstrap interval.
+
+    Args:
+        result: the result to draw.
+        numbers: number of each agent, for colour and dashes.
+    """
+    return [
+        View(metric, scale, _drawn(result, numbers, metric, scale))
+        for metric in metrics_of(result)
+        for scale in get_args(Scale)
+    ]
+
+
+def _drawn(result: Result, numbers: Mapping[str, int], metric: Metric, scale: Scale) -> str:
+    index = visible(result.rounds, scale, _POINTS)
+    rounds = result.rounds[index].astype(float)
+    lines = [
+        Line(numbers[label], result.marked(label), rounds, *bootstrap_interval(curve[:, index]))
+        for label, curve in result.curves(metric).items()
+    ]
+    text = metric_named(metric).text
+    return line_chart(lines, scale, f"{text} on {result.environment}, {scale} axes", "round", text)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import gymnasium as gym
 
-from agents.capabilities import demanded as demanded_by
+from agents.protocol import demanded as demanded_by
 from agents.registry import names as agent_names
 from agents.registry import resolve_agent
 from bandit_envs.environment.making import make

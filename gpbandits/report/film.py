@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.registry import AgentSpec, resolve_agent
-from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.arguments import from_extra
 from bandit_envs.environment.making import EnvLike, make
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import require_bandit

@@ -8,8 +8,15 @@ from typing import NamedTuple
 
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments.cell_file import fault, same_numbers, sound, stored_configuration
-from gpbandits.experiments.joining import joined, shape_of, usual_shape
+from gpbandits.experiments.cells import (
+    fault,
+    joined,
+    same_numbers,
+    shape_of,
+    sound,
+    stored_configuration,
+    usual_shape,
+)
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of
 

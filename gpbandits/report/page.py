@@ -1,25 +1,28 @@
-"""The page of a report has one section an environment, sections across environments, and the provenance."""
+"""The sections of a report, its page, and its files in the folder of the results."""
 
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from matplotlib.figure import Figure
 
-from gpbandits.evaluation.marks import Mark, marks_in
+from bandit_envs.basics.files import write_whole
+from gpbandits.evaluation.marks import PALETTE, Mark, marks_in
 from gpbandits.evaluation.metrics import metrics_of
-from gpbandits.evaluation.result import Metric, Result
-from gpbandits.evaluation.styles import PALETTE
+from gpbandits.evaluation.plots import alarm_figure, regret_figure, save_figure
+from gpbandits.evaluation.result import Metric, Result, Scale
+from gpbandits.experiments.store import STUDY, open_results
 from gpbandits.experiments.study import EnvironmentEntry, Study
-from gpbandits.report.across import Across, across, reference_of
+from gpbandits.report.across import Across, View, across, reference_of, views
 from gpbandits.report.chart import style_of
 from gpbandits.report.grid import Grid
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.tables import absence, comparison, growth, safety, spending, summary, timing
-from gpbandits.report.views import View, views
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,3 +144,67 @@ class Report:
             undefined=StrictUndefined,
         )
         return templates.get_template("report.html").render(report=self, colours=PALETTE, style_of=style_of)
+
+
+FIGURES: dict[str, tuple[Scale, Metric]] = {
+    "regret-linear": ("linear", "cumulative"),
+    "regret-log-log": ("log-log", "cumulative"),
+    "simple-regret": ("log-log", "simple"),
+}
+FIGURES_OF_BUDGETS: dict[str, tuple[Scale, Metric]] = {"budget-regret": ("linear", "budget")}
+FIGURES_OF_CONSTRAINTS: dict[str, tuple[Scale, Metric]] = {
+    "average-regret": ("linear", "average"),
+    "average-violation": ("linear", "average-violation"),
+    "hard-violation": ("linear", "hard-violation"),
+}
+
+
+def write_report(folder: str | os.PathLike[str], figures: bool = True) -> Path:
+    """Write `report.html`, `tables/` (CSV, LaTeX) and `figures/` (PNG, PDF), and return the path of the page.
+
+    Args:
+        folder: folder of results, with the `study.toml`, `plan.json` and cells that `gpbandits run` writes;
+            if cells are missing, the report says so and shows the others.
+        figures: write files of figures; the page has its own.
+    """
+    place = Path(folder)
+    holdings = Holdings(*open_results(place))
+    source = (place / STUDY).read_text(encoding="utf-8")
+    report = Report.of(holdings, source, place)
+    if not report.sections:
+        raise ValueError(f"folder must hold at least one computed cell, got {place} with none; run the study")
+    for name, table in report.tables:
+        write_table(table, place / "tables", name)
+    if figures:
+        for section in report.sections:
+            write_figures(section.result, place / "figures", section.name)
+    page = place / "report.html"
+    write_whole(page, report.html().encode())
+    return page
+
+
+def write_table(table: Grid, folder: Path, name: str) -> None:
+    """Write a table as CSV and as LaTeX."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / f"{name}.csv", table.csv().encode())
+    write_whole(folder / f"{name}.tex", table.latex().encode())
+
+
+def write_figures(
+    result: Result, folder: Path, name: str, suffixes: tuple[str, ...] = (".png", ".pdf")
+) -> None:
+    """Write the curves of each track and, where they apply, of violation and budget, and the alarms."""
+    folder.mkdir(parents=True, exist_ok=True)
+    chosen = FIGURES | (FIGURES_OF_CONSTRAINTS if result.num_constraints else {})
+    chosen |= FIGURES_OF_BUDGETS if result.spent else {}
+    for track, part in result.by_track().items():
+        label = f"{name}-{track.replace(' ', '-')}" if track else name
+        for kind, (scale, metric) in chosen.items():
+            _save(regret_figure(part, scale, metric), folder / f"{label}-{kind}", suffixes)
+    if result.alarms:
+        _save(alarm_figure(result), folder / f"{name}-alarms", suffixes)
+
+
+def _save(figure: Figure, stem: Path, suffixes: tuple[str, ...]) -> None:
+    for suffix in suffixes:
+        save_figure(figure, stem.with_name(stem.name + suffix))

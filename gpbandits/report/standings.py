@@ -1,4 +1,4 @@
-"""Standings rank agents across environments by losses relative to a reference agent."""
+"""The standing of agents across environments: losses relative to a reference, ranks, and violations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.measures import MEASURES
 from gpbandits.evaluation.metrics import applies
-from gpbandits.evaluation.result import Result
+from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import (
     RESAMPLES,
     Interval,
@@ -24,7 +24,29 @@ from gpbandits.evaluation.statistics import (
 )
 from gpbandits.evaluation.statistics import across as shares
 from gpbandits.report.grid import Cell, Grid
-from gpbandits.report.violations import KINDS, MEANING, relative_violation
+
+LONG_TERM, HARD = "long-term violation", "hard violation"
+MEANING = (
+    "A long-term constraint is kept on average: the long-term violation is the norm of the positive part of "
+    "the summed costs, for which slack makes up, and is what agents for such constraints are made to keep at "
+    "0; the hard violation sums the positive parts of the rounds, and is what the score charges. Both are "
+    "relative to the mean of the reference agent, averaged over the environments with constraints."
+)
+
+
+KINDS: dict[str, Metric] = {LONG_TERM: "violation", HARD: "hard-violation"}
+
+
+def relative_violation(results: Sequence[Result], label: str, reference: str, kind: str) -> float | None:
+    """Return the mean violation relative to the reference's over environments with constraints; else None."""
+    shares = []
+    for result in results:
+        if result.num_constraints and label in result.agents:
+            curves = result.curves(KINDS[kind])
+            own, other = (float(curves[who][:, -1].mean()) for who in (label, reference))
+            shares += [own / other] if other > 0 else []
+    return float(np.mean(shares)) if shares else None
+
 
 ERROR = 0.05  # probability that an environment is kept although no agent differs from the reference
 INDISTINCT = f"no agent differs significantly from random play there (joint tests, error {ERROR:.0%})"

@@ -21,9 +21,9 @@ from gpbandits.evaluation.statistics import (
     skew_notes,
 )
 from gpbandits.evaluation.table import SAFETY, SIMPLE, SPENDING, first_of, order_of, unsafe_share
+from gpbandits.report.across import NAMES
 from gpbandits.report.grid import Grid, p_text
 from gpbandits.report.holdings import Count
-from gpbandits.report.views import NAMES
 
 BOOTSTRAP = f"95 % BCa bootstrap intervals over trials ({RESAMPLES} resamples)"
 _SUMMARY = (

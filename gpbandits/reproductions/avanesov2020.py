@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from gpbandits.evaluation.statistics import Interval
-from gpbandits.reproductions.alarms import SeldomBeforeChange
-from gpbandits.reproductions.claims import Claim, Statement
-from gpbandits.reproductions.power_law import Power
+from gpbandits.reproductions.claims import Claim, SeldomBeforeChange, Statement
+from gpbandits.reproductions.late import Power
 from gpbandits.reproductions.powers import Exponent, Growth, PowerFigure
 from gpbandits.reproductions.study_figure import StudyFigure
 

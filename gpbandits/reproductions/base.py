@@ -1,4 +1,4 @@
-"""Every reproduction of a figure, by a study or by a computation, has this interface."""
+"""The interface of every reproduction of a figure, and the rule of `--quick`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,29 @@ from typing import NamedTuple, Protocol
 
 from matplotlib.figure import Figure
 
+from bandit_envs.environment.making import make
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import EnvironmentEntry, Study
 from gpbandits.reproductions.verdicts import COLUMNS, Judged, table
+
+TRIALS, ROUNDS = 5, 1000
+SUFFIX = "-quick"  # appended to the names of shortened studies
+
+
+def shortened(study: Study, rounds: int = ROUNDS) -> Study:
+    """Return the study with at most `TRIALS` trials of at most so many rounds."""
+    environments = tuple(_shortened(entry, rounds) for entry in study.environments)
+    name, trials = f"{study.name}{SUFFIX}", min(study.trials, TRIALS)
+    return dataclasses.replace(study, name=name, trials=trials, environments=environments)
+
+
+def _shortened(entry: EnvironmentEntry, rounds: int) -> EnvironmentEntry:
+    env = make(entry.id, **entry.kwargs)
+    env.reset(seed=0)
+    horizon = min(env.get_wrapper_attr("setting").horizon, rounds)
+    env.close()
+    return dataclasses.replace(entry, kwargs={**entry.kwargs, "horizon": horizon})
+
 
 Results = Sequence[tuple[EnvironmentEntry, Result]]
 

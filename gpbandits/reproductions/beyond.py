@@ -2,10 +2,9 @@
 
 from functools import partial
 
-from gpbandits.reproductions.alarms import SeldomBeforeChange
 from gpbandits.reproductions.avanesov2020 import IN_K, IN_T
-from gpbandits.reproductions.claims import Claim, Statement
-from gpbandits.reproductions.power_law import Power
+from gpbandits.reproductions.claims import Claim, SeldomBeforeChange, Statement
+from gpbandits.reproductions.late import Power
 from gpbandits.reproductions.powers import Exponent, PowerFigure
 from gpbandits.reproductions.study_figure import StudyFigure
 

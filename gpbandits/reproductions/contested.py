@@ -11,11 +11,9 @@ import numpy as np
 
 from gpbandits.evaluation.statistics import Interval
 from gpbandits.reproductions.claims import Claim, Statement
-from gpbandits.reproductions.late import LateGrowth
-from gpbandits.reproductions.power_law import Power
-from gpbandits.reproductions.powers import Exponent, Growth
+from gpbandits.reproductions.late import LateGrowth, Power
+from gpbandits.reproductions.powers import Exponent, Growth, WorstFigure
 from gpbandits.reproductions.study_figure import StudyFigure
-from gpbandits.reproductions.worst import WorstFigure
 
 PAPER = "Contested claims"
 _figure = partial(StudyFigure, paper=PAPER, scale="log-log")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from sklearn.gaussian_process.kernels import RBF, DotProduct, Kernel, Matern, WhiteKernel
 
 from bandit_envs.basics.types import Floats, Ints
-from gpbandits.evaluation.styles import COLOURS, DASHES
+from gpbandits.evaluation.marks import COLOURS, DASHES
 from gpbandits.reproductions.base import Compute, Findings
 from gpbandits.reproductions.verdicts import HOLDS, REVERSED, Judged, Row, table
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bandit_envs.basics.files import write_whole
 from gpbandits.experiments import Store
-from gpbandits.experiments.folder import CELLS
+from gpbandits.experiments.store import CELLS
 from gpbandits.report.holdings import Holdings
 from gpbandits.reproductions.base import Findings, Part, Reproduction, Results
 from gpbandits.reproductions.condensed import Condensed, condensing

@@ -11,8 +11,7 @@ import numpy as np
 from agents.acquisition.rules import UCB, Thompson
 from agents.agent.gp_agent import GPAgent
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
-from agents.widths.gain_tables import GainTable, upper_bound
-from agents.widths.information_gain import Realised
+from agents.widths.information_gain import GainTable, Realised, upper_bound
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.problem import Problem
 

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.acquisition.dmm import DMM
-from agents.acquisition.robust import RobustUCB
+from agents.acquisition.robust import DMM, RobustUCB
 from agents.acquisition.rules import UCB, Thompson
 from agents.agent.gp_agent import GPAgent
 from agents.beliefs.eliminating import Eliminating
-from agents.beliefs.pulls import pulls
+from agents.beliefs.ridges import pulls
 from agents.registry import AgentSpec, resolve_agent
 from agents.restarts.base import Never
 from agents.restarts.batches import BatchEnds

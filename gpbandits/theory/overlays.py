@@ -12,17 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.acquisition.dmm import DMM
+from agents.acquisition.robust import DMM
 from agents.algorithms.classic import gp_ts, gp_ucb, igp_ucb
 from agents.algorithms.randomised import irgp_ucb, pims
 from agents.algorithms.regularised import dmm_ucb
-from agents.kernels.shape import smoothness, split_amplitude
+from agents.kernels.amplitude import smoothness, split_amplitude
 from agents.registry import AgentSpec
-from agents.widths.amm import AMMWidth
-from agents.widths.finite_set import FiniteSetWidth
-from agents.widths.fixed import FixedWidth
-from agents.widths.improved import ImprovedWidth
-from agents.widths.self_normalised import SelfNormalisedWidth
+from agents.widths.bounded_norm import AMMWidth, ImprovedWidth, SelfNormalisedWidth
+from agents.widths.prior_draws import FiniteSetWidth
+from agents.widths.tuned import FixedWidth
 from bandit_envs.basics.types import Ints
 from bandit_envs.laws.hard import HardFunctions
 from bandit_envs.problem.problem import Problem

@@ -1,16 +1,192 @@
-"""Upper bounds on cumulative regret are drawn beside measured curves and tested against them.
+"""Upper bounds on cumulative regret and on violation, to draw beside measured curves.
+
+Upper bounds on regret and violation under long-term constraints, with constants (Shi & Eryilmaz 2022).
+
+The bounds hold at the ends of epochs, T = L S, for the paper's algorithms (`reuse=False`): a fresh posterior
+in every epoch, lambda = 1 + 2/S, and penalised objectives of RKHS norm below B. Units are those of f and g.
+
+Upper bounds on cumulative regret are drawn beside measured curves and tested against them.
 
 They hold with probability 1 - delta (of the width) if k(x, x) <= 1, except for `bayesian_bound`, which bounds
 the expected regret; `mvr_bound` bounds simple regret. `width` is w_T, and `gamma` is gamma_T or the realised
 gain after T rounds. GP-TS has none here, since its theorem is an order of growth.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
 from agents.validation import PerTrial
 from agents.widths.randomised import mean_width
-from bandit_envs.basics.arguments import require_not_negative, require_positive
+from bandit_envs.basics.arguments import (
+    require_at_least_one,
+    require_not_negative,
+    require_positive,
+    require_probability,
+)
 from bandit_envs.basics.types import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Epochs:
+    """The epochs hold the parameters of a run that both theorems use.
+
+    Args:
+        length: S.
+        count: L of the whole run; delta is divided among the L epochs.
+        gamma: largest information gain of S plays under any kernel of the run.
+        bound: B, above the RKHS norm of every penalised objective.
+        noise_std: R, the noise on f and on every g_j is R-sub-Gaussian.
+        delta: probability that the bounds fail.
+        num_constraints: m.
+    """
+
+    length: int
+    count: int
+    gamma: float
+    bound: float
+    noise_std: float
+    delta: float = 0.1
+    num_constraints: int = 1
+
+    def __post_init__(self) -> None:
+        require_at_least_one("length", self.length, "it is the number of rounds S of an epoch")
+        require_at_least_one("count", self.count, "it is the number of epochs L")
+        require_not_negative("gamma", self.gamma, "it is an information gain")
+        require_not_negative("bound", self.bound, "it bounds the RKHS norm of the penalised objectives")
+        require_not_negative("noise_std", self.noise_std, "it bounds the sub-Gaussian noise")
+        require_probability("delta", self.delta)
+        require_at_least_one("num_constraints", self.num_constraints, "it is the number of constraints m")
+
+    def until(self, rounds: Ints) -> Floats:
+        """Return the number of epochs begun by the end of these rounds, (T,)."""
+        return np.ceil(rounds / self.length)
+
+    def width(self, failures: int) -> float:
+        """Return R sqrt(2 (gamma_S + 1 + log(failures / delta))); delta is divided among the failures."""
+        return self.noise_std * float(np.sqrt(2.0 * (self.gamma + 1.0 + np.log(failures / self.delta))))
+
+    @property
+    def learning(self) -> float:
+        """Return 4 sqrt((S + 2) gamma_S), the factor of the widths of an epoch."""
+        return 4.0 * float(np.sqrt((self.length + 2.0) * self.gamma))
+
+
+@dataclass(frozen=True)
+class NoiselessBounds:
+    """Theorem 1 bounds regret and violation of Algorithm 2.
+
+    Args:
+        epochs: the epochs of the run.
+        gap: Delta = max f - f(x*), by which the best infeasible point exceeds the optimum.
+        inverse: inverse of psi above 1: np.log for exp(x), y -> (y^(1/n) - 1) / c for (c x + 1)^n.
+    """
+
+    epochs: Epochs
+    gap: float
+    inverse: Callable[[Floats], Floats] = np.log
+
+    def __post_init__(self) -> None:
+        require_not_negative("gap", self.gap, "the optimum of all points is at least that of the feasible")
+
+    def regret(self, rounds: Ints) -> Floats:
+        """Bound R_T <= L r, with r the regret of an epoch at kappa = 0 (from 21), (T,)."""
+        return self.epochs.until(rounds) * self._epoch
+
+    def violation(self, rounds: Ints) -> Floats:
+        """Bound V_T <= sqrt(m) S psi_+^{-1}(1 + L Delta + L r / S) (from 22), (T,)."""
+        length, number = self.epochs.length, self.epochs.until(rounds)
+        largest = length * self.inverse(1.0 + number * (self.gap + self._epoch / length))
+        return float(np.sqrt(self.epochs.num_constraints)) * largest
+
+    @property
+    def _epoch(self) -> float:
+        """Bound R_S of IGP-UCB by (24) without the noise of costs, at delta / L."""
+        return self.epochs.learning * (self.epochs.bound + self.epochs.width(self.epochs.count))
+
+
+@dataclass(frozen=True)
+class NoisyBounds:
+    """Theorem 2 bounds regret and violation of Algorithm 3.
+
+    The multipliers, and with them the bounds, are finite only if the slack of some point exceeds the noise
+    and the learning of an epoch; else `multiplier` is infinite. A run's own norms can be given instead.
+
+    Args:
+        epochs: the epochs of the run.
+        step: mu of the dual descent.
+        reward_bound: Q >= |f|.
+        cost_bound: M >= |g_j|.
+        slack: epsilon, some point has g_j <= -epsilon for all j.
+    """
+
+    epochs: Epochs
+    step: float
+    reward_bound: float
+    cost_bound: float
+    slack: float
+
+    def __post_init__(self) -> None:
+        require_positive("step", self.step, "multipliers that never move bound nothing")
+        require_not_negative("reward_bound", self.reward_bound, "it bounds |f|")
+        require_not_negative("cost_bound", self.cost_bound, "it bounds |g|")
+        require_positive("slack", self.slack, "Slater's condition asks for a strictly feasible point")
+
+    @property
+    def multiplier(self) -> float:
+        """Bound ||kappa^l|| in any epoch by (33), or infinity.
+
+        A step changes kappa by (32) with 1 / sqrt(S), which follows from G_l; the paper prints 1 / S.
+        """
+        learning, noise = self.epochs.learning / self.epochs.length, self._mean_noise
+        margin = self.slack - learning * self._width - noise
+        if margin <= 0:
+            return np.inf
+        jump = self.step * (np.sqrt(self.epochs.num_constraints) * self.cost_bound + noise)
+        rise = 2.0 * self.reward_bound + learning * (self.epochs.bound + self._width) + self._drift
+        return float(jump + rise / margin)
+
+    def regret(self, rounds: Ints, multiplier: PerTrial | None = None) -> Floats:
+        """Bound R_T by the sum over epochs of (25) minus (28), whose telescoping terms are at most 0, (T,).
+
+        Args:
+            rounds: T, (T,).
+            multiplier: the largest ||kappa^l|| of the run; by default its bound.
+        """
+        kappa = self.multiplier if multiplier is None else multiplier
+        learning = self.epochs.learning * (self.epochs.bound + np.sqrt(1.0 + np.square(kappa)) * self._width)
+        costs = self.epochs.length * (self._mean_noise * kappa + self._drift)
+        return self.epochs.until(rounds) * (learning + costs)
+
+    def violation(self, rounds: Ints, multiplier: PerTrial | None = None) -> Floats:
+        """Bound V_T <= S ||kappa^{L+1}|| / mu + 2 R L (sqrt(4 m S) + sqrt(S log(2 L / delta))) (27), (T,).
+
+        Args:
+            rounds: T, (T,).
+            multiplier: ||kappa|| after each of the rounds, () or (T,); by default its bound.
+        """
+        kappa = self.multiplier if multiplier is None else multiplier
+        noise = self.epochs.until(rounds) * self._mean_noise
+        return self.epochs.length * (np.asarray(kappa) / self.step + noise)
+
+    @property
+    def _width(self) -> float:
+        return self.epochs.width(2 * self.epochs.count)
+
+    @property
+    def _mean_noise(self) -> float:
+        """Bound the norm of the mean noise of an epoch on the event G_l."""
+        tail = np.sqrt(np.log(2.0 * self.epochs.count / self.epochs.delta))
+        root = np.sqrt(4.0 * self.epochs.num_constraints) + tail
+        return 2.0 * self.epochs.noise_std * float(root / np.sqrt(self.epochs.length))
+
+    @property
+    def _drift(self) -> float:
+        """Return the cost a round of the squared steps, m mu M^2 + mu ||mean noise||^2 (28)."""
+        return self.step * (self.epochs.num_constraints * self.cost_bound**2 + self._mean_noise**2)
 
 
 def gp_ucb_bound(rounds: Ints, width: Floats, gamma: Floats, noise_variance: PerTrial) -> Floats:

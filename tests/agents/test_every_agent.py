@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel
 
 import agents
 import bandit_envs
-from agents.agent.answers import Answers
+from agents.agent.queries import Answers
 from agents.posteriors import TABLES
 from agents.registry import resolve_agent
 from agents.widths.by_name import GAMMAS, WIDTHS, takes

@@ -9,7 +9,7 @@ from agent_cases import BATCHED, seed_for
 import agents
 from bandit_envs import BanditVectorEnv
 from bandit_envs.problems import build
-from gpbandits.evaluation.stages import SMALL
+from gpbandits.evaluation.rehearsal import SMALL
 
 TRIALS = 40
 FINITE = [name for name in BATCHED if agents.features(name).finite]

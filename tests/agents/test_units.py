@@ -17,7 +17,7 @@ from agents.objectives.by_name import CONSTRAINTS
 from agents.restarts.by_name import RESTARTS
 from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.problems import build
-from gpbandits.evaluation.stages import SMALL, stages
+from gpbandits.evaluation.rehearsal import SMALL, stages
 
 POINTS = ("arms", "low", "high", "contexts")
 LIGHT = {"search": {"candidates": 32, "starts": 1, "steps": 3}}

@@ -9,13 +9,13 @@ import pytest
 
 import agents
 from agents.acquisition.incumbents import MaxMean
-from agents.agent.view import View
+from agents.agent.candidates import View
 from agents.beliefs.delivered import Delivered
+from agents.model.choice import argmax_with_ties
 from agents.model.model import Model
-from agents.model.tie_breaking import argmax_with_ties
 from agents.objectives.each_modelled_parts import each_modelled
-from agents.objectives.rectified import OfRectified
-from agents.objectives.schedules import Infinite
+from agents.objectives.penalties import Infinite
+from agents.objectives.primal_dual import OfRectified
 from agents.registry import resolve_agent
 from agents.saving.data import decode, encode
 from agents.saving.files import read, write

@@ -10,9 +10,8 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from ...validation import PerTrial
-from ..base import Posterior
+from ..base import Posterior, SufficientStatistics
 from ..play_factor import Factor
-from ..sufficient_statistics import SufficientStatistics
 from .memory import Memory
 
 

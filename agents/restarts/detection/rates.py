@@ -1,4 +1,4 @@
-r"""The ridge and the threshold of the change-point test, as functions of the number of samples.
+"""The ridge and the threshold of the change-point test by the number of samples, or by cross-validation.
 
 With a the smoothness of the kernel, d the features of a covariate and e = (2a + d) / (2a + d + 1),
 
@@ -8,7 +8,8 @@ With a the smoothness of the kernel, d the features of a covariate and e = (2a +
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
@@ -16,7 +17,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from bandit_envs.basics.arguments import require_not_negative, require_positive
 from bandit_envs.basics.types import Floats, Ints
 
-from ...kernels.order import order_of
+from ...kernels.amplitude import order_of
 
 PAPER_THETA = 2.6  # on [0, 5], for functions of prior std 1
 PAPER_VOLUME = 5.0
@@ -97,3 +98,36 @@ class TestRates:
     def threshold(self, n: float | Floats | Ints) -> Floats:
         """Return theta_n, (h,) -> (h, q)."""
         return np.multiply.outer(np.asarray(n, dtype=np.float64) ** -self.exponent, np.atleast_1d(self.theta))
+
+
+CROSS_VALIDATED = "cross-validated"  # in place of c
+CANDIDATES = tuple(np.geomspace(1e-5, 30.0, 27).tolist())
+FEWEST = 8  # samples from which c is chosen
+
+
+def due(count: int) -> bool:
+    """Return True if c is chosen anew at so many samples: at 8, 16, 32, ..."""
+    return count >= FEWEST and count & (count - 1) == 0
+
+
+def best_ridge(
+    gram: Floats, value: Floats, rates: TestRates, candidates: Sequence[float] = CANDIDATES
+) -> float:
+    """Return the c with the least error on samples left out one at a time (Avanesov 2020, Remark 3.1).
+
+    In closed form: with A = K + n rho_n I the error at sample i is (A^-1 y)_i / (A^-1)_ii.
+
+    Args:
+        gram: K, (n, n).
+        value: y, responses minus their mean, (n, q).
+        rates: for any c.
+        candidates: values of c to choose from.
+    """
+    errors = [_left_out(gram, value, replace(rates, ridge=c)) for c in candidates]
+    return float(candidates[int(np.argmin(errors))])
+
+
+def _left_out(gram: Floats, value: Floats, rates: TestRates) -> float:
+    n = len(value)
+    inverse = np.linalg.inv(gram + rates.penalty(n) * gram.diagonal().max() * np.eye(n))
+    return float(np.mean((inverse @ value / inverse.diagonal()[:, None]) ** 2))

@@ -1,4 +1,4 @@
-"""A parameter as an axis of a figure: its positions, its scale and its labels."""
+"""Axes of a tuner's figures: a parameter's places, scale and labels, on a figure that may be given."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
+from bandit_envs.rendering.picture import ShownFigure, figure_of, given_axes, require_size
 
-from ..categorical import Categorical
-from ..numeric import Integer, Log
-from ..parameters import Parameter
+from ..parameters import Categorical, Integer, Log, Parameter
 
 
 class ParameterAxis:
@@ -57,3 +58,26 @@ class ParameterAxis:
             set_scale("log")
         elif isinstance(kind, Integer):
             axis.set_major_locator(MaxNLocator(integer=True))
+
+
+WIDTH, HEIGHT = 3.4, 3.2  # inches of a panel among several
+ALONE = 5.6
+COLUMNS = 3  # panels in a row
+
+
+def axes_for(count: int, ax: Any, size: Any) -> tuple[Figure, list[Axes]]:
+    """Return `count` axes and their figure: the given ones, or new ones of a size in inches."""
+    if ax is not None:
+        axes = given_axes(ax, count)
+        require(size is None, "size", "None where axes are given", size)
+        return figure_of(axes[0]), axes
+    columns = 2 if count == 4 else min(count, COLUMNS)
+    rows = -(-count // columns)
+    if size is not None:
+        require_size(size)
+    natural = (ALONE if count == 1 else WIDTH * columns, HEIGHT * rows)
+    figure = ShownFigure.of_size(*(natural if size is None else size))
+    axes = list(figure.subplots(rows, columns, squeeze=False).ravel())
+    for spare in axes[count:]:
+        spare.remove()
+    return figure, axes[:count]

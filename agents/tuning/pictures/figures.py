@@ -1,9 +1,11 @@
-"""Figures of a tuner; only this module and those it imports here need matplotlib."""
+"""Figures of a tuner; the only modules of the tuner that import matplotlib are here."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,14 +13,148 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from bandit_envs.basics.arguments import require_choice
+from bandit_envs.basics.arguments import require, require_choice
 from bandit_envs.basics.types import Floats
 
+from ..feasibility import feasibility_of
+from ..history import Experiment, Round
+from ..plan import Plan, sign_of
 from ..player import QUANTILE
-from ..scale import sign_of
-from .canvas import axes_for
-from .contour import draw_contour
-from .drawing import BEST, FAILED, TOLD, Drawing, legend
+from ..reading import Reading
+from ..space import Values
+from .axes import ParameterAxis, axes_for
+
+TOLD, BEST, FAILED = "tab:blue", "tab:orange", "tab:red"
+
+
+@dataclass
+class Drawing:
+    """Data of a tuner's figure.
+
+    Args:
+        plan, rounds: of the tuner.
+        experiments, best: their outcomes.
+        parameters: names of those that are drawn, None for all, or for a contour the two most important.
+        context: of the drawn model; None for that of the latest experiment.
+    """
+
+    plan: Plan
+    rounds: Sequence[Round]
+    experiments: Sequence[Experiment]
+    best: Experiment | None
+    parameters: Sequence[str] | None
+    context: Values | None
+
+    def __post_init__(self) -> None:
+        require(self.rounds, "tuner", "one with experiments, to draw them", "none")
+        known, given = self.plan.parameters.kinds, self.parameters
+        listed = given is None or (len(given) > 0 and not isinstance(given, str) and set(given) <= set(known))
+        require(listed, "parameters", f"names of {', '.join(known)}", given)
+        if self.context is None:
+            self.context = dict(self.rounds[-1].context)
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The model, computed on access because not all figures draw it."""
+        return Reading(self.plan, self.rounds, self.context or {})
+
+    @property
+    def told(self) -> list[Experiment]:
+        """Experiments with a value."""
+        return self.in_state("told")
+
+    def in_state(self, state: str) -> list[Experiment]:
+        """Return experiments in a state."""
+        return [each for each in self.experiments if each.state == state]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the drawn parameters."""
+        return list(self.plan.parameters.kinds if self.parameters is None else self.parameters)
+
+    @property
+    def centre(self) -> Values:
+        """Parameters at which slices cross: those of the best experiment, or of the latest value."""
+        return dict((self.best or self.told[-1]).parameters)
+
+    def axis(self, name: str) -> ParameterAxis:
+        """Return the axis of one parameter."""
+        return ParameterAxis(name, self.plan.parameters.kinds[name])
+
+    def features(self, changed: Sequence[Values]) -> Floats:
+        """Return features of the centre with some values changed, (n, d)."""
+        centre = self.centre
+        return np.array([self.plan.parameters.features({**centre, **each}) for each in changed])
+
+
+def legend(ax: Axes) -> None:
+    """Draw one legend entry a label, above all axes."""
+    handles, labels = ax.get_legend_handles_labels()
+    once = dict(zip(labels, handles, strict=True))
+    ax.figure.legend(
+        once.values(), once.keys(), loc="outside upper center", ncols=5, columnspacing=1.0, frameon=False
+    )
+
+
+COARSE, LEVELS = 41, 12  # positions along each side, and levels of the mean
+LIKELY = 0.5  # probability of success at the drawn border
+
+
+def draw_contour(drawing: Drawing, axes: Sequence[Axes]) -> None:
+    """Draw the model's mean over two parameters through the best experiment, and likely failures."""
+    (ax,) = axes
+    across, up = (drawing.axis(name) for name in _pair(drawing))
+    columns, rows = across.values(COARSE), up.values(COARSE)
+    grid = [{across.name: x, up.name: y} for y in rows for x in columns]
+    features, shape = drawing.features(grid), (len(rows), len(columns))
+    mean = drawing.reading.predict(features)[0].reshape(shape)
+    x, y = across.places(columns), up.places(rows)
+    smooth = not (across.named or up.named) and min(shape) > 1
+    drawn = ax.contourf(x, y, mean, LEVELS) if smooth else ax.pcolormesh(x, y, mean, shading="nearest")
+    ax.figure.colorbar(drawn, ax=ax, label="mean value by the model")
+    for state, marker, style in (
+        ("told", "o", {"mfc": "white", "mec": "black", "ms": 5}),
+        ("failed", "X", {"mfc": FAILED, "mec": "white", "ms": 8}),
+        ("pending", "s", {"mfc": "0.7", "mec": "black", "ms": 6}),
+    ):
+        some = [each.parameters for each in drawing.in_state(state)]
+        if some:
+            at = [axis.places([each[axis.name] for each in some]) for axis in (across, up)]
+            ax.plot(*at, marker, ls="none", label=state, clip_on=False, zorder=3, **style)
+    if drawing.best:
+        at = [axis.places([drawing.best.parameters[axis.name]]) for axis in (across, up)]
+        ax.plot(*at, "*", ms=14, mfc=BEST, mec="black", ls="none", label="best", clip_on=False, zorder=4)
+    _draw_border(drawing, ax, x, y, features, shape, smooth)
+    across.label(ax, "x")
+    up.label(ax, "y")
+    legend(ax)
+
+
+def _pair(drawing: Drawing) -> list[str]:
+    if drawing.parameters is not None:
+        require(len(drawing.names) == 2, "parameters", "two names, of a contour", drawing.parameters)
+        return drawing.names
+    require(len(drawing.names) > 1, "kind", "another one where there is a single parameter", "contour")
+    worth = drawing.reading.importance
+    chosen = sorted(drawing.names, key=lambda name: -worth[name])[:2]
+    return [name for name in drawing.names if name in chosen]
+
+
+def _draw_border(
+    drawing: Drawing, ax: Axes, x: Floats, y: Floats, features: Floats, shape: tuple[int, int], smooth: bool
+) -> None:
+    """Draw the border where a success is as likely as a failure."""
+    believed = feasibility_of(drawing.plan, drawing.rounds)
+    if believed is None or not smooth:
+        return
+    context = drawing.plan.contexts.features(drawing.context or {})
+    points = np.hstack([np.broadcast_to(context, (len(features), len(context))), features])
+    probability = believed.probability(points).reshape(shape)
+    ax.contourf(x, y, probability, [0.0, LIKELY], colors="none", hatches=["///"])
+    if probability.min() < LIKELY < probability.max():
+        ax.contour(x, y, probability, [LIKELY], colors=FAILED, linestyles="--")
+        ax.plot([], [], color=FAILED, ls="--", label="half fail")
+
 
 BELIEF = "0.35"
 FINE = 101  # positions along a slice

@@ -1,8 +1,7 @@
 """Draw the delays of feedback: in rounds, in units of time, longer for some arms or rewards."""
 
 from bandit_envs.laws.delays.base import TAIL, Delay
-from bandit_envs.laws.delays.by_arm import BASES, ByArm
-from bandit_envs.laws.delays.by_reward import ByReward
+from bandit_envs.laws.delays.by_play import BASES, ByArm, ByReward
 from bandit_envs.laws.delays.in_rounds import (
     Constant,
     Cyclic,

@@ -2,8 +2,7 @@
 
 from bandit_envs.laws.functions.base import SELDOM_BELOW, FunctionLaw, Moments
 from bandit_envs.laws.functions.given import KnownFunction, Recorded
-from bandit_envs.laws.functions.gp_sample import GPSample
-from bandit_envs.laws.functions.rkhs import RKHSFunction
+from bandit_envs.laws.functions.random import GPSample, RKHSFunction
 
 __all__ = [
     "LAWS",

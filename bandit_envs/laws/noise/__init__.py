@@ -1,8 +1,7 @@
 """Draw observation noise at standard deviation 1; trial and play set the scale."""
 
 from bandit_envs.laws.noise.base import Noise
-from bandit_envs.laws.noise.by_arm import ByArm
-from bandit_envs.laws.noise.everywhere import Gaussian, NoNoise, Pareto, StudentT, Uniform
+from bandit_envs.laws.noise.laws import ByArm, Gaussian, NoNoise, Pareto, StudentT, Uniform
 
 __all__ = ["LAWS", "ByArm", "Gaussian", "NoNoise", "Noise", "Pareto", "StudentT", "Uniform"]
 

@@ -1,8 +1,7 @@
 """Define the costs of plays and the budget that ends an episode."""
 
 from bandit_envs.laws.play_costs.base import PlayCosts
-from bandit_envs.laws.play_costs.constant import ConstantCosts, Free, UnitCosts
-from bandit_envs.laws.play_costs.drawn import GPCosts, LogGPCosts
+from bandit_envs.laws.play_costs.laws import ConstantCosts, Free, GPCosts, LogGPCosts, UnitCosts
 
 __all__ = ["FREE", "LAWS", "ConstantCosts", "Free", "GPCosts", "LogGPCosts", "PlayCosts", "UnitCosts"]
 

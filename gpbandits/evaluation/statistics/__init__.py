@@ -4,26 +4,36 @@ Values have the trial axis first, (B,) or (B, T); columns are treated separately
 """
 
 from gpbandits.evaluation.statistics.across import (
+    Rank,
+    joint_tests,
     mean_improvement,
     normalised_scores,
     performance_profile,
+    rank_sets,
 )
 from gpbandits.evaluation.statistics.bootstrap import bootstrap_interval
-from gpbandits.evaluation.statistics.interval import ENOUGH, FEW, RESAMPLES, Interval
-from gpbandits.evaluation.statistics.order import ordered
+from gpbandits.evaluation.statistics.interval import (
+    ENOUGH,
+    FEW,
+    RESAMPLES,
+    Interval,
+    interquartile_mean,
+    log_log_slope,
+    quantile_band,
+    skew_notes,
+    too_skewed,
+)
 from gpbandits.evaluation.statistics.pairs import (
     Comparison,
     compare,
     holm,
+    ordered,
     paired_difference,
     paired_ratio,
     probability_of_improvement,
     sign_flip_test,
     wilson_interval,
 )
-from gpbandits.evaluation.statistics.ranks import Rank, joint_tests, rank_sets
-from gpbandits.evaluation.statistics.slopes import log_log_slope
-from gpbandits.evaluation.statistics.spread import interquartile_mean, quantile_band, skew_notes, too_skewed
 
 __all__ = [
     "ENOUGH",

@@ -1,11 +1,15 @@
-"""All statistics share the type of an interval, the resamples and the checks of this module."""
+"""Intervals of every statistic, the spread of single trials, and the exponent at which regret grows."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import skew, trim_mean
 
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, Ints
 
 ENOUGH = 20  # trials
 FEW = (
@@ -57,3 +61,93 @@ def check_pairs(values: Floats, baseline: Floats) -> None:
     """Raise unless the trials of two agents can be paired."""
     if np.shape(values) != np.shape(baseline):
         raise ValueError(f"pairs need equal shapes, got {np.shape(values)} and {np.shape(baseline)}")
+
+
+SKEW = 0.36  # in units of sqrt(n), beyond which intervals may cover in fewer than 90 % of cases
+
+
+def quantile_band(values: Floats, low: float = 0.1, high: float = 0.9) -> Interval:
+    """Return the median over trials and the band between two quantiles, by default 10 and 90 %."""
+    return Interval(*np.quantile(checked(values), [0.5, low, high], axis=0))
+
+
+def interquartile_mean(values: Floats) -> Floats:
+    """Return the mean of the middle half of trials (Agarwal et al. 2021), (B,) or (B, T) -> () or (T,)."""
+    return trim_mean(checked(values), 0.25, axis=0)
+
+
+def too_skewed(values: Floats) -> bool:
+    """Return whether the sample skewness of n trials, (n,), lies beyond +-0.36 sqrt(n).
+
+    Coverage of a bootstrap interval errs in first order by skewness / sqrt(n). Of laws of which the median
+    sample is within, 95 % intervals hold the mean in 90 % of cases or more from 20 trials on; of lognormal
+    ones of sigma 1 and 1.5, at 20 and 30 trials, in 81 to 89 %.
+    """
+    values = checked(values)
+    spread = np.ptp(values) > 1e-12 * np.abs(values).max()
+    return bool(spread and abs(skew(values)) > SKEW * np.sqrt(len(values)))
+
+
+def skew_notes(finals: Mapping[str, Floats], baseline: str) -> list[str]:
+    """Name the agents of which values, or differences to the baseline, are too skewed for their intervals.
+
+    Args:
+        finals: of each agent on the same trials, (n,) each; of fewer than 20 tables warn anyway.
+        baseline: one of the labels.
+    """
+    few = len(finals[baseline]) < ENOUGH
+    skewed = [x for x, y in finals.items() if too_skewed(y) or too_skewed(y - finals[baseline])]
+    said = (
+        f"Skewed over the trials (sample skewness beyond {SKEW} sqrt(n)), by value or difference to the "
+        f"baseline: {', '.join(skewed)}. Intervals then may hold the mean in fewer than 90 % of cases: of "
+        "lognormal values of sigma 1 in 87 % with 20 and 89 % with 30 trials."
+    )
+    return [said] if skewed and not few else []
+
+
+def log_log_slope(
+    curves: Floats,
+    rounds: Ints,
+    window: tuple[int, int],
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Interval:
+    r"""Return the exponent b of mean regret ~ t^b over a window, with its percentile bootstrap interval.
+
+    It is the least-squares slope of log mean_i R_i(t) on log t, each round weighted by its share of the
+    logarithmic axis (trapezoidal rule), so that the spacing of rounds does not matter.
+
+    Args:
+        curves: regret, positive in the mean, (B, T).
+        rounds: t of each column, (T,).
+        window: first and last t that count; report it with the slope.
+        level: level of the interval, which is NaN for one trial.
+        seed: seed of the resamples.
+        resamples: number of resamples.
+    """
+    rounds = np.asarray(rounds)
+    if window[0] < 1:
+        raise ValueError(f"window must begin at round 1 or later, for a logarithm, got {window}")
+    inside = (rounds >= window[0]) & (rounds <= window[1])
+    if inside.sum() < 2:
+        raise ValueError(f"window {window} must hold at least two of the recorded rounds, got {inside.sum()}")
+    curves = checked(curves)[:, inside]
+    counts = resample_counts(len(curves), seed, resamples)
+    means = np.vstack([curves.mean(axis=0), counts @ curves / len(curves)])  # (1 + resamples, T)
+    if not (means > 0).all():
+        raise ValueError(
+            f"regret must be positive in the window {window} for a logarithm; choose a later one"
+        )
+    slopes = np.log(means) @ _slope_weights(rounds[inside])
+    ends = np.quantile(slopes[1:], tails(level)) if len(curves) > 1 else np.full(2, np.nan)
+    return Interval(slopes[0], *ends)
+
+
+def _slope_weights(rounds: Ints) -> Floats:
+    """Return the vector whose product with log R is the weighted least-squares slope, (T,)."""
+    x = np.log(rounds)
+    gap = np.diff(x, prepend=x[0], append=x[-1])
+    weight = (gap[:-1] + gap[1:]) / 2
+    centred = x - np.average(x, weights=weight)
+    return weight * centred / (weight @ centred**2)

@@ -11,15 +11,15 @@ import references
 from agent_cases import BATCHED, takes
 
 import agents
-from agents.acquisition.dmm import DMM
-from agents.agent.view import View
+from agents.acquisition.robust import DMM
+from agents.agent.candidates import View
 from agents.beliefs.ridges import RATIOS, Ridges
 from agents.beliefs.surface import ridges_at
 from agents.model.model import Model
 from agents.posteriors import FORMS
-from agents.posteriors.sufficient_statistics import SufficientStatistics
+from agents.posteriors.base import SufficientStatistics
 from agents.registry import resolve_agent
-from agents.widths.amm import AMMWidth
+from agents.widths.bounded_norm import AMMWidth
 from bandit_envs import Setting
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.kernels.kernels import make_kernel

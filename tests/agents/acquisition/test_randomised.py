@@ -14,12 +14,12 @@ import agents
 from agents.acquisition.by_name import RULES
 from agents.acquisition.randomised import EIMS, PIMS, OfSize
 from agents.acquisition.rules import ExpectedImprovement
-from agents.agent.view import View
+from agents.agent.candidates import View
 from agents.model.model import Model
 from agents.registry import resolve_agent
-from agents.widths.fixed import FixedWidth
-from agents.widths.gain_tables import upper_bound
+from agents.widths.information_gain import upper_bound
 from agents.widths.randomised import CompactSize, FiniteSize, mean_width, squared_width
+from agents.widths.tuned import FixedWidth
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problems.synthetic import synthetic

@@ -25,10 +25,10 @@ from agents.acquisition.rules import (
     ProbabilityOfImprovement,
     Thompson,
 )
-from agents.model.tie_breaking import BLOCK, TieBreaker, argmax_with_ties
-from agents.widths.finite_set import FiniteSetWidth
-from agents.widths.fixed import FixedWidth
+from agents.model.choice import BLOCK, TieBreaker, argmax_with_ties
+from agents.widths.prior_draws import FiniteSetWidth
 from agents.widths.randomised import FiniteSize
+from agents.widths.tuned import FixedWidth
 from bandit_envs.basics.types import Floats, Ints
 
 

@@ -8,8 +8,8 @@ from box_cases import HERE, SETTING, feed
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
+from agents.agent.batching import NearestArm
 from agents.agent.box_agent import BoxAgent
-from agents.agent.nearest_arm import NearestArm
 from agents.beliefs.surface import Surface
 from agents.box import AtPoints
 from agents.box.incumbents import BestPlays

@@ -11,9 +11,9 @@ from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
-from agents.agent.nearest_arm import NearestArm
+from agents.agent.batching import NearestArm
 from agents.algorithms.constrained_ei import constrained_ei
-from agents.model.recommendation import Recommendation
+from agents.model.choice import Recommendation
 from agents.tuning import Advice
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid
@@ -248,7 +248,7 @@ def test_values_of_any_size_give_the_same_questions(size):
 @pytest.mark.parametrize("value", [0.1, -0.3, 1e-9])
 def test_equal_values_have_no_deviation(value):
     """The mean of 0.1 three times is 0.10000000000000002: their computed deviation is 2e-17, not 0."""
-    from agents.tuning.scale import Scale
+    from agents.tuning.plan import Scale
 
     for count in range(1, 20):
         assert Scale.of("maximise", [value] * count).deviation == 1.0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from agents.agent.streams import ROLES, Streams
+from agents.agent.generators import ROLES, Streams
 
 
 def test_the_generators_of_a_role_are_those_that_spawn_makes_in_the_order_of_the_roles():

@@ -13,7 +13,7 @@ import agents
 from agents import Linear, Tuner
 from agents.algorithms.constrained_ei import constrained_ei
 from agents.model.hyperparameters import Fitter
-from agents.model.likelihood_prior import Spreads
+from agents.model.likelihood import Spreads
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery
 

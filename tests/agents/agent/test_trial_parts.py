@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import agents
-from agents.acquisition.of_model import Always
-from agents.agent.assembly import assemble
-from agents.agent.trial_parts import part_of_trial
+from agents.acquisition.by_name import Always
+from agents.agent.assembly import assemble, part_of_trial
 from agents.model.model import Model
 from agents.objectives.first_plays import GivenUnits
-from agents.restarts.calibrated_alarm import CalibratedAlarm
+from agents.restarts.alarms import CalibratedAlarm
 from agents.validation import PerTrial
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery

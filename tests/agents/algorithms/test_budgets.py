@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents.acquisition.improvement import log_expected_improvement
-from agents.acquisition.per_cost import gittins_index
+from agents.acquisition.improvement import gittins_index, log_expected_improvement
 from gpbandits import evaluate
 from gpbandits.evaluation.spending import over_budget
 

@@ -10,9 +10,9 @@ import references
 from rectified_cases import problem
 
 import agents
-from agents.beliefs import of_costs
+from agents.beliefs import censored
+from agents.beliefs.by_name import COST_BELIEFS, CensoredCost
 from agents.beliefs.censored import Censored
-from agents.beliefs.of_costs import COST_BELIEFS, CensoredCost
 from agents.model.model import Model
 from bandit_envs import BanditEnv
 from bandit_envs.laws import delays
@@ -152,5 +152,5 @@ def test_shifted_costs_violate_many_times_as_much(monkeypatch):
         return result.hard_violation["it"][:, -1].mean()
 
     unshifted = violation()
-    monkeypatch.setattr(of_costs, "CensoredCost", Shifted)
+    monkeypatch.setattr(censored, "CensoredCost", Shifted)
     assert violation() > 3.0 * unshifted

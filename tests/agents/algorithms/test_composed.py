@@ -11,14 +11,13 @@ from agents.acquisition.by_name import RULES, UNITLESS
 from agents.algorithms.composed import IMPROVING
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.censored import Censored
-from agents.beliefs.hallucinated import Hallucinated
+from agents.beliefs.imputed import Hallucinated
 from agents.kernels.context_free import InContext, without_contexts
+from agents.objectives.base import Reward
 from agents.objectives.by_name import APART, CONSTRAINTS
-from agents.objectives.multipliers import Multipliers
 from agents.objectives.penalised import Penalised
-from agents.objectives.penalties import LinearDual, Multiplicative
-from agents.objectives.rectified import Rectified
-from agents.objectives.reward import Reward
+from agents.objectives.penalties import LinearDual, Multiplicative, Multipliers
+from agents.objectives.primal_dual import Rectified
 from agents.restarts.base import Never
 from agents.restarts.by_name import RESTARTS
 from agents.restarts.in_order import InOrder

@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import Matern
 import agents
 import bandit_envs
 from agents.agent import gp_agent
-from agents.model.tie_breaking import argmax_with_ties
+from agents.model.choice import argmax_with_ties
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.laws import Gaussian, KnownFunction, delays
 from bandit_envs.laws.functions import Moments

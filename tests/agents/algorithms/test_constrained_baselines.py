@@ -9,7 +9,7 @@ from agents.algorithms.bandit_oco import bandit_oco
 from agents.algorithms.constrained_ei import constrained_ei
 from bandit_envs.laws import delays
 from gpbandits import check_agent, evaluate
-from gpbandits.evaluation.stages import stages
+from gpbandits.evaluation.rehearsal import stages
 
 FACTORIES = {
     "bandit-oco": "agents.algorithms.bandit_oco:bandit_oco",

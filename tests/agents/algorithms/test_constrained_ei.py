@@ -5,7 +5,7 @@ from baseline_cases import LINE, NOWHERE, SETTING, feedback, play, started
 from scipy import stats
 from sklearn.gaussian_process import GaussianProcessRegressor
 
-from agents.acquisition.feasible_improvement import log_feasibility
+from agents.acquisition.improvement import log_feasibility
 from agents.algorithms.constrained_ei import constrained_ei
 from agents.beliefs.surrogates import Prediction
 from bandit_envs import Setting

@@ -9,11 +9,15 @@ from sklearn.gaussian_process.kernels import Matern
 
 import agents
 from agents import Linear, Log, Tuner
-from agents.acquisition.feasible_improvement import FeasibleImprovement, FeasibleMean, log_feasibility
-from agents.acquisition.improvement import log_expected_improvement
+from agents.acquisition.improvement import (
+    FeasibleImprovement,
+    FeasibleMean,
+    log_expected_improvement,
+    log_feasibility,
+)
 from agents.beliefs.surrogates import Prediction
 from agents.box import AtPoints
-from agents.box.joint_landscape import JointLandscape
+from agents.box.acquisition_surface import JointLandscape
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery

@@ -14,7 +14,7 @@ from agents.beliefs.surface import Surface
 from agents.model.model import Model
 from bandit_envs import Setting, make
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.problem.per_trial import batch_settings
+from bandit_envs.problem.setting import batch_settings
 from bandit_envs.problems import build
 from gpbandits import evaluate
 

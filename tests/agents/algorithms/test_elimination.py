@@ -14,8 +14,7 @@ from scipy.stats import binomtest
 import agents
 from agents.algorithms.elimination import BANDS
 from agents.registry import resolve_agent
-from agents.restarts.batches import doubling_lengths, growing_lengths
-from agents.restarts.waiting import Quantile
+from agents.restarts.batches import Quantile, doubling_lengths, growing_lengths
 from bandit_envs import BanditVectorEnv
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.feedback import delivery

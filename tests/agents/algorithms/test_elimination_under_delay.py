@@ -10,7 +10,7 @@ import pytest
 from agent_cases import on_a_line
 
 import agents
-from agents.algorithms.elimination_under_delay import WAITS
+from agents.algorithms.elimination import WAITS
 from bandit_envs import Setting
 from bandit_envs.laws.delays import Constant, Geometric, Poisson
 from gpbandits import evaluate

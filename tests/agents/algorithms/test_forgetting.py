@@ -9,13 +9,21 @@ import pytest
 
 import agents
 import bandit_envs
-from agents.algorithms.forgetting import r_gp_ucb, sw_gp_ucb, tv_gp_ucb, w_gp_ucb
-from agents.algorithms.memory_length import discount_of, drift_of, memory_length, window_of
+from agents.algorithms.forgetting import (
+    discount_of,
+    drift_of,
+    memory_length,
+    r_gp_ucb,
+    sw_gp_ucb,
+    tv_gp_ucb,
+    w_gp_ucb,
+    window_of,
+)
 from agents.beliefs.forgetting import discounted, sliding_window, time_varying
-from agents.model.clock import Clock
 from agents.model.model import Model
+from agents.model.rounds import Clock
 from agents.registry import resolve_agent
-from agents.widths.logarithmic import LogarithmicWidth
+from agents.widths.tuned import LogarithmicWidth
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import GPSample, changes, delays

@@ -10,8 +10,7 @@ from agent_cases import on_a_line
 from scipy import stats
 
 import agents
-from agents.algorithms.aggregated import chances_of
-from agents.beliefs.functionals import Functionals
+from agents.algorithms.aggregated import Functionals, chances_of
 from agents.model.model import Model
 from bandit_envs import Setting
 from bandit_envs.kernels import gram

@@ -11,9 +11,9 @@ import agents
 from agents.acquisition.incumbents import MaxMean
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.delivered import Delivered
-from agents.objectives.reward import PlayByPlay, Reward
+from agents.objectives.base import PlayByPlay, Reward
 from agents.restarts.base import Never, Periodic, Unobservant
-from agents.widths.fixed import FixedWidth
+from agents.widths.tuned import FixedWidth
 from gpbandits import evaluate
 
 GP, COMPOSITE = "GPBandit-GP-v0", "GPBandit-Composite-v0"

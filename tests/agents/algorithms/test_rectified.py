@@ -11,7 +11,7 @@ from agents.algorithms import rectified
 from agents.beliefs.surface import Surface
 from agents.box import AtPoints
 from agents.objectives.by_name import APART
-from agents.objectives.rectified import TOLERANCE
+from agents.objectives.primal_dual import TOLERANCE
 from agents.registry import resolve_agent
 from bandit_envs.laws import delays
 from bandit_envs.problem.feedback import delivery

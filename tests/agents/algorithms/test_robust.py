@@ -16,14 +16,13 @@ from agents.acquisition.robust import (
     Misspecification,
     RobustUCB,
 )
-from agents.beliefs.alike import Alike
-from agents.beliefs.delivered import Delivered
-from agents.beliefs.pulls import pulls
+from agents.beliefs.delivered import Alike, Delivered
+from agents.beliefs.ridges import pulls
 from agents.model.model import Model
-from agents.objectives.truncated import Truncated
+from agents.objectives.robust import Truncated
 from agents.posteriors import FORMS
-from agents.widths.fixed import FixedWidth
 from agents.widths.robust import CorruptedWidth, MisspecifiedWidth, TruncatedWidth
+from agents.widths.tuned import FixedWidth
 from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problems import build
@@ -188,7 +187,7 @@ def test_on_a_box_the_scores_are_those_of_the_set(name):
         for player, action in ((agent, box.to_action(ARMS[arm])), (env_like, arm)):
             t = player.round
             player.update(np.zeros(1), action, 1.0, delivered(t))
-    from agents.beliefs.pulls import pulls_on_box
+    from agents.beliefs.ridges import pulls_on_box
 
     extra = env_like.rule.extra
     np.testing.assert_allclose(

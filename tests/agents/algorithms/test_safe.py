@@ -12,17 +12,16 @@ from agents.acquisition.rules import UCB
 from agents.agent.assembly import assemble
 from agents.algorithms import safe
 from agents.beliefs.delivered import Delivered
-from agents.beliefs.hallucinated import Hallucinated
-from agents.objectives.lipschitz_masks import ByNeighbours
+from agents.beliefs.imputed import Hallucinated
 from agents.objectives.safe import safe_parts
-from agents.objectives.safe_masks import ByBands
+from agents.objectives.safe_masks import ByBands, ByNeighbours
 from agents.registry import resolve_agent
-from agents.widths.fixed import FixedWidth
+from agents.widths.tuned import FixedWidth
 from bandit_envs import BanditEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, GPSample, Uniform, changes, delays
 from bandit_envs.laws.availability import Bernoulli
-from bandit_envs.laws.feasibility import FeasibleShare
+from bandit_envs.laws.derived import FeasibleShare
 from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
 from gpbandits.evaluation.safety import reachable

@@ -11,9 +11,8 @@ import bandit_envs
 from agents.algorithms import sketched
 from agents.beliefs.sketched import READINGS
 from agents.posteriors import posterior
-from agents.posteriors.sketch import Sketch
-from agents.posteriors.sketched import SketchedPosterior
-from agents.posteriors.sufficient_statistics import SufficientStatistics
+from agents.posteriors.base import SufficientStatistics
+from agents.posteriors.sketched import Sketch, SketchedPosterior
 from agents.registry import resolve_agent
 from agents.widths.sketched import BBKBWidth, BKBWidth
 from bandit_envs import Decisions, Problem, Setting

@@ -10,10 +10,9 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 import agents
 from agents import Linear, Tuner
 from agents.agent.assumptions import Growth, shrunk
-from agents.agent.several import Several
-from agents.agent.turns import NOBODY, Turns
+from agents.agent.several import NOBODY, Several, Turns
 from agents.algorithms import unknown_kernel
-from agents.kernels.shortened import inflation
+from agents.kernels.amplitude import inflation
 from agents.registry import resolve_agent
 from bandit_envs import BanditVectorEnv, Decisions, Problem, Setting
 from bandit_envs.kernels.kernels import TableKernel, make_kernel

@@ -8,19 +8,19 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
+from agents.acquisition.by_name import Always
 from agents.acquisition.incumbents import NoisyPlays
-from agents.acquisition.of_model import Always
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
-from agents.algorithms.memory_length import window_of
+from agents.algorithms.forgetting import window_of
 from agents.beliefs.delivered import Delivered
 from agents.beliefs.forgetting import sliding_window
 from agents.beliefs.surface import Surface
 from agents.box import AtPoints
-from agents.box.fantasies import fantasies
-from agents.box.landscape import BoxView, Landscape
+from agents.box.acquisition_surface import BoxView, Landscape
+from agents.box.incumbents import fantasies
 from agents.model.model import Model
-from agents.widths.fixed import FixedWidth
+from agents.widths.tuned import FixedWidth
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery

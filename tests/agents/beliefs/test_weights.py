@@ -12,15 +12,14 @@ from scipy.stats import binomtest
 
 import agents
 from agents.beliefs.base import Belief
-from agents.beliefs.delivered import Delivered
+from agents.beliefs.delivered import Delivered, Gathered
 from agents.beliefs.eliminating import Eliminating
-from agents.beliefs.gathered import Gathered
-from agents.beliefs.hallucinated import Hallucinated
+from agents.beliefs.imputed import Hallucinated
 from agents.beliefs.ridges import Ridges
 from agents.model.likelihood import Sample, negative_log_likelihood
 from agents.model.model import Model
 from agents.posteriors import FORMS
-from agents.widths.amm import AMMWidth
+from agents.widths.bounded_norm import AMMWidth
 from agents.widths.non_adaptive import PlainBand
 from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel

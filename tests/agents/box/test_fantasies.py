@@ -9,9 +9,8 @@ import agents
 from agents.acquisition.incumbents import MaxMean, NoisyPlays
 from agents.acquisition.rules import ExpectedImprovement
 from agents.beliefs.surface import Surface
-from agents.box.fantasies import fantasies, normal_points
-from agents.box.incumbents import SampledBest
-from agents.box.landscape import BoxView, Landscape, averaged
+from agents.box.acquisition_surface import BoxView, Landscape, averaged
+from agents.box.incumbents import SampledBest, fantasies, normal_points
 from agents.kernels.visited import Visited, VisitedGram
 from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor

@@ -8,10 +8,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 import agents
 from agents.acquisition.rules import PosteriorMean, Thompson
 from agents.box import Lattice, QuasiRandom
-from agents.box.polishing import Stacked, climbed
-from agents.box.search import sobol
-from agents.box.terrain import Terrain
-from agents.widths.fixed import FixedWidth
+from agents.box.search import Stacked, Terrain, climbed, sobol
+from agents.widths.tuned import FixedWidth
 from bandit_envs.problem.decisions import unit_grid
 
 

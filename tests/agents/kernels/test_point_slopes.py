@@ -13,9 +13,8 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from agents.kernels.point_slopes import linearise, prior_variance
-from agents.kernels.theta_slopes import in_theta
-from agents.kernels.with_theta import with_theta
-from bandit_envs.kernels.column_kernel import OnColumns
+from agents.kernels.theta_slopes import in_theta, with_theta
+from bandit_envs.kernels.kernels import OnColumns
 
 KERNELS = {
     "squared exponential": RBF(0.4),

@@ -5,9 +5,8 @@ import pytest
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
-from agents.kernels.shortened import has_length_scale, inflation, shortened
-from bandit_envs.kernels.column_kernel import OnColumns
-from bandit_envs.kernels.kernels import NAMED, TableKernel, make_kernel
+from agents.kernels.amplitude import has_length_scale, inflation, shortened
+from bandit_envs.kernels.kernels import NAMED, OnColumns, TableKernel, make_kernel
 
 POINTS = np.random.default_rng(0).random((12, 2))
 STATIONARY = [name for name in NAMED if has_length_scale(make_kernel(name))]

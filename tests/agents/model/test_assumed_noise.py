@@ -9,8 +9,8 @@ from agent_cases import BATCHED
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
 import agents
+from agents.model.defaults import NOISE_FLOOR, SMALLEST_NOISE
 from agents.model.model import Model
-from agents.model.noise import NOISE_FLOOR, SMALLEST_NOISE
 from agents.posteriors.select import FORMS, posterior
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.kernels.gram import Gram

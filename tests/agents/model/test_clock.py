@@ -9,7 +9,7 @@ from cases import by_hand
 
 import agents
 from agents.beliefs.censored import Censored
-from agents.model.clock import LATE, Clock, default_window, in_time
+from agents.model.rounds import LATE, Clock, default_window, in_time
 from bandit_envs import Setting, make
 from bandit_envs.laws import delays
 

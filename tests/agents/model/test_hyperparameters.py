@@ -11,13 +11,12 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import agents
 import bandit_envs
-from agents.acquisition.of_model import unit_of
+from agents.acquisition.by_name import unit_of
 from agents.agent.gp_agent import GPAgent
 from agents.beliefs.imputed import FILL_INS
 from agents.kernels.amplitude import has_amplitude, unit_kernel
 from agents.model.hyperparameters import Fitter
-from agents.model.likelihood import Sample, likelihood, negative_log_likelihood
-from agents.model.likelihood_prior import LogNormalPrior, Spreads
+from agents.model.likelihood import LogNormalPrior, Sample, Spreads, likelihood, negative_log_likelihood
 from agents.model.model import Model
 from agents.posteriors import FORMS
 from agents.registry import resolve_agent

@@ -5,7 +5,7 @@ import pytest
 from penalised_cases import BOTH, DISCS, EPOCH, HALF, HORIZON, Run, discs
 
 import agents
-from agents.objectives.multipliers import adaptive_step
+from agents.objectives.penalties import adaptive_step
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.laws import KnownFunction
 from bandit_envs.problems import build

@@ -7,7 +7,7 @@ from sklearn.gaussian_process.kernels import Matern
 import agents
 from agents.beliefs.surface import Surface
 from agents.box import AtPoints
-from agents.widths.improved import ImprovedWidth
+from agents.widths.bounded_norm import ImprovedWidth
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery

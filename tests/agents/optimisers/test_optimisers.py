@@ -18,7 +18,7 @@ from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 from gpbandits import check_agent, evaluate
-from gpbandits.evaluation.stages import stages
+from gpbandits.evaluation.rehearsal import stages
 
 NAMES = [name for name in agents.names() if hasattr(resolve_agent(name).make, "requires")]
 EACH = pytest.mark.parametrize("name", [agent_cases.installed(name) for name in NAMES])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from agents.posteriors import decomposition
+from agents.posteriors.base import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
-from agents.posteriors.sufficient_statistics import SufficientStatistics
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agents.posteriors.prior_draw import PriorDraw
+from agents.posteriors.weight_space import PriorDraw
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 

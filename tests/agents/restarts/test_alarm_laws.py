@@ -8,11 +8,9 @@ from alarm_cases import ARMS, NOISE, SMOOTH, alarms, dense, functions, setting, 
 from references import posterior
 
 import agents
+from agents.restarts.alarms import EventTriggered, LikelihoodRatio, RunLengths
 from agents.restarts.by_name import RESTARTS
-from agents.restarts.event_triggered import EventTriggered
 from agents.restarts.in_order import InOrder
-from agents.restarts.likelihood_ratio import LikelihoodRatio
-from agents.restarts.run_lengths import RunLengths
 
 
 def looks_in_order(name):

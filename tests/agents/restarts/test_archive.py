@@ -8,20 +8,19 @@ import scipy.stats
 from alarm_cases import ARMS, NOISE, SMOOTH, dense, functions, setting, told
 
 import agents
+from agents.acquisition.by_name import Always
 from agents.acquisition.incumbents import BestValue
-from agents.acquisition.of_model import Always
 from agents.acquisition.rules import UCB
 from agents.agent.assembly import assemble
 from agents.beliefs.censored import Censored
 from agents.beliefs.delivered import Delivered
-from agents.beliefs.hallucinated import Hallucinated
+from agents.beliefs.imputed import Hallucinated
 from agents.model.model import Model
 from agents.objectives.first_plays import FirstPlays
 from agents.posteriors import FORMS
-from agents.restarts.archive import Archive, Candidate, Seen
 from agents.restarts.base import Periodic
-from agents.restarts.evidence import TOLD_NOISE, UNKNOWN_NOISE, Evidence
-from agents.widths.fixed import FixedWidth
+from agents.restarts.evidence import TOLD_NOISE, UNKNOWN_NOISE, Archive, Candidate, Evidence, Seen
+from agents.widths.tuned import FixedWidth
 from bandit_envs import BanditEnv, Decisions, Problem
 from bandit_envs.laws import GPSample, changes
 from gpbandits import evaluate

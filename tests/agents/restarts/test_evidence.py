@@ -8,9 +8,8 @@ from alarm_cases import ARMS, NOISE, SMOOTH, alarms, dense, functions, setting, 
 from references import posterior
 
 import agents
-from agents.restarts.coordinates import Coordinates
 from agents.restarts.evidence import TOLD_NOISE, UNKNOWN_NOISE, Evidence
-from agents.restarts.starts import Starts
+from agents.restarts.outcomes import Coordinates, Starts
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 

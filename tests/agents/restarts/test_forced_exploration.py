@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from agents.restarts.forced_exploration import ForcedExploration, uniform_rounds
+from agents.restarts.on_alarm import ForcedExploration, uniform_rounds
 
 
 def letters(schedule, rounds):

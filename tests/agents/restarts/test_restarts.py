@@ -5,19 +5,18 @@ from functools import partial
 import numpy as np
 import pytest
 
+from agents.acquisition.by_name import Always
 from agents.acquisition.incumbents import BestValue
-from agents.acquisition.of_model import Always
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
 from agents.beliefs.censored import Censored
 from agents.beliefs.delivered import Delivered
 from agents.beliefs.forgetting import sliding_window, time_varying, wandering
-from agents.beliefs.hallucinated import Hallucinated
-from agents.beliefs.imputed import FILL_INS, Imputed
+from agents.beliefs.imputed import FILL_INS, Hallucinated, Imputed
 from agents.model.model import Model
 from agents.posteriors import FORMS
 from agents.restarts.base import Oracle, Periodic
-from agents.widths.fixed import FixedWidth
+from agents.widths.tuned import FixedWidth
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import GPSample, changes, delays

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agents.restarts.batches import growing_lengths
-from agents.restarts.waiting import Fixed, Quantile, SubExponential
+from agents.restarts.batches import Fixed, Quantile, SubExponential, growing_lengths
 from bandit_envs import Setting
 from bandit_envs.laws.delays import LAWS, Poisson
 

@@ -17,7 +17,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 import agents
 from agents.generators import preserved_generators
-from agents.rl.rendezvous import Rendezvous
+from agents.rl.bridge import Rendezvous
 from bandit_envs import BanditEnv, Setting
 
 

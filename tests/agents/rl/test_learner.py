@@ -16,12 +16,12 @@ from stable_baselines3 import A2C, DDPG, DQN, SAC
 
 import agents
 from agents.generators import preserved_generators
-from agents.rl.algorithms import ALGORITHMS
 from agents.rl.attribution import AttributedReplayBuffer
-from agents.rl.plays import Plays
+from agents.rl.bridge import Plays
+from agents.rl.recipe import ALGORITHMS
 from bandit_envs import BanditEnv, Setting
 from gpbandits.evaluation import check_agent, evaluate, trial_seeds
-from gpbandits.evaluation.stages import stages
+from gpbandits.evaluation.rehearsal import stages
 
 NAMES = [name for name in agents.names() if name.startswith("sb3-")]
 

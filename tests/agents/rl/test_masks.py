@@ -8,7 +8,7 @@ import pytest
 
 import agents
 from agents.generators import preserved_generators
-from agents.rl.algorithms import ALGORITHMS
+from agents.rl.recipe import ALGORITHMS
 from bandit_envs import BanditEnv
 from bandit_envs.problems import build
 from gpbandits import evaluate

@@ -13,7 +13,7 @@ from agents.rl.policy import Policy
 from bandit_envs import BanditEnv, Setting
 from gpbandits.evaluation import Result, check_agent, evaluate
 from gpbandits.experiments import Store, load_study, run
-from gpbandits.report.write import write_figures
+from gpbandits.report.page import write_figures
 
 KEYWORDS = {"num_arms": 8, "horizon": 20}
 PATH = "agents.rl:pretrained"
@@ -118,7 +118,7 @@ def test_a_policy_for_boxes_plays_any_number_of_arms(tmp_path):
 def test_what_it_has_learnt_is_worth_something():
     """The documented recipe, cut to a fraction: it beats random clearly."""
     policy = agents.train_policy("GPBandit-GP-v0", "ppo", env_kwargs=KEYWORDS, total_timesteps=12_000)
-    both = {"it": lambda setting: agents.rl.frozen.PretrainedAgent(setting, policy), "random": "random"}
+    both = {"it": lambda setting: agents.rl.policy.PretrainedAgent(setting, policy), "random": "random"}
     regret = evaluate("GPBandit-GP-v0", both, trials=30, env_kwargs=KEYWORDS).regret
     assert regret["it"][:, -1].mean() < 0.7 * regret["random"][:, -1].mean()
 

@@ -10,8 +10,8 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
+from agents.rl.bridge import RewardUnit, published_unit
 from agents.rl.training import train_policy
-from agents.rl.unit import RewardUnit, published_unit
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.laws import Gaussian, GPSample, KnownFunction, delays
 from bandit_envs.problem.decisions import unit_grid

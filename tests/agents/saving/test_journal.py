@@ -7,7 +7,7 @@ import pytest
 from agent_cases import on_a_line
 
 import agents
-from agents.saving.journal import Column, Journal
+from agents.saving.recorded import Column, Journal
 
 ALIKE = [np.float32([1, 2]), np.float32([3, 4]), np.float32([5, 6])]
 VALUES = {

@@ -8,11 +8,10 @@ import pytest
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
-from agents.box.terrain import Pool
+from agents.box.search import Pool
 from agents.registry import resolve_agent
-from agents.tuning.boards import BoxBoard, FiniteBoard, board, takes_search
-from agents.tuning.scale import Scale
-from agents.tuning.snapping import Snapped, Snapping
+from agents.tuning.decision_sets import BoxBoard, FiniteBoard, Snapped, Snapping, board, takes_search
+from agents.tuning.plan import Scale
 from agents.tuning.space import Space
 from bandit_envs.problem.feedback import delivery
 

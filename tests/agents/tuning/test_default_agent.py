@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from agents import Categorical, Linear, Tuner
-from agents.tuning.aside import BESIDE, beside, runs
-from agents.tuning.gate import Gate
+from agents.tuning.feasibility import BESIDE, Gate, beside, runs
 from agents.tuning.plan import LEARNING
 
 SQUARE = {"x": Linear(0, 1), "y": Linear(0, 1)}

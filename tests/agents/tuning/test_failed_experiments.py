@@ -6,8 +6,7 @@ from sklearn.gaussian_process.kernels import Matern
 
 from agents import Categorical, Integer, Linear, Tuner
 from agents.saving.files import read, write
-from agents.tuning.feasibility import Feasibility, feasibility_of
-from agents.tuning.gate import BOLD, CAUTIOUS, Gate, wanted_in
+from agents.tuning.feasibility import BOLD, CAUTIOUS, Feasibility, Gate, feasibility_of, wanted_in
 from agents.tuning.space import Space
 
 SQUARE = {"x": Linear(0, 1), "y": Linear(0, 1)}

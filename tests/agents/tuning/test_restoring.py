@@ -12,8 +12,8 @@ from agents import Integer, Linear, Tuner
 from agents.agent.box_agent import BoxAgent
 from agents.agent.gp_agent import GPAgent
 from agents.model.hyperparameters import Fitter
+from agents.posteriors.base import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
-from agents.posteriors.sufficient_statistics import SufficientStatistics
 from agents.saving.files import read, write
 from agents.tuning.tuner import FORM
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agents import Integer, Linear, Tuner
-from agents.tuning.clock import Time
+from agents.tuning.space import Time
 
 LINE = {"x": Linear(0, 1)}
 HOURS = 40.0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agents import Linear, Tuner
-from agents.tuning.told import as_number
+from agents.tuning.history import as_number
 
 SPACE = {"x": Linear(0, 1)}
 NUMBERS = {

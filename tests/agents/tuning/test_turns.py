@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from agents import Linear, Tuner
-from agents.tuning.turns import Turn
+from agents.tuning.workers import Turn
 
 SPACE = {f"x{i}": Linear(0, 1) for i in range(3)}
 

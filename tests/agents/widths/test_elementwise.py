@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agents.widths.elementwise import elementwise, log, sqrt
+from agents.widths.base import elementwise, log, sqrt
 
 
 class Formula:

@@ -14,14 +14,17 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
-from agents.widths.gain_tables import (
+from agents.widths.information_gain import (
+    Constant,
+    Rate,
+    Realised,
     greedy_bound,
     greedy_value,
+    rate_for,
     spectral_bound,
     upper_bound,
     water_filling,
 )
-from agents.widths.information_gain import Constant, Rate, Realised, rate_for
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kronecker import Kronecker
 from bandit_envs.problem.decisions import unit_grid

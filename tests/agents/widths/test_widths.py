@@ -7,22 +7,16 @@ import pytest
 import references
 from sklearn.gaussian_process.kernels import RBF, Matern, RationalQuadratic
 
-from agents.widths.amm import AMMWidth
-from agents.widths.compact import (
+from agents.widths.bounded_norm import AMMWidth, ImprovedWidth, RealBetaWidth, RKHSWidth, SelfNormalisedWidth
+from agents.widths.information_gain import Constant, Rate, upper_bound
+from agents.widths.prior_draws import (
     CompactWidth,
+    FiniteSetWidth,
     covering,
     derivative_constants,
     derivative_covariance,
 )
-from agents.widths.finite_set import FiniteSetWidth
-from agents.widths.fixed import FixedWidth
-from agents.widths.gain_tables import upper_bound
-from agents.widths.improved import ImprovedWidth
-from agents.widths.information_gain import Constant, Rate
-from agents.widths.kernel_ucb import KernelUCBWidth
-from agents.widths.real_beta import RealBetaWidth
-from agents.widths.rkhs import RKHSWidth
-from agents.widths.self_normalised import SelfNormalisedWidth
+from agents.widths.tuned import FixedWidth, KernelUCBWidth
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from gpbandits.theory.regret import bayesian_bound, compact_bound, delayed_bound, gp_ucb_bound, igp_ucb_bound

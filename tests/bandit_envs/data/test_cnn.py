@@ -21,7 +21,7 @@ from bandit_envs.data.cnn_training import (
     start,
     trained,
 )
-from bandit_envs.data.tuning import CNN_BOUNDS
+from bandit_envs.data.tables import CNN_BOUNDS
 from bandit_envs.laws import delays
 from bandit_envs.problems import build
 

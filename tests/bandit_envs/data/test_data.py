@@ -20,7 +20,7 @@ import pytest
 from bandit_envs import data
 from bandit_envs.data import files
 from bandit_envs.data.files import Source
-from bandit_envs.data.tuning import to_unit
+from bandit_envs.data.tables import to_unit
 
 CONTENT = b"1,2,3\n"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

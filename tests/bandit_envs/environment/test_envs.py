@@ -17,7 +17,7 @@ import bandit_envs
 from bandit_envs import BanditEnv, Setting
 from bandit_envs.environment.registration import IDS, register
 from bandit_envs.laws import GPSample, NoNoise, changes, delays
-from bandit_envs.problem.units import SLACK
+from bandit_envs.problem.decisions import SLACK
 
 each_case = pytest.mark.parametrize("case", CASES)
 

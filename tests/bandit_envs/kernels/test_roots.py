@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
+from bandit_envs.kernels.definite import FEW, pivoted_root, quick_white
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kronecker import Kronecker
-from bandit_envs.kernels.roots import FEW, pivoted_root, quick_white
 from bandit_envs.laws import GPSample, RKHSFunction
 from bandit_envs.problem.decisions import unit_grid
 

@@ -15,7 +15,7 @@ from bandit_envs.kernels import gram as gram_module
 from bandit_envs.kernels import shared
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problems import build
-from gpbandits.experiments.sharing import nbytes
+from gpbandits.experiments.work import nbytes
 
 SIZE = shared.FEWEST
 POINTS = np.linspace(0.0, 1.0, SIZE)[:, None]

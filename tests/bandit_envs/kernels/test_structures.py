@@ -12,9 +12,9 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from bandit_envs.kernels.circulant import EVEN, LARGEST_ERROR, Circulant, Torus
-from bandit_envs.kernels.column_kernel import OnColumns
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.kernels.product import parts_of, split
+from bandit_envs.kernels.kernels import OnColumns
+from bandit_envs.kernels.kronecker import parts_of, split
 from bandit_envs.kernels.random_features import SPECTRA, RandomFeatures, feature_count
 from bandit_envs.problem.decisions import unit_grid
 

@@ -24,10 +24,10 @@ from bandit_envs.laws import (
     changes,
     delays,
 )
+from bandit_envs.laws.derived import FeasibleShare
 from bandit_envs.laws.drift import STILL, OrnsteinUhlenbeck, Replay
-from bandit_envs.laws.feasibility import FeasibleShare
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.problem.drifting import BLOCK
+from bandit_envs.problem.drawn_functions import BLOCK
 from bandit_envs.problems import build
 
 HORIZON = 2 * BLOCK + 9

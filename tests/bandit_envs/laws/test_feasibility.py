@@ -23,7 +23,7 @@ from bandit_envs.laws import (
     changes,
     functions,
 )
-from bandit_envs.laws.feasibility import AsDrawn, FeasibleShare
+from bandit_envs.laws.derived import AsDrawn, FeasibleShare
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.optimum import maximise
 from bandit_envs.problems import build

@@ -12,8 +12,7 @@ from gymnasium.utils.env_checker import check_env
 from bandit_envs import BanditEnv
 from bandit_envs.laws import play_costs
 from bandit_envs.laws.play_costs import LAWS
-from bandit_envs.problem.per_trial import batch_settings
-from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.setting import Setting, batch_settings
 
 PAID = {name: law for name, law in LAWS.items() if law is not play_costs.Free}
 each_law = pytest.mark.parametrize("law", PAID)

@@ -13,7 +13,7 @@ from bandit_envs.laws.derived import Normalized, UnderKernel
 from bandit_envs.laws.functions import Moments
 from bandit_envs.laws.hard import HardFunctions
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.problem.safety import MARGIN
+from bandit_envs.problem.truth import MARGIN
 from bandit_envs.problems import build
 
 SMALL = {"num_arms": 30, "horizon": 30, "num_constraints": 2}

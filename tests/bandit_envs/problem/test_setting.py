@@ -17,7 +17,7 @@ from bandit_envs import Decisions, Setting
 from bandit_envs.laws import GPSample, Recorded, RKHSFunction, delays
 from bandit_envs.laws.derived import Normalized, UnderKernel
 from bandit_envs.problem.decisions import uniform_points, unit_grid
-from bandit_envs.problem.per_trial import batch_settings
+from bandit_envs.problem.setting import batch_settings
 from bandit_envs.problems import build, data_files
 from gpbandits import evaluate
 

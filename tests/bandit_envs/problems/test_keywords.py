@@ -21,7 +21,7 @@ from bandit_envs.laws import (
     RKHSFunction,
     Uniform,
 )
-from bandit_envs.laws.feasibility import FeasibleShare
+from bandit_envs.laws.derived import FeasibleShare
 from bandit_envs.problem.decisions import uniform_points, unit_grid
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
 from bandit_envs.problems.by_name import PRESET_OF

@@ -17,8 +17,7 @@ from urllib.parse import urlencode
 import pytest
 from study_cases import called
 
-from gpbandits.board.film import Choice, film
-from gpbandits.board.state import state_of
+from gpbandits.board.film import Choice, film, state_of
 from gpbandits.experiments import load_study, open_results
 
 DRIVER, CHROMIUM = shutil.which("chromedriver"), shutil.which("chromium")

@@ -5,7 +5,7 @@ import pytest
 from agents.registry import names, resolve_agent
 from bandit_envs.environment.registration import IDS
 from gpbandits.catalogue import agent, environment
-from gpbandits.commands.prose import filled
+from gpbandits.commands.terminal import filled
 
 INSTALLED = [name for name in names() if not resolve_agent(name).missing]
 

@@ -7,7 +7,7 @@ import pytest
 
 import agents
 from bandit_envs import BanditEnv
-from bandit_envs.environment.rounds import Round
+from bandit_envs.environment.info import Round
 from gpbandits import evaluate
 
 SMALL = {"num_arms": 8, "horizon": 6, "num_constraints": 1}

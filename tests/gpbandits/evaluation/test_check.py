@@ -16,7 +16,7 @@ from bandit_envs import BanditEnv
 from bandit_envs.laws.delays import Poisson
 from bandit_envs.problems import build
 from gpbandits.evaluation import AgentCheckError, check_agent
-from gpbandits.evaluation.stages import MAKERS, SMALL, stages
+from gpbandits.evaluation.rehearsal import MAKERS, SMALL, stages
 
 FEW = {"arms": stages()["finite"]}
 HERE = [name for name in agents.names() if not hasattr(resolve_agent(name).make, "requires")]

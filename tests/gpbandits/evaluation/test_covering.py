@@ -7,10 +7,9 @@ import agents
 from bandit_envs import BanditEnv
 from bandit_envs.problems import build
 from gpbandits import Result, evaluate
-from gpbandits.evaluation.covering import Covering
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.result import join_trials
-from gpbandits.evaluation.safety import reachable
+from gpbandits.evaluation.safety import Covering, reachable
 
 KEYWORDS = {"num_arms": 25, "horizon": 30, "safe_seed": True, "num_contexts": 1}
 AGENTS = {"config": "config", "safe": ("safe-ucb", {"cost_width": 2.0}), "losbo": "losbo"}

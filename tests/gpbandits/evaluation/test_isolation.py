@@ -16,7 +16,7 @@ import pytest
 from agent_cases import GAUSSIAN, LISTENING
 from players import FirstArm
 
-from bandit_envs.problem.single import SingleSimulator
+from bandit_envs.problem.simulator import SingleSimulator
 from gpbandits import Result, evaluate, trial_seeds
 from gpbandits.evaluation.isolation import AgentProcessError
 

@@ -6,14 +6,14 @@ import functools
 import numpy as np
 import pytest
 
-from gpbandits.evaluation import Result, evaluate, thinning, trace
+from gpbandits.evaluation import Result, evaluate, trace
 from gpbandits.evaluation.measures import MEASURES, SHARE, Measure, register
 from gpbandits.evaluation.metrics import METRICS
 from gpbandits.evaluation.record import join_trials
 from gpbandits.evaluation.statistics import wilson_interval
+from gpbandits.report.across import views
 from gpbandits.report.standings import relative_losses
 from gpbandits.report.tables import summary
-from gpbandits.report.views import views
 
 HORIZON = 50
 NUMBERS = {"gp-ucb": 0, "random": 1}  # of agents, for colours
@@ -35,7 +35,7 @@ def played(name, thinned=False):
 
 
 def thinned_in_blocks(name, tmp_path, monkeypatch):
-    for module in (trace, thinning):
+    for module in (trace,):
         monkeypatch.setattr(module, "BLOCK", 7)
     return played.__wrapped__(name, thinned=True)
 

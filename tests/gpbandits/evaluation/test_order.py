@@ -9,7 +9,7 @@ import pytest
 from synthetic import result as synthetic_result
 
 import agents
-from agents.capabilities import Features
+from agents.protocol import Features
 from bandit_envs import make
 from bandit_envs.data import find
 from bandit_envs.environment.registration import IDS

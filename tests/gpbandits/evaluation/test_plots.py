@@ -8,10 +8,9 @@ import pytest
 from matplotlib.image import imread
 from synthetic import result
 
-from gpbandits.evaluation.insets import add_inset, flattened
-from gpbandits.evaluation.marks import marks_in
+from gpbandits.evaluation.marks import marks_in, styles
 from gpbandits.evaluation.overlay import Overlay
-from gpbandits.evaluation.styles import styles
+from gpbandits.evaluation.panels import add_inset, flattened
 
 
 def legend(figure):

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from gpbandits.experiments import Store, Study, leftovers, run
-from gpbandits.experiments.leftovers import NOTE, tidied
+from gpbandits.experiments import Store, Study, locks, run
+from gpbandits.experiments.locks import NOTE, tidied
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
 
-pytestmark = pytest.mark.skipif(not leftovers.PROCESSES.is_dir(), reason="needs /proc")
+pytestmark = pytest.mark.skipif(not locks.PROCESSES.is_dir(), reason="needs /proc")
 STUDY = Study(
     "s",
     1,
@@ -27,7 +27,7 @@ def shared(tmp_path, monkeypatch):
     """Stands for the shared memory."""
     place = tmp_path / "shared"
     place.mkdir()
-    monkeypatch.setattr(leftovers, "PLACES", (place,))
+    monkeypatch.setattr(locks, "PLACES", (place,))
     return place
 
 
@@ -41,7 +41,7 @@ def left_by(pid, shared):
 def killed_run(folder):
     """The number of a process that ended while it noted itself in a folder."""
     code = (
-        "import os, sys; from pathlib import Path; from gpbandits.experiments.leftovers import tidied\n"
+        "import os, sys; from pathlib import Path; from gpbandits.experiments.locks import tidied\n"
         "with tidied(Path(sys.argv[1])): os.kill(os.getpid(), 9)"
     )
     started = subprocess.Popen([sys.executable, "-c", code, str(folder)])
@@ -70,7 +70,7 @@ def test_what_belongs_to_a_run_that_goes_on_stays(tmp_path, shared):
 
 @pytest.mark.parametrize("change", [{"world": "elsewhere"}, {"pid": os.getpid(), "started": 1}])
 def test_what_may_be_somebody_elses_stays(tmp_path, shared, change):
-    own = leftovers._process(os.getpid())
+    own = locks._process(os.getpid())
     assert own is not None
     given = {"pid": 2**22 + 5, "started": 7, "world": own.world, **change}
     (tmp_path / NOTE.format(**given)).touch()
@@ -91,8 +91,8 @@ run(Study("s", 4, (environment,), (AgentEntry("random", "r"),), block_size=1), S
 
 def left_of(pid: int) -> list[Path]:
     """What lies outside of its folder by the number of a run."""
-    patterns = [pattern.format(pid=pid) for pattern in leftovers.PATTERNS]
-    return [path for place in leftovers.PLACES for pattern in patterns for path in place.glob(pattern)]
+    patterns = [pattern.format(pid=pid) for pattern in locks.PATTERNS]
+    return [path for place in locks.PLACES for pattern in patterns for path in place.glob(pattern)]
 
 
 @pytest.mark.long

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, sharing
+from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, work
 from gpbandits.experiments.work import compute
 
 
@@ -17,30 +17,30 @@ def study(*sizes):
 
 @pytest.fixture(autouse=True)
 def _nothing_kept(monkeypatch):
-    monkeypatch.setattr(sharing, "_kept", type(sharing._kept)())
+    monkeypatch.setattr(work, "_kept", type(work._kept)())
 
 
 def test_an_environment_is_made_once_for_all_its_cells():
-    stages = {id(sharing.stage_of(cell)) for cell in study(20).cells()}
+    stages = {id(work.stage_of(cell)) for cell in study(20).cells()}
     assert len(stages) == 1
-    assert len({id(sharing.stage_of(cell)) for cell in study(20, 21).cells()} - stages) == 1
+    assert len({id(work.stage_of(cell)) for cell in study(20, 21).cells()} - stages) == 1
 
 
 def test_the_oldest_makes_room_where_memory_is_short(monkeypatch):
     first, second = (next(study(n).cells()) for n in (20, 21))
     compute(first)
-    monkeypatch.setattr(sharing, "MOST_BYTES", 100)
-    stage = sharing.stage_of(first)  # is there
-    sharing.stage_of(second)
-    assert [*sharing._kept.values()] == [sharing.stage_of(second)]
-    assert sharing.stage_of(first) is not stage
+    monkeypatch.setattr(work, "MOST_BYTES", 100)
+    stage = work.stage_of(first)  # is there
+    work.stage_of(second)
+    assert [*work._kept.values()] == [work.stage_of(second)]
+    assert work.stage_of(first) is not stage
 
 
 def test_a_cell_gives_the_same_numbers_after_others_as_alone():
     cells = list(study(20).cells())
     shared = [compute(cell) for cell in cells]
     for cell, before in zip(cells, shared, strict=True):
-        sharing._kept.clear()
+        work._kept.clear()
         for one, other in zip(compute(cell).records.values(), before.records.values(), strict=True):
             np.testing.assert_array_equal(one.regret, other.regret)
             np.testing.assert_array_equal(one.action, other.action)
@@ -52,7 +52,7 @@ def test_a_cell_that_fails_leaves_no_environment_to_the_next():
     compute(cell)
     with pytest.raises(ValueError, match="delta"):
         compute(failing)
-    assert not sharing._kept
+    assert not work._kept
 
 
 def test_memory_is_counted_once_and_wherever_it_is():
@@ -62,4 +62,4 @@ def test_memory_is_counted_once_and_wherever_it_is():
         def __init__(self):
             self.itself, self.views, self.named = self, [array, array[:5]], {"a": (array, np.zeros(10))}
 
-    assert sharing.nbytes(Holder(), set()) == 8080
+    assert work.nbytes(Holder(), set()) == 8080

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gpbandits.experiments import source_code
+from gpbandits.experiments import provenance
 from gpbandits.experiments.provenance import OURS, versions
 
 ROOT = Path(__file__).parents[3]
@@ -24,19 +24,19 @@ def checkout(tmp_path, monkeypatch):
     for package in OURS:
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored)
-    monkeypatch.setattr(source_code, "find_spec", lambda name: PathFinder.find_spec(name, [str(tmp_path)]))
-    source_code.digest.cache_clear()
+    monkeypatch.setattr(provenance, "find_spec", lambda name: PathFinder.find_spec(name, [str(tmp_path)]))
+    provenance.digest.cache_clear()
     yield tmp_path
-    source_code.digest.cache_clear()
+    provenance.digest.cache_clear()
 
 
 def digests() -> dict[str, str]:
-    source_code.digest.cache_clear()
-    return {package: source_code.digest(package) for package in OURS}
+    provenance.digest.cache_clear()
+    return {package: provenance.digest(package) for package in OURS}
 
 
 def playing(checkout: Path) -> set[str]:
-    return {path.relative_to(checkout).as_posix() for path in source_code._playing()}
+    return {path.relative_to(checkout).as_posix() for path in provenance._playing()}
 
 
 class Retold(ast.NodeTransformer):
@@ -85,8 +85,8 @@ def test_an_edit_of_whatever_shows_numbers_leaves_the_hashes(checkout):
     "file",
     [
         "agents/algorithms/classic.py",
-        "agents/widths/finite_set.py",
-        "bandit_envs/laws/noise/everywhere.py",
+        "agents/widths/prior_draws.py",
+        "bandit_envs/laws/noise/laws.py",
         "bandit_envs/data/tables/svm_diabetes_uniform_11x251.csv",
         "gpbandits/evaluation/loop.py",
         "gpbandits/evaluation/trace.py",
@@ -95,17 +95,17 @@ def test_an_edit_of_whatever_shows_numbers_leaves_the_hashes(checkout):
 )
 def test_another_number_in_an_algorithm_a_law_a_table_or_the_loop_changes_the_hash(checkout, file):
     package, path = file.split("/")[0], checkout / file
-    before = source_code.digest(package)
+    before = provenance.digest(package)
     path.write_text(with_another_number(path), encoding="utf-8")
-    source_code.digest.cache_clear()
-    assert source_code.digest(package) != before
+    provenance.digest.cache_clear()
+    assert provenance.digest(package) != before
 
 
 def test_all_of_the_agents_and_of_the_problems_is_hashed_but_for_pictures(checkout):
     for package in ("agents", "bandit_envs"):
-        pictures = checkout / package / source_code.PICTURES[package]
+        pictures = checkout / package / provenance.PICTURES[package]
         code = {path for path in (checkout / package).rglob("*.py") if pictures not in path.parents}
-        assert code <= source_code._files(package)
+        assert code <= provenance._files(package)
 
 
 def test_what_plays_is_the_loop_and_whatever_it_imports_and_nothing_that_shows(checkout):

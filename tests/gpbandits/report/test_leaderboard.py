@@ -10,8 +10,7 @@ from synthetic import result as synthetic_result
 from gpbandits import cli
 from gpbandits.evaluation.statistics import mean_improvement
 from gpbandits.report.across import across
-from gpbandits.report.board import write_board
-from gpbandits.report.board_figures import ranks_figure
+from gpbandits.report.board import ranks_figure, write_board
 from gpbandits.report.entrants import CLASSES, LEARNERS, REFERENCE, WHOLE, class_of, enter
 from gpbandits.report.standings import INDISTINCT, Standings, distinct, relative_losses
 

@@ -19,17 +19,16 @@ from gpbandits.evaluation.marks import MARKS
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import run
-from gpbandits.experiments.folder import keep_study, open_results
+from gpbandits.experiments.store import keep_study, open_results
 from gpbandits.experiments.study import key_of
 from gpbandits.experiments.toml import parse_study
 from gpbandits.report import write_report
-from gpbandits.report.across import across
+from gpbandits.report.across import NAMES, across
 from gpbandits.report.grid import text
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.page import Report
 from gpbandits.report.standings import relative_losses
 from gpbandits.report.tables import summary, undominated
-from gpbandits.report.views import NAMES
 
 STUDY = """
 [study]

@@ -12,8 +12,7 @@ from synthetic import result as synthetic_result
 
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, compare, log_log_slope
-from gpbandits.report.axis import Axis, padded
-from gpbandits.report.chart import HEIGHT, Line, line_chart
+from gpbandits.report.chart import HEIGHT, Axis, Line, line_chart, padded
 from gpbandits.report.grid import Grid, p_text
 from gpbandits.report.tables import comparison, growth, summary, timing
 

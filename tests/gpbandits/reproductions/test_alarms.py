@@ -7,7 +7,7 @@ import pytest
 from synthetic import result
 
 from gpbandits.evaluation.record import ragged
-from gpbandits.reproductions.alarms import SeldomBeforeChange
+from gpbandits.reproductions.claims import SeldomBeforeChange
 from gpbandits.reproductions.verdicts import HOLDS, OPEN, REVERSED
 
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from synthetic import result
 
-from agents.model.noise import growth_by_smoothness
+from agents.model.defaults import growth_by_smoothness
 from bandit_envs.kernels.kernels import make_kernel
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import EnvironmentEntry
 from gpbandits.reproductions.contested import DIM, FIGURES, NU, OF_TIED, OPTIMAL
+from gpbandits.reproductions.powers import WorstFigure, by_horizon
 from gpbandits.reproductions.verdicts import FEWEST
-from gpbandits.reproductions.worst import WorstFigure, by_horizon
 
 SOMEWHERE = EnvironmentEntry("GPBandit-Hard-v0", "somewhere")
 (MATERN,) = (each for each in FIGURES if isinstance(each, WorstFigure))

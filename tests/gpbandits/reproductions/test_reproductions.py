@@ -15,18 +15,14 @@ from gpbandits.evaluation.record import ragged
 from gpbandits.evaluation.result import Record, Result
 from gpbandits.evaluation.statistics import Interval, holm, paired_difference, sign_flip_test
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, load_study, run
-from gpbandits.experiments.toml import parse_study
-from gpbandits.experiments.written import study_text
+from gpbandits.experiments.toml import parse_study, study_text
 from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, find, study_path
-from gpbandits.reproductions.base import Part
-from gpbandits.reproductions.boxes import BOXES, MEDIAN, box_figure
+from gpbandits.reproductions.base import Part, shortened
 from gpbandits.reproductions.claims import Across, Claim, Statement
-from gpbandits.reproductions.condensed import Condensed
-from gpbandits.reproductions.duration import in_words, seconds_of
+from gpbandits.reproductions.condensed import Condensed, in_words, parts_of, seconds_of
 from gpbandits.reproductions.kernels import KERNELS, POINTS, draws, gain_bound, spectrum
 from gpbandits.reproductions.page import kept, page_text, write_page
-from gpbandits.reproductions.parts import parts_of
-from gpbandits.reproductions.quick import shortened
+from gpbandits.reproductions.study_figure import BOXES, MEDIAN, box_figure
 from gpbandits.reproductions.verdicts import (
     DIFFERS,
     FEW,

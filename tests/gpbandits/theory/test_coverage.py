@@ -9,8 +9,7 @@ import references
 from scipy.stats import binomtest
 
 from agents.restarts.batches import growing_lengths
-from agents.widths.amm import AMMWidth
-from agents.widths.self_normalised import SelfNormalisedWidth
+from agents.widths.bounded_norm import AMMWidth, SelfNormalisedWidth
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problems.synthetic import synthetic

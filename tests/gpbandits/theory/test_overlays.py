@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import gpbandits
-from agents.widths.gain_tables import upper_bound
+from agents.widths.information_gain import upper_bound
 from bandit_envs import Problem
 from bandit_envs.laws import Gaussian
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.noise import LAWS, Noise
-from bandit_envs.laws.noise.by_arm import BASES
+from bandit_envs.laws.noise.laws import BASES
 from bandit_envs.problems import build
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.theory.overlays import BOUNDS, bound

@@ -12,7 +12,7 @@ from agents.restarts.detection import (
     cross_validated_ridge,
     detect,
 )
-from agents.restarts.detection.cross_validation import CROSS_VALIDATED, due
+from agents.restarts.detection.rates import CROSS_VALIDATED, due
 from bandit_envs import Setting
 from bandit_envs.kernels.gram import Gram
 

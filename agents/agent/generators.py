@@ -1,0 +1,118 @@
+"""The generators of a trial, one a role, and their states, from which an agent goes on."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..options import takes_rngs
+
+# The order names the children: append, never insert.
+ROLES = (
+    "ties",
+    "samples",
+    "fits",
+    "search",
+    "rule",
+    "belief",
+    "objective",
+    "restart",
+    "turns",
+    "first plays",
+)
+
+
+class Streams:
+    """Spawn the generators of B trials from the trials' seeds.
+
+    Args:
+        seeds: one integer per trial.
+    """
+
+    def __init__(self, seeds: Sequence[int]):
+        self._seeds = list(map(int, seeds))
+        self._made: dict[str, list[np.random.Generator]] = {}
+
+    def of(self, role: str) -> list[np.random.Generator]:
+        """Return the generators of a role, one per trial; later calls return the same objects."""
+        if role not in self._made:
+            self._made[role] = self._children(ROLES.index(role))
+        return self._made[role]
+
+    @property
+    def made(self) -> dict[str, list[np.random.Generator]]:
+        """Return the generators made so far, by role."""
+        return dict(self._made)
+
+    def of_round(self, role: str, t: int) -> list[np.random.Generator]:
+        """Return generators of a role for round t = 0, 1, ... alone, independent of earlier draws."""
+        return self._children(ROLES.index(role), t)
+
+    def _children(self, *key: int) -> list[np.random.Generator]:
+        words = (np.random.SeedSequence(word, spawn_key=key) for word in self._seeds)  # as spawn makes them
+        return list(map(np.random.default_rng, words))
+
+
+def build(make: Callable[..., Any], model: Any, streams: Streams, role: str, num_trials: int) -> Any:
+    """Build a part from the model and the number of trials, with generators if it has an argument `rngs`."""
+    if takes_rngs(make):
+        return make(model, num_trials, rngs=streams.of(role))
+    return make(model, num_trials)
+
+
+State = list[int]  # of one generator
+
+
+class Resumable(abc.ABC):
+    """The state is a function of the history; `notes` holds the generator states that `act` consumed.
+
+    Between `recall` and `resume` the history is replayed, with `skip` in place of calls of `act` that change
+    nothing but generators. The restored state equals, bit for bit, that of a full replay.
+    """
+
+    @property
+    def leaves_traces(self) -> bool:
+        """Return True if `act` changes more of the agent than its generators, such as caches."""
+        return True
+
+    @property
+    @abc.abstractmethod
+    def generators(self) -> Mapping[str, Sequence[np.random.Generator]]:
+        """Return the generators that `act` draws from, without that of ties, by role."""
+
+    def notes(self) -> dict[str, Any] | None:
+        """Return, as data, the state that the history does not determine; None if `act` must be replayed."""
+        return {role: list(map(state_of, rngs)) for role, rngs in self.generators.items()}
+
+    def recall(self, notes: Mapping[str, Any]) -> None:  # noqa: B027 (most agents need no preparation)
+        """Prepare, after a reset, for the replay of the history up to these notes."""
+
+    @abc.abstractmethod
+    def skip(self) -> None:
+        """Stand in for a call of `act`: make the one draw that it always makes, for ties."""
+
+    def resume(self, notes: Mapping[str, Any]) -> None:
+        """Set the generators to the noted states, once the history has been replayed."""
+        for role, rngs in self.generators.items():
+            for rng, state in zip(rngs, notes[role], strict=True):
+                set_state(rng, state)
+
+
+def state_of(rng: np.random.Generator) -> State:
+    """Return the state of one of numpy's default generators."""
+    known = rng.bit_generator.state
+    return [known["state"]["state"], known["state"]["inc"], known["has_uint32"], known["uinteger"]]
+
+
+def set_state(rng: np.random.Generator, state: State) -> None:
+    """Set a generator to a state that `state_of` returned."""
+    inner, inc, has_uint32, uinteger = state
+    rng.bit_generator.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": inner, "inc": inc},
+        "has_uint32": has_uint32,
+        "uinteger": uinteger,
+    }

@@ -1,0 +1,215 @@
+"""Questions to a Gaussian-process agent: posterior, beliefs, recommendation; no answer changes the agent."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.by_name import refuted
+from ..acquisition.candidates import Rule
+from ..beliefs.base import Belief
+from ..model.choice import Recommendation, arms_among, arms_of
+from ..model.defaults import rests_on_default
+from ..objectives.base import Objective
+from ..restarts.base import Restart
+from ..validation import require_context, require_reset
+from .assumptions import Given
+
+NEVER = -1
+
+
+class Declared:
+    """Keep the latest finding of infeasibility of B trials, and the first round of each.
+
+    Args:
+        num_trials: B.
+    """
+
+    def __init__(self, num_trials: int):
+        self._last: Bools | None = None
+        self._first = np.full(num_trials, NEVER)
+
+    def note(self, round_: int, infeasible: Bools | None) -> None:
+        """Record the finding of a round, (B,); None if the agent has no test."""
+        self._last = None if infeasible is None else infeasible.copy()
+        if self._last is not None:
+            self._first[self._last & (self._first == NEVER)] = round_
+
+    def last(self, num_trials: int | None) -> Bools | bool | None:
+        """Return the latest finding, (B,), or one value for a single trial (num_trials None)."""
+        if self._last is None:
+            return None
+        return self._last.copy() if num_trials else bool(self._last[0])
+
+    def first(self, num_trials: int | None) -> Ints | int | None:
+        """Return the first infeasible round, (B,), or one number for a single trial; -1 if there is none."""
+        if self._last is None:
+            return None
+        return self._first.copy() if num_trials else int(self._first[0])
+
+
+def best_arms(
+    setting: Setting, belief: Belief, objective: Objective, context: Ints, t: Ints, among: Any
+) -> Recommendation:
+    """Return each trial's arm of the largest posterior mean, under constraints of the penalised mean.
+
+    Args:
+        setting: holds the arms' features.
+        belief: the posterior of the objective.
+        objective: what is maximised.
+        context: of each trial, (B,).
+        t: 1, 2, ..., of each trial, (B,).
+        among: the arms to choose from, (n,); None is all.
+    """
+    mean, std = belief.mean(context), belief.std(context)
+    arms = arms_among(among, mean.shape[1])
+    worth = objective.penalised(mean, context, t)
+    arm = arms[worth[:, arms].argmax(axis=1)]
+    known = objective.in_reward_units(mean[belief.rows, arm], std[belief.rows, arm])
+    return Recommendation(arm, setting.to_point(arm), *known)
+
+
+class Answers:
+    """Queries about points of a finite set; a subclass builds the parts at reset and updates them."""
+
+    setting: Setting
+    num_trials: int | None
+    _size: int  # B, 1 of one environment
+    _num_arms: int  # 0 on a box
+    _only_context: Ints  # (B,) zeros
+    rule: Rule
+    belief: Belief
+    objective: Objective
+    restart: Restart
+    assumptions: Given
+    declared: Declared
+    round: int  # -1 before the first reset
+    t: Ints  # (B,) rounds started since the trial last began
+
+    @property
+    def alarms(self) -> list[list[int]] | list[int] | None:
+        """Return the rounds after which each trial detected a change; None without a detector."""
+        require_reset(self.round >= 0)
+        each = self.restart.alarms
+        return each if each is None or self.num_trials else each[0]
+
+    @property
+    def failed_fits(self) -> int:
+        """Count the hyperparameter fits that failed; 0 where none are learnt."""
+        return self.assumptions.failed_fits
+
+    @property
+    def assumes_bound(self) -> bool:
+        """Return True if the agent relies on a default bound, neither given nor published."""
+        require_reset(self.round >= 0)
+        return rests_on_default(self.rule) or self.belief.assumes_bound or self.objective.assumes_bound
+
+    @property
+    def refuted(self) -> Bools | bool | None:
+        """Return True where feedback contradicts B, R or the kernel, (B,) or one; None without a test."""
+        require_reset(self.round >= 0)
+        each = refuted(self.rule, self.belief)
+        return each if each is None or self.num_trials else bool(each[0])
+
+    @property
+    def infeasible(self) -> Bools | bool | None:
+        """Return True where no action of the last choice was feasible, (B,) or one; None without a test."""
+        require_reset(self.round >= 0)
+        return self.declared.last(self.num_trials)
+
+    @property
+    def infeasible_since(self) -> Ints | int | None:
+        """Return the first round (0-based) with `infeasible` true, (B,) or one; -1 where there is none."""
+        require_reset(self.round >= 0)
+        return self.declared.first(self.num_trials)
+
+    @property
+    def certified(self) -> Bools | None:
+        """Return which arms are certified to keep all costs, (B, A) or (A,); None without a safe set.
+
+        The answer is None too on boxes and with several contexts, on which it would depend.
+        """
+        require_reset(self.round >= 0)
+        decisions = self.setting.decisions
+        if decisions.continuous or decisions.num_contexts > 1:
+            return None
+        safety = self.objective.safety(np.zeros(len(self.t), dtype=np.int64), self.t)
+        return None if safety is None else safety.safe.copy() if self.num_trials else safety.safe[0].copy()
+
+    @property
+    def feedback_window(self) -> float | None:
+        """Return the largest delay that is still learnt, in rounds or units of time; None if unlimited."""
+        require_reset(self.round >= 0)
+        window = self.belief.window
+        return window if math.isfinite(window) else None
+
+    @property
+    def weighs(self) -> bool:
+        """Return True if each play is weighted by its own noise; otherwise all have the noisiest's weight."""
+        return self.belief.weighs and self.objective.of_reward
+
+    @property
+    def features(self) -> Floats:
+        """Return the features of all points, (N, dz + d)."""
+        return self.setting.decisions.points
+
+    def points(self, observation: Floats, action: Any) -> Ints:
+        """Return the indices of actions in their contexts, (B,)."""
+        if self.round < 0:
+            require_reset(False)
+        arm = arms_of(action, self._size, self._num_arms)
+        if self.setting.contexts is None:
+            return arm
+        return self.setting.decisions.point_index(self._contexts(observation), arm)
+
+    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
+        """Return copies of mean and std of the arms' mean rewards in a context, (A,) or (B, A) each."""
+        context = self._contexts(observation)
+        mean, std = self.belief.mean(context).copy(), self.belief.std(context).copy()
+        return (mean, std) if self.num_trials else (mean[0], std[0])
+
+    def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]] | None:
+        """Return mean and std of reward and costs at the arms, in their units, shaped as by `posterior`.
+
+        The answer is None where the agent models something else, such as the reward less a penalty.
+        """
+        context = self._contexts(observation)
+        each = self.objective.beliefs(self.belief.mean(context), self.belief.std(context), context)
+        if each is None or self.num_trials:
+            return each
+        return [(mean[0].copy(), std[0].copy()) for mean, std in each]
+
+    def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
+        """Return mean and std of the mean reward of one action per trial, (B,) each."""
+        trial, point, belief = self.belief.rows, self.points(observation, action), self.belief
+        mean = belief.centre.mean_of(trial, point) + belief.prior_mean[trial, point]
+        return mean, np.sqrt(np.maximum(belief.spread.variance_of(trial, point), 0.0))
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """Recommend the arm of the largest posterior mean in the observed context.
+
+        Under constraints the mean is that of the penalised objective. Mean and std of the reward are reported
+        where it has a model of its own, those of the objective otherwise.
+
+        Args:
+            observation: the context, as `act` sees it; may be left out where there is only one.
+            among: the actions to choose from, such as those played so far, (n,) or on a box (n, d), the same
+                in all trials; default all.
+        """
+        require_context(observation, self.setting.decisions.num_contexts > 1)
+        shape = (len(self.belief.rows), self.setting.scaled_contexts.shape[1])
+        context = self._contexts(np.zeros(shape) if observation is None else observation)
+        best = best_arms(self.setting, self.belief, self.objective, context, self.t, among)
+        return best if self.num_trials else best.alone
+
+    def _contexts(self, observation: Floats) -> Ints:
+        if self.round < 0:
+            require_reset(False)
+        if self.setting.contexts is None:
+            return self._only_context
+        return self.setting.context_index(observation if self.num_trials else np.asarray(observation)[None])

@@ -1,0 +1,202 @@
+"""Agents of one trial on a finite set: with a belief of their own, or with plans of several plays."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any, Unpack
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.feedback import Feedback
+
+from ..beliefs.base import Belief
+from ..beliefs.delivered import Delivered
+from ..kernels.context_free import without_contexts
+from ..model.choice import Recommendation, TieBreaker, arms_among, arms_of, offered_in, require_offered
+from ..model.model import Model
+from ..model.options import ModelOptions
+from ..options import require_absent
+from ..protocol import Shown
+from ..validation import one_seed, require_context, require_reset
+from .book import Book
+from .generators import Streams
+
+
+class LoneAgent(Shown, abc.ABC):
+    """Keep the book and the queries; a subclass acts, learns and supplies mean and std.
+
+    Args:
+        model: one trial's, on a finite set.
+    """
+
+    num_trials = None
+
+    def __init__(self, model: Model):
+        self.model, self.setting = model, model.setting
+        self.round = -1  # before the first reset
+
+    def reset(self, seed: int) -> None:
+        """Forget everything."""
+        self.tie_breaker = TieBreaker(Streams([one_seed(seed)]).of("ties"))
+        self.book = Book(1, self.setting.horizon)
+        self.offered: Bools | None = None  # arms that may be played next, (1, A); None: all
+        self.begin()
+        self.round = 0
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Read from the `info` of the environment's reset which arms the first round has; see `Agent`."""
+        require_reset(self.round >= 0)
+        self.offered = offered_in(info, self.setting, None)
+
+    def drop(self, rounds: Ints) -> None:
+        """Forget pending plays that will never be delivered, (n,)."""
+        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
+        self.dropped(rounds, self.book.drop(np.zeros_like(rounds), rounds))
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """Recommend the arm of the largest posterior mean.
+
+        Args:
+            observation: the context, as `act` sees it; may be left out where there is only one.
+            among: the arms to choose from, (n,); default all.
+        """
+        require_reset(self.round >= 0)
+        require_context(observation, self.setting.has_contexts)
+        mean, std = self.believed(self.context(np.zeros(1) if observation is None else observation))
+        arms = arms_among(among, len(mean))
+        arm = int(arms[mean[arms].argmax()])
+        return Recommendation(arm, self.setting.to_point(arm), float(mean[arm]), float(std[arm]))
+
+    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
+        """Return mean and std of each arm's mean reward in a context, (A,) each; copies."""
+        mean, std = self.believed(self.context(observation))
+        return mean.copy(), std.copy()
+
+    def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
+        """Return `posterior` as the only quantity; see `GPAgent.beliefs`."""
+        return [self.posterior(observation)]
+
+    def context(self, observation: Floats) -> Ints:
+        """Return the index of the observed context, (1,)."""
+        require_reset(self.round >= 0)
+        return self.setting.context_index(np.asarray(observation)[None])
+
+    def there(self) -> Bools:
+        """Return which arms may be played in this round, (1, A)."""
+        require_offered(self.offered, self.setting)
+        everything = np.ones((1, self.setting.decisions.num_arms), dtype=bool)
+        return everything if self.offered is None else self.offered
+
+    @abc.abstractmethod
+    def begin(self) -> None:
+        """Start a trial."""
+
+    @abc.abstractmethod
+    def dropped(self, rounds: Ints, point: Ints) -> None:
+        """Forget plays of some rounds that will never be delivered, (n,) each."""
+
+    @abc.abstractmethod
+    def believed(self, context: Ints) -> tuple[Floats, Floats]:
+        """Return mean and std of each arm in a context, (1,) -> (A,) each."""
+
+
+HERE = np.zeros(1, dtype=np.int64)  # index of the only context, and of the only trial
+
+
+class PlanningAgent(Shown, abc.ABC):
+    """Plays plan after plan on arms; a subclass makes each plan and learns its feedback.
+
+    Contexts are ignored. Feedback delivered after the end of its plan enters the recommendation alone.
+
+    Args:
+        model: of a finite set; see `plain_model`.
+    """
+
+    num_trials = None
+
+    def __init__(self, model: Model):
+        self.model, self.setting = model, model.setting
+        self.round = -1  # before the first reset
+
+    def reset(self, seed: int) -> None:
+        """Forget everything."""
+        self.tie_breaker = TieBreaker([np.random.default_rng(np.random.SeedSequence(one_seed(seed)))])
+        self.book = Book(1, self.setting.horizon)
+        self.belief: Belief = Delivered(self.model, 1)  # of all values, for recommendations
+        self.round = self._start = 0
+        self._queue: list[int] = []
+        self.begin()
+
+    def act(self, observation: Floats) -> int:
+        """Return the next arm of the plan; make a new plan where the last is over."""
+        require_reset(self.round >= 0)
+        uniform = self.tie_breaker()
+        if not self._queue:
+            self._start, self._queue = self.round, self.plan(uniform)
+        return self._queue[0]
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round: its observation, the action played, and the `info` returned."""
+        arm = arms_of(action, 1, self.setting.decisions.num_arms)
+        trial, rounds, value, _ = Feedback.arrived(info)
+        played = self.book.record_round(arm, trial, rounds)  # the last check
+        self.belief.receive(trial, played, np.zeros_like(played), value)
+        ours = rounds >= self._start
+        self.learn(played[ours], value[ours])
+        self._queue = self._queue[1:]
+        self.round += 1
+
+    def drop(self, rounds: Ints) -> None:
+        """Forget pending plays that will never be delivered, (n,); no belief has used them."""
+        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
+        self.book.drop(np.zeros_like(rounds), rounds)
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """Recommend the arm of the largest worth.
+
+        Args:
+            observation: ignored.
+            among: the arms to choose from, (n,); default all.
+        """
+        require_reset(self.round >= 0)
+        arms = arms_among(among, self.setting.decisions.num_arms)
+        arm = int(arms[self.worth[arms].argmax()])
+        mean, std = self.belief.mean(HERE)[0, arm], self.belief.std(HERE)[0, arm]
+        return Recommendation(arm, self.setting.to_point(arm), float(mean), float(std))
+
+    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
+        """Return mean and std of each arm's mean reward, (A,) each; copies. The observation is ignored."""
+        require_reset(self.round >= 0)
+        return self.belief.mean(HERE)[0].copy(), self.belief.std(HERE)[0].copy()
+
+    def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
+        """Return `posterior` as the only quantity; see `GPAgent.beliefs`."""
+        return [self.posterior(observation)]
+
+    @property
+    def worth(self) -> Floats:
+        """Return the score of recommendations, (A,): the posterior mean given all values."""
+        return self.belief.mean(HERE)[0]
+
+    @abc.abstractmethod
+    def begin(self) -> None:
+        """Start a trial."""
+
+    @abc.abstractmethod
+    def plan(self, uniform: Floats) -> list[int]:
+        """Return the arms of the next rounds, at least one; `uniform` breaks a tie, (1,)."""
+
+    @abc.abstractmethod
+    def learn(self, arm: Ints, value: Floats) -> None:
+        """Learn the delivered values of plays of this plan, (n,) each."""
+
+
+def plain_model(setting: Any, **options: Unpack[ModelOptions]) -> Model:
+    """Return the model of an agent that plans: on a set, of one kernel, without plays at random or held."""
+    if setting.continuous:
+        raise ValueError("setting must have arms for an agent that plans, got a box; take another agent")
+    require_absent(options, ("initial", "refit_every"), "this agent plans its plays")
+    if (repeat := options.get("repeat", 1.0)) != 1.0:
+        raise ValueError(f"repeat must be 1, got {repeat:g}: this agent plans its plays")
+    return Model.of(without_contexts(setting), **options)

@@ -1,0 +1,162 @@
+"""The choice of an arm: those offered, a fair draw among ties, and the recommendation at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.setting import Setting
+
+KEY = "action_mask"
+LOWEST = -np.finfo(np.float64).max
+
+
+def offered_in(info: dict[str, Any], setting: Setting, num_trials: int | None) -> Bools | None:
+    """Return the mask of arms available in the next round, (B, A); None where arms are never missing.
+
+    Args:
+        info: of the environment's reset or of a step.
+        setting: says whether arms may be missing.
+        num_trials: B, or None for a single trial without a trial axis.
+    """
+    if not isinstance(info, dict):
+        require(isinstance(info, Mapping), "info", "the dict that the environment returned", info)
+    if not setting.volatile:
+        if KEY in info:
+            raise ValueError(
+                f'info must have no "{KEY}" where setting.volatile is False; make the agent for the setting '
+                "of the environment, or make Setting(..., volatile=True)"
+            )
+        return None
+    shape = (() if num_trials is None else (num_trials,)) + (setting.decisions.num_arms,)
+    mask = np.asarray(info.get(KEY))
+    empty = mask.shape == shape and not mask.any(axis=-1).all()
+    if mask.shape != shape or empty or not np.isin(mask, (0, 1)).all():
+        given = f"one of shape {mask.shape}" if KEY in info else "none"
+        given = f"{given} without any arm" if empty else given
+        raise ValueError(f'info["{KEY}"] must be {shape}, 1 of arms that may be played, got {given}')
+    return np.asarray(np.atleast_2d(mask) == 1)
+
+
+def require_offered(offered: Bools | None, setting: Setting) -> None:
+    """Raise where arms may be missing but no mask has been given."""
+    if setting.volatile and offered is None:
+        raise RuntimeError(
+            "the agent does not know which arms may be played; call start(info) after its reset, with the "
+            "info of env.reset()"
+        )
+
+
+def only_offered(values: Floats, offered: Bools | None) -> Floats:
+    """Return the values of arms, (B, A), with minus infinity for unavailable ones."""
+    return values if offered is None else np.where(offered, values, -np.inf)
+
+
+BLOCK = 1024  # uniforms drawn from a trial's generator at a time
+
+
+class TieBreaker:
+    """Source of one uniform in [0, 1) per trial and round, each trial's from its own generator.
+
+    Uniforms are drawn in blocks, so that a round takes a microsecond for any B; the stream of a trial does
+    not depend on its batch.
+
+    Args:
+        generators: one a trial, used for nothing else.
+    """
+
+    def __init__(self, generators: Sequence[np.random.Generator]):
+        self._generators = list(generators)
+        self._next = BLOCK
+        self._block = np.empty((BLOCK, len(self._generators)))
+
+    def __call__(self) -> Floats:
+        """Return the next uniform of every trial, (B,)."""
+        if self._next == BLOCK:
+            self._block = np.stack([rng.random(BLOCK) for rng in self._generators], axis=1)
+            self._next = 0
+        self._next += 1
+        return self._block[self._next - 1]
+
+
+def arms_among(among: Any, num_arms: int) -> Ints:
+    """Return the arms that may be chosen, (n,): the given ones, or all."""
+    if among is None:
+        return np.arange(num_arms)
+    arms = np.asarray(among)
+    integers = arms.ndim == 1 and len(arms) > 0 and arms.dtype.kind in "iu"
+    if not integers or arms.min() < 0 or arms.max() >= num_arms:
+        raise ValueError(f"among must be arms in 0..{num_arms - 1}, at least one, got {among!r}")
+    return arms
+
+
+def arms_of(action: Any, num_trials: int, num_arms: int) -> Ints:
+    """Return the arms that trials played, (B,), or raise an error."""
+    if num_trials == 1 and type(action) is int and 0 <= action < num_arms:  # a third of the time
+        return np.array([action])
+    arm = np.atleast_1d(np.asarray(action))
+    if arm.shape != (num_trials,) or arm.dtype.kind not in "iu":
+        raise ValueError(f"action must be {num_trials} integer arm(s), got {action!r}")
+    played = arm.tolist()
+    if min(played) < 0 or max(played) >= num_arms:  # -1 would be an arm of another context
+        raise ValueError(f"action must be an arm in 0..{num_arms - 1}, got {action!r}")
+    return arm.astype(np.int64)  # a copy
+
+
+def argmax_with_ties(
+    scores: Floats, tolerance: float | Floats, uniform: Floats, offered: Bools | None = None
+) -> Ints:
+    """Return the index of each row's maximum, drawn uniformly among scores within `tolerance` of it, (B,).
+
+    A row of -inf is one tie.
+
+    Args:
+        scores: no NaN, (B, A).
+        tolerance: of the score, one number or (B,). Without it the last bit of a batched product would
+            decide where the prior ties.
+        uniform: the draw of each trial, in [0, 1), (B,).
+        offered: the candidates to choose from, at least one a row, (B, A); None for all.
+    """
+    if offered is not None:
+        scores = np.where(offered, np.maximum(scores, LOWEST), -np.inf)
+    num_trials, num_arms = scores.shape
+    if num_trials == 1:  # half the time that arrays of one entry take
+        best = scores.item(scores.argmax())
+        if isnan(best):
+            raise ValueError(_nan_message(np.array([best])))
+        (tied,) = (scores[0] >= best - tolerance).nonzero()
+        return tied if len(tied) == 1 else tied[[int(uniform.item() * len(tied))]]
+    choice = scores.argmax(axis=1)  # of a row with NaN, the first NaN
+    best = scores.ravel()[choice + np.arange(0, scores.size, num_arms)]
+    if any(map(isnan, best.tolist())):  # faster than numpy for a few numbers
+        raise ValueError(_nan_message(best))
+    tied = scores >= (best - tolerance)[:, None]
+    if np.count_nonzero(tied) == num_trials:  # every row has its maximum and nothing else
+        return choice
+    count = np.count_nonzero(tied, axis=1)
+    rank = (uniform * count).astype(np.int64)
+    return np.flatnonzero(tied)[np.cumsum(count) - count + rank] % num_arms
+
+
+def _nan_message(best: Floats) -> str:
+    trials = ", ".join(map(str, np.flatnonzero(np.isnan(best))))
+    return f"agent computed NaN in trial {trials}: its rewards, noise or kernel are not finite; check them"
+
+
+class Recommendation(NamedTuple):
+    """Recommended arm with its posterior; a single trial has no trial axis."""
+
+    action: Any  # (B,) arms
+    point: Floats  # (B, d) their features
+    mean: Any  # (B,) posterior mean of the reward there; None for an agent without a model
+    std: Any  # (B,) posterior standard deviation of the mean reward; None without a model
+
+    @property
+    def alone(self) -> Recommendation:
+        """The recommendation of a batch's only trial, without the trial axis."""
+        return Recommendation(int(self.action[0]), self.point[0], float(self.mean[0]), float(self.std[0]))

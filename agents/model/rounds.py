@@ -1,0 +1,129 @@
+"""Delays in rounds or in units of time, and tables of one row a round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.setting import Setting
+
+FIRST_CAPACITY = 64  # rounds; doubled whenever they are full
+
+
+class ByRound:
+    """Growing array of B numbers a round.
+
+    Args:
+        num_trials: B.
+        dtype: of the numbers.
+    """
+
+    def __init__(self, num_trials: int, dtype: Any = np.int64):
+        self._rows, self._used = np.empty((FIRST_CAPACITY, num_trials), dtype), 0
+
+    def __len__(self) -> int:
+        return self._used
+
+    @property
+    def rows(self) -> np.ndarray:
+        """All rows, (T, B); they may be written to."""
+        return self._rows[: self._used]
+
+    def append(self, row: np.ndarray) -> None:
+        """Append the row of a round, (B,)."""
+        if self._used == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        self._rows[self._used] = row
+        self._used += 1
+
+    def replace(self, rows: np.ndarray) -> None:
+        """Replace the rows of all rounds so far, (T, B)."""
+        self._rows, self._used = np.concatenate([rows, self._rows[:1]]), len(rows)
+
+
+ROUNDING = 1e-9  # relative, of a window: 0.4 - 0.1 is more than 0.3
+LATE = 0.05  # share of the feedback that is delivered after the default window
+
+
+def in_time(delay: Ints | Floats, window: float) -> Bools:
+    """Return the mask of delays within a window, both ends included up to rounding, (n,)."""
+    return np.asarray(delay <= window * (1.0 + ROUNDING))
+
+
+def default_window(setting: Setting) -> float:
+    """Return the window of pending feedback: the 95 % quantile of the published law, or `max_delay`.
+
+    It is in rounds, or in units of time where the setting publishes query times, and at most `max_delay`.
+    """
+    clock = Clock.of(setting)
+    longest = clock.span(setting.max_delay)
+    return longest if setting.delay is None else min(clock.seen(setting.delay.quantile(LATE)), longest)
+
+
+@dataclass(frozen=True, eq=False)
+class Clock:
+    """Measures delays in rounds, or in the units of the published query times (Verma 2022, Appendix A.4).
+
+    Args:
+        times: start of each round, (T,); None measures in rounds.
+    """
+
+    times: Floats | None = None
+
+    @classmethod
+    def of(cls, setting: Setting) -> Clock:
+        """Return the clock of a published setting."""
+        return cls(setting.query_times)
+
+    def delay(self, played: Ints, now: int | Ints) -> Ints | Floats:
+        """Return the delays of feedback delivered after round `now`, (n,); `now` may be (n,) too.
+
+        In units of time it runs from the play to the first use of its feedback, at round now + 1.
+        """
+        if self.times is not None:
+            return self._start(now + 1) - self.times[played]
+        if len(played) == 1 and isinstance(now, int):  # half the time that arrays of one entry take
+            return np.array([now - played.item()])
+        return now - played
+
+    def span(self, rounds: int) -> float:
+        """Return the longest time that feedback with a delay of some rounds takes."""
+        if self.times is None:
+            return rounds
+        seen = np.minimum(np.arange(len(self.times)) + rounds + 1, len(self.times))
+        return float((self._start(seen) - self.times).max())
+
+    def seen(self, wait: float) -> float:
+        """Return the longest time until feedback delivered after `wait` is used, at the next round."""
+        if self.times is None:
+            return wait
+        first = np.searchsorted(self.times, self.times + wait * (1.0 - ROUNDING))
+        return float((self._start(first) - self.times).max())
+
+    def age(self, delay: Ints | Floats, now: int) -> Ints:
+        """Return how many rounds before round `now` the plays were that had these delays, (n,)."""
+        if self.times is None:
+            return np.asarray(delay, dtype=np.int64)
+        start = self._start(now + 1) - delay  # of the play's round, up to rounding
+        return now - np.searchsorted((self.times[1:] + self.times[:-1]) / 2.0, start)
+
+    def recent(self, now: int, window: float) -> int:
+        """Return how many of the plays before round `now` are in the window, s = t - m, ..., t - 1."""
+        if self.times is None:
+            return int(min(window * (1.0 + ROUNDING), now))
+        elapsed = self._start(now) - self.times[:now]
+        return int(np.count_nonzero(elapsed < window * (1.0 - ROUNDING)))
+
+    def _start(self, rounds: int | Ints) -> Floats:
+        """Return the starts of rounds, () or (n,); feedback of the last round is used one round later."""
+        return self._starts[np.minimum(rounds, len(self._starts) - 1)]
+
+    @cached_property
+    def _starts(self) -> Floats:
+        """Starts of all rounds and of one more, after another interval of the last length, (T + 1,)."""
+        assert self.times is not None
+        return np.append(self.times, self.times[-1] + np.diff(self.times[-2:]).sum())

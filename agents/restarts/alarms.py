@@ -1,0 +1,278 @@
+"""Alarms on standardised residuals: likelihood ratio, run lengths (BOCPD), event-triggered, calibrated.
+
+An alarm by the Gaussian generalised likelihood ratio of the mean of standardised residuals.
+
+e_t = (y_t - mu_{t-1}(x_t)) / sqrt(sigma_{t-1}^2(x_t) + lambda) are independent N(0, 1) without a change.
+After n values, with m_1, m_2, m the means of the first s, of the others and of all,
+
+    max_s  s kl(m_1, m) + (n - s) kl(m_2, m) >= (1 + 1/n) ln(2 n^(3/2) / delta),    kl(a, b) = (a - b)^2 / 2,
+
+statistic and threshold as in SMPyBandits; their use on the residuals of a Gaussian process is ours.
+
+An alarm when the likeliest start of the present segment jumps forward (Adams & MacKay 2007).
+
+Bayesian online change-point detection with Gaussian processes (Saatci et al. 2010): before each value
+
+    p(start = now) = H,    p(start = s) *= 1 - H,
+
+then each is multiplied by N(y; mu_s(x), sigma_s^2(x) + lambda), mu_s and sigma_s from the plays since s. H is
+one over the expected length of a segment (from memory). The rate of false alarms has no bound.
+
+An alarm when a value lies outside the band of posterior and noise (Brunzema et al. 2025).
+
+With n plays since the restart, the new one included, pi_n = pi^2 n^2 / 6 and the posterior before it,
+
+    |y - mu(x)| > sqrt(r) sigma(x) + sqrt(2 R^2 ln(2 pi_n / delta)),    r = 2 ln(2 pi_n / delta).
+
+It is ET-GP-UCB's trigger without the factors that its code has for hardware. The value that triggers is kept
+as the first of the new posterior (our reading; delta = 0.1 is from memory). It holds, with probability 1 -
+delta at the played points, for f ~ GP(prior) and Gaussian noise of variance R^2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
+
+from ..model.defaults import NOISE_FLOOR
+from ..model.model import Model
+from ..model.units import PriorUnits, known_per_cost
+from ..validation import PerTrial
+from .detection import calibrate
+from .detection.detector import representative_gram
+from .on_alarm import OnAlarm, uniform_rounds
+from .outcomes import Outcomes, Told
+
+FIRST_CAPACITY = 64  # values; doubled whenever they are full
+
+
+class LikelihoodRatio:
+    """Detector on the residuals of one trial; O(n) a value. Reward and C costs share delta equally.
+
+    Args:
+        told: the model of the values.
+        false_alarm_rate: delta.
+    """
+
+    def __init__(self, told: Told, *, false_alarm_rate: float = 0.1):
+        self._outcomes = Outcomes(told)
+        self._delta = false_alarm_rate / (1 + told.num_costs)
+        self._sums = np.zeros((FIRST_CAPACITY, 1 + told.num_costs))  # of the first 0, 1, ... residuals
+        self._age = np.zeros(FIRST_CAPACITY, dtype=np.int64)  # of the value after so many
+        self._count = 0
+
+    def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
+        """Observe a value, see `Watch`; after a change plays are kept from the likeliest change on."""
+        residual = self._outcomes.expected(point, share).residual(value)[0, 0]
+        self._outcomes.learn(point, value, share)
+        self._append(age, residual)
+        n = self._count
+        if n < 2:
+            return None
+        largest = self.statistics.max(axis=1)  # of the reward and the costs
+        if largest.max() < (1.0 + 1.0 / n) * math.log(2.0 * n**1.5 / self._delta):
+            return None
+        return int(self._age[1 + np.argmax(largest)])
+
+    @property
+    def statistics(self) -> Floats:
+        """Statistics of a change after s = 1, ..., n - 1 values, (n - 1, 1 + C)."""
+        n, sums = self._count, self._sums[: self._count + 1]
+        s, total = np.arange(1, n)[:, None], sums[n]
+        before, after, mean = sums[1:n] / s, (total - sums[1:n]) / (n - s), total / n
+        return 0.5 * (s * (before - mean) ** 2 + (n - s) * (after - mean) ** 2)
+
+    def _append(self, age: int, residual: Floats) -> None:
+        n, capacity = self._count, len(self._sums)
+        if n + 1 == capacity:
+            self._sums = np.pad(self._sums, ((0, capacity), (0, 0)))
+            self._age = np.pad(self._age, (0, capacity))
+        self._age[n], self._sums[n + 1] = age, self._sums[n] + residual
+        self._count = n + 1
+
+
+NEGLIGIBLE = math.log(1e-6)  # share of the largest weight
+
+
+class RunLengths:
+    """The starts of one trial and their probabilities.
+
+    Args:
+        told: the model of the values.
+        segment: expected rounds of a segment, 1 / H.
+    """
+
+    def __init__(self, told: Told, *, segment: float):
+        self._outcomes = Outcomes(told)
+        self._start, self._log_weight = np.zeros(1, dtype=np.int64), np.zeros(1)
+        self._stay, self._change = math.log1p(-1.0 / segment), -math.log(segment)
+        self._likeliest = 0
+
+    @property
+    def probabilities(self) -> tuple[np.ndarray, Floats]:
+        """Starts that are not negligible and their probabilities, (W,) each."""
+        return self._start, np.exp(self._log_weight)
+
+    def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
+        """Observe a value, see `Watch`; after a change plays are kept from the likeliest start on."""
+        if age > 0:
+            self._outcomes.begin()
+            self._start = np.append(self._start, age)
+            self._log_weight = np.append(self._log_weight + self._stay, self._change)
+        density = self._outcomes.expected(point, share).log_density(value)[0]
+        self._outcomes.learn(point, value, share)
+        self._normalise(self._log_weight + density)
+        likeliest = int(self._start[np.argmax(self._log_weight)])
+        jumped, self._likeliest = likeliest > self._likeliest, likeliest
+        return likeliest if jumped else None
+
+    def _normalise(self, log_weight: Floats) -> None:
+        kept = log_weight >= log_weight.max() + NEGLIGIBLE
+        self._outcomes.keep(kept)
+        self._start, left = self._start[kept], log_weight[kept]
+        self._log_weight = left - np.logaddexp.reduce(left)
+
+
+class EventTriggered:
+    """Trigger of one trial; reward and C costs share delta equally.
+
+    Args:
+        told: the model of the values.
+        false_alarm_rate: delta.
+    """
+
+    def __init__(self, told: Told, *, false_alarm_rate: float = 0.1):
+        self._outcomes, self._count = Outcomes(told), 0
+        self._delta = false_alarm_rate / (1 + told.num_costs)
+
+    def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
+        """Observe a value, see `Watch`; after a change the play that triggered is the first that is kept."""
+        self._count += 1
+        expected = self._outcomes.expected(point, share)
+        r = 2.0 * math.log(math.pi**2 * self._count**2 / (3.0 * self._delta))
+        allowed = np.sqrt(r * expected.variance) + np.sqrt(r * expected.noise)
+        if (np.abs(value - expected.mean) > allowed).any():
+            return age
+        self._outcomes.learn(point, value, share)
+        return None
+
+
+UNKNOWN_NOISE = (0.1, 1.0, 10.0)  # prior stds that are tried where the noise is unknown
+UNKNOWN_RIDGE = 1.0  # with which noise and functions raise statistics of the same order
+SAMPLED = 500  # points whose covariance identifies a prior that is too large to hash
+_thresholds: dict[tuple[Any, ...], float] = {}  # cache of this process, by all inputs of a calibration
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedAlarm:
+    """Builder of `OnAlarm` for any number of trials.
+
+    Where the noise is neither published nor given, the scale of responses is that of the samples, the ridge
+    is `UNKNOWN_RIDGE`, and theta is the largest of those for little, some and much noise.
+
+    Args:
+        observed: the model of the reward: its kernel and, where the setting publishes none, its noise.
+        xi_squared: of the exploration; it determines the number of samples of a run.
+        false_alarm_rate: bound on the probability of a false alarm in a whole run without a change; the
+            reward and each of C costs take an equal share of it. Costs, whose means are unknown, are centred,
+            but use the threshold of a reward with a known mean: their false alarms are rarer.
+        theta: in place of the rate.
+        ridge: c of the detector, or "cross-validated"; None for the reading's, or the noise variance where
+            `ridge_of_noise`.
+        reading: of the detector.
+        noise_std: given by the user, None for each trial's own.
+    """
+
+    observed: Model
+    xi_squared: float
+    false_alarm_rate: float | None
+    theta: float | Floats | None = None
+    ridge: float | str | None = None
+    ridge_of_noise: bool = False
+    reading: str = "experiments"
+    noise_std: PerTrial | None = None
+
+    @property
+    def noise_is_known(self) -> bool:
+        """True if the noise is given or published."""
+        return self.noise_std is not None or self.observed.noise_is_known
+
+    def __call__(self, model: Model, num_trials: int) -> OnAlarm:
+        """Return the detectors of the trials of a model: all of a batch, or one of it."""
+        each = []
+        for noise in self._noise(model, num_trials).tolist():
+            options = {**self._test(noise), "theta": self._threshold(noise)}
+            each.append({name: value for name, value in options.items() if value is not None})
+        return OnAlarm(model, num_trials, observed=self.observed, each=each)
+
+    def of_trial(self, trial: int) -> CalibratedAlarm:
+        """Return the builder for one trial of a batch; a theta is one number a response, not one a trial."""
+        noise = self.noise_std[trial].item() if isinstance(self.noise_std, np.ndarray) else self.noise_std
+        return replace(self, observed=self.observed.of_trial(trial), noise_std=noise)
+
+    def _noise(self, model: Model, num_trials: int) -> Floats:
+        """Return the noise std of the reward in each trial, (B,)."""
+        known = (self.noise_std, model.setting.noise_std, self.observed.noise_std)
+        chosen = next(value for value in known if value is not None)
+        return np.broadcast_to(np.asarray(chosen, dtype=np.float64), num_trials)
+
+    def _test(self, noise: float) -> dict[str, Any]:
+        """Return ridge and scale of the detector."""
+        scaled = not self.noise_is_known and self.theta is None and self.false_alarm_rate is not None
+        ridge = UNKNOWN_RIDGE if scaled and self.ridge is None else self._ridge(noise)
+        return {"ridge": ridge, "reading": self.reading, **({"scaled": True} if scaled else {})}
+
+    def _ridge(self, noise: float) -> float | str | None:
+        if self.ridge is not None or not self.ridge_of_noise:
+            return self.ridge
+        return max((noise / self.observed.deviation) ** 2, NOISE_FLOOR)
+
+    @property
+    def _cost_noise(self) -> Floats:
+        """Noise stds of costs in units in which these vary as the reward does, (C,); 0 if withheld."""
+        setting = self.observed.setting
+        known = known_per_cost("constraint_noise_std", setting, None)
+        prior = PriorUnits.of_setting(setting, self.observed.deviation)
+        return np.zeros(len(prior.costs)) if known is None else known * prior.beside_reward
+
+    def _threshold(self, noise: float) -> float | Floats | None:
+        if self.theta is not None or self.false_alarm_rate is None:
+            return self.theta
+        setting, test = self.observed.setting, self._test(noise)
+        unknown = [share * self.observed.deviation for share in UNKNOWN_NOISE]
+        known = [max([noise, *self._cost_noise.tolist()])]
+        return max(
+            _calibrated(
+                representative_gram(self.observed),
+                each,
+                max(uniform_rounds(setting.horizon, self.xi_squared), 2),
+                self.false_alarm_rate / (1 + setting.num_constraints),
+                **test,
+                centred=not self.observed.mean_is_known,
+            )
+            for each in (unknown if "scaled" in test else known)
+        )
+
+
+def _calibrated(gram: Gram, noise: float, samples: int, rate: float, **options: Any) -> float:
+    """Return the threshold, simulated once a process, because trials, agents and cells share it."""
+    key = (_fingerprint(gram), noise, samples, rate, *options.items())
+    if key not in _thresholds:
+        _thresholds[key] = calibrate(gram, noise, samples, rate, **options)
+    return _thresholds[key]
+
+
+def _fingerprint(gram: Gram) -> bytes:
+    """Return a hash of a prior: its kernel, its points and their covariance, or that of some."""
+    digest = blake2b(repr(gram.kernel).encode(), digest_size=16)
+    sample = gram if gram.has_quick_root else gram.some(SAMPLED)
+    for array in (gram.points, sample.root):
+        digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+    return digest.digest()

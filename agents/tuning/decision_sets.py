@@ -1,0 +1,288 @@
+"""The decision set of a tuner's agent: parameters as arms or a box, contexts as observations."""
+
+from __future__ import annotations
+
+import abc
+import inspect
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.problem.setting import Setting
+
+from ..box.search import Pool, QuasiRandom, Search, Terrain, joined, make_search
+from ..protocol import Features
+from ..registry import AgentFactory
+from .feasibility import Gate
+from .plan import Plan, Scale
+from .space import Space, Values
+
+
+@dataclass(frozen=True, eq=False)
+class Snapping:
+    """Search that scores snapped points and searches locally along continuous coordinates.
+
+    The acquisition is thereby constant on all points that are rounded to one, and the kernel uses the values
+    that will be run (Garrido-Merchan & Hernandez-Lobato 2020). In addition to the proposals of `search`, the
+    best plays are tried with one parameter changed, since no small step leads from one category to another.
+
+    Args:
+        space: whose features are the box.
+        search: proposes points.
+        changed: number of changes of one parameter that are tried for each of the best plays.
+        gate: gives closed points a score of minus infinity; None closes none.
+    """
+
+    space: Space
+    search: Search = field(default_factory=QuasiRandom)
+    changed: int = 8
+    gate: Gate | None = None
+
+    def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
+        """Return possible candidates."""
+        gate = self.gate or Gate(self.space)
+        snapped: Any = Snapped(terrain, self.space, gate)
+        pool = self.search(snapped, rng)
+        if len(terrain.anchors):
+            pool = joined(snapped.survey(self._neighbours(terrain.anchors, rng)), pool)
+        return gate.settled(pool)
+
+    def _neighbours(self, anchors: Floats, rng: np.random.Generator) -> Floats:
+        """Return each point with one parameter redrawn, (m, d) -> (changed m, d)."""
+        points = np.repeat(anchors, self.changed, axis=0)
+        one = rng.integers(len(self.space.kinds), size=len(points))
+        fresh = rng.random(points.shape)
+        return np.where(self.space.parameter_of_feature == one[:, None], fresh, points)
+
+
+class Snapped:
+    """Acquisition surface whose points are snapped before they are scored.
+
+    Args:
+        terrain: the box, whose bounds are 0 and 1.
+        space: whose features it has.
+        gate: gives closed points a score of minus infinity; None closes none.
+    """
+
+    def __init__(self, terrain: Terrain, space: Space, gate: Gate | None = None):
+        self.terrain, self.space, self.gate = terrain, space, gate or Gate(space)
+        self.landscape, self.low, self.span = terrain.landscape, terrain.low, terrain.span
+        self.anchors = terrain.anchors
+
+    def survey(self, unit: Floats) -> Pool:
+        """Return the nearest possible points with their scores, (n, d)."""
+        return self.gate.closing(self.terrain.survey(self.space.snap(unit)))
+
+    def climb(self, unit: Floats) -> tuple[Floats, Floats] | None:
+        """Return scores and slopes, 0 along discrete coordinates, which a local search then keeps."""
+        found = self.terrain.climb(unit)
+        if found is None:
+            return None
+        scores = found[0] if self.gate.open else self.gate.closed(self.space.snap(unit), found[0])
+        return scores, found[1] * self.space.continuous
+
+
+class Points:
+    """Different points of a space, in the order of their first appearance.
+
+    Args:
+        space: of the points.
+        given: points, which may repeat.
+    """
+
+    def __init__(self, space: Space, given: list[Values]):
+        self.space = space
+        self.values: list[Values] = []
+        self._index: dict[bytes, int] = {}
+        for values in given:
+            if values not in self:
+                self._index[self._key(values)] = len(self.values)
+                self.values.append(values)
+
+    def __contains__(self, values: Values) -> bool:
+        return self._key(values) in self._index
+
+    def index(self, values: Values) -> int:
+        """Return the index of a point."""
+        return self._index[self._key(values)]
+
+    @property
+    def features(self) -> Floats:
+        """Features of all points, (n, d)."""
+        return np.array([self.space.features(values) for values in self.values])
+
+    def _key(self, values: Values) -> bytes:
+        return (self.space.features(values) + 0.0).tobytes()  # + 0.0: no negative zeros
+
+
+class Board(abc.ABC):
+    """Setting of an agent, with the conversions of its actions and observations."""
+
+    setting: Setting
+
+    @abc.abstractmethod
+    def has(self, played: list[Values], contexts: list[Values]) -> bool:
+        """Return True if the setting contains some points and contexts."""
+
+    @abc.abstractmethod
+    def observation(self, context: Values) -> Floats:
+        """Return the agent's observation of a context."""
+
+    @abc.abstractmethod
+    def action(self, parameters: Values) -> Any:
+        """Return the agent's action for a point."""
+
+    @abc.abstractmethod
+    def parameters(self, action: Any) -> Values:
+        """Return the point of an action."""
+
+    @abc.abstractmethod
+    def opened(self, action: Any, gate: Gate) -> Any:
+        """Return the action, or an alternative where the gate is closed."""
+
+    @abc.abstractmethod
+    def around(self, point: Floats, gate: Gate) -> Floats:
+        """Return features of possible alternatives to a point, (n, d)."""
+
+    def narrow(self, agent: Any, gate: Gate) -> None:  # noqa: B027 (the search on a box reads the gate)
+        """Restrict the next action to open points, if the agent can be restricted."""
+
+    def among(self, gate: Gate) -> Any:
+        """Return the actions among which to recommend one, None for all."""
+        return
+
+    def make_agent(self, factory: AgentFactory, gate: Gate) -> Any:
+        """Return the agent of this setting."""
+        return factory(self.setting)
+
+
+class FiniteBoard(Board):
+    """Finite setting of points that cover the space, all points ever played, and the contexts so far.
+
+    Args:
+        plan: defines the parameters and contexts.
+        scale: of the values.
+        played, contexts: points and contexts that the set must contain.
+    """
+
+    def __init__(self, plan: Plan, scale: Scale, played: list[Values], contexts: list[Values]):
+        self.arms = Points(plan.parameters, [*plan.parameters.spread(plan.num_arms), *played])
+        self.contexts = Points(plan.contexts, contexts)
+        self.setting = Setting(
+            arms=self.arms.features,
+            low=np.zeros(plan.parameters.dim),
+            high=np.ones(plan.parameters.dim),
+            contexts=self.contexts.features if plan.contexts.kinds else None,
+            **plan.published(scale),
+        )
+
+    def has(self, played: list[Values], contexts: list[Values]) -> bool:
+        """Return True if all of them are in the set."""
+        return all(each in self.arms for each in played) and all(each in self.contexts for each in contexts)
+
+    def observation(self, context: Values) -> Floats:
+        """Return the agent's observation of a context."""
+        return self.setting.scaled_contexts[self.contexts.index(context)]
+
+    def action(self, parameters: Values) -> Any:
+        """Return the arm of a point."""
+        return self.arms.index(parameters)
+
+    def parameters(self, action: Any) -> Values:
+        """Return the point of an arm."""
+        return dict(self.arms.values[int(action)])
+
+    def opened(self, action: Any, gate: Gate) -> Any:
+        """Return the arm, or the nearest open one."""
+        arms = self.arms.features
+        return action if gate.admits(arms[[int(action)]])[0] else gate.nearest(arms[int(action)], arms)
+
+    def around(self, point: Floats, gate: Gate) -> Floats:
+        """Return all arms."""
+        return self.arms.features
+
+    def narrow(self, agent: Any, gate: Gate) -> None:
+        """Restrict the agent to open arms; for agents without `offer`, `opened` corrects the action."""
+        if hasattr(agent, "offer"):
+            agent.offer(self._open(gate))
+
+    def among(self, gate: Gate) -> Any:
+        """Return the open arms."""
+        return np.flatnonzero(self._open(gate))
+
+    def _open(self, gate: Gate) -> Bools:
+        """Return the mask of open arms, (A,); where none is open, of those likeliest to succeed."""
+        probability = gate.probability(self.arms.features)
+        return probability >= min(gate.bar, probability.max())
+
+
+class BoxBoard(Board):
+    """Setting of the box of all features, whose search visits possible points only.
+
+    Args:
+        plan: defines the parameters and contexts.
+        scale: of the values.
+    """
+
+    def __init__(self, plan: Plan, scale: Scale):
+        self.plan = plan
+        contexts = plan.contexts.dim
+        bounds = {"context_low": np.zeros(contexts), "context_high": np.ones(contexts)} if contexts else {}
+        dim = plan.parameters.dim
+        self.setting = Setting(low=np.zeros(dim), high=np.ones(dim), **bounds, **plan.published(scale))
+
+    def has(self, played: list[Values], contexts: list[Values]) -> bool:
+        """Return True: a box contains all points."""
+        return True
+
+    def observation(self, context: Values) -> Floats:
+        """Return the features of a context, or a constant where there are no contexts."""
+        return self.plan.contexts.features(context) if self.plan.contexts.kinds else np.zeros(1)
+
+    def action(self, parameters: Values) -> Any:
+        """Return the action of a point in [-1, 1]^d."""
+        return self.setting.to_action(self.plan.parameters.features(parameters))
+
+    def parameters(self, action: Any) -> Values:
+        """Return the nearest possible point."""
+        return self.plan.parameters.values(self.setting.to_point(action))
+
+    def opened(self, action: Any, gate: Gate) -> Any:
+        """Return the action, or the nearest open one."""
+        point = self.plan.parameters.snap(self.setting.to_point(action)[None])
+        return action if gate.admits(point)[0] else self.setting.to_action(gate.nearest(point[0]))
+
+    def around(self, point: Floats, gate: Gate) -> Floats:
+        """Return possible points, nearby and anywhere."""
+        return gate.around(point)
+
+    def make_agent(self, factory: AgentFactory, gate: Gate) -> Any:
+        """Return the agent of this setting, with a snapping search if it takes one."""
+        if not takes_search(factory):
+            return factory(self.setting)
+        search = Snapping(self.plan.parameters, make_search(factory.options.get("search")), gate=gate)
+        return AgentFactory(factory.make, {**factory.options, "search": search})(self.setting)
+
+
+def board(plan: Plan, scale: Scale, played: list[Values], contexts: list[Values]) -> Board:
+    """Return a box where the points are too many for a set, if the agent plays boxes; else a set.
+
+    With a clock every question has another context, for which a set would have to be rebuilt.
+    """
+    features = getattr(plan.factory.make, "features", Features())
+    if features.box and (plan.clocked or plan.parameters.size > plan.num_arms):
+        return BoxBoard(plan, scale)
+    return FiniteBoard(plan, scale, played, contexts)
+
+
+def takes_search(factory: AgentFactory) -> bool:
+    """Return True if an agent takes a search of a box: our Gaussian-process agents pass options on.
+
+    Agents of other libraries, which declare requirements, search in their own way.
+    """
+    if hasattr(factory.make, "requires"):
+        return False
+    arguments = inspect.signature(factory.make).parameters.values()
+    return any(each.name == "search" or each.kind is each.VAR_KEYWORD for each in arguments)

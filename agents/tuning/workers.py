@@ -1,0 +1,188 @@
+"""Who runs experiments: threads or processes, one call at a time, and the capacity for more."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial, wraps
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+
+from bandit_envs.basics.arguments import is_count, require, require_choice
+
+from .history import History
+from .plan import Plan
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Turn:
+    """Reentrant lock that copies and files do not share."""
+
+    def __init__(self):
+        self.lock = threading.RLock()
+
+    def __reduce__(self) -> tuple[type[Turn], tuple[()]]:
+        return Turn, ()
+
+
+class Taking(Protocol):
+    """Object with a lock."""
+
+    _turn: Turn
+
+
+T = TypeVar("T", bound=Taking)
+
+
+def in_turn(method: Callable[Concatenate[T, P], R]) -> Callable[Concatenate[T, P], R]:
+    """Return the method with the lock held, so that other threads wait for its end."""
+
+    @wraps(method)
+    def waiting(self: T, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self._turn.lock:
+            return method(self, *args, **kwargs)
+
+    return waiting
+
+
+MOST_AT_ONCE = 10_000  # questions in a call, each chosen given those before
+
+
+def require_room(plan: Plan, history: History, left: float | None, number: int) -> None:
+    """Raise unless so many experiments may start.
+
+    Args:
+        plan: has the limits.
+        history: of the experiments.
+        left: remaining budget of costs, None without one.
+        number: of the new experiments.
+    """
+    require(number <= MOST_AT_ONCE, "n", f"at most {MOST_AT_ONCE} experiments in a call", number)
+    if left is not None and left <= 0:
+        raise RuntimeError(f"the cost_budget of {plan.cost_budget:g} is spent; see `recommend`")
+    limit, pending = plan.max_pending, history.pending
+    if limit is None or len(pending) + number <= limit:
+        return
+    if number > limit:
+        raise RuntimeError(f"n is {number}, and max_pending is {limit}; ask for fewer at a time")
+    tickets = ", ".join(map(str, pending))
+    more = "" if number == 1 else f", {number} more are asked for"
+    raise RuntimeError(
+        f"{len(pending)} experiments are pending{more}, and max_pending is {limit}; tell or drop one of the "
+        f"tickets {tickets} first"
+    )
+
+
+Experimenter = Callable[..., Any]
+BACKENDS = ("processes", "threads")
+
+
+class Report(NamedTuple):
+    """Result of a call."""
+
+    result: Any = None
+    failure: str | None = None  # why there is no result
+
+
+class Crew(Protocol):
+    """Set of workers that run experiments concurrently."""
+
+    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[Report]:
+        """Start an experiment; callers start no more of them than there are workers."""
+        ...
+
+    def stop(self) -> None:
+        """Stop the workers without waiting."""
+        ...
+
+
+class Alone:
+    """Worker that runs each experiment in the calling thread, without pickling; debuggers work in f."""
+
+    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[Report]:
+        """Run the experiment."""
+        future: Future[Report] = Future()
+        future.set_result(report(f, parameters))
+        return future
+
+    def stop(self) -> None:
+        """Do nothing: no experiment is running."""
+
+
+class Threads:
+    """Workers in threads of this process, for experiments that wait for a device. They cannot be stopped.
+
+    Args:
+        workers: number of concurrent experiments.
+    """
+
+    def __init__(self, workers: int):
+        self._pool = ThreadPoolExecutor(workers)
+
+    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[Report]:
+        """Start an experiment."""
+        return self._pool.submit(report, f, parameters)
+
+    def stop(self) -> None:
+        """Cancel experiments that have not started."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+class Processes:
+    """Workers in processes, one pool each, so that a process that dies fails its own experiment alone.
+
+    They use joblib's loky, which unlike the standard library pickles functions of notebooks and lambdas, and
+    starts processes that share no locks with this one. One pool of several processes would break as a whole
+    when one dies, without naming it. Here a thread waits for each process.
+
+    Args:
+        workers: number of concurrent experiments.
+    """
+
+    def __init__(self, workers: int):
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        self._make = partial(ProcessPoolExecutor, max_workers=1)
+        self._pools = [self._make() for _ in range(workers)]
+        self._free = list(range(workers))
+        self._waiting = ThreadPoolExecutor(workers)
+
+    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[Report]:
+        """Start an experiment."""
+        return self._waiting.submit(self._run, f, dict(parameters))
+
+    def stop(self) -> None:
+        """Kill all processes."""
+        self._waiting.shutdown(wait=False, cancel_futures=True)
+        for pool in self._pools:
+            pool.shutdown(wait=False, kill_workers=True)
+
+    def _run(self, f: Experimenter, parameters: dict[str, Any]) -> Report:
+        worker = self._free.pop()
+        try:
+            return self._pools[worker].submit(report, f, parameters).result()
+        except BrokenProcessPool as error:
+            self._pools[worker] = self._make()
+            return Report(failure=f"its process died: {error}".partition("\n\n")[0])
+        finally:
+            self._free.append(worker)
+
+
+def report(f: Experimenter, parameters: Mapping[str, Any]) -> Report:
+    """Call f with the parameters by keyword, and return an exception as a failure."""
+    try:
+        return Report(f(**parameters))
+    except Exception as error:
+        return Report(failure=f"{type(error).__name__}: {error}")
+
+
+def crew_of(workers: int, backend: str) -> Crew:
+    """Return the workers; a single one is this thread."""
+    require(is_count(workers), "workers", "a positive integer", workers)
+    require_choice("backend", backend, BACKENDS)
+    if workers == 1:
+        return Alone()
+    return Processes(workers) if backend == "processes" else Threads(workers)

@@ -1,0 +1,107 @@
+"""Delays that depend on what is played or on what is earned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import pdtr, pdtrik
+
+from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.types import Floats
+from bandit_envs.laws.by_name import parse
+from bandit_envs.laws.delays import in_rounds, in_time
+from bandit_envs.laws.delays.base import TAIL, Delay
+from bandit_envs.laws.delays.in_rounds import Poisson
+
+BASES: dict[str, type[Delay]] = {**in_rounds.LAWS, **in_time.LAWS}
+
+
+@dataclass(frozen=True)
+class ByArm(Delay):
+    """Multiply another law's wait by 1 + (slowest - 1) x_1, rounded as that law rounds.
+
+    x_1 is the play's first feature, scaled to [0, 1] over the decision set: x_1 = 1 waits longest.
+
+    Args:
+        base: the other law, or its description.
+        slowest: the factor at x_1 = 1, at least 1.
+    """
+
+    base: Any = "poisson"
+    slowest: float = 3.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(is_number(self.slowest) and self.slowest >= 1, "slowest", "a factor >= 1", self.slowest)
+        object.__setattr__(self, "base", parse("base", self.base, BASES))
+
+    def slowdown(self, features: Floats) -> Floats:
+        """Return 1 + (slowest - 1) x_1, (n, d) -> (n,)."""
+        return 1.0 + (self.slowest - 1.0) * features[:, 0]
+
+    def in_rounds(self, waits: Floats) -> Floats:
+        """Round as the other law."""
+        return self.base.in_rounds(waits)
+
+    def query_times(self, horizon: int) -> Floats | None:
+        """Return the other law's times."""
+        return self.base.query_times(horizon)
+
+    def quantile(self, late: float = TAIL) -> float:
+        """Return the other law's quantile at the slowest arm: no arm is late more often."""
+        return self.slowest * self.base.quantile(late)
+
+    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return self.base.draw(horizon, rng)
+
+
+@dataclass(frozen=True)
+class ByReward(Delay):
+    """Draw Poisson delays of mean `mean` + `more` s, which grow with the reward's shortfall s.
+
+    s in [0, 1] is how far the reward y that will be observed falls short of the best mean of its round, as a
+    share of the range of the means: s = min(max((max f - y) / (max f - min f), 0), 1). A round draws one
+    uniform u, and its delay is the u-quantile of the law of its play, so a better reward is never later.
+
+    The feedback delivered by some round is a biased sample: favourable noise is delivered first, so estimates
+    from delivered feedback, censored ones too, are too high until all is delivered. No guarantee for delays
+    that are independent of rewards holds.
+
+    Args:
+        mean: delay of the best rewards.
+        more: additional mean delay of the worst.
+    """
+
+    mean: float = 10.0
+    more: float = 20.0
+
+    depends_on_rewards = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        Poisson(self.mean)
+        require(is_number(self.more) and self.more >= 0, "more", "0 or positive", self.more)
+
+    def wait(self, drawn: Any, shortfall: Any) -> Any:
+        """Return the quantiles at the uniforms, (n,) each -> (n,); infinite where the draw is."""
+        lost = np.isinf(drawn)
+        return np.where(
+            lost, np.inf, _quantile(np.where(lost, 0.0, drawn), self.mean + self.more * shortfall)
+        )
+
+    def quantile(self, late: float = TAIL) -> float:
+        """Return the quantile of the worst rewards: none are late more often."""
+        return Poisson(self.mean + self.more).quantile(late)
+
+    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        """Draw uniforms, (T,)."""
+        return rng.random(horizon)
+
+
+def _quantile(uniform: Any, mean: Any) -> Any:
+    """Return the smallest k with P(Poisson(mean) <= k) >= u, (n,) each -> (n,)."""
+    above = np.ceil(pdtrik(uniform, mean))
+    below = np.maximum(above - 1.0, 0.0)  # rounding may make `above` one too large
+    return np.where(pdtr(below, mean) >= uniform, below, above)

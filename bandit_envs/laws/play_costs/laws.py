@@ -1,0 +1,202 @@
+"""Laws of what plays cost: constant, or drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.laws.drawn import Drawn
+from bandit_envs.laws.functions import GPSample
+from bandit_envs.laws.play_costs.base import PlayCosts
+
+
+class ConstantCosts(PlayCosts):
+    """Charge k = `value` for every play."""
+
+    value: ClassVar[float]
+    is_fixed: ClassVar[bool] = True
+
+    @property
+    def least(self) -> float:
+        """Return the value."""
+        return self.value
+
+    @property
+    def most(self) -> float:
+        """Return the value."""
+        return self.value
+
+    @property
+    def prior(self) -> tuple[float, float]:
+        """Return the value, with std 0."""
+        return self.value, 0.0
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Return the value at every point."""
+        return Drawn(np.full(gram.size, self.value), between=_Constant(self.value))
+
+
+@dataclass(frozen=True)
+class Free(ConstantCosts):
+    """Charge nothing."""
+
+    budget: float = math.inf
+
+    value: ClassVar[float] = 0.0
+    is_free: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class UnitCosts(ConstantCosts):
+    """Charge k = 1: the budget is a number of plays."""
+
+    known: bool = True
+
+    value: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(
+            self.known and not self.noise_std, "known", "True, without noise_std, for the law 'unit'", self
+        )
+
+
+@dataclass(frozen=True)
+class _Constant:
+    value: float
+
+    def __call__(self, x: Floats) -> Floats:
+        return np.full(len(x), self.value)
+
+
+MOST_STDS = 3.0  # prior stds at which log-GP costs are clipped, so that they are bounded
+
+
+@dataclass(frozen=True)
+class GPCosts(PlayCosts):
+    """Draw from the model's GP, rescaled to this minimum and maximum on the points.
+
+    Args:
+        low, high: the minimum, which is positive, and the maximum.
+    """
+
+    _: KW_ONLY
+    low: float = 0.2
+    high: float = 1.2
+
+    def __post_init__(self) -> None:
+        require(is_number(self.low) and self.low > 0, "low", "positive", self.low)
+        require(is_number(self.high) and self.high > self.low, "high", "larger than low", self.high)
+        super().__post_init__()
+
+    @property
+    def least(self) -> float:
+        """Return the minimum."""
+        return self.low
+
+    @property
+    def most(self) -> float:
+        """Return the maximum."""
+        return self.high
+
+    @property
+    def prior(self) -> tuple[float, float]:
+        """Return the middle of the range, and a quarter of the range as std."""
+        return (self.low + self.high) / 2.0, (self.high - self.low) / 4.0
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw and rescale; values between the points of a box are clipped at both ends."""
+        drawn = GPSample().draw(gram, rng)
+        span = float(np.ptp(drawn.values))
+        factor = (self.high - self.low) / span if span else 0.0
+        shift = self.low - factor * float(drawn.values.min())
+        return _mapped(drawn, factor, shift, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class LogGPCosts(PlayCosts):
+    """Draw ln k = ln median + deviation h, h a draw from the model's GP of unit variance, clipped at 3 stds.
+
+    Args:
+        median: of the costs.
+        deviation: std of their logarithms.
+    """
+
+    _: KW_ONLY
+    median: float = 1.0
+    deviation: float = 1.0
+
+    logarithmic: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        for name in ("median", "deviation"):
+            value = getattr(self, name)
+            require(is_number(value) and value > 0, name, "positive", value)
+        super().__post_init__()
+
+    @property
+    def least(self) -> float:
+        """Return the cost 3 stds below the median."""
+        return self.median * math.exp(-MOST_STDS * self.deviation)
+
+    @property
+    def most(self) -> float:
+        """Return the cost 3 stds above the median."""
+        return self.median * math.exp(MOST_STDS * self.deviation)
+
+    @property
+    def prior(self) -> tuple[float, float]:
+        """Return mean and std of the logarithm."""
+        return math.log(self.median), self.deviation
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw, clip, and take the exponential."""
+        factor = self.deviation / math.sqrt(gram.diagonal.max())
+        low, high = math.log(self.least), math.log(self.most)
+        return _mapped(GPSample().draw(gram, rng), factor, math.log(self.median), low, high, np.exp)
+
+
+@dataclass(frozen=True, eq=False)
+class _Mapped:
+    """Transform another function's values, (n, dz + d) -> (n,)."""
+
+    function: Callable[[Floats], Floats]
+    change: Callable[[Floats], Floats]
+
+    def __call__(self, x: Floats) -> Floats:
+        return self.change(self.function(x))
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """Return outer(factor * value + shift, clipped to [low, high])."""
+
+    factor: float
+    shift: float
+    low: float
+    high: float
+    outer: Callable[[Floats], Floats] | None
+
+    def __call__(self, values: Floats) -> Floats:
+        cut = np.clip(self.factor * values + self.shift, self.low, self.high)
+        return cut if self.outer is None else self.outer(cut)
+
+
+def _mapped(
+    drawn: Drawn,
+    factor: float,
+    shift: float,
+    low: float,
+    high: float,
+    outer: Callable[[Floats], Floats] | None = None,
+) -> Drawn:
+    change = _Cut(factor, shift, low, high, outer)
+    between = None if drawn.between is None else _Mapped(drawn.between, change)
+    return Drawn(change(drawn.values), between=between)

@@ -1,0 +1,152 @@
+"""The file of a cell, and cells put together to a result."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpbandits.evaluation.parquet import read_metadata
+from gpbandits.evaluation.result import Record, Result, join_trials
+from gpbandits.experiments.study import key_of
+
+Rows = Mapping[str, Sequence[Result]]  # the blocks of trials of each agent, in order
+
+
+def joined(environment: str, seed: int, rows: Rows) -> Result:
+    """Join the blocks of all agents; callers guarantee equal trials and equal recorded rounds."""
+    return Result(
+        environment,
+        seed,
+        {label: join_trials([_only(block) for block in row]) for label, row in rows.items()},
+        frozenset(label for label, row in rows.items() if row[0].privileged),
+        checkpoints=next(iter(rows.values()))[0].checkpoints,
+        tracks={label: track for label, row in rows.items() for track in row[0].tracks.values()},
+        windows={label: window for label, row in rows.items() for window in row[0].windows.values()},
+        approximate=frozenset(label for label, row in rows.items() if row[0].approximate),
+        assuming=frozenset(label for label, row in rows.items() if row[0].assuming),
+        unfit=frozenset(label for label, row in rows.items() if row[0].unfit),
+        long_term=any(row[0].long_term for row in rows.values()),
+    )
+
+
+def usual_shape(rows: Rows) -> tuple[int, ...]:
+    """Return the most frequent shape; blocks of another shape cannot be compared."""
+    shapes = Counter(shape_of(block) for row in rows.values() for block in row)
+    return max(shapes, key=shapes.__getitem__)
+
+
+def shape_of(block: Result) -> tuple[int, ...]:
+    """Return the recorded rounds and the number of constraints of a block."""
+    return *block.rounds.tolist(), block.num_constraints
+
+
+def _only(block: Result) -> Record:
+    """Return the record of the single agent of a cell; cells are stored without labels."""
+    (record,) = block.records.values()
+    return record
+
+
+class UnfitFileError(ValueError):
+    """A file is damaged, or holds another cell than its name says."""
+
+
+def read_cell(path: Path) -> Result:
+    """Read the result of the cell at `path`, and check that the stored configuration fits the file's name.
+
+    Raises:
+        UnfitFileError: the file is damaged or holds another cell; the message names it.
+        FileNotFoundError: there is no file.
+    """
+    _check_regular(path)
+    try:
+        result, metadata = Result.load(path), read_metadata(path)
+    except FileNotFoundError:
+        raise
+    except (ValueError, OSError) as error:
+        raise UnfitFileError(str(error)) from error
+    _check_finite(path, result)
+    _check_bound(path, result, metadata.get("configuration"))
+    return result
+
+
+def sound(path: Path) -> Result | None:
+    """Return the result of the cell at `path`; None where the file is missing or invalid."""
+    try:
+        return read_cell(path)
+    except (UnfitFileError, FileNotFoundError):
+        return None
+
+
+def same_numbers(one: Path, other: Path) -> bool:
+    """Return True if two valid files hold the same numbers, apart from seconds."""
+    first, second = (next(iter(read_cell(path).records.values())) for path in (one, other))
+    pairs = zip(
+        first[:6], second[:6], strict=True
+    )  # of every round; what follows are seconds, and sums of these
+    return all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+
+
+def fault(path: Path) -> str | None:
+    """Return why the file at `path` is invalid; None where it is valid or missing."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return _fault(path, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def stored_configuration(path: Path) -> dict[str, Any] | None:
+    """Return the configuration stored in the file at `path`; None where it cannot be read."""
+    try:
+        _check_regular(path)
+        return read_metadata(path).get("configuration")
+    except (ValueError, OSError):
+        return None
+
+
+@cache
+def _fault(path: Path, *_identity: int) -> str | None:
+    try:
+        read_cell(path)
+    except UnfitFileError as error:
+        return str(error)
+    except FileNotFoundError:
+        return None
+    return None
+
+
+def _check_regular(path: Path) -> None:
+    """Raise for a FIFO or a device, from which a read would block."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise UnfitFileError(f"{os.fspath(path)} is not a regular file; remove it")
+
+
+def _check_finite(path: Path, result: Result) -> None:
+    """Raise where a value is not finite; only simple regret and observed costs may be NaN."""
+    for record in result.records.values():
+        always = (record.regret, record.cost, record.violation, record.action, *(record.spending or ())[:2])
+        if not all(np.isfinite(values).all() for values in always):
+            raise UnfitFileError(f"{os.fspath(path)} has values that are NaN or infinite")
+
+
+def _check_bound(path: Path, result: Result, stored: Any) -> None:
+    if not isinstance(stored, Mapping):
+        raise UnfitFileError(f"{os.fspath(path)} does not hold a cell of a study")
+    if key_of(stored) != path.stem:
+        raise UnfitFileError(f"{os.fspath(path)} holds another cell: {_described(stored)}")
+    named = tuple(stored.get(name) for name in ("seed", "first_trial", "trials"))
+    if named != (found := (result.seed, result.first_trial, result.num_trials)):
+        raise UnfitFileError(
+            f"{os.fspath(path)} must have the seed, first trial and number of trials {named}, got {found}"
+        )
+
+
+def _described(stored: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {stored.get(name)}" for name in ("agent", "options", "environment", "kwargs"))
