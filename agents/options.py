@@ -320,7 +320,7 @@ def _is_listed(value: Any) -> bool:
 
 
 def _is_real(value: Any) -> bool:
-    """Whether it is a number, infinity included, that a float can hold."""
+    """Return whether it is a number, infinity included, that a float can hold."""
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
         return False
     try:
@@ -330,7 +330,7 @@ def _is_real(value: Any) -> bool:
 
 
 def _are_real(value: Any) -> bool:
-    """Whether it is a list or an array of numbers."""
+    """Return whether it is a list or an array of numbers."""
     try:
         numbers = np.asarray(value)
     except ValueError:  # rows of different lengths
@@ -351,7 +351,7 @@ def _is_named(value: Any) -> bool:
 
 
 def _is_numeric(value: Any) -> bool:
-    """Whether a value is an array, a number, or lists or tuples of these."""
+    """Return whether a value is an array, a number, or lists or tuples of these."""
     return all(map(_is_numeric, value)) if _is_listed(value) else isinstance(value, np.ndarray | Real)
 
 

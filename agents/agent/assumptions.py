@@ -79,7 +79,7 @@ class Given:
 
     @property
     def will_change(self) -> bool:
-        """Whether noted changes are still to come, so that questions between leave no trace."""
+        """Return whether noted changes are still to come, so that questions before them leave no trace."""
         return False
 
 
@@ -160,7 +160,7 @@ class Learnt(Given):
 
     @property
     def will_change(self) -> bool:
-        """Whether noted fits are still to come."""
+        """Return whether noted fits are still to come."""
         return any(self._recalled or ())
 
     def _due(self, rounds: int, epoch: int) -> bool:

@@ -52,7 +52,7 @@ class Probe:
 
     @property
     def complete(self) -> bool:
-        """Whether all plays have delivered."""
+        """Return whether feedback of all plays was delivered."""
         return not np.isnan(self._values).any()
 
     @property
@@ -72,7 +72,7 @@ class Probe:
 
 
 class Outcome(NamedTuple):
-    """What a play earned."""
+    """Reward and costs of a play."""
 
     round: int
     reward: float

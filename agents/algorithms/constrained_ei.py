@@ -58,12 +58,12 @@ class BoxConstrainedEI(SurrogateAgent, Resumable):
 
     @property
     def leaves_traces(self) -> bool:
-        """Whether a question changes more than generators: it looks anew at the plays alone."""
+        """Return False: `act` changes nothing but generators, since it reads the plays anew."""
         return False
 
     @property
     def generators(self) -> dict[str, list[np.random.Generator]]:
-        """What questions and fits draw from, beside the ties, by role."""
+        """The generators that `act` and fits draw from, beside the ties, by role."""
         return {"candidates": [self._rng], "fits": [self.learning.rng]}
 
     def notes(self) -> dict[str, Any] | None:

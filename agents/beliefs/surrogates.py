@@ -21,13 +21,13 @@ FEWEST = 3  # values whose deviation says something about the size of a function
 
 
 class Prediction(NamedTuple):
-    """Of each function at some arms."""
+    """Mean and std of each function at some arms."""
 
     mean: Floats  # (1 + C, A) posterior mean, reward first
     std: Floats  # (1 + C, A) posterior deviation, without noise
 
     def at(self, arms: Ints) -> Prediction:
-        """The same of some of the arms, (n,)."""
+        """Return the predictions at some of the arms, (n,)."""
         return Prediction(self.mean[:, arms], self.std[:, arms])
 
 
@@ -105,7 +105,7 @@ class Surrogates:
         self._condition()
 
     def predict(self, context: int, hallucinate: bool = False) -> Prediction:
-        """What is believed about the arms of a context.
+        """Return the predictions at the arms of a context.
 
         Args:
             context: its index.
@@ -118,7 +118,7 @@ class Surrogates:
         return Prediction(self.centre[:, None] + scale * mean, scale * np.sqrt(np.maximum(variance, 0.0)))
 
     def surfaces(self, hallucinate: bool = False) -> list[Surface]:
-        """What is believed of each function anywhere on a box, in units of its own scale, (1 + C).
+        """The belief about each function anywhere on a box, in units of its own scale, (1 + C).
 
         Args:
             hallucinate: see `predict`.

@@ -1,4 +1,4 @@
-"""What an agent maximises: the protocol of objectives, and the reward itself."""
+"""The protocol of objectives, which an agent maximises, and the reward itself."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class EachModelledOptions(SharedOptions, total=False):
 
 
 class CostModelOptions(EachModelledOptions, total=False):
-    """The same, with what is believed of costs."""
+    """Options of agents that also model each cost."""
 
     cost_width: Any
     """Width of the costs' bands: "improved" (IGP-UCB, the default), or what `make_width` takes."""

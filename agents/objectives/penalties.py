@@ -1,4 +1,4 @@
-"""How costs enter the objective, how their multipliers move, and the price Q_t of a violation."""
+"""Penalties of costs in the objective, the moves of their multipliers, and the price Q_t of a violation."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class Safe(EachModelled):
         self._taught = np.zeros(num_trials, dtype=bool)
 
     def safety(self, context: Ints, t: Ints, offered: Bools | None = None) -> Safety:
-        """What is known of the costs in the contexts of round t, (B,) each; see `Objective`."""
+        """Return the safe sets in the contexts of round t, (B,) each; see `Objective`."""
         widths = [width(t, belief.gain) for width, belief in zip(self.widths, self.costs, strict=True)]
         wide = np.array(widths).reshape(len(widths), len(t))
         shape = len(t), self.mask.seed.shape[2]

@@ -1,4 +1,4 @@
-"""What was asked and what was observed, in order; and what counts as the value of an experiment."""
+"""The experiments asked for and their outcomes, in order; here too: the value of an experiment."""
 
 from __future__ import annotations
 

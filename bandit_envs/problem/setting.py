@@ -1,4 +1,4 @@
-"""What is published of a problem before it is played, of one trial and of B."""
+"""A `Setting` publishes a problem before it is played, for one trial or for B."""
 
 from __future__ import annotations
 

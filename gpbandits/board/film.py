@@ -1,4 +1,4 @@
-"""What the board's page is sent as JSON: the state of a folder of results, and one trial round by round."""
+"""JSON for the board's page: the state of a folder of results, and one trial round by round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a study has come, and removing what it no longer needs."""
+"""Commands that say how far a study has come, and remove what it no longer needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every command prints with: a terminal's width, prose and formulas."""
+"""Text on a terminal: its width, filled prose and formulas."""
 
 from __future__ import annotations
 

@@ -91,5 +91,5 @@ def _of_measure(measure: Measure) -> Shown:
 
 
 def applies(needs: Need | None, result: Any) -> bool:
-    """Whether a result has what something needs."""
+    """Return whether a result has what a metric needs."""
     return {None: True, "costs": result.num_constraints > 0, "budget": bool(result.spent)}[needs]

@@ -1,4 +1,4 @@
-"""What an evaluation returns: every agent's record on the same trials."""
+"""The result of an evaluation: every agent's record on the same trials."""
 
 from __future__ import annotations
 

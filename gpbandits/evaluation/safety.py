@@ -1,4 +1,4 @@
-"""How far an agent that must keep every cost can come, and the share of reachable arms that it certifies."""
+"""The arms that an agent which must keep every cost can reach, and the share that it certifies."""
 
 from __future__ import annotations
 

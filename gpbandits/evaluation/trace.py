@@ -23,7 +23,7 @@ KEPT = (*SUMMED, "best", "action", "round")
 
 
 class Noted(NamedTuple):
-    """What is noted of a round of B trials, without that axis for one environment."""
+    """The record of a round of B trials, without that axis for one environment."""
 
     regret: Any
     delay: Any

@@ -1,4 +1,4 @@
-"""Whether a study can run at all, and how far it has come."""
+"""Checks that a study can run at all, and counts of how far it has come."""
 
 from __future__ import annotations
 
