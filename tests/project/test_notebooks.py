@@ -123,7 +123,7 @@ def test_completion_of_agents_offers_every_factory_and_what_is_called_by_hand_an
 
 @pytest.mark.parametrize("name", agents.names())
 def test_every_registered_agent_is_an_attribute_of_agents(name):
-    assert getattr(agents, name.replace("-", "_")) is resolve_agent(name).make
+    assert resolve_agent(getattr(agents, name.replace("-", "_"))) == resolve_agent(name)
 
 
 def test_a_rendered_trial_is_shown_as_a_picture_and_as_lines_and_still_is_an_array_and_text():

@@ -79,9 +79,10 @@ def interquartile_mean(values: Floats) -> Floats:
 def too_skewed(values: Floats) -> bool:
     """Return whether the sample skewness of n trials, (n,), lies beyond +-0.36 sqrt(n).
 
-    Coverage of a bootstrap interval errs in first order by skewness / sqrt(n). Of laws of which the median
-    sample is within, 95 % intervals hold the mean in 90 % of cases or more from 20 trials on; of lognormal
-    ones of sigma 1 and 1.5, at 20 and 30 trials, in 81 to 89 %.
+    Coverage of a bootstrap interval errs in first order by skewness / sqrt(n). Of lognormal laws of which
+    the median sample is within, 95 % intervals hold the mean in 90 % of cases or more at 20 and 30 trials; of
+    those of sigma 1 and 1.5 in 81 to 89 %. Symmetric heavy tails escape: of differences of two lognormal
+    values of sigma 1 intervals hold the mean in 86 % at 20 trials, and most samples are within.
     """
     values = checked(values)
     spread = np.ptp(values) > 1e-12 * np.abs(values).max()
