@@ -162,7 +162,8 @@ def factory(name: str) -> Callable[..., Any]:
     def factory(setting: Any, num_trials: int | None = None, **options: Any) -> Any:
         return AgentFactory(made, options, name)(setting, num_trials)
 
-    factory.__module__, factory.__qualname__ = __package__ or "", name.replace("-", "_")
+    factory.__name__ = factory.__qualname__ = name.replace("-", "_")
+    factory.__module__, factory.registered_as = __package__ or "", name  # type: ignore[attr-defined]
     return factory
 
 
@@ -196,7 +197,7 @@ def _is_factory(spec: Any) -> bool:
 
 def _name(spec: Any) -> str:
     if callable(spec) and _is_factory(spec):
-        return spec.__name__.replace("_", "-")
+        return spec.registered_as  # type: ignore[union-attr]
     return spec if isinstance(spec, str) else ""
 
 
