@@ -68,7 +68,8 @@ def decisions(**keywords: Any) -> Decisions:
 
 
 def agent(name: str = "gp-ucb", **options: Any) -> Any:
-    asked_for = {"max_delay": 2, "delay": Poisson(1.0), "num_constraints": 1, "safe_seed": [3]}  # by some
+    asked_for = {"max_delay": 2, "delay": Poisson(1.0), "num_constraints": 1}  # by some
+    asked_for |= {"safe_seed": [3], "constraint_prior_std": 1.0}
     return agents.make(name, setting(**asked_for), **options)
 
 

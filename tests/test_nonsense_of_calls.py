@@ -147,6 +147,7 @@ def test_a_function_of_ones_own_has_real_values_of_which_there_are_variances(val
 @pytest.mark.parametrize("name", [name for name in agents.names() if not resolve_agent(name).missing])
 def test_every_agent_is_reset_with_an_integer(name):
     asked_for = {"num_constraints": 1, "safe_seed": [3], "lipschitz": [9.0], "delay": Poisson(1.0)}
+    asked_for |= {"constraint_prior_std": [1.0]}
     made = agents.make(name, setting(**asked_for))
     for seed in ("3", 2.5, None, True, -1, [1], Odd()):
         with pytest.raises(ValueError, match="seed must be an integer >= 0, got"):

@@ -117,7 +117,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.assumptions.waits = True
         yield
         self.assumptions.waits = False
-        self._reconsider()
+        self.remodel(self.assumptions.after(self))
 
     def reset(self, seed: int | Sequence[int]) -> None:
         """Forget everything; the seed is one integer, or B of them for B trials."""
@@ -140,7 +140,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
         self.scores: Floats | None = None  # of the arms in the last choice, (B, A)
         self._revise(self.objective.begin())
-        self._reconsider()
+        self.remodel(self.assumptions.after(self))
 
     def start(self, info: dict[str, Any]) -> None:
         """Learn from the `info` of the environment's reset which arms the first round has; see `Agent`."""
@@ -217,7 +217,7 @@ class GPAgent(Answers, Resumable, Shown):
         if len(restarted := self.restart.end_round(self.round, info)):
             self._start_over(restarted)
         if self.assumptions.change:
-            self._reconsider()
+            self.remodel(self.assumptions.after(self))
 
     def _start_over(self, trial: Ints) -> None:
         kept_from, recalled = self.restart.kept_from, self.restart.recalled
@@ -260,9 +260,9 @@ class GPAgent(Answers, Resumable, Shown):
         self.belief.drop(*gone)
         self.objective.drop(*gone)
 
-    def _reconsider(self) -> None:
-        """Go over to the model that is assumed from now on, for what was learnt too."""
-        if (model := self.assumptions.after(self)) is None:
+    def remodel(self, model: Model | None) -> None:
+        """Go over to another model, for what was learnt too; None leaves it."""
+        if model is None:
             return
         self.belief.remodel(model)
         self._assume(model)

@@ -1,4 +1,4 @@
-"""A learner of stable-baselines3 as an agent: its own `learn`, unmodified, and regret in its logger."""
+"""A learner of stable-baselines3 as an agent, which runs its unmodified `learn` in the caller's loop."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 from gymnasium import Space
-from stable_baselines3.common.callbacks import BaseCallback
 
-from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.types import Floats
-from bandit_envs.environment.info import OnRound, Round
 from bandit_envs.environment.observations import make_summary
 from bandit_envs.problem.setting import Setting
 
@@ -21,70 +18,6 @@ from ..protocol import Shown
 from ..validation import one_seed, require_reset
 from .bridge import Ask, BridgeEnv, Plays, Rendezvous, RewardUnit
 from .recipe import Recipe
-from .vector import warn_if_blind
-
-__all__ = ["RegretCallback"]
-
-
-class RegretCallback(BaseCallback):
-    """Callback that logs regret and violation while a model of stable-baselines3 learns on bandits.
-
-    It reads `info["oracle"]` as an evaluator; the algorithms of stable-baselines3 use rewards and
-    observations only. Under "bandit/": "regret" and "violation", means over the copies and over the rounds
-    since the last entry; "cumulative_regret" and "cumulative_violation", sums since training began, also over
-    calls of `learn` with `reset_num_timesteps=False`, averaged over the copies. It warns of an observation
-    without information about the function.
-
-    Args:
-        every: number of steps of the vector environment between entries; None leaves it to the algorithm,
-            which writes once a rollout or every few episodes.
-        on_round: called with the `Round` of each step as well, for instance to log to W&B or MLflow.
-        label: of the model, in these rounds.
-
-    Raises:
-        ValueError: the environment was made with `oracle=False`, or is one of `evaluate`, which hides it.
-
-    Example:
-        >>> model = PPO("MlpPolicy", env, tensorboard_log="runs")  # needs `pip install tensorboard`
-        >>> model.learn(10_000, callback=RegretCallback())
-    """
-
-    def __init__(self, every: int | None = None, on_round: OnRound | None = None, label: str = "model"):
-        super().__init__()
-        require(every is None or is_count(every), "every", "None or a positive integer", every)
-        require(on_round is None or callable(on_round), "on_round", "None or a callable (round)", on_round)
-        self.every, self.on_round, self.label = every, on_round, label
-        self._regret = self._violation = 0.0  # since training began
-
-    def _on_training_start(self) -> None:
-        if self.locals.get("reset_num_timesteps", True):
-            self._regret = self._violation = 0.0
-        env = self.training_env
-        if env.has_attr("problem"):
-            warn_if_blind(env.get_attr("problem")[0], env.observation_space)
-
-    def _on_step(self) -> bool:
-        seen = _round_of(self.locals["infos"], self.label, self.n_calls)
-        regret, violation = float(seen.regret.mean()), float(seen.violation.mean())
-        self._regret += regret
-        self._violation += violation
-        self.logger.record_mean("bandit/regret", regret)
-        self.logger.record_mean("bandit/violation", violation)
-        self.logger.record("bandit/cumulative_regret", self._regret)
-        self.logger.record("bandit/cumulative_violation", self._violation)
-        if self.on_round is not None:
-            self.on_round(seen)
-        if self.every is not None and self.n_calls % self.every == 0:
-            self.logger.dump(self.num_timesteps)
-        return True
-
-
-def _round_of(infos: list[dict[str, Any]], label: str, step: int) -> Round:
-    """Return one step of all copies, counted in steps, because their episodes may be in different rounds."""
-    each = [Round.of(info, label) for info in infos]
-    regret, violation = (np.concatenate(part) for part in zip(*(seen[3:] for seen in each), strict=True))
-    return Round(label, step, np.arange(len(each)), regret, violation)
-
 
 HIDDEN = ("oracle", "_oracle")
 

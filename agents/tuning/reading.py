@@ -58,7 +58,7 @@ class Reading:
 
     def predict(self, points: Floats) -> tuple[Floats, Floats]:
         """Return mean and std of the mean value at features of parameters, (n, d) -> (n,) each."""
-        agent, scale = self._player.agent.agent, self._player.scale
+        agent, scale = self._player.agent, self._player.scale
         mean, std = Surface.of(agent.belief).predict(with_context(self._context, points))
         return scale.sign * (scale.centre + scale.deviation * mean), scale.deviation * std
 

@@ -205,8 +205,7 @@ class Tuner(Records):
         """Report that an experiment failed because of its parameters.
 
         After the first failure a classifier learns from all experiments where others would fail too, and the
-        agent chooses among points where a success is likely enough: 30 to 90 %, depending on the question,
-            and
+        agent chooses among points where a success is likely enough: 30 to 90 %, by the question, and
         at most 90 % of the largest probability. Nothing else changes. Successes near a failure reopen its
         neighbourhood. For agents that cannot be restricted to some points, such as those of other libraries,
         the answer is replaced by the nearest open point.
@@ -273,15 +272,12 @@ class Tuner(Records):
             n: how many; fewer are run once a `cost_budget` is spent.
             workers: how many run at a time. A single one is the calling thread itself.
             backend: of several workers. "processes" are for experiments that compute, one process a worker,
-            by
-                joblib: f may be a lambda or from a notebook. "threads" are for those that wait for a device
-                    or
-                a cluster; Ctrl-C cannot stop them.
+                by joblib: f may be a lambda or from a notebook. "threads" are for those that wait for a
+                device or a cluster; Ctrl-C cannot stop them.
             context: of all of them, where there are contexts.
             time: function that returns the time, where there is a `clock`.
             file: where the tuner is saved whenever an experiment starts or ends. One process at a time runs
-            the
-                experiments of a file, and its tuner continues the file's history: the tuner that was saved
+                the experiments of a file, and its tuner continues the file's history: the one saved
                 there, or `Tuner.load(file)`.
 
         Raises:

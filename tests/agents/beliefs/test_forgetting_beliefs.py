@@ -171,7 +171,7 @@ def test_new_hyperparameters_leave_the_age_of_plays():
     agent = made("w-gp-ucb", BOX, search={"candidates": 32})
     x, y = play(agent, 15)
     kernel, at = RBF(0.4), np.random.default_rng(1).random((9, 2))
-    agent.belief.remodel(replace(agent.model, kernel=kernel))
+    agent.remodel(replace(agent.model, kernel=kernel))
     full, cross, _ = covariances("w-gp-ucb", np.arange(15)[::-1], kernel, x, at)
     np.testing.assert_allclose(
         Surface.of(agent.belief).mean(at), cross.T @ np.linalg.solve(full, y), atol=1e-9

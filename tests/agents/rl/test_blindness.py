@@ -7,7 +7,7 @@ import warnings
 import gymnasium as gym
 import pytest
 
-from agents.rl.vector import is_blind
+from agents.rl.blindness import is_blind
 from bandit_envs import BanditVectorEnv
 from bandit_envs.environment.envs import spaces_of
 from bandit_envs.environment.wrappers import EpisodeRegret, HistoryObservation, StatisticsObservation
@@ -18,7 +18,7 @@ from stable_baselines3 import A2C
 
 from agents import train_policy
 from agents.generators import preserved_generators
-from agents.rl.learner import RegretCallback
+from agents.rl.regret import RegretCallback
 from agents.rl.vector import SB3VectorEnv
 
 SMALL = {"num_arms": 8, "horizon": 5}

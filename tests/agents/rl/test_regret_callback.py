@@ -12,7 +12,7 @@ from stable_baselines3 import A2C, DQN
 from stable_baselines3.common.logger import KVWriter, Logger
 
 from agents.generators import preserved_generators
-from agents.rl.learner import RegretCallback
+from agents.rl.regret import RegretCallback
 from agents.rl.vector import SB3VectorEnv
 
 SMALL = {"num_arms": 8, "horizon": 6, "num_constraints": 1, "function_seed": 0}

@@ -28,10 +28,8 @@ UNNAMED = (  # how names are read, what a draw offers or is made of, what shifts
     "by_name",
     "drawn",
     "derived",
-    "feasibility",
     "hard",
     "bumps",
-    "bump_shape",
 )
 DRAWN_FROM = {
     "contexts": (20, 3),

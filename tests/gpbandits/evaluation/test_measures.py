@@ -6,7 +6,7 @@ import functools
 import numpy as np
 import pytest
 
-from gpbandits.evaluation import Result, evaluate, trace
+from gpbandits.evaluation import Result, evaluate, thinning, trace
 from gpbandits.evaluation.measures import MEASURES, SHARE, Measure, register
 from gpbandits.evaluation.metrics import METRICS
 from gpbandits.evaluation.record import join_trials
@@ -35,7 +35,7 @@ def played(name, thinned=False):
 
 
 def thinned_in_blocks(name, tmp_path, monkeypatch):
-    for module in (trace,):
+    for module in (trace, thinning):
         monkeypatch.setattr(module, "BLOCK", 7)
     return played.__wrapped__(name, thinned=True)
 

@@ -7,7 +7,7 @@ from bandit_envs import make
 from bandit_envs.data import find
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems.by_name import data_files
-from gpbandits.evaluation import evaluate, trace, trial_seeds
+from gpbandits.evaluation import evaluate, thinning, trace, trial_seeds
 from gpbandits.evaluation.simple_regret import BestPlay
 
 HORIZON = 30
@@ -69,7 +69,7 @@ def test_it_is_what_the_definition_says_in_whole_records_and_in_thinned_ones(cas
     assert (
         record.simple_regret >= -1e-9
     ).all()  # of the feasible none is better than the best, but for rounding
-    for module in (trace,):
+    for module in (trace, thinning):
         monkeypatch.setattr(module, "BLOCK", 7)
     thinned = evaluate(env_id, ["random"], checkpoints=ROUNDS, **run).records["random"]
     np.testing.assert_array_equal(thinned.simple_regret, record.simple_regret[:, np.array(ROUNDS) - 1])
