@@ -10,7 +10,7 @@ import references
 from rectified_cases import problem
 
 import agents
-from agents.beliefs import censored
+from agents.beliefs import by_name
 from agents.beliefs.by_name import COST_BELIEFS, CensoredCost
 from agents.beliefs.censored import Censored
 from agents.model.model import Model
@@ -152,5 +152,5 @@ def test_shifted_costs_violate_many_times_as_much(monkeypatch):
         return result.hard_violation["it"][:, -1].mean()
 
     unshifted = violation()
-    monkeypatch.setattr(censored, "CensoredCost", Shifted)
+    monkeypatch.setattr(by_name, "CensoredCost", Shifted)
     assert violation() > 3.0 * unshifted
