@@ -69,7 +69,7 @@ def decisions(**keywords: Any) -> Decisions:
 
 def agent(name: str = "gp-ucb", **options: Any) -> Any:
     asked_for = {"max_delay": 2, "delay": Poisson(1.0), "num_constraints": 1}  # by some
-    asked_for |= {"safe_seed": [3], "constraint_prior_std": 1.0}
+    asked_for |= {"safe_seed": [3], "lipschitz": [9.0], "constraint_prior_std": 1.0}
     return agents.make(name, setting(**asked_for), **options)
 
 

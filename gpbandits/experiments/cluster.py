@@ -92,7 +92,7 @@ class _Cells:
             return future.result(timeout=_GATHERED)
         except KilledWorker as error:
             return failed(task, str(error))
-        except TimeoutError as error:
+        except OSError as error:  # no answer in time, or the connection is lost
             if future.status == "error":
                 raise  # the worker's own error
             raise CancelledError from error

@@ -114,7 +114,7 @@ def test_fields_of_named_tuples_say_what_their_source_says(site):
     pages = {page.stem: page.read_text(encoding="utf-8") for page in (site / "generated").glob("*.html")}
     assert [name for name, page in pages.items() if "Alias for field number" in page] == []
     assert [name for name, page in pages.items() if "<p>:</p>" in page] == []  # a field that says nothing
-    assert "why it failed" in pages["agents.tuning"]
+    assert "of the failure" in pages["agents.tuning"]
 
 
 @pytest.mark.long
@@ -128,7 +128,7 @@ def test_every_part_names_the_documented_classes_that_it_is_made_of(inventory):
 
 @pytest.mark.long
 def test_a_room_without_public_names_says_what_its_modules_are_for(site):
-    assert "Arms that are played several times" in (site / "generated" / "agents.agent.html").read_text(
+    assert "Repeat each chosen arm several times" in (site / "generated" / "agents.agent.html").read_text(
         "utf-8"
     )
 
