@@ -49,27 +49,6 @@ _HOMES = {
     "acquisition.candidates": ["Candidates"],
     "registry": ["features", "names"],
     "making": ["compose", "make"],
-    "algorithms.classic": [
-        *("gp_ei", "gp_pi", "gp_ts", "gp_ucb", "igp_ucb", "kernel_ucb"),
-        *("pure_exploitation", "pure_exploration"),
-    ],
-    "algorithms.delayed": ["asy_ts", "gp_bts", "gp_bucb", "gp_ts_sdf", "gp_ucb_sdf"],
-    "algorithms.constrained": ["gp_ucb_noiseless_constraints", "gp_ucb_noisy_constraints"],
-    "algorithms.constrained_ei": ["constrained_ei"],
-    "algorithms.admmbo": ["admmbo"],
-    "algorithms.bandit_oco": ["bandit_oco"],
-    "algorithms.elimination": ["bpe", "bpe_delay", "mvr", "phased_elimination", "reds"],
-    "algorithms.aggregated": ["gp_ucb_aggregated"],
-    "algorithms.stable": ["stable_opt"],
-    "algorithms.sup_kernel_ucb": ["sup_kernel_ucb"],
-    "algorithms.random": ["random"],
-    "algorithms.randomised": ["eims", "irgp_ucb", "pims"],
-    "algorithms.regularised": ["dmm_ucb"],
-    "algorithms.sketched": ["bbkb", "bkb"],
-    "algorithms.unknown_kernel": ["a_gp_ucb", "lb_gp_ucb", "pe_gp_ucb"],
-    "algorithms.rgp_pe": ["rgp_pe"],
-    "algorithms.risk_averse": ["rahbo"],
-    "algorithms.robust": ["ec_gp_ucb", "rgp_ucb", "tgp_ucb"],
     "rl": ["Policy", "pretrained", "sb3", "train_policy"],
     "agent.gp_agent": ["GPAgent"],
     "protocol": ["Features", "handles"],
@@ -152,8 +131,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names:
-            if module.startswith("algorithms."):
-                break
             return getattr(import_module(f".{module}", __name__), name)
     if not name.startswith("_"):
         registry = import_module(".registry", __name__)
@@ -164,6 +141,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Return names for completion: the factories of all agents, and functions for interactive use."""
-    ours = [name for home, names in _HOMES.items() if home.startswith("algorithms.") for name in names]
-    anybodys = import_module(".registry", __name__).by_attribute()
-    return sorted({*ours, *anybodys, *_BY_HAND})
+    return sorted({*import_module(".registry", __name__).by_attribute(), *_BY_HAND})

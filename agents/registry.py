@@ -180,7 +180,8 @@ def agent_modules(name: str) -> set[str]:
 
 def _load(name: Any) -> Callable[..., Any]:
     if callable(name):
-        return getattr(name, "__wrapped__", name) if _is_factory(name) else name
+        own = _registered_as(name)
+        return _point(own).load() if own else name
     if not isinstance(name, str):
         raise ValueError(
             f"an agent is a name, a path or a callable, alone or in (agent, options), got {name!r}"
@@ -190,15 +191,14 @@ def _load(name: Any) -> Callable[..., Any]:
     return _point(name).load()
 
 
-def _is_factory(spec: Any) -> bool:
-    """Return whether it is what `factory` returned, such as `agents.gp_ucb`."""
-    return getattr(spec, "__module__", None) == __package__ and hasattr(spec, "__wrapped__")
+def _registered_as(spec: Any) -> str:
+    """Return the registered name of what `factory` returned, such as `agents.gp_ucb`, else nothing."""
+    name = getattr(spec, "registered_as", "")  # `functools.wraps` copies it to functions of one's own
+    return name if name and spec is factory(name) else ""
 
 
 def _name(spec: Any) -> str:
-    if callable(spec) and _is_factory(spec):
-        return spec.registered_as  # type: ignore[union-attr]
-    return spec if isinstance(spec, str) else ""
+    return spec if isinstance(spec, str) else _registered_as(spec)
 
 
 def _point(name: str) -> EntryPoint:

@@ -15,7 +15,7 @@ from bandit_envs.basics.types import Bools, Floats
 
 from ..beliefs.base import Belief
 from ..model.model import Model
-from ..options import made, require_no_options
+from ..named import made, require_no_options
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width

@@ -55,7 +55,7 @@ class Given:
         streams: the generators of the trials.
     """
 
-    change = False  # whether they may, after a round
+    may_change = False  # whether `after` is asked after every round
     reads_book = False  # whether it needs the feedback of all plays
     failed_fits = 0
     waits = False  # whether changes are left for later, while rounds are replayed one after another
@@ -96,7 +96,7 @@ class Learnt(Given):
         streams: of one trial.
     """
 
-    change = reads_book = True
+    may_change = reads_book = True
 
     def __init__(self, model: Model, streams: Streams):
         super().__init__(model, streams)
@@ -224,7 +224,7 @@ class Shrinking(Given):
         g, b: by how much length-scales shrink, and by how much more the bound on the norm grows.
     """
 
-    change = True
+    may_change = True
 
     def __init__(self, model: Model, streams: Streams, g: Growth, b: Growth):
         super().__init__(model, streams)

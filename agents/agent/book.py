@@ -51,7 +51,7 @@ class Book:
         self._pending = np.full((horizon, num_trials), UNPLAYED)  # points, (T, B)
         self._always = np.zeros(num_trials, dtype=np.int64)
         self.keeps = num_costs is not None
-        self._kept = None if num_costs is None else ByRound(num_trials, _columns(num_costs))
+        self._kept = ByRound(num_trials, _columns(num_costs or 0))  # filled only if it keeps feedback
         self._blank = np.zeros(num_trials, _columns(num_costs or 0))
         self._blank["arrived"], self._blank["weight"] = PENDING, np.nan
 
@@ -78,7 +78,6 @@ class Book:
         self, point: Ints, trial: Ints, rounds: Ints, reward: Floats, cost: Floats, weight: Floats | None
     ) -> None:
         """Keep what the recorded round delivered; arguments as of `Rows`."""
-        assert self._kept is not None
         self._blank["point"] = point
         self._kept.append(self._blank)
         rows = self._kept.rows
@@ -122,7 +121,6 @@ class Book:
 
     def rows(self, trial: Ints) -> Rows:
         """Return the plays of some trials, (n,) ascending, that count and are pending or were observed."""
-        assert self._kept is not None
         rows, first = self._kept.rows[:, trial].T, self._begun[trial]
         counts = np.arange(rows.shape[1]) >= first[:, None]
         for i, of in enumerate(trial.tolist()):

@@ -1,14 +1,17 @@
-"""The generators of a trial, one a role, and their states, from which an agent goes on."""
+"""Random generators: a trial's, one a role, with their states; and the global ones, kept as they were."""
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping, Sequence
+import random
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from ..options import takes_rngs
+from ..named import takes_rngs
 
 # The order names the children: append, never insert.
 ROLES = (
@@ -116,3 +119,18 @@ def set_state(rng: np.random.Generator, state: State) -> None:
         "has_uint32": has_uint32,
         "uinteger": uinteger,
     }
+
+
+@contextmanager
+def preserved_generators() -> Iterator[None]:
+    """Restore Python's, numpy's and torch's global generators on leaving."""
+    python, legacy = random.getstate(), np.random.get_state()  # noqa: NPY002 (the state that agents share)
+    torch = sys.modules.get("torch")  # agents that use it have imported it
+    state = None if torch is None else torch.get_rng_state()
+    try:
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(legacy)  # noqa: NPY002
+        if torch is not None:
+            torch.set_rng_state(state)

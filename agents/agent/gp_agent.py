@@ -216,7 +216,7 @@ class GPAgent(Answers, Resumable, Shown):
             self._revise(revision)
         if len(restarted := self.restart.end_round(self.round, info)):
             self._start_over(restarted)
-        if self.assumptions.change:
+        if self.assumptions.may_change:
             self.remodel(self.assumptions.after(self))
 
     def _start_over(self, trial: Ints) -> None:

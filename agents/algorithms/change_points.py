@@ -21,7 +21,8 @@ from ..agent.assembly import Agent, assemble
 from ..model.defaults import NOISE_FLOOR
 from ..model.model import Model
 from ..model.options import ModelOptions
-from ..options import chosen, typed
+from ..named import chosen
+from ..options import typed
 from ..protocol import handles
 from ..restarts.alarms import CalibratedAlarm
 from ..restarts.base import Never, Oracle

@@ -15,8 +15,9 @@ from ..beliefs.by_name import make_belief
 from ..kernels.context_free import without_contexts
 from ..model.model import Model
 from ..model.options import ModelOptions
+from ..named import chosen, made, own_builder, require_called_with
 from ..objectives.by_name import APART, CONSTRAINTS, constraint_for
-from ..options import chosen, made, own_builder, require_called_with, require_left_out
+from ..options import require_left_out
 from ..protocol import handles
 from ..restarts.by_name import make_restart
 

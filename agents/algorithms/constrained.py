@@ -13,9 +13,9 @@ from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB, Thompson
 from ..agent.assembly import Agent, assemble
 from ..model.units import known_per_cost
+from ..named import made
 from ..objectives.penalised_parts import EPOCH, PenalisedOptions, PenalisedParts, dual, penalised_parts
 from ..objectives.penalties import PSI, Multiplicative
-from ..options import made
 from ..protocol import handles
 from ..widths.by_name import improved_width
 

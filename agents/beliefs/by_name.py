@@ -10,7 +10,7 @@ from bandit_envs.basics.arguments import require_choice
 from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
-from ..options import made, own_builder
+from ..named import made, own_builder
 from ..validation import PerTrial
 from .base import Belief
 from .censored import Censored

@@ -95,17 +95,17 @@ class Objective(abc.ABC):
         """
         return None
 
-    @abc.abstractmethod
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
         """Return the arms' scores, (B, A), with terms that the belief does not include; t as of widths.
 
-        Scores of unavailable arms are minus infinity, and stay irrelevant.
+        Scores of unavailable arms are minus infinity, and stay irrelevant. By default there are no terms.
         """
+        return scores
 
     @property
-    @abc.abstractmethod
     def penalised_on_box(self) -> BoxTerms | None:
         """Function that adds such terms at points of a box; None where there are none."""
+        return None
 
     @abc.abstractmethod
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
@@ -145,15 +145,6 @@ class PlayByPlay(Objective):
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Do nothing: no state is kept."""
-
-    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """Return the scores."""
-        return scores
-
-    @property
-    def penalised_on_box(self) -> BoxTerms | None:
-        """None: the belief is about the objective itself."""
-        return None
 
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
         """Return mean and std unchanged; the values are in units of the reward."""

@@ -11,7 +11,7 @@ import numpy as np
 from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
-from ..options import made
+from ..named import made
 from .base import Reward
 from .each_modelled_parts import CostModelOptions
 from .penalised_parts import EPOCH, PenalisedOptions, PenalisedParts, dual, penalised_parts

@@ -12,7 +12,7 @@ from bandit_envs.basics.types import Floats, Ints
 from ..model.units import PriorUnits, Units
 from ..posteriors import SufficientStatistics
 from ..validation import PerTrial, require_costs
-from .base import NOTHING, BoxTerms, Objective, Revision
+from .base import NOTHING, Objective, Revision
 from .each_modelled import Band, EachModelled, OfCosts
 from .first_plays import FirstPlays, GivenUnits, Ledger
 from .penalties import Multipliers, Weights
@@ -93,15 +93,6 @@ class Penalised(Objective):
         self.ledger.receive(trial, point, outcome)
         self.multipliers.receive(trial, cost)
         self.first_plays.receive(trial, rounds, outcome)
-
-    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """Return the scores: the belief is about the penalised objective itself."""
-        return scores
-
-    @property
-    def penalised_on_box(self) -> BoxTerms | None:
-        """None: the belief is about the penalised objective itself."""
-        return None
 
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
         """Return mean and std of w0 f - sum_j w_j h_j; f itself has no model."""

@@ -18,7 +18,8 @@ from ..model.defaults import NOISE_FLOOR, DefaultBound, require_noise_variance
 from ..model.model import Model
 from ..model.options import ModelOptions, SharedOptions
 from ..model.units import PerCost, PriorUnits, centred_model, known_per_cost
-from ..options import chosen, require_left_out, typed
+from ..named import chosen
+from ..options import require_left_out, typed
 from ..validation import PerTrial
 from .base import Objective
 from .each_modelled import IMPROVED, OfCosts

@@ -14,7 +14,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
-from ..options import made, own_builder
+from ..named import made, own_builder
 from ..validation import PerTrial
 from .alarms import CalibratedAlarm, EventTriggered, LikelihoodRatio, RunLengths
 from .base import Never, Oracle, Periodic, Restart

@@ -16,7 +16,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.environment.observations import make_summary
 from bandit_envs.problem.setting import Setting
 
-from ..generators import preserved_generators
+from ..agent.generators import preserved_generators
 from ..protocol import Shown, handles
 from ..validation import require_reset
 from .bridge import BridgeEnv, Plays, published_unit

@@ -17,7 +17,7 @@ from bandit_envs.environment.wrappers import SummaryObservation
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting
 
-from ..generators import preserved_generators
+from ..agent.generators import preserved_generators
 from .blindness import warn_if_blind
 from .bridge import Plays, published_unit
 from .learner import one_word

@@ -1,4 +1,4 @@
-"""A tuner's experiments: the best, those that run, and their table in a notebook."""
+"""A tuner's experiments: the best, those that run, their tables, and the player that has observed them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.notebook import brief, html_table
 
-from .history import Experiment, History
+from .history import Experiment, History, Round
 from .plan import Plan, sign_of
+from .player import Player, player_for, restored
 from .space import Values
+from .workers import Turn
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -54,11 +56,42 @@ def _row(plan: Plan, each: Experiment) -> list[str]:
     ]
 
 
+def frame_of(plan: Plan, experiments: Sequence[Experiment]) -> DataFrame:
+    """Return a row an experiment; a name that is taken gets a prefix with its kind, as in "cost value"."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {"ticket": [each.ticket for each in experiments]}
+
+    def add(what: str, name: str, values: Any) -> None:
+        columns[name if name not in columns else f"{what} {name}"] = values
+
+    for name in plan.parameters.kinds:
+        add("parameter", name, [each.parameters[name] for each in experiments])
+    for name in plan.contexts.kinds:
+        add("context", name, [each.context[name] for each in experiments])
+    for name in ("state", "value", "std"):
+        add("told", name, [getattr(each, name) for each in experiments])
+    for name in plan.constraints:
+        add("cost", name, [each.costs.get(name) for each in experiments])
+    if plan.cost_budget is not None:
+        add("told", "spent", [each.spent for each in experiments])
+    reasons = pd.Series([each.reason for each in experiments], dtype=object)  # None stays None
+    add("told", "reason", reasons)
+    frame = pd.DataFrame(columns)
+    numbers = [name for name in ("value", "std", "spent", *plan.constraints) if name in frame]
+    known = {name: "float64" for name in numbers if name not in plan.parameters.kinds}
+    return frame.astype({"ticket": "Int64", **known})
+
+
 class Records:
-    """Read-only properties of a tuner; they return copies."""
+    """A tuner's plan, its history, and the player that has observed it; public properties are copies."""
 
     plan: Plan
     _history: History
+
+    def _begin(self, plan: Plan) -> None:
+        self.plan, self._history, self._turn = plan, History(), Turn()
+        self._player: Player | None = None  # None: the history is replayed
 
     @property
     def best(self) -> Experiment | None:
@@ -99,9 +132,7 @@ class Records:
         columns of one name the second has a prefix with its kind, such as "cost depth".
         """
         with from_extra("eval", "tables"):
-            from .frame import frame_of
-
-        return frame_of(self.plan, self.experiments)
+            return frame_of(self.plan, self.experiments)
 
     def plot(
         self,
@@ -152,3 +183,25 @@ class Records:
 
     def _repr_html_(self) -> str:
         return as_html(self.plan, self.experiments, self.best)
+
+    def _up_to_date(self, rounds: Sequence[Round], context: Values) -> Player:
+        """Return a player that has observed all rounds; its state is not kept."""
+        player = self._player = self._take_player()
+        if player is None or player.outgrown(rounds, context):
+            return self._informed(player, rounds, context)
+        # Reports since the last question close that round only in the twin.
+        return self._informed(player.twin(), rounds, context)
+
+    def _take_player(self) -> Player | None:
+        """Take the player out until its user puts it back: an interrupted player is never used again.
+
+        None before the first question; after an interruption, a player rebuilt from the history.
+        """
+        player, self._player = self._player, None
+        return restored(self.plan, self._history.rounds) if player is None else player
+
+    def _informed(self, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
+        """Return the player of the next round, which has observed those before it."""
+        player = player_for(self.plan, player, rounds, context)
+        player.catch_up(rounds)
+        return player

@@ -14,14 +14,14 @@ from bandit_envs.basics.threads import one_thread
 from ..options import require_types
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from .feasibility import feasibility_of
-from .history import ADD, TELL, Experiment, History, Round, checked_value
+from .history import ADD, TELL, Experiment, History, checked_value
 from .parameters import Parameter
 from .plan import Plan, names_of
-from .player import Advice, Player, player_for, require_possible, restored
+from .player import Advice, require_possible, restored
 from .records import Records
 from .running import FORM, SHARE, Run, check_run
 from .space import Space, Values, with_clock
-from .workers import Turn, crew_of, in_turn, require_room
+from .workers import crew_of, in_turn, require_room
 
 NOTES = dict[str, list[list[int] | list[float] | None]] | None
 
@@ -89,25 +89,10 @@ class Tuner(Records):
         cost_budget: float | None = None,
         clock: float | None = None,
     ):
-        plan = Plan(
-            Space("parameters", parameters),
-            Space("contexts", with_clock({} if contexts is None else contexts, clock)),
-            agent,
-            goal,
-            names_of(constraints),
-            seed,
-            budget,
-            max_pending,
-            num_arms,
-            noise_std,
-            standardise,
-            cost_budget,
-        )
-        self._begin(plan)
-
-    def _begin(self, plan: Plan) -> None:
-        self.plan, self._history, self._turn = plan, History(), Turn()
-        self._player: Player | None = None  # None: the history is replayed
+        within = Space("contexts", with_clock({} if contexts is None else contexts, clock))
+        chosen = Space("parameters", parameters), within, agent, goal, names_of(constraints), seed
+        sizes = budget, max_pending, num_arms, noise_std, standardise, cost_budget
+        self._begin(Plan(*chosen, *sizes))
 
     @overload
     def ask(
@@ -364,25 +349,3 @@ class Tuner(Records):
         with playing(path):
             tuner._player = restored(tuner.plan, tuner._history.rounds, notes)
         return tuner
-
-    def _up_to_date(self, rounds: Sequence[Round], context: Values) -> Player:
-        """Return a player that has observed all rounds; its state is not kept."""
-        player = self._player = self._take_player()
-        if player is None or player.outgrown(rounds, context):
-            return self._informed(player, rounds, context)
-        # Reports since the last question close that round only in the twin.
-        return self._informed(player.twin(), rounds, context)
-
-    def _take_player(self) -> Player | None:
-        """Take the player out until its user puts it back: an interrupted player is never used again.
-
-        None before the first question; after an interruption, a player rebuilt from the history.
-        """
-        player, self._player = self._player, None
-        return restored(self.plan, self._history.rounds) if player is None else player
-
-    def _informed(self, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
-        """Return the player of the next round, which has observed those before it."""
-        player = player_for(self.plan, player, rounds, context)
-        player.catch_up(rounds)
-        return player

@@ -19,7 +19,7 @@ from bandit_envs.basics.arguments import (
 
 from ..kernels.amplitude import order_of, unit_kernel
 from ..model.model import Model
-from ..options import require_called_with
+from ..named import require_called_with
 from ..validation import PerTrial
 from .base import Width
 from .bounded_norm import AMMWidth, ImprovedWidth, RealBetaWidth, RKHSWidth, SelfNormalisedWidth

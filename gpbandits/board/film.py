@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -81,13 +82,12 @@ def curves_of(folder: Path, label: str) -> dict[str, Any]:
     }
 
 
+Entry = TypeVar("Entry", EnvironmentEntry, AgentEntry)
+
+
 def entry_of(study: Study, label: str) -> EnvironmentEntry:
     """Return the environment of this label; a ValueError lists the known labels."""
-    for entry in study.environments:
-        if entry.label == label:
-            return entry
-    known = ", ".join(repr(entry.label) for entry in study.environments)
-    raise ValueError(f"environment must be one of {known}, got {label!r}")
+    return _labelled(study.environments, label, "environment")
 
 
 MOST_ROUNDS, MOST_POINTS, FRAMES = 200, 400, 60
@@ -114,7 +114,7 @@ def film(study: Study, choice: Choice) -> dict[str, Any]:
     """
     require(1 <= choice.rounds <= MOST_ROUNDS, "rounds", f"in 1..{MOST_ROUNDS}", choice.rounds)
     require(choice.seed >= 0, "seed", "an integer >= 0", choice.seed)
-    entry, agent = entry_of(study, choice.environment), _agent_of(study, choice.agent)
+    entry, agent = entry_of(study, choice.environment), _labelled(study.agents, choice.agent, "agent")
     for name in (entry.id, agent.name):
         if ":" in name:
             raise ValueError(f"the board imports no modules of a study, got {name!r}; use `gpbandits watch`")
@@ -173,12 +173,12 @@ def _changed(kwargs: dict[str, Any], choice: Choice) -> dict[str, Any]:
     return keywords
 
 
-def _agent_of(study: Study, label: str) -> AgentEntry:
-    for agent in study.agents:
-        if agent.label == label:
-            return agent
-    known = ", ".join(repr(agent.label) for agent in study.agents)
-    raise ValueError(f"agent must be one of {known}, got {label!r}")
+def _labelled(entries: Sequence[Entry], label: str, role: str) -> Entry:
+    """Return the entry of a label; a ValueError lists the known ones."""
+    known = {each.label: each for each in entries}
+    if label not in known:
+        raise ValueError(f"{role} must be one of {', '.join(map(repr, known))}, got {label!r}")
+    return known[label]
 
 
 def _plain(values: Floats) -> list[float | None]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.generators import preserved_generators
+from agents.agent.generators import preserved_generators
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.environment.making import EnvLike, make

@@ -26,9 +26,7 @@ class Rounds(NamedTuple):
     observed_cost: Floats  # (B, n, C)
     spent: Floats | None = None  # (B, n) where plays cost
     shortfall: Floats | None = None  # (B, n)
-    simple: Floats | None = (
-        None  # (B, n) least regret of the plays that count; infinite or largest where none does
-    )
+    simple: Floats | None = None  # (B, n) least regret of the plays that count, see `simple_regret`
     start: int = 0  # the first of the rounds, counted from 0
 
 
@@ -49,9 +47,7 @@ class Measure(NamedTuple):
     name: str
     unit: str
     combine: Literal["sum", "count", "first", "last"]
-    of: Callable[[Rounds], Any] | None = (
-        None  # of each round, (B, n) or (B, n, C); None is a field of the record
-    )
+    of: Callable[[Rounds], Any] | None = None  # of each round, (B, n, ...); None is a field of the record
     linear: bool = False  # whether sums between checkpoints are enough to compute it
     needs: Need | None = None  # without which it says nothing
     loss: bool = False  # whether standings of several environments charge it

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.generators import preserved_generators
+from agents.agent.generators import preserved_generators
 from agents.protocol import Agent
 from agents.registry import AgentFactory
 from bandit_envs.basics.arguments import require

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -217,7 +217,17 @@ def test_factories_that_are_called_directly_play_as_make_does_in_every_unit(name
 
 def test_factories_go_through_pickle_and_may_be_entrants_of_an_experiment():
     assert pickle.loads(pickle.dumps(agents.gp_ucb)) is agents.gp_ucb
-    assert resolve_agent(agents.gp_ucb) == replace(resolve_agent("gp-ucb"))
+    assert resolve_agent(agents.gp_ucb) == resolve_agent("gp-ucb")
     again = resolve_agent(lambda setting: agents.gp_ucb(setting))(UNTOLD)
     assert isinstance(again, SelfScaled)
     assert not isinstance(again._agent, SelfScaled)
+
+
+def test_a_function_that_wraps_a_factory_is_called_itself():
+    @wraps(agents.gp_ucb)
+    def mine(setting: Setting, **options: Any) -> Any:
+        return agents.gp_ts(setting, **options)
+
+    made = resolve_agent(mine)
+    assert made.make is mine
+    assert made.name == ""

@@ -17,7 +17,7 @@ pytest.importorskip("sb3_contrib", reason="needs the extra `rl`")
 from stable_baselines3 import A2C
 
 from agents import train_policy
-from agents.generators import preserved_generators
+from agents.agent.generators import preserved_generators
 from agents.rl.regret import RegretCallback
 from agents.rl.vector import SB3VectorEnv
 

@@ -16,7 +16,7 @@ from stable_baselines3 import A2C, DQN
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 import agents
-from agents.generators import preserved_generators
+from agents.agent.generators import preserved_generators
 from agents.rl.bridge import Rendezvous
 from bandit_envs import BanditEnv, Setting
 

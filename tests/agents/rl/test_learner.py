@@ -15,7 +15,7 @@ from sb3_contrib import TQC, RecurrentPPO
 from stable_baselines3 import A2C, DDPG, DQN, SAC
 
 import agents
-from agents.generators import preserved_generators
+from agents.agent.generators import preserved_generators
 from agents.rl.attribution import AttributedReplayBuffer
 from agents.rl.bridge import Plays
 from agents.rl.recipe import ALGORITHMS

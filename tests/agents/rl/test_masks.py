@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents.generators import preserved_generators
+from agents.agent.generators import preserved_generators
 from agents.rl.recipe import ALGORITHMS
 from bandit_envs import BanditEnv
 from bandit_envs.problems import build

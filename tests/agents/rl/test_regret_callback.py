@@ -11,7 +11,7 @@ pytest.importorskip("stable_baselines3", reason="needs the extra `rl`")
 from stable_baselines3 import A2C, DQN
 from stable_baselines3.common.logger import KVWriter, Logger
 
-from agents.generators import preserved_generators
+from agents.agent.generators import preserved_generators
 from agents.rl.regret import RegretCallback
 from agents.rl.vector import SB3VectorEnv
 

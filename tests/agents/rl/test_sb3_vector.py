@@ -17,7 +17,7 @@ from stable_baselines3 import A2C, PPO  # noqa: E402
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor  # noqa: E402
 from vector_pairs import same  # noqa: E402
 
-from agents.generators import preserved_generators  # noqa: E402
+from agents.agent.generators import preserved_generators  # noqa: E402
 from agents.rl.vector import SB3VectorEnv  # noqa: E402
 
 COPIES = 3

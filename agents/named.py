@@ -1,0 +1,90 @@
+"""Parts by name or of the user's own, for those who compose an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import Any, TypeVar
+
+from bandit_envs.basics.arguments import ArgumentError, hint, require, shown, written_as
+
+from .options import keywords_of, require_annotated
+
+Part = TypeVar("Part")
+RNGS = "rngs"  # the argument by which a builder asks for generators
+
+
+def chosen(argument: str, name: str, parts: Mapping[str, Part]) -> Part:
+    """Return the part of a name, or raise an error that lists the names."""
+    require(isinstance(name, str) and name in parts, argument, f"one of {', '.join(parts)}", name)
+    return parts[name]
+
+
+def made(
+    argument: str, name: str, parts: Mapping[str, Callable[..., Part]], options: Any, *given: Any
+) -> Part:
+    """Build the named part from the arguments of its kind and its own options."""
+    make = chosen(argument, name, parts)
+    own = {} if options is None else options
+    named = isinstance(own, Mapping) and all(isinstance(key, str) for key in own)
+    require(named, f"{argument}_options", "None or a dict of names", options)
+    known = keywords_of(make)
+    taken = [*own] if known is None else known[len(given) :]
+    wrong = next((f"{each!r} is unknown{hint(each, taken)}" for each in own if each not in taken), "")
+    try:
+        signature(make).bind(*given, **own)
+    except TypeError as error:  # one is missing, where none is unknown
+        wrong = wrong or str(error)
+    if wrong:
+        words = f"options of {name!r} ({', '.join(taken) or 'it takes none'})"
+        raise ArgumentError(f"{argument}_options", f"must be {words}, got {shown(options)}: {wrong}")
+    with written_as({key: f'{argument}_options["{key}"]' for key in own}):
+        require_annotated(make, own)
+        return make(*given, **own)
+
+
+def own_builder(argument: str, given: Any, names: Mapping[str, Any], options: Any = None) -> Any:
+    """Return a builder (model, num_trials) -> part of the user's own, or raise an error that explains it.
+
+    Args:
+        argument: its name in the caller.
+        given: a class or a function; one with an argument `rngs` is given one generator a trial, too.
+        names: alternatives to list in the error.
+        options: of a named part; a builder has its own, bound by `functools.partial`.
+    """
+    expected = f"a builder (model, num_trials) -> {argument}, such as a class"
+    require_no_options(argument, given, options)
+    require(callable(given), argument, f"{_among(names)}{expected}", given)
+    try:
+        signature(given).bind(None, None, **({RNGS: None} if takes_rngs(given) else {}))
+    except (TypeError, ValueError) as error:  # another signature, or none
+        complaint = f"must be {_among(names)}{expected}, got {shown(given)}: {error}"
+        raise ArgumentError(argument, complaint) from None
+    return given
+
+
+def require_called_with(argument: str, given: Any, count: int, expected: str) -> None:
+    """Raise unless the object can be called with `count` arguments."""
+    require(callable(given), argument, expected, given)
+    try:
+        signature(given).bind(*range(count))
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(argument, f"must be {expected}, got {shown(given)}: {error}") from None
+
+
+def require_no_options(argument: str, given: Any, options: Any) -> None:
+    """Raise where options of a named part are given with a part of the user's own."""
+    if options is not None:
+        raise ValueError(
+            f"{argument}_options must be left out where {argument} is not a name, got {options!r} beside "
+            f"{given!r}; give them to the part itself, for instance by functools.partial"
+        )
+
+
+def takes_rngs(builder: Callable[..., Any]) -> bool:
+    """Return True if a builder asks for generators by an argument `rngs`."""
+    return RNGS in signature(builder).parameters
+
+
+def _among(names: Mapping[str, Any]) -> str:
+    return f"one of {', '.join(names)}, or " if names else ""
