@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from bandit_envs.data.files import cache_folder
-from bandit_envs.data.svm_tuning import DATA_SETS, SHAPES, Grid, count_correct, svm_table_name
+from bandit_envs.data.svm_tuning import DATA_SETS, SHAPES, ResultGrid, count_correct, svm_table_name
 
 TABLES = Path(__file__).parents[1] / "bandit_envs" / "data" / "tables"
 
 
-def compute(data: str, grid: Grid, folder: Path) -> None:
+def compute(data: str, grid: ResultGrid, folder: Path) -> None:
     """Train at every point of a grid and write the table."""
     counts = count_correct(DATA_SETS[data](), grid.points)
     folder.mkdir(parents=True, exist_ok=True)
@@ -31,10 +31,10 @@ def main(arguments: list[str]) -> None:
     """Compute one table into the cache, or all that ship."""
     if arguments:
         data, spacing, first, second = arguments
-        compute(data, Grid(spacing, (int(first), int(second))), cache_folder() / "tables")
+        compute(data, ResultGrid(spacing, (int(first), int(second))), cache_folder() / "tables")
         return
     for data, shapes in SHAPES.items():
-        for grid in map(Grid._make, shapes.items()):
+        for grid in map(ResultGrid._make, shapes.items()):
             compute(data, grid, TABLES)
 
 

@@ -195,7 +195,7 @@ class Learnt(Given):
 
 
 @dataclass(frozen=True)
-class Growth:
+class LengthScaleGrowth:
     """g(t) = max(start, t^power): by how much length-scales have shrunk in round t = 1, 2, ...
 
     Args:
@@ -226,7 +226,7 @@ class Shrinking(Given):
 
     may_change = True
 
-    def __init__(self, model: Model, streams: Streams, g: Growth, b: Growth):
+    def __init__(self, model: Model, streams: Streams, g: LengthScaleGrowth, b: LengthScaleGrowth):
         super().__init__(model, streams)
         self._g, self._b, self._now = g, b, (1.0, 1.0)
 

@@ -20,7 +20,7 @@ def nothing() -> Floats:
     return np.zeros((1, 1))
 
 
-class View:
+class ArmsView:
     """Gives rules the posterior at the arms of each trial's context, computed on access.
 
     Args:
@@ -121,11 +121,11 @@ class View:
         """Draw one joint posterior sample of f and return its largest value that may be played, (B,)."""
         return only_offered(self.sample(), self._offered).max(axis=1)
 
-    def drawing(self, trials: Bools) -> View:
+    def drawing(self, trials: Bools) -> ArmsView:
         """Return a copy in which only these trials, (B,), draw samples; other generators do not advance."""
         spare = np.random.default_rng(0)  # its draws are discarded
         samplers = [rng if draws else spare for rng, draws in zip(self._samplers, trials, strict=True)]
-        return View(
+        return ArmsView(
             *(self._belief, self._incumbent, self._context, self.t, samplers, lambda: self.rngs),
             *(self._offered, self.safety, self._price),
         )

@@ -31,7 +31,7 @@ from ..restarts.base import Never, Restart
 from ..validation import require_reset, require_trials, seeds_of
 from .assumptions import Given
 from .book import PENDING, Book
-from .candidates import View
+from .candidates import ArmsView
 from .generators import Resumable, Streams, build
 from .queries import Answers, Declared
 from .repeating import Holds, times
@@ -169,7 +169,7 @@ class GPAgent(Answers, Resumable, Shown):
         offered = self.offered if safety is None else safety.playable
         draws = self.samplers, partial(self.streams.of_round, "rule", self.round)
         more = offered, safety, partial(self.objective.prices, context)
-        view = View(belief, self.incumbent, context, self.t, *draws, *more)
+        view = ArmsView(belief, self.incumbent, context, self.t, *draws, *more)
         view = view if free is None else view.drawing(free)
         scores = self._worth(rule(view), context, offered)
         if self.objective.infeasible is not None:

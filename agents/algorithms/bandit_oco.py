@@ -71,7 +71,7 @@ class Probe:
         return np.multiply.outer(slope, self.direction)
 
 
-class Outcome(NamedTuple):
+class PlayOutcome(NamedTuple):
     """Reward and costs of a play."""
 
     round: int
@@ -123,7 +123,7 @@ class BanditOCO(Shown):
         self.multiplier = np.zeros(self.setting.num_constraints)  # (C,) lam
         self._probes: dict[int, Probe] = {}  # pending, by their first round // points
         self._prior = self._published
-        self._came: list[Outcome] = []  # that no probe has yet
+        self._came: list[PlayOutcome] = []  # that no probe has yet
         self.round = 0
 
     def act(self, observation: Floats) -> Any:
@@ -142,7 +142,7 @@ class BanditOCO(Shown):
             t, known = int(rounds[i]), {outcome.round for outcome in self._came}
             if t // self.points not in self._probes or t in known:
                 raise ValueError(f"feedback must come once and for a round played, got round {t}")
-            self._came.append(Outcome(t, float(value[i]), cost[i]))
+            self._came.append(PlayOutcome(t, float(value[i]), cost[i]))
         self._prior = self._found() if self._prior is None else self._prior
         if self._prior is not None:
             self._learn(self._prior)

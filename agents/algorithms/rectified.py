@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from bandit_envs.problem.setting import Setting
 
 from ..agent.assembly import Agent
-from ..objectives.penalties import RHO, Constant, Growing, Infinite
+from ..objectives.penalties import RHO, ConstantPrice, Growing, Infinite
 from ..objectives.primal_dual import rectified_parts
 from ..protocol import handles
 from .costs_apart import CostsApartOptions, with_costs_apart
@@ -99,5 +99,5 @@ def epbo(
         num_trials: None, or B.
         **options: see `CostsApartOptions`.
     """
-    parts_of = partial(rectified_parts, schedule=Constant(rho))
+    parts_of = partial(rectified_parts, schedule=ConstantPrice(rho))
     return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)

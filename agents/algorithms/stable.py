@@ -14,7 +14,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import WithWidth, unit_of
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..agent.candidates import View
+from ..agent.candidates import ArmsView
 from ..agent.gp_agent import TIE, GPAgent
 from ..model.choice import Recommendation, argmax_with_ties, arms_among, only_offered
 from ..model.model import Model
@@ -64,13 +64,13 @@ class StableAgent(GPAgent):
         """Return the worst neighbour's scores, (B, A); missing arms cannot be chosen, but are neighbours."""
         return only_offered(self.objective.penalised(scores, context, self.t), offered)
 
-    def _lower(self, view: View) -> Floats:
+    def _lower(self, view: ArmsView) -> Floats:
         """Return mu - w sigma, the reflection of the upper bound in the mean, (B, A)."""
         return 2.0 * view.mean - self.rule(view)
 
-    def _view(self, context: Ints) -> View:
+    def _view(self, context: Ints) -> ArmsView:
         draws = self.samplers, partial(self.streams.of_round, "rule", self.round)
-        return View(self.belief, self.incumbent, context, self.t, *draws)
+        return ArmsView(self.belief, self.incumbent, context, self.t, *draws)
 
 
 EPS = 0.05

@@ -27,7 +27,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..agent.assumptions import Growth, Shrinking, require_power, shrunk
+from ..agent.assumptions import LengthScaleGrowth, Shrinking, require_power, shrunk
 from ..agent.balanced import Balanced, Optimistic
 from ..agent.batching import SideBySide
 from ..agent.several import Several, together
@@ -81,7 +81,7 @@ def a_gp_ucb(
         **options: of the model, see `ModelOptions`, but for `refit_every` and `repeat`.
     """
     model = _fixed_model(setting, {"form": FORM, **options})
-    grows, more = Growth(g, start), _bound_growth(b)
+    grows, more = LengthScaleGrowth(g, start), _bound_growth(b)
     rule_of = _bands(width, delta)
     return assemble(model, rule_of, num_trials, assumptions=partial(Shrinking, g=grows, b=more))
 
@@ -170,7 +170,7 @@ class Scales:
     """
 
     ratios: Floats
-    g: Growth | None = None
+    g: LengthScaleGrowth | None = None
 
     def __call__(self, t: int) -> Bools:
         """Return the mask of open candidates, (K,)."""
@@ -182,7 +182,7 @@ def _schedule(model: Model, power: float) -> Scales:
     """Return all candidates of the horizon; a kernel without a length-scale is its only candidate."""
     dim, order = model.setting.pairs_width, order_of(model.kernel)
     divisor = dim if math.isinf(order) else dim + 2.0 * order
-    grows = Growth(power, math.exp(FIRST / divisor))
+    grows = LengthScaleGrowth(power, math.exp(FIRST / divisor))
     if not has_length_scale(model.kernel):
         return Scales(np.ones(1))
     last = int(divisor * math.log(grows(model.setting.horizon)) + ROUNDING)
@@ -201,9 +201,9 @@ def _listed(scales: Any) -> Floats:
     return np.asarray(scales, dtype=np.float64)
 
 
-def _bound_growth(power: float) -> Growth:
+def _bound_growth(power: float) -> LengthScaleGrowth:
     require_power("b", power, "the norm grows by t^b")
-    return Growth(power)
+    return LengthScaleGrowth(power)
 
 
 def _fixed_model(setting: Setting, options: Mapping[str, Any]) -> Model:

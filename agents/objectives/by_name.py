@@ -15,7 +15,7 @@ from ..named import made
 from .base import Reward
 from .each_modelled_parts import CostModelOptions
 from .penalised_parts import EPOCH, PenalisedOptions, PenalisedParts, dual, penalised_parts
-from .penalties import PSI, RHO, Constant, Growing, Infinite, Multiplicative, Schedule
+from .penalties import PSI, RHO, ConstantPrice, Growing, Infinite, Multiplicative, Schedule
 from .primal_dual import CAP, Dual, primal_dual_parts, rectified_parts
 from .safe import SafeModelOptions, safe_parts
 
@@ -81,7 +81,7 @@ def _rectified(
 def _epbo(
     setting: Setting, delta: float, options: dict[str, Any], rho: float = RHO, **own: Unpack[CostModelOptions]
 ) -> PenalisedParts:
-    return rectified_parts(setting, Constant(rho), delta=delta, **own, **options)
+    return rectified_parts(setting, ConstantPrice(rho), delta=delta, **own, **options)
 
 
 def _pdcbo(

@@ -76,7 +76,7 @@ class Psi(abc.ABC):
 
 
 @dataclass(frozen=True)
-class Exponential(Psi):
+class ExponentialPenalty(Psi):
     """exp(c x) for x > 0; the paper's experiments take c = 1."""
 
     c: float = 1.0
@@ -115,7 +115,7 @@ class Multiplicative(Penalty):
     The multipliers are kept as logarithms: kappa never decreases, and overflows.
     """
 
-    psi: Psi = Exponential()
+    psi: Psi = ExponentialPenalty()
 
     def start(self, num_trials: int, num_constraints: int) -> Floats:
         """Return log 1."""
@@ -178,7 +178,7 @@ class LinearDual(Penalty):
         return np.sqrt(np.square(reward_std) + (multiplier**2 * np.square(cost_std)).sum(axis=1))
 
 
-PSI: dict[str, Callable[..., Psi]] = {"exponential": Exponential, "polynomial": Polynomial}
+PSI: dict[str, Callable[..., Psi]] = {"exponential": ExponentialPenalty, "polynomial": Polynomial}
 
 
 class Multipliers:
@@ -277,7 +277,7 @@ class Infinite(Schedule):
 
 
 @dataclass(frozen=True)
-class Constant(Schedule):
+class ConstantPrice(Schedule):
     """Q_t = rho (EPBO, Lu & Paulson 2022); its theory [memory] needs rho above all optimal multipliers.
 
     Args:

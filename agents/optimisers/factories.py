@@ -15,7 +15,7 @@ from .of_botorch import BoTorchEngine
 from .of_optuna import OptunaEngine
 from .of_skopt import SkoptEngine
 from .of_smac import SMACEngine
-from .optimiser import OptimiserAgent, Task, quietly
+from .optimiser import OptimiserAgent, OptimiserTask, quietly
 
 
 @requires("optuna")
@@ -121,5 +121,5 @@ def _made(setting: Setting, engine: Any, **options: Any) -> OptimiserAgent:
     make = partial(engine, **options)
     with quietly(), from_extra("peers", "optimisers of other libraries"):
         require_taken(engine, options)
-        make(Task(setting.dim, setting.horizon, 0, None))
+        make(OptimiserTask(setting.dim, setting.horizon, 0, None))
     return OptimiserAgent(setting, make)

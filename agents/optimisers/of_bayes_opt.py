@@ -14,7 +14,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 
 from ..options import require_taken
-from .optimiser import Task
+from .optimiser import OptimiserTask
 
 
 class BayesOptEngine:
@@ -26,7 +26,7 @@ class BayesOptEngine:
         **options: of `bayes_opt.BayesianOptimization`.
     """
 
-    def __init__(self, task: Task, initial: int = 5, **options: Any):
+    def __init__(self, task: OptimiserTask, initial: int = 5, **options: Any):
         from bayes_opt import BayesianOptimization
 
         self._names = [f"x{i:03d}" for i in range(task.dim)]

@@ -12,7 +12,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require_choice, require_integer
 from bandit_envs.basics.types import Floats
 
-from .optimiser import Task
+from .optimiser import OptimiserTask
 
 ACQUISITIONS = ("log-ei", "log-nei")
 RESTARTS, RAW = 8, 256  # of the search of a box
@@ -28,7 +28,7 @@ class BoTorchEngine:
         initial: points of the design.
     """
 
-    def __init__(self, task: Task, acquisition: str = "log-ei", initial: int = 5):
+    def __init__(self, task: OptimiserTask, acquisition: str = "log-ei", initial: int = 5):
         import botorch  # noqa: F401 (raises when an agent is made without it)
         import torch
 

@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 
 from ..options import require_taken
-from .optimiser import Task
+from .optimiser import OptimiserTask
 
 
 class OptunaEngine:
@@ -21,7 +21,7 @@ class OptunaEngine:
         **options: of that class.
     """
 
-    def __init__(self, task: Task, sampler: str, **options: Any):
+    def __init__(self, task: OptimiserTask, sampler: str, **options: Any):
         import optuna
 
         self._optuna = optuna

@@ -12,7 +12,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 
 from ..options import require_taken
-from .optimiser import Task
+from .optimiser import OptimiserTask
 
 
 class SkoptEngine:
@@ -23,7 +23,7 @@ class SkoptEngine:
         **options: of `skopt.Optimizer`.
     """
 
-    def __init__(self, task: Task, **options: Any):
+    def __init__(self, task: OptimiserTask, **options: Any):
         from skopt import Optimizer
 
         require_taken(Optimizer, options, reserved=("dimensions", "random_state"))

@@ -17,7 +17,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 
 from ..options import require_taken
-from .optimiser import Task
+from .optimiser import OptimiserTask
 
 
 class SMACEngine:
@@ -28,7 +28,7 @@ class SMACEngine:
         **options: of `smac.Scenario`.
     """
 
-    def __init__(self, task: Task, **options: Any):
+    def __init__(self, task: OptimiserTask, **options: Any):
         from ConfigSpace import ConfigurationSpace
         from smac import BlackBoxFacade, Scenario
 

@@ -22,7 +22,7 @@ def quietly() -> warnings.catch_warnings:
     return warnings.catch_warnings(action="ignore")
 
 
-class Task(NamedTuple):
+class OptimiserTask(NamedTuple):
     """Problem of an optimiser, with decisions scaled to [0, 1]^d."""
 
     dim: int
@@ -61,7 +61,7 @@ class OptimiserAgent(Shown):
 
     num_trials = None
 
-    def __init__(self, setting: Setting, make: Callable[[Task], Engine]):
+    def __init__(self, setting: Setting, make: Callable[[OptimiserTask], Engine]):
         self.setting, self._make = setting, make
         self._arms = None if setting.continuous else setting.decisions.unit_arms
         self._engine: Engine | None = None
@@ -70,7 +70,7 @@ class OptimiserAgent(Shown):
         """Start a new optimiser."""
         word = int(np.random.SeedSequence(one_seed(seed)).generate_state(1)[0] >> 1)  # libraries take 31 bits
         with quietly():
-            self._engine = self._make(Task(self.setting.dim, self.setting.horizon, word, self._arms))
+            self._engine = self._make(OptimiserTask(self.setting.dim, self.setting.horizon, word, self._arms))
         self.round, self._action = 0, None
 
     def act(self, observation: Floats) -> Any:

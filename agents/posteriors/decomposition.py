@@ -22,7 +22,7 @@ from bandit_envs.kernels.gram import Gram
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
 
-class Condensed(NamedTuple):
+class CondensedPlays(NamedTuple):
     """One trial's posterior and the factor that it was computed from."""
 
     point: Ints  # (u,) distinct points played, ascending
@@ -33,7 +33,7 @@ class Condensed(NamedTuple):
     gain: float
 
 
-def condense(gram: Gram, noise: float, count: Floats, total: Floats) -> Condensed:
+def condense(gram: Gram, noise: float, count: Floats, total: Floats) -> CondensedPlays:
     """Return the posterior of one trial from its counts and sums, (N,) each; O(u^2 N)."""
     point = count.nonzero()[0]
     plays = count[point]
@@ -45,7 +45,7 @@ def condense(gram: Gram, noise: float, count: Floats, total: Floats) -> Condense
     innovation = solve_vector(triangle, total[point] / plays)
     variance = gram.diagonal - np.einsum("un,un->n", factor, factor)
     gain = np.log(np.diag(triangle)).sum() + 0.5 * np.log(plays / noise).sum()
-    return Condensed(point, triangle, factor, innovation @ factor, variance, float(gain))
+    return CondensedPlays(point, triangle, factor, innovation @ factor, variance, float(gain))
 
 
 def solve_rows(triangle: Floats, rows: Floats) -> None:

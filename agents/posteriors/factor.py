@@ -15,7 +15,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .decomposition import Condensed, solve_vector
+from .decomposition import CondensedPlays, solve_vector
 from .table import TablePosterior
 from .weight_space import PriorDraw
 
@@ -57,7 +57,7 @@ class CholeskyRows:
         innovation = solve_vector(self._triangle[:k], values.take(self._point[:k]))
         return innovation.dot(self._rows[:k])
 
-    def replace(self, condensed: Condensed) -> None:
+    def replace(self, condensed: CondensedPlays) -> None:
         """Start again with one row a distinct point."""
         k = len(condensed.point)
         self._reserve(k)

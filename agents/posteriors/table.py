@@ -18,7 +18,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from .base import Posterior, SufficientStatistics
-from .decomposition import Condensed, condense
+from .decomposition import CondensedPlays, condense
 from .journal import Journal, LateTables
 
 
@@ -219,7 +219,7 @@ class TablePosterior(Posterior):
     def _restore_trial(self, i: int) -> None:
         """Recompute trial i from its counts and sums."""
 
-    def _condensed(self, i: int) -> Condensed:
+    def _condensed(self, i: int) -> CondensedPlays:
         """Recompute mean, variance and gain of trial i; return the factor to rebuild its cache from."""
         condensed = condense(self.gram, float(self.noise[i]), self.count[i], self.total[i])
         self.mean[i], self.variance[i], self.gain[i] = condensed.mean, condensed.variance, condensed.gain

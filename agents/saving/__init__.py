@@ -2,6 +2,6 @@
 
 from .data import decode, encode
 from .files import load, read, write
-from .recorded import Recorded
+from .recorded import RecordedAgent
 
-__all__ = ["Recorded", "decode", "encode", "load", "read", "write"]
+__all__ = ["RecordedAgent", "decode", "encode", "load", "read", "write"]

@@ -38,7 +38,7 @@ class Written(NamedTuple):
     latest: list[tuple[str, tuple[Any, ...]]]  # calls not yet in columns
 
 
-class Journal:
+class CallLog:
     """Records the calls since the last reset; an interrupted write leaves no trace of its call.
 
     Calls wait in a list and are moved to columns in blocks, since columns cost one call for each argument.
@@ -178,7 +178,7 @@ READ = (
 MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": dict[str, Any]}
 
 
-class Recorded:
+class RecordedAgent:
     """Plays as the named agent and records its history; other attributes are the agent's own.
 
     The record grows by some 100 bytes per round and trial until the next reset. To play without a record, as
@@ -194,13 +194,13 @@ class Recorded:
     def __init__(self, name: str, setting: Setting, num_trials: int | None, options: Mapping[str, Any]):
         self._agent = resolve_agent((name, options))(setting, num_trials)
         self._made = {"name": name, "setting": setting, "num_trials": num_trials, "options": dict(options)}
-        self._journal = Journal()
+        self._journal = CallLog()
 
     def reset(self, seed: int | Sequence[int]) -> None:
         """Forget everything, the record too; see `Agent`."""
         self._agent.reset(seed)
         words = list(map(int, seed)) if isinstance(seed, Sequence | np.ndarray) else int(seed)
-        self._journal = Journal()
+        self._journal = CallLog()
         self._journal.write("reset", words)
 
     def start(self, info: dict[str, Any]) -> None:
@@ -249,7 +249,7 @@ class Recorded:
     @classmethod
     def load(
         cls, path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES
-    ) -> Recorded:
+    ) -> RecordedAgent:
         """Rebuild a saved agent; see `agents.load`."""
         require_switch("trust", trust)
         content = read(path, FORM, max_bytes=max_bytes)

@@ -16,7 +16,7 @@ from ..box.search import Pool, QuasiRandom, Search, Terrain, joined, make_search
 from ..protocol import Features
 from ..registry import AgentFactory
 from .feasibility import Gate
-from .plan import Plan, Scale
+from .plan import Scale, TunerPlan
 from .space import Space, Values
 
 
@@ -167,7 +167,7 @@ class FiniteBoard(Board):
         played, contexts: points and contexts that the set must contain.
     """
 
-    def __init__(self, plan: Plan, scale: Scale, played: list[Values], contexts: list[Values]):
+    def __init__(self, plan: TunerPlan, scale: Scale, played: list[Values], contexts: list[Values]):
         self.arms = Points(plan.parameters, [*plan.parameters.spread(plan.num_arms), *played])
         self.contexts = Points(plan.contexts, contexts)
         self.setting = Setting(
@@ -226,7 +226,7 @@ class BoxBoard(Board):
         scale: of the values.
     """
 
-    def __init__(self, plan: Plan, scale: Scale):
+    def __init__(self, plan: TunerPlan, scale: Scale):
         self.plan = plan
         contexts = plan.contexts.dim
         bounds = {"context_low": np.zeros(contexts), "context_high": np.ones(contexts)} if contexts else {}
@@ -266,7 +266,7 @@ class BoxBoard(Board):
         return AgentFactory(factory.make, {**factory.options, "search": search})(self.setting)
 
 
-def board(plan: Plan, scale: Scale, played: list[Values], contexts: list[Values]) -> Board:
+def board(plan: TunerPlan, scale: Scale, played: list[Values], contexts: list[Values]) -> Board:
     """Return a box where the points are too many for a set, if the agent plays boxes; else a set.
 
     With a clock every question has another context, for which a set would have to be rebuilt.

@@ -15,8 +15,8 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 from bandit_envs.basics.types import Bools, Floats
 
 from ..box.search import Pool, sobol
-from .history import Round
-from .plan import LENGTH_SCALE, Plan
+from .history import TunerRound
+from .plan import LENGTH_SCALE, TunerPlan
 from .space import Space
 
 BOLD, CAUTIOUS = 0.3, 0.9  # range of the probabilities of success that questions require
@@ -41,10 +41,10 @@ class Gate:
 
     def __init__(self, space: Space):
         self.space = space
-        self._belief: Feasibility | None = None
+        self._belief: SuccessProbability | None = None
         self._context, self.bar = np.zeros(0), 0.0
 
-    def set(self, belief: Feasibility | None, context: Floats, wanted: float) -> None:
+    def set(self, belief: SuccessProbability | None, context: Floats, wanted: float) -> None:
         """Set the classifier, the context and the threshold.
 
         Args:
@@ -122,7 +122,7 @@ FEWEST = 3  # of either kind, before length-scales are learnt: fewer are separab
 MOST = 200  # latest ones of either kind: a fit of n takes O(n^3)
 
 
-class Feasibility:
+class SuccessProbability:
     r"""Gaussian-process classifier of experiments (Rasmussen & Williams 2006, chapter 3).
 
     P(success at x) = E sigmoid(f(x)), f ~ GP(0, b + a k), k a Matern 5/2 with one length-scale a feature of
@@ -167,17 +167,17 @@ class Feasibility:
             return classifier.fit(self.points, self.succeeded)
 
 
-def feasibility_of(plan: Plan, rounds: Sequence[Round]) -> Feasibility | None:
+def feasibility_of(plan: TunerPlan, rounds: Sequence[TunerRound]) -> SuccessProbability | None:
     """Return the classifier after some rounds, None where none failed; it depends on them alone."""
     failed = [each.round for round_ in rounds for each in round_.failed][-MOST:]
     if not failed:
         return None
     told = [each.round for round_ in rounds for each in round_.arrivals][-MOST:]
     points = np.array([_features(plan, rounds[t]) for t in [*failed, *told]])
-    return Feasibility(points, np.arange(len(points)) >= len(failed))
+    return SuccessProbability(points, np.arange(len(points)) >= len(failed))
 
 
-def _features(plan: Plan, round_: Round) -> Floats:
+def _features(plan: TunerPlan, round_: TunerRound) -> Floats:
     """Return features of (context, parameters), as the kernel takes them."""
     return np.hstack([plan.contexts.features(round_.context), plan.parameters.features(round_.parameters)])
 

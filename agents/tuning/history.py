@@ -54,7 +54,7 @@ class Failure(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Round:
+class TunerRound:
     """One experiment, and the news reported while it was the latest.
 
     Args:
@@ -106,7 +106,7 @@ class Experiment(NamedTuple):
 
 
 @dataclass(frozen=True)
-class History:
+class TunerHistory:
     """Rounds with their pending tickets.
 
     It is immutable: each change makes a new history, so that replacing one by the other leaves one of the two
@@ -118,15 +118,15 @@ class History:
         tickets: number of tickets given.
     """
 
-    rounds: tuple[Round, ...] = ()
+    rounds: tuple[TunerRound, ...] = ()
     pending: dict[int, int] = field(default_factory=dict)
     tickets: int = 0
 
-    def ask(self, parameters: Values, context: Values, asked: bool = True) -> History:
+    def ask(self, parameters: Values, context: Values, asked: bool = True) -> TunerHistory:
         """Return the history with a new experiment; its ticket is `self.tickets`."""
-        started = Round(parameters, context, self.tickets, asked=asked)
+        started = TunerRound(parameters, context, self.tickets, asked=asked)
         pending = {**self.pending, self.tickets: len(self.rounds)}
-        return History((*self.rounds, started), pending, self.tickets + 1)
+        return TunerHistory((*self.rounds, started), pending, self.tickets + 1)
 
     def tell(
         self,
@@ -135,16 +135,16 @@ class History:
         costs: tuple[float, ...],
         std: float | None = None,
         spent: float | None = None,
-    ) -> History:
+    ) -> TunerHistory:
         """Return the history with the value of an experiment."""
         arrival = Arrival(self._round(ticket), value, costs, std, spent)
         return self._closed(ticket, arrivals=(*self.rounds[-1].arrivals, arrival))
 
-    def drop(self, ticket: int) -> History:
+    def drop(self, ticket: int) -> TunerHistory:
         """Return the history with an experiment dropped."""
         return self._closed(ticket, dropped=(*self.rounds[-1].dropped, self._round(ticket)))
 
-    def fail(self, ticket: int, reason: str, spent: float | None = None) -> History:
+    def fail(self, ticket: int, reason: str, spent: float | None = None) -> TunerHistory:
         """Return the history with a failed experiment."""
         failure = Failure(self._round(ticket), reason, spent)
         return self._closed(ticket, failed=(*self.rounds[-1].failed, failure))
@@ -157,9 +157,9 @@ class History:
         costs: tuple[float, ...],
         std: float | None = None,
         spent: float | None = None,
-    ) -> History:
+    ) -> TunerHistory:
         """Return the history with an experiment that was done elsewhere."""
-        past = Round(parameters, context, None, (Arrival(len(self.rounds), value, costs, std, spent),))
+        past = TunerRound(parameters, context, None, (Arrival(len(self.rounds), value, costs, std, spent),))
         return replace(self, rounds=(*self.rounds, past))
 
     def running_in(self, context: Values) -> list[Values]:
@@ -167,7 +167,7 @@ class History:
         rounds, wanted = [self.rounds[t] for t in self.pending.values()], without_time(context)
         return [each.parameters for each in rounds if without_time(each.context) == wanted]
 
-    def continues(self, earlier: History) -> bool:
+    def continues(self, earlier: TunerHistory) -> bool:
         """Return True if all experiments of another history are here, with their outcomes."""
         shared = self.rounds[: len(earlier.rounds)]
         asked = [(each.ticket, each.parameters, each.context) for each in earlier.rounds]
@@ -212,9 +212,9 @@ class History:
         return [asdict(each) for each in self.rounds]
 
     @classmethod
-    def from_data(cls, rounds: list[Mapping[str, Any]]) -> History:
+    def from_data(cls, rounds: list[Mapping[str, Any]]) -> TunerHistory:
         """Return the history of `to_data`."""
-        read: list[Round] = []
+        read: list[TunerRound] = []
         pending: dict[int, int] = {}
         over: set[int] = set()
         for t, saved in enumerate(rounds):
@@ -223,7 +223,7 @@ class History:
             arrivals = tuple(Arrival(s, y, tuple(costs), *more) for s, y, costs, *more in given["arrivals"])
             failed = tuple(Failure(*failure) for failure in given["failed"])
             news = {"arrivals": arrivals, "dropped": tuple(given["dropped"]), "failed": failed}
-            each = Round(**{**given, **news})
+            each = TunerRound(**{**given, **news})
             if each.ticket is not None:
                 require(each.ticket == len(pending), "ticket", str(len(pending)), each.ticket)
                 pending[each.ticket] = t
@@ -234,7 +234,7 @@ class History:
         left = {ticket: t for ticket, t in pending.items() if t not in over}
         return cls(tuple(read), left, len(pending))
 
-    def _closed(self, ticket: int, **news: Any) -> History:
+    def _closed(self, ticket: int, **news: Any) -> TunerHistory:
         pending = {other: t for other, t in self.pending.items() if other != ticket}
         return replace(self, rounds=(*self.rounds[:-1], replace(self.rounds[-1], **news)), pending=pending)
 

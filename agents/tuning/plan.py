@@ -79,7 +79,7 @@ SAVED_AGENT = str | tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Plan:
+class TunerPlan:
     """Parameters, goal and agent of a tuner; the arguments of `Tuner`."""
 
     parameters: Space
@@ -219,7 +219,7 @@ class Plan:
         return {**spaces, **{name: encode(getattr(self, name)) for name in others}}
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], trust: bool = False) -> Plan:
+    def from_data(cls, data: Mapping[str, Any], trust: bool = False) -> TunerPlan:
         """Return the plan of `to_data`; its agent must be a registered name, or trusted."""
         hints = {**get_type_hints(cls), "agent": SAVED_AGENT}
         types = {each.name: hints[each.name] for each in fields(cls) if each.init}

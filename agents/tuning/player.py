@@ -17,9 +17,9 @@ from bandit_envs.problem.feedback import delivery
 from ..agent.generators import Resumable
 from ..model.units import sizes_of
 from .decision_sets import board
-from .feasibility import LIKELY, Feasibility, Gate, beside, feasibility_of, runs, wanted_in
-from .history import ADD, Round, checked_value
-from .plan import Plan, Scale
+from .feasibility import LIKELY, Gate, SuccessProbability, beside, feasibility_of, runs, wanted_in
+from .history import ADD, TunerRound, checked_value
+from .plan import Scale, TunerPlan
 from .space import Values
 
 QUANTILE = 1.959963984540054  # of the standard normal law, at 97.5 %
@@ -38,7 +38,7 @@ class Advice(NamedTuple):
         return self.mean - QUANTILE * self.std, self.mean + QUANTILE * self.std
 
 
-class Player:
+class TunerPlayer:
     """Agent that is given a history as a stream of rounds: plays, and feedback before the next one.
 
     Args:
@@ -50,7 +50,7 @@ class Player:
     Its agent is made at the first round or question.
     """
 
-    def __init__(self, plan: Plan, rounds: Sequence[Round], context: Values, number: int = 0):
+    def __init__(self, plan: TunerPlan, rounds: Sequence[TunerRound], context: Values, number: int = 0):
         values = [arrival.value for each in rounds for arrival in each.arrivals]
         self.plan, self.told, self.number = plan, len(values), number
         self.scale = Scale.of(plan.goal, values if plan.standardise else [])
@@ -72,7 +72,7 @@ class Player:
         agent.reset(_seed(self.plan.seed, self.number))
         return agent
 
-    def outgrown(self, rounds: Sequence[Round], context: Values) -> bool:
+    def outgrown(self, rounds: Sequence[TunerRound], context: Values) -> bool:
         """Return True if a new player should take over.
 
         That is when a round is not in the board's setting, when the number of values has doubled since the
@@ -86,13 +86,13 @@ class Player:
         contexts = [context, *(each.context for each in fresh)]
         return not self.board.has([each.parameters for each in fresh], contexts)
 
-    def _unscaled_by(self, rounds: Sequence[Round]) -> bool:
+    def _unscaled_by(self, rounds: Sequence[TunerRound]) -> bool:
         """Return True if a value differs from all earlier, equal ones, or a cost from all earlier zeros."""
         fresh = [arrival for each in rounds[self.closed :] for arrival in each.arrivals]
         differ = any(each.value != self.only for each in fresh) if self.only is not None else False
         return differ or any(np.any(self.costless & (np.array(each.costs) != 0.0)) for each in fresh)
 
-    def catch_up(self, rounds: Sequence[Round]) -> None:
+    def catch_up(self, rounds: Sequence[TunerRound]) -> None:
         """Pass new rounds to the agent; one that learns its kernel does so once."""
         new = range(self.closed, len(rounds))
         with self.agent.listening() if new and hasattr(self.agent, "listening") else nullcontext():
@@ -100,7 +100,7 @@ class Player:
                 self._close(t, rounds[t])
         self.closed = self.known = len(rounds)
 
-    def ask(self, context: Values, believed: Feasibility | None = None) -> Values:
+    def ask(self, context: Values, believed: SuccessProbability | None = None) -> Values:
         """Return the parameters that the agent plays next, where experiments are likely to succeed."""
         self._judge(context, believed, wanted_in(self.closed))
         action = self.agent.act(self.board.observation(context))
@@ -117,7 +117,9 @@ class Player:
         found = beside(point, np.array(taken), self.board.around(point, self.gate), self.gate)
         return parameters if found is None else space.values(found)
 
-    def ask_again(self, context: Values, resumed: bool, believed: Callable[[], Feasibility | None]) -> None:
+    def ask_again(
+        self, context: Values, resumed: bool, believed: Callable[[], SuccessProbability | None]
+    ) -> None:
         """Repeat a question; an agent that resumes from notes acts only if that changes its state."""
         if resumed and not self.agent.leaves_traces:
             self.agent.skip()
@@ -128,7 +130,7 @@ class Player:
         """Return the agent's state that the history does not determine; None if it must be asked again."""
         return self.agent.notes() if isinstance(self.agent, Resumable) else None
 
-    def recommend(self, context: Values, believed: Feasibility | None = None) -> Advice:
+    def recommend(self, context: Values, believed: SuccessProbability | None = None) -> Advice:
         """Return the agent's recommendation in a context, among points that are likely to succeed."""
         self._judge(context, believed, LIKELY)
         recommend, observation = self._recommend(), self.board.observation(context)
@@ -149,13 +151,13 @@ class Player:
         chosen = (actions == answer.action).reshape(len(actions), -1).all(axis=1).argmax()
         return self._advice(dict(among[int(chosen)]), answer)
 
-    def twin(self) -> Player:
+    def twin(self) -> TunerPlayer:
         """Return a copy with an independent agent."""
         twin = copy.copy(self)
         twin.agent, twin.gate = copy.deepcopy((self.agent, self.gate))  # the agent refers to the gate
         return twin
 
-    def _judge(self, context: Values, believed: Feasibility | None, wanted: float) -> None:
+    def _judge(self, context: Values, believed: SuccessProbability | None, wanted: float) -> None:
         self.gate.set(believed, self.plan.contexts.features(context), wanted)
         if not self.gate.open:
             self.board.narrow(self.agent, self.gate)
@@ -171,7 +173,7 @@ class Player:
         mean, std = self.scale.value(float(answer.mean)), self.scale.deviation * float(answer.std)
         return Advice(parameters, mean, std)
 
-    def _close(self, t: int, round_: Round) -> None:
+    def _close(self, t: int, round_: TunerRound) -> None:
         rounds = np.array([arrival.round for arrival in round_.arrivals], dtype=np.int64)
         rewards = np.array([self.scale.reward(arrival.value) for arrival in round_.arrivals])
         costs = np.array([arrival.costs for arrival in round_.arrivals])
@@ -185,7 +187,7 @@ class Player:
         if gone and hasattr(self.agent, "drop"):  # agents without it ignore pending plays
             self.agent.drop(np.array(gone))
 
-    def _stds(self, round_: Round) -> Floats:
+    def _stds(self, round_: TunerRound) -> Floats:
         """Return stds of the noise in the agent's units, NaN where they are not given."""
         each = [np.nan if arrival.std is None else arrival.std for arrival in round_.arrivals]
         return np.array(each) / self.scale.deviation
@@ -201,14 +203,18 @@ def _seed(seed: int, number: int) -> int:
     return seed if number == 0 else int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
 
 
-def player_for(plan: Plan, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
+def player_for(
+    plan: TunerPlan, player: TunerPlayer | None, rounds: Sequence[TunerRound], context: Values
+) -> TunerPlayer:
     """Return this player, or if it is outgrown the next one, for the round after some others."""
     if player is None or player.outgrown(rounds, context):
-        return Player(plan, rounds, context, 0 if player is None else player.number + 1)
+        return TunerPlayer(plan, rounds, context, 0 if player is None else player.number + 1)
     return player
 
 
-def restored(plan: Plan, rounds: Sequence[Round], notes: Mapping[str, Any] | None = None) -> Player | None:
+def restored(
+    plan: TunerPlan, rounds: Sequence[TunerRound], notes: Mapping[str, Any] | None = None
+) -> TunerPlayer | None:
     """Return the latest player as it was after the last question, None before the first.
 
     Args:
@@ -229,9 +235,9 @@ def restored(plan: Plan, rounds: Sequence[Round], notes: Mapping[str, Any] | Non
     return player
 
 
-def _latest(plan: Plan, rounds: Sequence[Round]) -> tuple[Player | None, list[int]]:
+def _latest(plan: TunerPlan, rounds: Sequence[TunerRound]) -> tuple[TunerPlayer | None, list[int]]:
     """Return the last of the players, and the rounds of its questions; earlier ones have no effect."""
-    player: Player | None = None
+    player: TunerPlayer | None = None
     asked: list[int] = []
     for t, each in enumerate(rounds):
         if each.ticket is not None and each.asked:
@@ -241,7 +247,7 @@ def _latest(plan: Plan, rounds: Sequence[Round]) -> tuple[Player | None, list[in
     return player, asked
 
 
-def require_possible(plan: Plan, round_: Round) -> None:
+def require_possible(plan: TunerPlan, round_: TunerRound) -> None:
     """Raise unless a round is possible under the plan."""
     plan.parameters.check(round_.parameters)
     plan.context(round_.context)

@@ -12,10 +12,10 @@ from bandit_envs.basics.types import Floats
 
 from ..beliefs.surface import Surface
 from ..box.acquisition_surface import with_context
-from .history import Arrival, Round
+from .history import Arrival, TunerRound
 from .parameters import Parameter
-from .plan import LEARNING, Plan, known_noise
-from .player import Player
+from .plan import LEARNING, TunerPlan, known_noise
+from .player import TunerPlayer
 from .space import Space, Values
 
 READER = ("gp-bucb", {**LEARNING, "refit_every": 1})
@@ -34,7 +34,7 @@ class Reading:
         context: of the predictions.
     """
 
-    def __init__(self, plan: Plan, rounds: Sequence[Round], context: Values):
+    def __init__(self, plan: TunerPlan, rounds: Sequence[TunerRound], context: Values):
         told = [(rounds[each.round], each) for round_ in rounds for each in round_.arrivals]
         require(
             len(told) >= FEWEST, "tuner", f"one with at least {FEWEST} values, to draw a model", len(told)
@@ -48,10 +48,10 @@ class Reading:
             num_arms=1,
         )
         past = [
-            Round(each.parameters, each.context, None, (Arrival(t, came.value, (), came.std),))
+            TunerRound(each.parameters, each.context, None, (Arrival(t, came.value, (), came.std),))
             for t, (each, came) in enumerate(told)
         ]
-        self._player = Player(self.plan, past, context)
+        self._player = TunerPlayer(self.plan, past, context)
         self._player.catch_up(past)
         self._context = plan.contexts.features(context)
         self._contexts = np.array([plan.contexts.features(each.context) for each, _ in told])

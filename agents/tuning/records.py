@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.notebook import brief, html_table
 
-from .history import Experiment, History, Round
-from .plan import Plan, sign_of
-from .player import Player, player_for, restored
+from .history import Experiment, TunerHistory, TunerRound
+from .plan import TunerPlan, sign_of
+from .player import TunerPlayer, player_for, restored
 from .space import Values
 from .workers import Turn
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LATEST = 20  # number of experiments shown
 
 
-def heading(plan: Plan, experiments: Sequence[Experiment]) -> str:
+def heading(plan: TunerPlan, experiments: Sequence[Experiment]) -> str:
     """Return the parameters, and the number of experiments in each state."""
     counts = Counter(each.state for each in experiments)
     states = ", ".join(
@@ -36,7 +36,7 @@ def heading(plan: Plan, experiments: Sequence[Experiment]) -> str:
     return f"Tuner({plan.goal} over {', '.join(plan.parameters.kinds)}, agent={brief(agent)}: {states})"
 
 
-def as_html(plan: Plan, experiments: Sequence[Experiment], best: Experiment | None) -> str:
+def as_html(plan: TunerPlan, experiments: Sequence[Experiment], best: Experiment | None) -> str:
     """Return a table of the latest experiments, newest first, with the best one."""
     names = [*plan.parameters.kinds, *plan.contexts.kinds]
     header = ["ticket", *names, "state", "value", *plan.constraints]
@@ -47,7 +47,7 @@ def as_html(plan: Plan, experiments: Sequence[Experiment], best: Experiment | No
     return html_table(heading(plan, experiments), header, [_row(plan, each) for each in lines], notes)
 
 
-def _row(plan: Plan, each: Experiment) -> list[str]:
+def _row(plan: TunerPlan, each: Experiment) -> list[str]:
     chosen = [*each.parameters.values(), *each.context.values()]
     costs = [each.costs.get(name) for name in plan.constraints]
     return ["" if value is None else brief(value) for value in (each.ticket, *chosen)] + [
@@ -56,7 +56,7 @@ def _row(plan: Plan, each: Experiment) -> list[str]:
     ]
 
 
-def frame_of(plan: Plan, experiments: Sequence[Experiment]) -> DataFrame:
+def frame_of(plan: TunerPlan, experiments: Sequence[Experiment]) -> DataFrame:
     """Return a row an experiment; a name that is taken gets a prefix with its kind, as in "cost value"."""
     import pandas as pd
 
@@ -86,12 +86,12 @@ def frame_of(plan: Plan, experiments: Sequence[Experiment]) -> DataFrame:
 class Records:
     """A tuner's plan, its history, and the player that has observed it; public properties are copies."""
 
-    plan: Plan
-    _history: History
+    plan: TunerPlan
+    _history: TunerHistory
 
-    def _begin(self, plan: Plan) -> None:
-        self.plan, self._history, self._turn = plan, History(), Turn()
-        self._player: Player | None = None  # None: the history is replayed
+    def _begin(self, plan: TunerPlan) -> None:
+        self.plan, self._history, self._turn = plan, TunerHistory(), Turn()
+        self._player: TunerPlayer | None = None  # None: the history is replayed
 
     @property
     def best(self) -> Experiment | None:
@@ -184,7 +184,7 @@ class Records:
     def _repr_html_(self) -> str:
         return as_html(self.plan, self.experiments, self.best)
 
-    def _up_to_date(self, rounds: Sequence[Round], context: Values) -> Player:
+    def _up_to_date(self, rounds: Sequence[TunerRound], context: Values) -> TunerPlayer:
         """Return a player that has observed all rounds; its state is not kept."""
         player = self._player = self._take_player()
         if player is None or player.outgrown(rounds, context):
@@ -192,7 +192,7 @@ class Records:
         # Reports since the last question close that round only in the twin.
         return self._informed(player.twin(), rounds, context)
 
-    def _take_player(self) -> Player | None:
+    def _take_player(self) -> TunerPlayer | None:
         """Take the player out until its user puts it back: an interrupted player is never used again.
 
         None before the first question; after an interruption, a player rebuilt from the history.
@@ -200,7 +200,9 @@ class Records:
         player, self._player = self._player, None
         return restored(self.plan, self._history.rounds) if player is None else player
 
-    def _informed(self, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
+    def _informed(
+        self, player: TunerPlayer | None, rounds: Sequence[TunerRound], context: Values
+    ) -> TunerPlayer:
         """Return the player of the next round, which has observed those before it."""
         player = player_for(self.plan, player, rounds, context)
         player.catch_up(rounds)

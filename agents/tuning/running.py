@@ -15,10 +15,10 @@ from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.files import held
 
 from ..saving.files import read
-from .history import History, as_number
-from .plan import Plan
+from .history import TunerHistory, as_number
+from .plan import TunerPlan
 from .space import Values, without_time
-from .workers import Crew, Experimenter, Report
+from .workers import Crew, Experimenter, RunReport
 
 FORM = "gpbandits tuner"  # of the file
 SHARE = (
@@ -32,8 +32,8 @@ RETURNED = f"a number, (value, costs) or a dict of {', '.join(TOLD)}"
 class Asking(Protocol):
     """Interface of a tuner for runs."""
 
-    plan: Plan
-    _history: History
+    plan: TunerPlan
+    _history: TunerHistory
 
     @property
     def left(self) -> float | None:
@@ -80,7 +80,7 @@ class Run:
     context: Values | None = None
     time: Callable[[], float] | None = None
     file: str | os.PathLike[str] | None = None
-    running: dict[Future[Report], int] = field(default_factory=dict)
+    running: dict[Future[RunReport], int] = field(default_factory=dict)
 
     def play(self, n: int, workers: int) -> None:
         """Run n experiments, pending ones first; stop early once a budget of costs is spent."""
@@ -120,7 +120,7 @@ class Run:
             self.running[self.crew.start(self.f, pending[ticket])] = ticket
         return bool(self.running)
 
-    def _tell(self, ticket: int, came: Report) -> None:
+    def _tell(self, ticket: int, came: RunReport) -> None:
         told = {} if came.failure is not None else outcome(came.result)
         failure = unfit(told) if came.failure is None else came.failure
         if failure is not None:
@@ -144,7 +144,7 @@ def require_continued(tuner: Asking, file: str | os.PathLike[str]) -> None:
     """Raise where the file holds experiments that the tuner lacks, which saving would lose."""
     if not os.path.exists(file) or not os.path.getsize(file):
         return
-    known = History.from_data(read(file, FORM)["rounds"])
+    known = TunerHistory.from_data(read(file, FORM)["rounds"])
     words = f"a file of this tuner; it holds {len(known.rounds)} experiments that saving would lose"
     go_on = "continue with Tuner.load(file), or give another file"
     require(tuner._history.continues(known), "file", f"{words}: {go_on}", file)

@@ -14,9 +14,9 @@ from bandit_envs.basics.threads import one_thread
 from ..options import require_types
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from .feasibility import feasibility_of
-from .history import ADD, TELL, Experiment, History, checked_value
+from .history import ADD, TELL, Experiment, TunerHistory, checked_value
 from .parameters import Parameter
-from .plan import Plan, names_of
+from .plan import TunerPlan, names_of
 from .player import Advice, require_possible, restored
 from .records import Records
 from .running import FORM, SHARE, Run, check_run
@@ -92,7 +92,7 @@ class Tuner(Records):
         within = Space("contexts", with_clock({} if contexts is None else contexts, clock))
         chosen = Space("parameters", parameters), within, agent, goal, names_of(constraints), seed
         sizes = budget, max_pending, num_arms, noise_std, standardise, cost_budget
-        self._begin(Plan(*chosen, *sizes))
+        self._begin(TunerPlan(*chosen, *sizes))
 
     @overload
     def ask(
@@ -340,8 +340,8 @@ class Tuner(Records):
         content = read(path, FORM, max_bytes=max_bytes)
         tuner = cls.__new__(cls)
         with parsing(path):
-            tuner._begin(Plan.from_data(content["plan"], trust))
-            tuner._history = History.from_data(content["rounds"])
+            tuner._begin(TunerPlan.from_data(content["plan"], trust))
+            tuner._history = TunerHistory.from_data(content["rounds"])
             for each in tuner._history.rounds:
                 require_possible(tuner.plan, each)
             notes = content.get("notes")

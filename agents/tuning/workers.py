@@ -11,8 +11,8 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from bandit_envs.basics.arguments import is_count, require, require_choice
 
-from .history import History
-from .plan import Plan
+from .history import TunerHistory
+from .plan import TunerPlan
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -51,7 +51,7 @@ def in_turn(method: Callable[Concatenate[T, P], R]) -> Callable[Concatenate[T, P
 MOST_AT_ONCE = 10_000  # questions in a call, each chosen given those before
 
 
-def require_room(plan: Plan, history: History, left: float | None, number: int) -> None:
+def require_room(plan: TunerPlan, history: TunerHistory, left: float | None, number: int) -> None:
     """Raise unless so many experiments may start.
 
     Args:
@@ -80,7 +80,7 @@ Experimenter = Callable[..., Any]
 BACKENDS = ("processes", "threads")
 
 
-class Report(NamedTuple):
+class RunReport(NamedTuple):
     """Result of a call."""
 
     result: Any = None
@@ -90,7 +90,7 @@ class Report(NamedTuple):
 class Crew(Protocol):
     """Set of workers that run experiments concurrently."""
 
-    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[Report]:
+    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[RunReport]:
         """Start an experiment; callers start no more of them than there are workers."""
         ...
 
@@ -102,9 +102,9 @@ class Crew(Protocol):
 class Alone:
     """Worker that runs each experiment in the calling thread, without pickling; debuggers work in f."""
 
-    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[Report]:
+    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[RunReport]:
         """Run the experiment."""
-        future: Future[Report] = Future()
+        future: Future[RunReport] = Future()
         future.set_result(report(f, parameters))
         return future
 
@@ -122,7 +122,7 @@ class Threads:
     def __init__(self, workers: int):
         self._pool = ThreadPoolExecutor(workers)
 
-    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[Report]:
+    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[RunReport]:
         """Start an experiment."""
         return self._pool.submit(report, f, parameters)
 
@@ -150,7 +150,7 @@ class Processes:
         self._free = list(range(workers))
         self._waiting = ThreadPoolExecutor(workers)
 
-    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[Report]:
+    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[RunReport]:
         """Start an experiment."""
         return self._waiting.submit(self._run, f, dict(parameters))
 
@@ -160,23 +160,23 @@ class Processes:
         for pool in self._pools:
             pool.shutdown(wait=False, kill_workers=True)
 
-    def _run(self, f: Experimenter, parameters: dict[str, Any]) -> Report:
+    def _run(self, f: Experimenter, parameters: dict[str, Any]) -> RunReport:
         worker = self._free.pop()
         try:
             return self._pools[worker].submit(report, f, parameters).result()
         except BrokenProcessPool as error:
             self._pools[worker] = self._make()
-            return Report(failure=f"its process died: {error}".partition("\n\n")[0])
+            return RunReport(failure=f"its process died: {error}".partition("\n\n")[0])
         finally:
             self._free.append(worker)
 
 
-def report(f: Experimenter, parameters: Mapping[str, Any]) -> Report:
+def report(f: Experimenter, parameters: Mapping[str, Any]) -> RunReport:
     """Call f with the parameters by keyword, and return an exception as a failure."""
     try:
-        return Report(f(**parameters))
+        return RunReport(f(**parameters))
     except Exception as error:
-        return Report(failure=f"{type(error).__name__}: {error}")
+        return RunReport(failure=f"{type(error).__name__}: {error}")
 
 
 def crew_of(workers: int, backend: str) -> Crew:

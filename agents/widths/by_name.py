@@ -23,7 +23,15 @@ from ..named import require_called_with
 from ..validation import PerTrial
 from .base import Width
 from .bounded_norm import AMMWidth, ImprovedWidth, RealBetaWidth, RKHSWidth, SelfNormalisedWidth
-from .information_gain import Constant, Gamma, Realised, greedy_bound, rate_for, spectral_bound, upper_bound
+from .information_gain import (
+    ConstantGain,
+    Gamma,
+    Realised,
+    greedy_bound,
+    rate_for,
+    spectral_bound,
+    upper_bound,
+)
 from .prior_draws import CompactWidth, FiniteSetWidth
 from .randomised import mean_width
 from .tuned import PAPER_CONSTANT, ChangePointWidth, FixedWidth
@@ -106,7 +114,7 @@ def make_gamma(gamma: Any, model: Model) -> Gamma:
     """
     if is_number(gamma):
         with written_as({"value": "gamma"}):
-            return Constant(float(gamma))
+            return ConstantGain(float(gamma))
     if isinstance(gamma, Gamma) and not isinstance(gamma, type):
         require_called_with("gamma", gamma, 2, "called with rounds and gains, (B,) each")
         return gamma

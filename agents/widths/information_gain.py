@@ -167,7 +167,7 @@ class Realised:
 
 
 @dataclass(frozen=True)
-class Constant:
+class ConstantGain:
     """gamma_t = value (Chowdhury & Gopalan 2017, section 6, take 1 on sensor data)."""
 
     value: PerTrial = 1.0  # or (B,)

@@ -51,7 +51,7 @@ SHAPES: dict[str, dict[str, tuple[int, int]]] = {
 }
 
 
-class Grid(NamedTuple):
+class ResultGrid(NamedTuple):
     """Hold the spacing of points of the square, and how many values of C and gamma span their ranges."""
 
     spacing: str  # "uniform" or "log"
@@ -73,7 +73,7 @@ class Grid(NamedTuple):
         ]
 
 
-def svm_accuracy(data: str, grid: Grid) -> Floats:
+def svm_accuracy(data: str, grid: ResultGrid) -> Floats:
     """Return the validation accuracy on each data set at each point of a grid, (Z, A).
 
     Args:
@@ -95,7 +95,7 @@ def svm_accuracy(data: str, grid: Grid) -> Floats:
 
 
 @cache
-def train_svm(data: str, grid: Grid) -> Floats:
+def train_svm(data: str, grid: ResultGrid) -> Floats:
     """Return that accuracy by training, 0.01 s a machine; cached once a process. Do not write to it."""
     return accuracy_of(count_correct(DATA_SETS[data](), grid.points))
 
@@ -121,7 +121,7 @@ def svm_unit(points: Floats) -> Floats:
     return to_unit(svm_values(points), np.array(list(SVM_BOUNDS.values())))
 
 
-def svm_table_name(data: str, grid: Grid) -> str:
+def svm_table_name(data: str, grid: ResultGrid) -> str:
     """Return the file name of a table."""
     first, second = grid.shape
     return f"svm_{data}_{grid.spacing}_{first}x{second}.csv"

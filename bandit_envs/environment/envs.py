@@ -13,7 +13,7 @@ from bandit_envs.basics.arguments import require, require_seed, require_switch
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.actions import AvailableArms, action_space, checked_action
 from bandit_envs.environment.info import Info, info_of
-from bandit_envs.problem.outcome import Outcome
+from bandit_envs.problem.outcome import RoundOutcome
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.simulator import SingleSimulator
@@ -91,7 +91,7 @@ class BanditEnv(gym.Env):
         masks = self.simulator.masks(0).astype(bool)
         return masks if masks.size else np.ones(self.problem.decisions.num_arms, dtype=bool)
 
-    def _info(self, outcome: Outcome) -> Info:
+    def _info(self, outcome: RoundOutcome) -> Info:
         """Return the info of a round, and give the action space the arms available next."""
         info = info_of(outcome, self.oracle)
         if isinstance(self.action_space, AvailableArms):

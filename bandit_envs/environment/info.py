@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
-from bandit_envs.problem.outcome import Outcome
+from bandit_envs.problem.outcome import RoundOutcome
 
 __all__ = ["OnRound", "Round"]
 
@@ -62,7 +62,7 @@ OnRound = Callable[[Round], object]
 Info = dict[str, Any]
 
 
-def info_of(outcome: Outcome, oracle: bool) -> Info:
+def info_of(outcome: RoundOutcome, oracle: bool) -> Info:
     """Return the info of a round: arrays and Python's numbers for one trial, batched arrays for several."""
     costs = outcome.values[..., 1:]
     info: Info = {
@@ -96,7 +96,7 @@ def with_masks(info: Info, present: Bools) -> Info:
     return masked
 
 
-def _oracle(outcome: Outcome) -> Info:
+def _oracle(outcome: RoundOutcome) -> Info:
     cost = outcome.means[..., 1:].copy()
     truth = {
         "regret": outcome.regret,

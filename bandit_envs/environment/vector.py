@@ -33,7 +33,7 @@ from bandit_envs.environment.envs import (
     spaces_of,
 )
 from bandit_envs.environment.info import Info, info_of, with_masks
-from bandit_envs.problem.outcome import Outcome
+from bandit_envs.problem.outcome import RoundOutcome
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting, batch_settings
 from bandit_envs.problem.simulator import Simulator
@@ -149,19 +149,19 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         return env
 
     @one_thread()
-    def _begin(self, rows: Ints, function_seed: int | None = None) -> Outcome:
+    def _begin(self, rows: Ints, function_seed: int | None = None) -> RoundOutcome:
         words = [entropy_word(self._seeded[i][0]) for i in rows]
         return self.simulator.begin(rows, [self.problem.draw(word, function_seed) for word in words])
 
     def _shaped(self, actions: Any) -> np.ndarray:
         return shaped_actions(actions, (self.num_envs,), self.problem.decisions)
 
-    def _play(self, rows: Ints, actions: Ints | Floats) -> Outcome:
+    def _play(self, rows: Ints, actions: Ints | Floats) -> RoundOutcome:
         outcome = self.simulator.play(rows, actions)
         self._done[rows] = outcome.terminated | self._truncated(outcome)
         return outcome
 
-    def _truncated(self, outcome: Outcome) -> Bools:
+    def _truncated(self, outcome: RoundOutcome) -> Bools:
         """Return whether a step is the last allowed one, whether or not its play was made."""
         return np.asarray(outcome.t + 1 >= self.limit)
 
@@ -173,11 +173,11 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         self._done[begun] = False
         outcomes = [self._begin(begun), self._play(playing, checked)]
         order = np.argsort(np.concatenate([begun, playing]))
-        merged = Outcome.concatenate(outcomes).each(lambda part: part[order])
+        merged = RoundOutcome.concatenate(outcomes).each(lambda part: part[order])
         info = self._spread(self._rows, merged)
         return self._observations(), merged.reward, merged.terminated, self._truncated(merged), info
 
-    def _restart(self, outcome: Outcome, info: Info, ended: Bools) -> Info:
+    def _restart(self, outcome: RoundOutcome, info: Info, ended: Bools) -> Info:
         """Put the last round of the ended copies under `final_*` and restart them."""
         rows = self._rows[ended]
         final_obs = np.full(self.num_envs, None, dtype=object)
@@ -187,13 +187,13 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         self._done[rows] = False
         fresh = self._begin(rows)
         order = np.argsort(np.concatenate([self._rows[~ended], rows]))
-        merged = Outcome.concatenate([outcome.each(lambda part: part[~ended]), fresh])
+        merged = RoundOutcome.concatenate([outcome.each(lambda part: part[~ended]), fresh])
         merged = merged.each(lambda part: part[order])
         final = {"final_obs": final_obs, "final_info": self._spread(rows, last)}
         masks = {f"_{key}": ended.copy() for key in final}
         return self._spread(self._rows, merged) | final | masks
 
-    def _spread(self, rows: Ints, outcome: Outcome) -> Info:
+    def _spread(self, rows: Ints, outcome: RoundOutcome) -> Info:
         """Return the info of some copies in arrays for all, zero elsewhere, with masks."""
         present = np.zeros(self.num_envs, dtype=bool)
         present[rows] = True

@@ -29,14 +29,14 @@ class PointSet(NamedTuple):
     points: Floats  # (n, len(columns))
 
 
-class Part(NamedTuple):
+class ProductPart(NamedTuple):
     """Hold a kernel on a set."""
 
     kernel: Kernel
     points: Floats  # (n, d)
 
 
-def parts_of(kernel: Kernel, points: Floats) -> list[Part]:
+def parts_of(kernel: Kernel, points: Floats) -> list[ProductPart]:
     """Return the factors of a kernel on points in lexicographic order of their sets, the last one fastest.
 
     There is one factor, the kernel itself, if the points are no product or the kernel does not factor: the
@@ -47,16 +47,16 @@ def parts_of(kernel: Kernel, points: Floats) -> list[Part]:
         points: (N, d).
     """
     if not isinstance(kernel, Kernel):
-        return [Part(kernel, points)]
+        return [ProductPart(kernel, points)]
     factors = _factors(kernel, tuple(range(points.shape[1])))
     sets = split(points)
     for _, columns in factors:
         sets = _joined(sets, columns)
     if len(sets) == 1:
-        return [Part(kernel, points)]
-    parts = [Part(_on_set(factors, each.columns), each.points) for each in sets]
+        return [ProductPart(kernel, points)]
+    parts = [ProductPart(_on_set(factors, each.columns), each.points) for each in sets]
     constants = [factor for factor, columns in factors if not columns]
-    return [Part(reduce(mul, constants, parts[0].kernel), parts[0].points), *parts[1:]]
+    return [ProductPart(reduce(mul, constants, parts[0].kernel), parts[0].points), *parts[1:]]
 
 
 def split(points: Floats, first: int = 0) -> list[PointSet]:

@@ -23,11 +23,11 @@ T = TypeVar("T")
 FEWEST = 512  # points from which sharing pays: for fewer, a key costs as much as the computation
 
 
-class Parts(dict[str, Any]):
+class SharedParts(dict[str, Any]):
     """Hold the results of one kernel on some points, by name."""
 
 
-_alive: WeakValueDictionary[tuple[bytes, bytes], Parts] = WeakValueDictionary()
+_alive: WeakValueDictionary[tuple[bytes, bytes], SharedParts] = WeakValueDictionary()
 
 
 class Shares:
@@ -42,13 +42,13 @@ class Shares:
         self.kernel = kernel
         self.points = np.ascontiguousarray(points, dtype=np.float64)
         self.size = len(self.points)
-        self.parts: Parts | None = None  # a reference, so that they stay alive
+        self.parts: SharedParts | None = None  # a reference, so that they stay alive
 
     @cached_property
     def _digest(self) -> bytes:
         return sha256(repr(self.points.shape).encode() + self.points.tobytes()).digest()
 
-    def known(self) -> Parts | None:
+    def known(self) -> SharedParts | None:
         """Return the shared results of the kernel as it is now; None where it cannot be identified."""
         if self.size < FEWEST:
             return None
@@ -56,7 +56,7 @@ class Shares:
             key = pickle.dumps(self.kernel), self._digest
         except (pickle.PicklingError, AttributeError, TypeError):  # classes and functions without a name
             return None
-        self.parts = _alive.setdefault(key, Parts())
+        self.parts = _alive.setdefault(key, SharedParts())
         return self.parts
 
     def __getstate__(self) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class Expansion:
 
 
 @dataclass(frozen=True, eq=False)
-class Ratio:
+class RatioOfDrawn:
     """Divide one function by another."""
 
     above: Callable[[Floats], Floats]

@@ -10,7 +10,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 
 
-class Outcome(NamedTuple):
+class RoundOutcome(NamedTuple):
     """Hold one round of n trials; a reset yields one with neutral values.
 
     For a single trial the axis n is left out everywhere, and single numbers are Python's.
@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
     @classmethod
     def of_reset(
         cls, observation: Floats, available: Any, slots: int, stds: int, values: int, paid: int
-    ) -> Outcome:
+    ) -> RoundOutcome:
         """Return the outcome before the first round.
 
         Args:
@@ -74,12 +74,12 @@ class Outcome(NamedTuple):
             rate=np.zeros(n),
         )
 
-    def each(self, change: Callable[[Any], Any]) -> Outcome:
+    def each(self, change: Callable[[Any], Any]) -> RoundOutcome:
         """Apply one function to every array."""
-        return Outcome(*[change(part) for part in self])
+        return RoundOutcome(*[change(part) for part in self])
 
     @property
-    def aggregated(self) -> Outcome:
+    def aggregated(self) -> RoundOutcome:
         """Return the outcome with one slot of step -1, the sum of the delivered, anonymous feedback.
 
         Costs of plays are summed too, because single ones would identify the plays.
@@ -92,12 +92,12 @@ class Outcome(NamedTuple):
         return self._replace(arrived=arrived, step=step, values=values, paid=paid)
 
     @property
-    def single(self) -> Outcome:
+    def single(self) -> RoundOutcome:
         """Return the outcome of the only trial, without its axis."""
         return self.each(lambda part: part[0] if part.ndim > 1 else part.item())
 
     @staticmethod
-    def concatenate(outcomes: Sequence[Outcome]) -> Outcome:
+    def concatenate(outcomes: Sequence[RoundOutcome]) -> RoundOutcome:
         """Stack the trials of several outcomes."""
         parts: list[Any] = [np.concatenate(arrays) for arrays in zip(*outcomes, strict=True)]  # type: ignore[arg-type]
-        return Outcome(*parts)
+        return RoundOutcome(*parts)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.problem.outcome import Outcome
+from bandit_envs.problem.outcome import RoundOutcome
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.trial import Trial, is_in, mask_of
 
@@ -79,7 +79,7 @@ class Rounds:
         """Return reward and costs of each play, with noise, (B, T, 1 + C)."""
         return self.observed_since[:, len(self.slots) - 1 :]
 
-    def begin(self, rows: Ints, trials: list[Trial]) -> Outcome:
+    def begin(self, rows: Ints, trials: list[Trial]) -> RoundOutcome:
         """Start new trials in the given rows, (n,)."""
         for i, trial in zip(rows, trials, strict=True):
             self.trials[i] = trial
@@ -91,12 +91,12 @@ class Rounds:
         self.over[rows] = False
         return self._nothing(rows)
 
-    def _nothing(self, rows: Ints) -> Outcome:
+    def _nothing(self, rows: Ints) -> RoundOutcome:
         """Return the outcome of a round without a play, except for its number, (n,)."""
         slots = self.problem.slots
         stds, paid = (slots if each.size else 0 for each in (self.std_since, self.paid_since))
         context = self.views[self.context[rows, self.round[rows]]]
-        return Outcome.of_reset(context, self.masks(rows), slots, stds, self.noise.shape[2], paid)
+        return RoundOutcome.of_reset(context, self.masks(rows), slots, stds, self.noise.shape[2], paid)
 
     def masks(self, rows: Any) -> Any:
         """Return the arms that trials may play in their round, int8 (n, A); (n, 0) if not volatile."""
@@ -104,7 +104,7 @@ class Rounds:
             return self.no_masks[rows]
         return mask_of(self.bits[rows, self.round[rows]], self.problem.decisions.num_arms)
 
-    def _stop(self, rows: Ints) -> Outcome:
+    def _stop(self, rows: Ints) -> RoundOutcome:
         """End trials, (n,), whose next play costs more than the remaining budget."""
         self.over[rows] = True
         t = self.round[rows]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
-from bandit_envs.problem.outcome import Outcome
+from bandit_envs.problem.outcome import RoundOutcome
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.rounds import Rounds
 from bandit_envs.problem.trial import Trial
@@ -17,7 +17,7 @@ from bandit_envs.problem.trial import Trial
 class Simulator(Rounds):
     """Play B trials, each at its own round."""
 
-    def play(self, rows: Ints, actions: Any) -> Outcome:
+    def play(self, rows: Ints, actions: Any) -> RoundOutcome:
         """Play one action in each of the given rows, (n,): arms, or actions in [-1, 1]^d."""
         t = self.round[rows]
         self._check_started(t.min(initial=0), t.max(initial=0), bool(self.over[rows].any()))
@@ -31,9 +31,9 @@ class Simulator(Rounds):
             return self._play(rows, actions, cost)
         parts = [self._play(rows[fits], actions[fits], cost[fits]), self._stop(rows[~fits])]
         order = np.argsort(np.concatenate([fits.nonzero()[0], (~fits).nonzero()[0]]))
-        return Outcome.concatenate(parts).each(lambda part: part[order])
+        return RoundOutcome.concatenate(parts).each(lambda part: part[order])
 
-    def _play(self, rows: Ints, actions: Any, cost: Floats) -> Outcome:
+    def _play(self, rows: Ints, actions: Any, cost: Floats) -> RoundOutcome:
         """Play actions that the budget covers, at these costs, (n,)."""
         t = self.round[rows]
         segment, context = self.segment[rows, t], self.context[rows, t]
@@ -55,7 +55,7 @@ class Simulator(Rounds):
         column = t[:, None] + self.slots[::-1]  # of slots 0..K - 1
         arrived = self.due_since[rows[:, None], column] == t[:, None]
         values = np.where(arrived[:, :, None], self.observed_since[rows[:, None], column], 0.0)
-        outcome = Outcome(
+        outcome = RoundOutcome(
             observation=self.views[self.context[rows, t + 1]],
             reward=values[:, :, 0].sum(axis=1),
             finished=t + 1 >= self.problem.horizon,
@@ -146,11 +146,11 @@ class SingleSimulator(Rounds):
     def __init__(self, problem: Problem):
         super().__init__(problem, 1)
 
-    def start(self, trial: Trial) -> Outcome:
+    def start(self, trial: Trial) -> RoundOutcome:
         """Start a new trial."""
         return self.begin(ROW, [trial]).single
 
-    def play(self, action: Any) -> Outcome:
+    def play(self, action: Any) -> RoundOutcome:
         """Play an arm, or an action in [-1, 1]^d."""
         t = self.round.item()
         self._check_started(t, t, self.over.item())
@@ -175,7 +175,7 @@ class SingleSimulator(Rounds):
 
         arrived = self.due_since[0, t:latest][::-1] == t
         values = np.where(arrived[:, None], self.observed_since[0, t:latest][::-1], 0.0)
-        outcome = Outcome(
+        outcome = RoundOutcome(
             observation=self.views[self.context.item(t + 1)].copy(),
             reward=values[:, 0].sum().item(),
             finished=t + 1 >= self.problem.horizon,

@@ -10,7 +10,7 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.definite import MOST_DENSE
-from bandit_envs.laws.drawn import Drawn, Ratio
+from bandit_envs.laws.drawn import Drawn, RatioOfDrawn
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.optimum import maximise
 
@@ -128,7 +128,7 @@ def best_rates(truth: Truth, costs: Drawn, decisions: Decisions) -> Floats:
 
 def _best_rate(decisions: Decisions, context: int, row: Sequence[Drawn], costs: Drawn) -> float:
     reward, *constraints = row
-    rate = Drawn(reward.values / costs.values, between=Ratio(_between(reward), _between(costs)))
+    rate = Drawn(reward.values / costs.values, between=RatioOfDrawn(_between(reward), _between(costs)))
     return max(_maximise(decisions, context, 1.0, rate, *constraints), 0.0)
 
 

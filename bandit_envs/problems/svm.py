@@ -18,7 +18,7 @@ from bandit_envs.problems.contextual import ContextKernel, joint_kernel
 from bandit_envs.problems.features import compose, with_defaults
 
 if TYPE_CHECKING:
-    from bandit_envs.data.svm_tuning import Grid
+    from bandit_envs.data.svm_tuning import ResultGrid
 
 
 def from_table(table: Floats, decisions: Decisions, kernel: Kernel, **features: Any) -> Problem:
@@ -141,16 +141,16 @@ def _table(
     return table, grid.points if scale == "linear" else svm_unit(grid.points)
 
 
-def _grid(data: str, spacing: str, shape: Sequence[int] | None) -> Grid:
-    from bandit_envs.data.svm_tuning import SHAPES, Grid
+def _grid(data: str, spacing: str, shape: Sequence[int] | None) -> ResultGrid:
+    from bandit_envs.data.svm_tuning import SHAPES, ResultGrid
 
     require_choice("grid", spacing, SHAPES[data])
     if shape is None:
-        return Grid(spacing, SHAPES[data][spacing])
+        return ResultGrid(spacing, SHAPES[data][spacing])
     valid = isinstance(shape, list | tuple) and len(shape) == 2 and all(is_count(n) and n > 1 for n in shape)
     expected = f"two integers from 2 on with a product of at most {MOST_ARMS}"
     require(valid and shape[0] * shape[1] <= MOST_ARMS, "shape", expected, shape)
-    return Grid(spacing, (int(shape[0]), int(shape[1])))
+    return ResultGrid(spacing, (int(shape[0]), int(shape[1])))
 
 
 def _with_delays(features: dict[str, Any], *, mean: float, **defaults: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gpbandits.commands.run import Kind, KindOption, Scheduler, TimeLimit, Workers, chosen_backend
+from gpbandits.commands.run import ComputeKind, KindOption, Scheduler, TimeLimit, Workers, chosen_backend
 from gpbandits.commands.terminal import console
 
 
@@ -31,7 +31,7 @@ def leaderboard(
     ] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the trials.")] = 0,
     workers: Workers = None,
-    backend: KindOption = Kind.LOCAL,
+    backend: KindOption = ComputeKind.LOCAL,
     scheduler: Scheduler = None,
     time_limit: TimeLimit = None,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bandit_envs.basics.arguments import require
-from gpbandits.commands.run import Kind, KindOption, Scheduler, Workers, chosen_backend
+from gpbandits.commands.run import ComputeKind, KindOption, Scheduler, Workers, chosen_backend
 from gpbandits.commands.terminal import console, print_rows
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def reproduce(
         Path | None, typer.Option(help="Write the results of the folder to this Markdown page.")
     ] = None,
     workers: Workers = None,
-    backend: KindOption = Kind.LOCAL,
+    backend: KindOption = ComputeKind.LOCAL,
     scheduler: Scheduler = None,
 ) -> None:
     """Reproduce a figure of a paper and judge its claims; without a name, list the figures."""
@@ -48,7 +48,7 @@ def reproduce(
 
     require(name is not None or not quick, "quick", "left out without the name of a figure, or all", quick)
     chosen = REPRODUCTIONS.values() if name == ALL else [find(name)] if name else []
-    processes = 0 if backend is Kind.DASK else workers or cpu_count() or 1
+    processes = 0 if backend is ComputeKind.DASK else workers or cpu_count() or 1
     compute = _computing(chosen_backend(backend, scheduler, workers), processes if quick else 0)
     for reproduction in chosen:
         _reproduce(reproduction, out, quick, compute)

@@ -27,7 +27,7 @@ TimeLimit = Annotated[
 ]
 
 
-class Kind(StrEnum):
+class ComputeKind(StrEnum):
     """The kind of a backend is local processes or a Dask cluster."""
 
     LOCAL = "local"
@@ -35,16 +35,16 @@ class Kind(StrEnum):
 
 
 KindOption = Annotated[
-    Kind, typer.Option("--backend", help="Compute in processes of this machine, or on a Dask cluster.")
+    ComputeKind, typer.Option("--backend", help="Compute in processes of this machine, or on a Dask cluster.")
 ]
 
 
-def chosen_backend(kind: Kind, scheduler: str | None, workers: int | None) -> Backend:
+def chosen_backend(kind: ComputeKind, scheduler: str | None, workers: int | None) -> Backend:
     """Return the backend that the options select."""
     from gpbandits.experiments.backends import local
     from gpbandits.experiments.cluster import dask
 
-    if (kind is Kind.DASK) != (scheduler is not None):
+    if (kind is ComputeKind.DASK) != (scheduler is not None):
         raise ValueError(f"--scheduler must be given with --backend dask, and only then, got {scheduler!r}")
     if scheduler is None:
         return local(workers)
@@ -57,7 +57,7 @@ def run(
     study: Annotated[Path, typer.Argument(help="A study file, such as those in examples/studies.")],
     out: Annotated[Path, typer.Option(help="Folder of the results; its cells are not computed again.")],
     workers: Workers = None,
-    backend: KindOption = Kind.LOCAL,
+    backend: KindOption = ComputeKind.LOCAL,
     scheduler: Scheduler = None,
     time_limit: TimeLimit = None,
 ) -> None:

@@ -15,7 +15,7 @@ from gpbandits.commands.terminal import console, escaped, print_faults, print_ro
 
 if TYPE_CHECKING:
     from gpbandits.experiments import Store, Study
-    from gpbandits.experiments.check import Count
+    from gpbandits.experiments.check import CellCount
 
 
 def clean(
@@ -90,7 +90,7 @@ def _print_parts(study: Study, store: Store) -> None:
         print_rows("Figures that are parts of it", ("reproduction", "trials"), rows)
 
 
-def _text(count: Count) -> Text:
+def _text(count: CellCount) -> Text:
     parts = [f"{count.done} of {count.total}"]
     parts += [f"{count.failed} failed"] if count.failed else []
     return Text(", ".join(parts), style="red" if count.failed else "" if count.missing else "green")

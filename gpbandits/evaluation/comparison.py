@@ -19,7 +19,7 @@ _SETS = ("privileged", "approximate", "assuming", "unfit")  # of labels
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Comparison:
+class SharedTrials:
     """A comparison holds agents' records on the same trials of one environment, by label.
 
     Args:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.changes import segments_of
-from gpbandits.evaluation.comparison import Comparison
+from gpbandits.evaluation.comparison import SharedTrials
 from gpbandits.evaluation.detection import Detection, detection
 from gpbandits.evaluation.measures import MEASURES, NEVER
 from gpbandits.evaluation.metrics import metric_named
@@ -22,8 +22,8 @@ Scale = Literal["linear", "log-log"]  # of the axes on which they are drawn
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Curves(Comparison):
-    """Curves derive quantities from the records of a comparison; arguments are those of `Comparison`."""
+class Curves(SharedTrials):
+    """Curves derive quantities from the records of a comparison; arguments are those of `SharedTrials`."""
 
     def running(self, name: str) -> dict[str, Any]:
         """Return a measure up to each recorded round, (B, T, ...) each, exact for any choice of these.

@@ -18,7 +18,7 @@ from bandit_envs.environment.info import OnRound
 from bandit_envs.environment.making import EnvLike
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.isolation import isolated
-from gpbandits.evaluation.parts import Part, play_here, play_in_processes
+from gpbandits.evaluation.parts import TrialsPart, play_here, play_in_processes
 from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.progress import Progress, reporting
 from gpbandits.evaluation.result import Result
@@ -107,7 +107,7 @@ def evaluate(
     rounds = None if checkpoints is None else _rounds(checkpoints, stage.horizon)
     require_size("trials", trials, stage.horizon if rounds is None else len(rounds))
     seeds = [trial_seeds(seed, i, entropy) for i in range(first_trial, first_trial + trials)]
-    whole = Part(first_trial, seeds, rounds)
+    whole = TrialsPart(first_trial, seeds, rounds)
     alone, together = partial(play_here, callback=callback), partial(play_in_processes, workers=workers)
     play = alone if workers == 1 else together
     with reports as report:

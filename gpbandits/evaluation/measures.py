@@ -17,7 +17,7 @@ Need = Literal["costs", "budget"]
 _COMBINED = {"sum": np.add, "count": np.add, "first": np.minimum}
 
 
-class Rounds(NamedTuple):
+class RoundBlock(NamedTuple):
     """Rounds hold the quantities of n successive rounds of B trials."""
 
     regret: Floats  # (B, n)
@@ -47,7 +47,7 @@ class Measure(NamedTuple):
     name: str
     unit: str
     combine: Literal["sum", "count", "first", "last"]
-    of: Callable[[Rounds], Any] | None = None  # of each round, (B, n, ...); None is a field of the record
+    of: Callable[[RoundBlock], Any] | None = None  # of each round, (B, n, ...); None is a field of the record
     linear: bool = False  # whether sums between checkpoints are enough to compute it
     needs: Need | None = None  # without which it says nothing
     loss: bool = False  # whether standings of several environments charge it
@@ -129,11 +129,11 @@ class Running:
         return totals[:, recorded]
 
 
-def _charged(rounds: Rounds) -> Floats:
+def _charged(rounds: RoundBlock) -> Floats:
     """Return regret, or budget regret where plays cost, so that making fewer plays lowers no loss."""
     return rounds.regret if rounds.shortfall is None else rounds.shortfall
 
 
-def _unsafe_rounds(rounds: Rounds) -> Ints:
+def _unsafe_rounds(rounds: RoundBlock) -> Ints:
     counted = rounds.start + np.arange(rounds.violation.shape[1], dtype=np.int64)
     return np.where(rounds.violation > 0, counted, NEVER)

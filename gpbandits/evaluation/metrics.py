@@ -9,7 +9,7 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.measures import MEASURES, Measure, Need
 
 
-class Shown(NamedTuple):
+class NamedCurve(NamedTuple):
     """A curve of every agent, and its texts."""
 
     text: str  # in tables and reports
@@ -25,36 +25,38 @@ def _of_budget(result: Any) -> dict[str, Floats]:
 
 
 METRICS = {
-    "budget": Shown("budget regret", "budget regret (reward units)", _of_budget, "budget"),
-    "cumulative": Shown(
+    "budget": NamedCurve("budget regret", "budget regret (reward units)", _of_budget, "budget"),
+    "cumulative": NamedCurve(
         "cumulative regret", "cumulative regret $R_t$ (reward units)", lambda result: result.regret
     ),
-    "average": Shown(
+    "average": NamedCurve(
         "average regret", "average regret $R_t/t$ (reward units)", lambda result: result.average_regret
     ),
-    "simple": Shown("simple regret", "simple regret (reward units)", lambda result: result.simple_regret),
-    "average-violation": Shown(
+    "simple": NamedCurve(
+        "simple regret", "simple regret (reward units)", lambda result: result.simple_regret
+    ),
+    "average-violation": NamedCurve(
         "average violation",
         r"average violation $\|[\sum_t g(x_t)]^+\|/t$",
         lambda result: result.averaged(result.violation),
         "costs",
     ),
-    "average-hard-violation": Shown(
+    "average-hard-violation": NamedCurve(
         "average hard violation",
         r"average hard violation $\sum_t \|[g(x_t)]^+\|/t$",
         lambda result: result.averaged(result.hard_violation),
         "costs",
     ),
-    "violation": Shown(
+    "violation": NamedCurve(
         "violation", r"violation $\|[\sum_t g(x_t)]^+\|$", lambda result: result.violation, "costs"
     ),
-    "hard-violation": Shown(
+    "hard-violation": NamedCurve(
         "hard violation",
         r"hard violation $\sum_t \|[g(x_t)]^+\|$",
         lambda result: result.hard_violation,
         "costs",
     ),
-    "noisy-violation": Shown(
+    "noisy-violation": NamedCurve(
         "violation of noisy costs",
         r"violation of noisy costs $\|[\sum_t (g(x_t) + \eta_t)]^+\|$",
         lambda result: result.noisy_violation,
@@ -63,13 +65,13 @@ METRICS = {
 }
 
 
-def metrics_of(result: Any) -> dict[str, Shown]:
+def metrics_of(result: Any) -> dict[str, NamedCurve]:
     """Return the metrics that a result has, what agents are ranked by first, measures with a heading last."""
     shown = METRICS | {each.name: _of_measure(each) for each in headed(result)}
     return {name: each for name, each in shown.items() if applies(each.needs, result)}
 
 
-def metric_named(name: str) -> Shown:
+def metric_named(name: str) -> NamedCurve:
     """Return a metric, or raise the ValueError that names those there are."""
     if name in METRICS:
         return METRICS[name]
@@ -85,9 +87,9 @@ def headed(result: Any) -> list[Measure]:
     return [each for each in measures if result.held(each.name)]
 
 
-def _of_measure(measure: Measure) -> Shown:
+def _of_measure(measure: Measure) -> NamedCurve:
     text = f"{measure.heading} ({measure.unit})"
-    return Shown(measure.heading, text, lambda result: result.held(measure.name), measure.needs)
+    return NamedCurve(measure.heading, text, lambda result: result.held(measure.name), measure.needs)
 
 
 def applies(needs: Need | None, result: Any) -> bool:

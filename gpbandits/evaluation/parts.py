@@ -22,14 +22,14 @@ Played = tuple[Record, Traits]
 Factories = Mapping[str, AgentFactory]
 
 
-class Part(NamedTuple):
+class TrialsPart(NamedTuple):
     """A part is a range of trials with the recorded rounds."""
 
     first_trial: int
     seeds: list[tuple[int, int]]  # of the environment and of the agents, one pair a trial
     rounds: Ints | None  # (r,) counted from 1; None is all
 
-    def split(self, pieces: int) -> list[Part]:
+    def split(self, pieces: int) -> list[TrialsPart]:
         """Split into at most so many parts of nearly equal length, none of them empty."""
         size, longer = divmod(len(self.seeds), min(pieces, len(self.seeds)))
         parts, start = [], 0
@@ -43,7 +43,7 @@ class Part(NamedTuple):
 def play_here(
     stage: Stage,
     factories: Factories,
-    whole: Part,
+    whole: TrialsPart,
     progress: Progress | None,
     callback: OnRound | None = None,
 ) -> dict[str, Played]:
@@ -54,7 +54,7 @@ def play_here(
 
 
 def play_in_processes(
-    stage: Stage, factories: Factories, whole: Part, progress: Progress | None, workers: int
+    stage: Stage, factories: Factories, whole: TrialsPart, progress: Progress | None, workers: int
 ) -> dict[str, Played]:
     """Run the trials of every agent in `workers` parts, in as many processes; the records are the same.
 
@@ -98,7 +98,7 @@ def _play_there(
     name: str,
     factory: AgentFactory,
     i: int,
-    part: Part,
+    part: TrialsPart,
 ) -> tuple[str, int, Played]:
     if token not in _made:  # the environment is made once for all agents
         _made.clear()
@@ -111,7 +111,7 @@ def _play(
     stage: Stage,
     name: str,
     factory: AgentFactory,
-    part: Part,
+    part: TrialsPart,
     progress: Progress | None,
     callback: OnRound | None = None,
 ) -> Played:

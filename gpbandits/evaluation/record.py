@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
-from gpbandits.evaluation.measures import Measure, Rounds, followed
+from gpbandits.evaluation.measures import Measure, RoundBlock, followed
 from gpbandits.evaluation.spending import Spending, join
 from gpbandits.evaluation.thinning import sums_between
 
@@ -40,9 +40,11 @@ class Record(NamedTuple):
     totals: Mapping[str, Any] | None = None
 
     @property
-    def of_rounds(self) -> Rounds:
+    def of_rounds(self) -> RoundBlock:
         """The values from which measures are computed."""
-        plays = Rounds(self.regret, self.cost, self.violation, self.observed_cost, simple=self.simple_regret)
+        plays = RoundBlock(
+            self.regret, self.cost, self.violation, self.observed_cost, simple=self.simple_regret
+        )
         if self.spending is None:
             return plays
         return plays._replace(spent=self.spending.spent, shortfall=self.spending.shortfall)

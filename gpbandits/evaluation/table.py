@@ -49,7 +49,7 @@ _GAP = 4  # characters between columns
 _SHORT = 8  # longest word of a heading that never breaks
 
 
-class Summary(NamedTuple):
+class TableSummary(NamedTuple):
     """A summary describes one agent at the horizon."""
 
     label: str
@@ -63,7 +63,7 @@ class Summary(NamedTuple):
     seconds_per_decision: float
 
 
-def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
+def summarise(result: Curves, baseline: str | None = None) -> list[TableSummary]:
     """Summarise each agent, in order, with differences to `baseline`, by default that of the result."""
     final = {label: regret[:, -1] for label, regret in result.main.items()}
     average, violation = result.curves("average"), result.curves("average-violation")
@@ -71,7 +71,7 @@ def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
     if baseline not in final:
         raise ValueError(f"unknown baseline {baseline!r}; choose one of {', '.join(result.agents)}")
     return [
-        Summary(
+        TableSummary(
             label,
             bootstrap_interval(final[label]),
             quantile_band(final[label]),
@@ -96,7 +96,7 @@ class Table:
     notes: tuple[str, ...]
 
     @staticmethod
-    def of(result: Curves, summaries: list[Summary]) -> Table:
+    def of(result: Curves, summaries: list[TableSummary]) -> Table:
         """Lay out the summaries of a result."""
         baseline = next(summary.label for summary in summaries if summary.difference is None)
 

@@ -11,7 +11,7 @@ from bandit_envs.basics.arguments import is_integer, is_number, require
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
-from gpbandits.evaluation.measures import Rounds, Running, followed
+from gpbandits.evaluation.measures import RoundBlock, Running, followed
 from gpbandits.evaluation.record import Record, one_each, ragged
 from gpbandits.evaluation.safety import Covering
 from gpbandits.evaluation.simple_regret import BestPlay, Contexts, learnable
@@ -188,7 +188,9 @@ class Trace:
         violation = np.linalg.norm(np.maximum(noted.cost, 0.0), axis=2)
         learnt = learnable(noted.delay, self._asked_window(), self._setting, block.start)
         best = self._best.follow(noted.regret, learnt, violation == 0, noted.context, noted.segment)
-        rounds = Rounds(noted.regret, noted.cost, violation, noted.observed, simple=best, start=block.start)
+        rounds = RoundBlock(
+            noted.regret, noted.cost, violation, noted.observed, simple=best, start=block.start
+        )
         if self._setting.budget is not None:
             rounds = rounds._replace(spent=noted.spent, shortfall=noted.shortfall)
         for measure, running in self._running.items():

@@ -18,7 +18,7 @@ from bandit_envs.basics.files import sweep
 from gpbandits.experiments.locks import holder, tidied
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, Study
-from gpbandits.experiments.work import Outcome, Task, failed, make_expendable, settle
+from gpbandits.experiments.work import CellTask, Outcome, failed, make_expendable, settle
 
 Report = Callable[[Outcome], None]
 
@@ -46,7 +46,7 @@ def run(
     store.folder.mkdir(parents=True, exist_ok=True)
     missing = [cell for cell in study.cells() if not store.holds(cell)]
     tasks = [
-        Task(cell, store.path(cell).absolute(), store.metadata(cell), time_limit=time_limit)
+        CellTask(cell, store.path(cell).absolute(), store.metadata(cell), time_limit=time_limit)
         for cell in missing
     ]
     backend, left = backend or local(workers), []
@@ -59,7 +59,7 @@ def run(
         return failed + _computed(backend, waiting, report, left.append)
 
 
-def _warn_of(waiting: Sequence[Task]) -> None:
+def _warn_of(waiting: Sequence[CellTask]) -> None:
     """Warn that cells are computed by other runs, which this run waits for."""
     if waiting:
         whom = sorted({holder(task.path.parent, task.path.stem) for task in waiting})
@@ -68,7 +68,7 @@ def _warn_of(waiting: Sequence[Task]) -> None:
 
 
 def _computed(
-    backend: Backend, tasks: Sequence[Task], report: Report, leave: Callable[[Cell], None]
+    backend: Backend, tasks: Sequence[CellTask], report: Report, leave: Callable[[Cell], None]
 ) -> list[Outcome]:
     """Return the outcomes that failed, and pass cells that another run is computing to `leave`.
 
@@ -85,7 +85,7 @@ def _computed(
     return failed
 
 
-Backend = Callable[[Sequence[Task]], Iterator[Outcome]]  # yields outcomes as they finish, in any order
+Backend = Callable[[Sequence[CellTask]], Iterator[Outcome]]  # yields outcomes as they finish, in any order
 _PATIENCE = 0.5  # seconds between checks that the parent is alive
 _DIED = (
     "the process that computed it died, alone as well as beside others; perhaps it lacked memory, or "
@@ -103,7 +103,7 @@ def local(workers: int | None = None) -> Backend:
         workers: number of processes; by default one a core.
     """
 
-    def compute_all(tasks: Sequence[Task]) -> Iterator[Outcome]:
+    def compute_all(tasks: Sequence[CellTask]) -> Iterator[Outcome]:
         processes = min(workers or cpu_count(), max(len(tasks), 1))
         left = dict(enumerate(tasks))
         while left:
@@ -118,7 +118,7 @@ def local(workers: int | None = None) -> Backend:
     return compute_all
 
 
-def _in_processes(tasks: dict[int, Task], processes: int) -> Iterator[tuple[int, Outcome]]:
+def _in_processes(tasks: dict[int, CellTask], processes: int) -> Iterator[tuple[int, Outcome]]:
     # loky replaces a worker whose memory has grown, after its cell; nothing is lost, so the warning is noise
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     # loky reuses old workers unless the initializer differs
@@ -129,7 +129,7 @@ def _in_processes(tasks: dict[int, Task], processes: int) -> Iterator[tuple[int,
     yield from outcomes
 
 
-def _alone(i: int, task: Task, processes: int) -> Outcome:
+def _alone(i: int, task: CellTask, processes: int) -> Outcome:
     try:
         ((_, outcome),) = _in_processes({i: task}, processes)
     except BrokenProcessPool:
@@ -137,7 +137,7 @@ def _alone(i: int, task: Task, processes: int) -> Outcome:
     return outcome
 
 
-def _settle_as(i: int, task: Task) -> tuple[int, Outcome]:
+def _settle_as(i: int, task: CellTask) -> tuple[int, Outcome]:
     return i, settle(task)
 
 

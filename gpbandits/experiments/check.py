@@ -58,7 +58,7 @@ def naming(entry: str, time_limit: float | None = None) -> Iterator[None]:
         raise ValueError(f"{entry} cannot be made: {said}") from error
 
 
-class Count(NamedTuple):
+class CellCount(NamedTuple):
     """A count divides the trials of one agent on one environment by their state."""
 
     done: int
@@ -71,12 +71,12 @@ class Count(NamedTuple):
         return sum(self)
 
 
-def count_trials(study: Study, store: Store, environment: EnvironmentEntry, agent: AgentEntry) -> Count:
+def count_trials(study: Study, store: Store, environment: EnvironmentEntry, agent: AgentEntry) -> CellCount:
     """Count the trials of one agent on one environment in the store."""
     cells = study.cells_of(environment, agent)
     done = sum(cell.trials for cell in cells if store.holds(cell))
     failed = sum(cell.trials for cell in cells if store.failure(cell) is not None)
-    return Count(done, failed, study.trials - done - failed)
+    return CellCount(done, failed, study.trials - done - failed)
 
 
 def failures(study: Study, store: Store) -> list[tuple[Cell, str]]:

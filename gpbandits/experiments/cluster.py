@@ -15,7 +15,7 @@ from typing import Any
 from bandit_envs.basics.arguments import from_extra
 from gpbandits.experiments.backends import Backend
 from gpbandits.experiments.locks import is_locked
-from gpbandits.experiments.work import Outcome, Task, failed, make_expendable, settle
+from gpbandits.experiments.work import CellTask, Outcome, failed, make_expendable, settle
 
 _ANSWER = 10.0  # seconds within which a scheduler must answer
 _GATHERING = 5.0  # seconds without workers until a warning
@@ -47,7 +47,7 @@ def dask(scheduler: str) -> Backend:
         scheduler: its address, such as "tcp://10.0.0.1:8786".
     """
 
-    def compute_all(tasks: Sequence[Task]) -> Iterator[Outcome]:
+    def compute_all(tasks: Sequence[CellTask]) -> Iterator[Outcome]:
         with _client(scheduler) as client:
             try:
                 yield from _Cells(client, tasks).outcomes()
@@ -60,7 +60,7 @@ def dask(scheduler: str) -> Backend:
 class _Cells:
     """The cells of a run on a cluster, whose workers are restarted if they are stuck."""
 
-    def __init__(self, client: Any, tasks: Sequence[Task]):
+    def __init__(self, client: Any, tasks: Sequence[CellTask]):
         self._client = client
         self._futures = {each.key: each for each in client.map(_settle_there, tasks, pure=False)}
         self._tasks = dict(zip(self._futures, tasks, strict=True))
@@ -208,7 +208,7 @@ def _this_process() -> tuple[str, int]:
     return _TOKEN, os.getpid()
 
 
-def _settle_there(task: Task) -> Outcome:
+def _settle_there(task: CellTask) -> Outcome:
     if not _playing.acquire(blocking=False):  # a worker that joined after the check
         raise ValueError(_SHARED.format("the cluster"))
     try:

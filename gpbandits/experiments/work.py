@@ -143,7 +143,7 @@ def nbytes(thing: Any, seen: set[int]) -> int:
     return sum(nbytes(each, seen) for each in inside)
 
 
-class Task(NamedTuple):
+class CellTask(NamedTuple):
     """A task is a cell, the path of its file, and the metadata stored in it.
 
     It is fixed before the run: an edit of the code during the run must not rename what the old code computes.
@@ -177,7 +177,7 @@ class Outcome(NamedTuple):
         return lines[min(below, len(lines) - 1)]
 
 
-def settle(task: Task) -> Outcome:
+def settle(task: CellTask) -> Outcome:
     """Compute a cell and store its numbers or its traceback, unless another process has stored it meanwhile.
 
     Raises:
@@ -203,7 +203,7 @@ def settle(task: Task) -> Outcome:
         return _done(task, result)
 
 
-def _left(task: Task) -> Outcome:
+def _left(task: CellTask) -> Outcome:
     """Leave a cell to another run, which may still finish it; no failure is stored."""
     if not task.wait:
         return Outcome(task.cell, elsewhere=True)
@@ -227,14 +227,14 @@ def compute(cell: Cell) -> Result:
         raise
 
 
-def _keep(task: Task, result: Result, seconds: float) -> None:
+def _keep(task: CellTask, result: Result, seconds: float) -> None:
     timings = {"seconds": seconds, "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
     with _writing(task.path):
         result.save(task.path, task.metadata | {"timings": timings})
         failure_beside(task.path).unlink(missing_ok=True)
 
 
-def failed(task: Task, failure: str) -> Outcome:
+def failed(task: CellTask, failure: str) -> Outcome:
     """Store the reason why a cell could not be computed."""
     path = failure_beside(task.path)
     text = failure.encode(errors="backslashreplace").decode()  # messages may hold lone surrogates
@@ -261,7 +261,7 @@ def _check_folder(folder: Path) -> None:
         raise FileNotFoundError(errno.ENOENT, reason, str(folder))
 
 
-def _check_code(task: Task) -> None:
+def _check_code(task: CellTask) -> None:
     """Raise unless this process has the code that is part of the cell's name: a cluster's may differ."""
     settled, here = task.metadata["configuration"], task.cell.configuration
     names = ("versions", "sources", "files")
@@ -278,6 +278,6 @@ def _check_code(task: Task) -> None:
         )
 
 
-def _done(task: Task, result: Result) -> Outcome:
+def _done(task: CellTask, result: Result) -> Outcome:
     (curve,) = result.main.values()
     return Outcome(task.cell, regret=curve[:, -1])

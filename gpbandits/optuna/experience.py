@@ -17,7 +17,7 @@ ENQUEUED = "fixed_params"  # Optuna's attribute of a trial that was enqueued
 FAILURES = ("worst", "forget")
 
 
-class Outcome(NamedTuple):
+class TrialOutcome(NamedTuple):
     """An outcome is the value and the costs of a finished trial."""
 
     value: float
@@ -29,7 +29,7 @@ class Event(NamedTuple):
 
     time: datetime
     ticket: int
-    outcome: Outcome | None  # None if the trial failed
+    outcome: TrialOutcome | None  # None if the trial failed
 
 
 def constraint_names(trials: Iterable[FrozenTrial]) -> list[str]:
@@ -75,7 +75,7 @@ def about_to_begin(trials: Iterable[FrozenTrial], number: int) -> int:
     )
 
 
-def outcome(trial: FrozenTrial, names: Sequence[str]) -> Outcome | None:
+def outcome(trial: FrozenTrial, names: Sequence[str]) -> TrialOutcome | None:
     """Return the outcome of a trial; None if it failed or still runs.
 
     A pruned trial has the value at which it was pruned. An infinite value and a missing constraint are
@@ -85,10 +85,12 @@ def outcome(trial: FrozenTrial, names: Sequence[str]) -> Outcome | None:
     if trial.state not in (TrialState.COMPLETE, TrialState.PRUNED) or not value:
         return None
     numbers = [*value, *(costs.get(name, float("nan")) for name in names)]
-    return Outcome(value[0], {name: costs[name] for name in names}) if all(map(isfinite, numbers)) else None
+    return (
+        TrialOutcome(value[0], {name: costs[name] for name in names}) if all(map(isfinite, numbers)) else None
+    )
 
 
-def _tell(tuner: Tuner, ended: list[Event], until: datetime | None, bad: Outcome | None) -> list[Event]:
+def _tell(tuner: Tuner, ended: list[Event], until: datetime | None, bad: TrialOutcome | None) -> list[Event]:
     """Pass the trials that ended up to some time to the tuner, in that order; return the others."""
     due = [each for each in ended if until is None or each.time <= until]
     for _, ticket, known in sorted(due, key=lambda event: (event.time, event.ticket)):
@@ -100,14 +102,14 @@ def _tell(tuner: Tuner, ended: list[Event], until: datetime | None, bad: Outcome
     return [each for each in ended if each not in due]
 
 
-def _worst(outcomes: Iterable[Outcome | None], goal: str) -> Outcome | None:
+def _worst(outcomes: Iterable[TrialOutcome | None], goal: str) -> TrialOutcome | None:
     """Return the worst value and the largest of each cost; None without outcomes."""
     known = [each for each in outcomes if each is not None]
     if not known:
         return None
     values = [each.value for each in known]
     value = min(values) if goal == "maximise" else max(values)
-    return Outcome(value, {name: max(each.costs[name] for each in known) for name in known[0].costs})
+    return TrialOutcome(value, {name: max(each.costs[name] for each in known) for name in known[0].costs})
 
 
 def _parameters(trial: FrozenTrial) -> Values:

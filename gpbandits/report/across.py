@@ -57,7 +57,7 @@ def _drawn(result: Result, numbers: Mapping[str, int], metric: Metric, scale: Sc
 
 
 @dataclasses.dataclass(frozen=True)
-class Across:
+class EnvironmentsSection:
     """A section ranks the agents of one track across the environments of a study.
 
     Agents of different tracks are not comparable, since some are trained beforehand.
@@ -110,7 +110,9 @@ class Across:
         return [(self.numbers[label], self.standings.marked(label)) for label in self.standings.agents]
 
 
-def across(results: Sequence[Result], numbers: Mapping[str, int], reference: str) -> list[Across]:
+def across(
+    results: Sequence[Result], numbers: Mapping[str, int], reference: str
+) -> list[EnvironmentsSection]:
     """Return a section for each track with results of the reference agent on at least two environments.
 
     Args:
@@ -128,7 +130,7 @@ def across(results: Sequence[Result], numbers: Mapping[str, int], reference: str
         kept = [part for part in usable if part.num_trials < ENOUGH or distinct(part, reference)]
         notes = [f"Left out: {part.environment}; {INDISTINCT}." for part in usable if part not in kept]
         if len(kept) > 1:
-            sections.append(Across(Standings(kept, reference, notes), track, numbers))
+            sections.append(EnvironmentsSection(Standings(kept, reference, notes), track, numbers))
     return sections
 
 

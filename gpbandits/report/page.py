@@ -18,7 +18,7 @@ from gpbandits.evaluation.plots import alarm_figure, regret_figure, save_figure
 from gpbandits.evaluation.result import Metric, Result, Scale
 from gpbandits.experiments.store import STUDY, open_results
 from gpbandits.experiments.study import EnvironmentEntry, Study
-from gpbandits.report.across import Across, View, across, reference_of, views
+from gpbandits.report.across import EnvironmentsSection, View, across, reference_of, views
 from gpbandits.report.chart import style_of
 from gpbandits.report.grid import Grid
 from gpbandits.report.holdings import Holdings
@@ -97,7 +97,7 @@ class Report:
     source: str
     folder: Path
     sections: list[Section]
-    across: list[Across]
+    across: list[EnvironmentsSection]
     missing: Grid | None
     holdings: Holdings
 

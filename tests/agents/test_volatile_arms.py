@@ -9,7 +9,7 @@ import pytest
 
 import agents
 from agents.acquisition.incumbents import MaxMean
-from agents.agent.candidates import View
+from agents.agent.candidates import ArmsView
 from agents.beliefs.delivered import Delivered
 from agents.model.choice import argmax_with_ties
 from agents.model.model import Model
@@ -157,10 +157,12 @@ def test_samples_and_incumbents_are_those_of_the_arms_that_are_there():
     offered = np.zeros((1, 12), dtype=bool)
     offered[0, [5, 9, 10]] = True
 
-    def view(among: Any) -> View:
+    def view(among: Any) -> ArmsView:
         rngs = [np.random.default_rng(0)]
         here = np.zeros(1, dtype=np.int64)
-        return View(belief, MaxMean(1, model.setting.decisions), here, here + 1, rngs, lambda: rngs, among)
+        return ArmsView(
+            belief, MaxMean(1, model.setting.decisions), here, here + 1, rngs, lambda: rngs, among
+        )
 
     mean = view(None).mean[0]
     assert view(None).incumbent == mean[[0, 5, 9]].max()

@@ -65,7 +65,7 @@ class Indexed(Covariates):
         return float(self.gram.diagonal[x])
 
 
-class Features(Covariates):
+class FeatureCovariates(Covariates):
     """Covariates that are feature vectors, (d,).
 
     Args:

@@ -17,7 +17,7 @@ from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.setting import Setting
 
 from ...model.units import PriorUnits
-from .covariates import Covariates, Features, Indexed
+from .covariates import Covariates, FeatureCovariates, Indexed
 from .rates import CROSS_VALIDATED, PAPER_VOLUME, TestRates, best_ridge, due
 from .tails import Tails
 
@@ -42,7 +42,7 @@ class ChangePointDetector:
     mean. Call `reset` after an alarm.
 
     Args:
-        covariates: `Features` or `Indexed`; see `on_features` and `on_points`.
+        covariates: `FeatureCovariates` or `Indexed`; see `on_features` and `on_points`.
         num_responses: q; each is tested, with its own threshold.
         volume: the measure of the set of covariates.
         centred: True subtracts from responses the mean of each test's 2n samples, because their prior mean is
@@ -88,7 +88,7 @@ class ChangePointDetector:
     @classmethod
     def on_features(cls, kernel: Kernel, nodes: Floats, **options: Any) -> ChangePointDetector:
         """Return a detector of feature vectors, which compares functions at evenly spread nodes, (N, d)."""
-        return cls(Features(kernel, nodes), **options)
+        return cls(FeatureCovariates(kernel, nodes), **options)
 
     @classmethod
     def on_points(cls, gram: Gram, **options: Any) -> ChangePointDetector:

@@ -17,8 +17,8 @@ from bandit_envs.basics.arguments import require, require_choice
 from bandit_envs.basics.types import Floats
 
 from ..feasibility import feasibility_of
-from ..history import Experiment, Round
-from ..plan import Plan, sign_of
+from ..history import Experiment, TunerRound
+from ..plan import TunerPlan, sign_of
 from ..player import QUANTILE
 from ..reading import Reading
 from ..space import Values
@@ -38,8 +38,8 @@ class Drawing:
         context: of the drawn model; None for that of the latest experiment.
     """
 
-    plan: Plan
-    rounds: Sequence[Round]
+    plan: TunerPlan
+    rounds: Sequence[TunerRound]
     experiments: Sequence[Experiment]
     best: Experiment | None
     parameters: Sequence[str] | None

@@ -12,7 +12,7 @@ from agent_cases import BATCHED, takes
 
 import agents
 from agents.acquisition.robust import DMM
-from agents.agent.candidates import View
+from agents.agent.candidates import ArmsView
 from agents.beliefs.ridges import RATIOS, Ridges
 from agents.beliefs.surface import ridges_at
 from agents.model.model import Model
@@ -154,7 +154,7 @@ def upper(ratios: Any) -> Any:
         belief.centre.condition_on(i, seen)
     belief._follow(np.arange(2))
     context = np.zeros(2, dtype=np.int64)
-    return agent.rule(View(belief, agent.incumbent, context, agent.t, agent.samplers, list))
+    return agent.rule(ArmsView(belief, agent.incumbent, context, agent.t, agent.samplers, list))
 
 
 def test_the_band_shrinks_when_regularisations_are_added():

@@ -14,7 +14,7 @@ import agents
 from agents.acquisition.by_name import RULES
 from agents.acquisition.randomised import EIMS, PIMS, OfSize
 from agents.acquisition.rules import ExpectedImprovement
-from agents.agent.candidates import View
+from agents.agent.candidates import ArmsView
 from agents.model.model import Model
 from agents.registry import resolve_agent
 from agents.widths.information_gain import upper_bound
@@ -35,11 +35,11 @@ BOX = Setting(
 )
 
 
-def view_of(agent: Any) -> View:
+def view_of(agent: Any) -> ArmsView:
     """What the agent's rule would see in the coming round."""
     context = np.zeros(1, dtype=np.int64)
     draw = partial(agent.streams.of_round, "rule", agent.round)
-    return View(agent.belief, agent.incumbent, context, agent.t, agent.samplers, draw)
+    return ArmsView(agent.belief, agent.incumbent, context, agent.t, agent.samplers, draw)
 
 
 def halfway(name: Any, rounds: int = 15) -> Any:
@@ -95,7 +95,7 @@ def test_what_pending_feedback_adds_is_added_to_the_width(name, monkeypatch):
     agent = halfway(("gp-agent", {"rule": name}))
     view = view_of(agent)
     before = agent.rule(view)
-    monkeypatch.setattr(View, "bias", np.full(1, 2.0))
+    monkeypatch.setattr(ArmsView, "bias", np.full(1, 2.0))
     raised = agent.rule(view_of(agent)) - before
     ridges = [2.0 * ridge.std for ridge in view.ridges]
     assert np.all(raised >= np.min(ridges, axis=0) - 1e-12)
@@ -151,7 +151,7 @@ def test_a_rule_whose_scores_are_random_says_so(name):
     def scores(seed: int) -> Any:
         rngs = [np.random.default_rng(seed)]
         here = np.zeros(1, dtype=np.int64)
-        return agent.rule(View(agent.belief, agent.incumbent, here, agent.t, rngs, lambda: rngs))
+        return agent.rule(ArmsView(agent.belief, agent.incumbent, here, agent.t, rngs, lambda: rngs))
 
     assert getattr(agent.rule, "draws", False) != np.array_equal(scores(0), scores(1))
 

@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
 from agents import Linear, Tuner
-from agents.agent.assumptions import Growth, shrunk
+from agents.agent.assumptions import LengthScaleGrowth, shrunk
 from agents.agent.several import NOBODY, Several, Turns
 from agents.algorithms import unknown_kernel
 from agents.kernels.amplitude import inflation
@@ -169,7 +169,7 @@ def test_the_length_scale_shrinks_with_the_rounds_and_the_bound_grows():
     agent = played(lambda setting: agents.a_gp_ucb(setting, start=2.0, b=0.25, rkhs_bound=3.0), drawn(), 24)
     assert agent.model.kernel.length_scale == pytest.approx(0.1 / 5.0)  # of the 25th round
     assert agent.model.rkhs_bound == pytest.approx(3.0 * 5**0.5 * 25**0.25)
-    assert Growth(0.5, 2.0)(3) == 2.0
+    assert LengthScaleGrowth(0.5, 2.0)(3) == 2.0
 
 
 def test_its_posterior_is_that_of_the_kernel_of_the_round():

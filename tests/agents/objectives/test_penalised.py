@@ -8,7 +8,7 @@ from sklearn.gaussian_process.kernels import Matern
 import agents
 from agents.objectives.first_plays import FirstPlays
 from agents.objectives.penalised import Penalised
-from agents.objectives.penalties import Exponential, LinearDual, Multiplicative, Polynomial
+from agents.objectives.penalties import ExponentialPenalty, LinearDual, Multiplicative, Polynomial
 from bandit_envs import Setting
 from bandit_envs.laws import KnownFunction, delays
 
@@ -31,7 +31,7 @@ def test_algorithm_3_moves_its_multipliers_by_the_mean_cost_of_each_epoch(option
 @pytest.mark.parametrize("options", [{}, {"reuse": False}, {"psi": "polynomial"}], ids=str)
 def test_algorithm_2_multiplies_by_psi_of_the_mean_cost_and_never_decreases(options):
     run = Run(discs(), "gp-ucb-noiseless-constraints", **options)
-    psi = Polynomial() if options.get("psi") else Exponential()
+    psi = Polynomial() if options.get("psi") else ExponentialPenalty()
     expected = np.cumsum(psi.log(run.epoch_means()[0]), axis=1)
     np.testing.assert_allclose(run.after_epochs(), expected, atol=1e-12)
     assert (np.diff(run.multiplier, axis=1) >= 0).all()
@@ -187,10 +187,10 @@ def test_weights_are_the_multipliers_over_one_plus_their_sum_without_overflow():
 
 def test_psi_is_one_where_feasible_and_convex_beyond():
     x = np.array([-3.0, 0.0, 0.5, 2.0])
-    np.testing.assert_allclose(Exponential(2.0).excess(x), [0, 0, np.expm1(1.0), np.expm1(4.0)])
+    np.testing.assert_allclose(ExponentialPenalty(2.0).excess(x), [0, 0, np.expm1(1.0), np.expm1(4.0)])
     np.testing.assert_allclose(Polynomial(1.0, 3.0).excess(x), [0, 0, 1.5**3 - 1, 26.0])
     with pytest.warns(RuntimeWarning, match="psi overflows at a cost of 1000"):
-        assert np.isfinite(Exponential().excess(np.array([1000.0]))).all()
+        assert np.isfinite(ExponentialPenalty().excess(np.array([1000.0]))).all()
 
 
 def test_noise_grows_with_the_multipliers_in_algorithm_3_alone():

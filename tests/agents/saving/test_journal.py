@@ -7,7 +7,7 @@ import pytest
 from agent_cases import on_a_line
 
 import agents
-from agents.saving.recorded import Column, Journal
+from agents.saving.recorded import CallLog, Column
 
 ALIKE = [np.float32([1, 2]), np.float32([3, 4]), np.float32([5, 6])]
 VALUES = {
@@ -32,7 +32,7 @@ def same(first, second):
 
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
 def test_it_gives_back_what_it_was_given(values):
-    journal = Journal()
+    journal = CallLog()
     for value in values * 20:
         journal.write("act", value)
     assert journal.events == ["act"] * 60
@@ -41,7 +41,7 @@ def test_it_gives_back_what_it_was_given(values):
 
 
 def test_it_keeps_copies():
-    journal, buffer = Journal(), np.zeros(2)
+    journal, buffer = CallLog(), np.zeros(2)
     for k in range(3):
         buffer[:] = k
         journal.write("update", buffer, {"seen": [buffer]}, 1.0, {"mask": buffer})
@@ -52,7 +52,7 @@ def test_it_keeps_copies():
 
 @pytest.mark.parametrize("after", range(6))
 def test_columns_whose_writing_was_interrupted_are_written_again(after, monkeypatch):
-    journal, put, calls = Journal(), Column.put, []
+    journal, put, calls = CallLog(), Column.put, []
     for k in (1, 2, 3):
         journal.write("drop", k, [k])
 

@@ -6,7 +6,7 @@ from sklearn.gaussian_process.kernels import Matern
 
 from agents import Categorical, Integer, Linear, Tuner
 from agents.saving.files import read, write
-from agents.tuning.feasibility import BOLD, CAUTIOUS, Feasibility, Gate, feasibility_of, wanted_in
+from agents.tuning.feasibility import BOLD, CAUTIOUS, Gate, SuccessProbability, feasibility_of, wanted_in
 from agents.tuning.space import Space
 
 SQUARE = {"x": Linear(0, 1), "y": Linear(0, 1)}
@@ -197,7 +197,7 @@ def test_a_failure_in_one_context_says_little_of_another():
 
 def test_before_any_success_the_farthest_is_the_likeliest():
     points = np.array([[0.2, 0.2], [0.3, 0.9]])
-    believed = Feasibility(points, np.array([False, False]))
+    believed = SuccessProbability(points, np.array([False, False]))
     where = np.array([[0.2, 0.2], [0.2, 0.4], [1.0, 0.0]])
     scale = 0.3 * 2**0.5
     nearest = Matern(scale, nu=2.5)(where, points).max(axis=1)
@@ -217,7 +217,7 @@ def test_a_point_that_is_closed_is_replaced_by_the_nearest_open_one():
     gate = Gate(Space("parameters", {"n": Integer(1, 11), "kind": Categorical(["a", "b"])}))
     points = np.array([gate.space.features({"n": n, "kind": kind}) for kind in "ab" for n in range(1, 12)])
     succeeded = points[:, 0] < 0.5
-    gate.set(Feasibility(points, succeeded), np.zeros(0), 0.5)
+    gate.set(SuccessProbability(points, succeeded), np.zeros(0), 0.5)
     arm = gate.space.features({"n": 11, "kind": "b"})
     chosen = gate.space.values(gate.nearest(arm))
     assert chosen["kind"] == "b"

@@ -15,7 +15,7 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from agents.widths.information_gain import (
-    Constant,
+    ConstantGain,
     Rate,
     Realised,
     greedy_bound,
@@ -49,8 +49,8 @@ def gram(request):
 def test_realised_gain_is_the_gain_and_constant_is_constant():
     gain = np.array([0.3, 0.7])
     np.testing.assert_array_equal(Realised()(np.array([4, 5]), gain), gain)
-    np.testing.assert_array_equal(Constant(2.0)(np.array([4, 5]), gain), [2.0, 2.0])
-    np.testing.assert_array_equal(Constant(np.array([1.0, 3.0]))(np.array([4, 5]), gain), [1.0, 3.0])
+    np.testing.assert_array_equal(ConstantGain(2.0)(np.array([4, 5]), gain), [2.0, 2.0])
+    np.testing.assert_array_equal(ConstantGain(np.array([1.0, 3.0]))(np.array([4, 5]), gain), [1.0, 3.0])
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_an_unknown_rate_names_the_remedy():
 @pytest.mark.parametrize(
     ("make", "name"),
     [
-        (lambda: Constant(-1.0), "value"),
+        (lambda: ConstantGain(-1.0), "value"),
         (lambda: Rate(-0.1, 1.0), "power"),
         (lambda: Rate(0.0, 0.0), "log_power"),
         (lambda: Rate.matern(1, nu=0.0), "nu"),

@@ -8,7 +8,7 @@ import references
 from sklearn.gaussian_process.kernels import RBF, Matern, RationalQuadratic
 
 from agents.widths.bounded_norm import AMMWidth, ImprovedWidth, RealBetaWidth, RKHSWidth, SelfNormalisedWidth
-from agents.widths.information_gain import Constant, Rate, upper_bound
+from agents.widths.information_gain import ConstantGain, Rate, upper_bound
 from agents.widths.prior_draws import (
     CompactWidth,
     FiniteSetWidth,
@@ -39,7 +39,7 @@ WIDTHS = {
         lambda: [references.compact_width(2, 3.0, 4.0, 5.0, t, 0.05) for t in ROUND],
     ),
     "rkhs": (
-        RKHSWidth(1.5, Constant(3.0), 0.2),
+        RKHSWidth(1.5, ConstantGain(3.0), 0.2),
         lambda: [references.rkhs_width(1.5, 3.0, t, 0.2) for t in ROUND],
     ),
     "rkhs with the gain before": (

@@ -15,13 +15,13 @@ from sklearn.svm import SVC
 
 from bandit_envs import BanditEnv, data
 from bandit_envs.data import svm_tuning
-from bandit_envs.data.svm_tuning import SHAPES, Grid, accuracy_of, count_correct, svm_values
+from bandit_envs.data.svm_tuning import SHAPES, ResultGrid, accuracy_of, count_correct, svm_values
 from bandit_envs.laws import contexts, delays
 from bandit_envs.problems import build, data_files
 
 PIMA = "pima_diabetes.csv"
 needs_tasks = pytest.mark.needs_data(*data_files("multi-task-svm"))
-SHIPPED = [(data, Grid(*shape)) for data, shapes in SHAPES.items() for shape in shapes.items()]
+SHIPPED = [(data, ResultGrid(*shape)) for data, shapes in SHAPES.items() for shape in shapes.items()]
 
 
 # --- data ---
@@ -64,7 +64,7 @@ def test_fifty_tasks_share_288_configurations():
 
 
 def test_the_uniform_grid_is_even_and_has_the_edge_and_three_values_beside_it():
-    points = Grid("uniform", (11, 251)).points
+    points = ResultGrid("uniform", (11, 251)).points
     first, second = map(np.unique, points.T)
     np.testing.assert_allclose(first, np.arange(11) / 10)
     np.testing.assert_allclose(second[:6], [0.0, 0.001, 0.002, 0.003, 0.004, 0.008])
@@ -74,7 +74,7 @@ def test_the_uniform_grid_is_even_and_has_the_edge_and_three_values_beside_it():
 
 
 def test_the_log_grid_is_log_spaced_and_reaches_both_edges_exactly():
-    points = Grid("log", (30, 30)).points
+    points = ResultGrid("log", (30, 30)).points
     assert points.shape == (900, 2)
     assert (points.min(), points.max()) == (0.0, 1.0)
     for values in svm_values(points).T:
@@ -96,7 +96,7 @@ def test_a_shipped_table_has_a_plateau_and_something_better(name, grid):
 def test_on_the_uniform_grid_forty_random_configurations_seldom_learn_and_on_the_log_grid_nearly_always():
     error = {}
     for spacing, shape in SHAPES["diabetes"].items():
-        accuracy = data.svm_accuracy("diabetes", Grid(spacing, shape))[0]
+        accuracy = data.svm_accuracy("diabetes", ResultGrid(spacing, shape))[0]
         drawn = np.random.default_rng(0).choice(accuracy, size=(2000, 40))
         error[spacing] = 1 - drawn.max(axis=1)
     assert np.median(error["uniform"]) == pytest.approx(0.35, abs=0.005)  # every third patient is ill
@@ -141,13 +141,13 @@ def test_training_at_once_is_done_once_and_gives_the_table(monkeypatch):
     tables = [build("svm-tuning", keywords).draw(0).means for _ in range(2)]
     svm_tuning.train_svm.cache_clear()
     assert len(calls) == 1
-    expected = accuracy_of(count_correct(small(), Grid("log", (4, 4)).points))
+    expected = accuracy_of(count_correct(small(), ResultGrid("log", (4, 4)).points))
     np.testing.assert_array_equal(tables[0].ravel(), expected[0])
     np.testing.assert_array_equal(*tables)
 
 
 def test_a_table_that_the_script_computed_is_found_in_the_cache(tmp_path, monkeypatch):
-    grid = Grid("log", (3, 2))
+    grid = ResultGrid("log", (3, 2))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(ValueError, match=r"got \(3, 2\); compute .*svm_tables.py breast-cancer log 3 2`"):
         data.svm_accuracy("breast-cancer", grid)
@@ -183,7 +183,9 @@ def test_both_scales_show_the_same_accuracies(grid):
 
 
 def test_regret_is_against_the_best_configuration_of_the_current_data_set():
-    table = data.svm_accuracy("growing-diabetes", Grid("uniform", SHAPES["growing-diabetes"]["uniform"]))
+    table = data.svm_accuracy(
+        "growing-diabetes", ResultGrid("uniform", SHAPES["growing-diabetes"]["uniform"])
+    )
     env = BanditEnv("growing-data-svm", noise_std=0.0)
     env.reset(seed=0)
     for t in range(600):

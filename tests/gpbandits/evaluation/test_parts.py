@@ -7,7 +7,7 @@ import pytest
 
 from bandit_envs.problems import build
 from gpbandits.evaluation import evaluate
-from gpbandits.evaluation.parts import Part
+from gpbandits.evaluation.parts import TrialsPart
 
 KEYWORDS = {"num_arms": 20, "horizon": 12, "delay": {"law": "poisson", "mean": 2}}
 AGENTS = {"batch": "gp-ts", "held": ("gp-ucb", {"repeat": 2.0}), "random": "random"}
@@ -79,7 +79,7 @@ def test_jobs_are_counted(workers):
 
 @pytest.mark.parametrize("pieces", [1, 2, 3, 7, 9])
 def test_parts_are_the_whole_in_order_and_none_is_empty(pieces):
-    parts = Part(5, [(i, -i) for i in range(7)], None).split(pieces)
+    parts = TrialsPart(5, [(i, -i) for i in range(7)], None).split(pieces)
     assert len(parts) == min(pieces, 7)
     assert [seed for part in parts for seed in part.seeds] == [(i, -i) for i in range(7)]
     assert [part.first_trial for part in parts] == [5 + part.seeds[0][0] for part in parts]

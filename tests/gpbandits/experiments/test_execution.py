@@ -24,7 +24,7 @@ from gpbandits.experiments.backends import local
 from gpbandits.experiments.cluster import dask
 from gpbandits.experiments.locks import is_locked, locked
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
-from gpbandits.experiments.work import Task
+from gpbandits.experiments.work import CellTask
 
 GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 8, "num_arms": 20})
 RKHS = EnvironmentEntry("GPBandit-RKHS-v0", "RKHS", {"horizon": 8, "num_arms": 20})
@@ -473,7 +473,7 @@ def test_workers_without_a_heartbeat_for_longer_than_a_cell_may_take_stand_still
         return SimpleNamespace(last_seen=metrics.time() - seconds, processing=tasks)
 
     (cell, *_), store = study().cells(), Store(tmp_path)
-    task = Task(cell, store.path(cell), {}, time_limit=2.0)
+    task = CellTask(cell, store.path(cell), {}, time_limit=2.0)
     assert task._replace(time_limit=None).longest == math.inf
     assert task._replace(wait=True).longest == task.longest + 2.0 > 2 * 2.0
     workers = {"well": worker(0.0, "a"), "standing": worker(60.0, "b", "c"), "idle": worker(60.0)}
@@ -535,7 +535,7 @@ def test_a_process_of_a_cluster_plays_one_cell_at_a_time(tmp_path):
     from gpbandits.experiments import cluster
 
     (cell, *_), store = study().cells(), Store(tmp_path)
-    task = Task(cell, store.path(cell), store.metadata(cell))
+    task = CellTask(cell, store.path(cell), store.metadata(cell))
     with cluster._playing, pytest.raises(ValueError, match="must be processes of their own"):
         cluster._settle_there(task)
     assert not store.holds(cell)

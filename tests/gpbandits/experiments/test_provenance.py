@@ -19,7 +19,7 @@ from gpbandits.evaluation.result import Result
 from gpbandits.experiments import Store, Study, load_study, run
 from gpbandits.experiments.provenance import digest, named_files, sources, versions
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
-from gpbandits.experiments.work import Task, settle
+from gpbandits.experiments.work import CellTask, settle
 
 ROOT = Path(__file__).parents[3]
 GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 12, "num_arms": 10})
@@ -168,7 +168,7 @@ def test_a_worker_with_other_code_than_the_run_began_with_computes_nothing(tmp_p
     metadata["configuration"]["versions"] = metadata["configuration"]["versions"] | {"numpy": "0.9"}
     store = Store(tmp_path)
     with pytest.raises(ValueError, match=r"versions of numpy: \S+ rather than 0\.9; install the same there"):
-        settle(Task(cell, store.path(cell), metadata))
+        settle(CellTask(cell, store.path(cell), metadata))
     assert not list(tmp_path.iterdir())
 
 
@@ -217,5 +217,5 @@ def test_a_run_computes_damaged_cells_anew_and_no_others(tmp_path, workers):
 def test_a_folder_that_is_gone_is_named(tmp_path):
     cell, folder = next(STUDY.cells()), tmp_path / "deleted"
     with pytest.raises(FileNotFoundError, match="the folder of the cells is missing, or not shared") as error:
-        settle(Task(cell, Store(folder).path(cell), Store.metadata(cell)))
+        settle(CellTask(cell, Store(folder).path(cell), Store.metadata(cell)))
     assert Path(error.value.filename) == folder
