@@ -51,9 +51,11 @@ def actions(agent, point_of, trials):
 def test_a_trial_of_a_batch_has_its_own_number(option, case, setting, learning):
     name, numbers = case
     own = learning | (LIGHT if setting.continuous else {})
-    given = list(map(agents.widths.information_gain.Constant, numbers)) if option == "gamma" else numbers
+    given = list(map(agents.widths.information_gain.ConstantGain, numbers)) if option == "gamma" else numbers
     each = (
-        agents.widths.information_gain.Constant(np.array(numbers)) if option == "gamma" else np.array(numbers)
+        agents.widths.information_gain.ConstantGain(np.array(numbers))
+        if option == "gamma"
+        else np.array(numbers)
     )
     batch = agents.make(name, setting, num_trials=2, **{option: each}, **own)
     batch.reset([0, 1])
