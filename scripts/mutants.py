@@ -49,7 +49,7 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant("agents/widths/prior_draws.py", "self._union + 4.0 * log(t)", "self._union + 2.0 * log(t)"),
-    Mutant("agents/widths/bounded_norm.py", "self.gamma(t - 1, gain)", "self.gamma(t, gain)"),
+    Mutant("agents/widths/bounded_norm.py", "_of_gamma(self.gamma(t - 1", "_of_gamma(self.gamma(t"),
     Mutant(
         "agents/widths/bounded_norm.py",
         "gamma + np.log(1.0 / self.delta)",
@@ -102,7 +102,7 @@ MUTANTS = (
         "0.5 * np.log1p(max(sketch.variance.item(x), 0.0)",
         "np.log1p(max(sketch.variance.item(x), 0.0)",
     ),
-    Mutant("agents/restarts/alarms.py", "false_alarm_rate / (1 + told.num_costs)", "false_alarm_rate"),
+    Mutant("agents/restarts/alarms.py", "_count**2 / (3.0 * self._delta)", "_count / (3.0 * self._delta)"),
     Mutant(
         "agents/restarts/alarms.py",
         "s * (before - mean) ** 2 + (n - s)",
@@ -154,10 +154,8 @@ MUTANTS = (
     Mutant(
         "agents/tuning/parameters.py", "quantile * self.width), self.width - 1", "quantile * self.width), 0"
     ),
-    Mutant(
-        "bandit_envs/problem/simulator.py", "rounds > self.problem.window", "rounds >= self.problem.window"
-    ),
-    Mutant("bandit_envs/problem/simulator.py", "means + noise_scale * self.noise", "means + self.noise"),
+    Mutant("bandit_envs/problem/simulator.py", "where(rounds > self.problem", "where(rounds >= self.problem"),
+    Mutant("bandit_envs/problem/simulator.py", "noise_scale * self.noise[rows, t]", "self.noise[rows, t]"),
     Mutant("bandit_envs/problem/decisions.py", "+ 1.0) / 2.0", ") / 2.0"),
     Mutant("bandit_envs/problem/trial.py", "(values[:, 1:] <= 0)", "(values[:, 1:] >= 0)"),
     Mutant("bandit_envs/laws/functions/random.py", "self.norm / drawn.norm", "drawn.norm / self.norm"),

@@ -31,9 +31,8 @@ def risk_averse_regret(
         seed, entropy: seed and entropy of the evaluation.
     """
     require_not_negative("alpha", alpha, "it is the cost of noise variance")
-    plain = not problem.decisions.continuous and problem.decisions.num_contexts == 1
-    still = plain and not problem.setting().may_change
-    require(still, "problem", "on a finite set in one context, without changes", problem.name)
+    words = "on a finite set in one context, without changes"
+    require(_is_static(problem), "problem", words, problem.name)
     whole = (
         f"of all {problem.horizon} rounds, (trials, rounds); evaluate without checkpoints, which drop rounds"
     )
@@ -41,7 +40,18 @@ def risk_averse_regret(
     env = BanditVectorEnv(problem, len(actions), autoreset_mode="Disabled")
     env.reset(seed=[trial_seeds(seed, i, entropy)[0] for i in range(len(actions))])
     worth = np.array([_worth(problem, trial, alpha) for trial in env.simulator.trials])
-    earned = np.take_along_axis(worth, np.asarray(actions, dtype=np.int64), axis=1)
+    return _regret(worth, np.asarray(actions, dtype=np.int64))
+
+
+def _is_static(problem: Problem) -> bool:
+    """Return whether a trial has one function on arms, from its first round to its last."""
+    decisions = problem.decisions
+    return not decisions.continuous and decisions.num_contexts == 1 and not problem.setting().may_change
+
+
+def _regret(worth: Floats, arms: Ints) -> Floats:
+    """Return the cumulative regret of arms, (B, T), by what arms are worth, (B, A)."""
+    earned = np.take_along_axis(worth, arms, axis=1)
     return np.cumsum(worth.max(axis=1, keepdims=True) - earned, axis=1)
 
 
@@ -67,9 +77,8 @@ def robust_regret(problem: Problem, agent: AgentSpec, eps: float, trials: int = 
         seed: seed of the trials and the agent, as in `evaluate`.
     """
     require_not_negative("eps", eps, "it is a distance")
-    plain = not problem.decisions.continuous and problem.decisions.num_contexts == 1
-    still = plain and not problem.setting().may_change and problem.play_costs.is_free
-    require(still, "problem", "on a finite set in one context, without changes or a budget", problem.name)
+    still, words = _is_static(problem), "on a finite set in one context, without changes or a budget"
+    require(still and problem.play_costs.is_free, "problem", words, problem.name)
     factory = resolve_agent(agent)
     require(factory.batched, "agent", "one that plays in batches, its factory taking num_trials", agent)
     of_environment, of_agent = zip(*(trial_seeds(seed, i) for i in range(trials)), strict=True)
@@ -86,8 +95,7 @@ def robust_regret(problem: Problem, agent: AgentSpec, eps: float, trials: int = 
         following, reward, _, _, info = env.step(action)
         player.update(observation, action, reward, info)
         observation = following
-    earned = np.take_along_axis(worth, np.array(chosen).T, axis=1)
-    return np.cumsum(worth.max(axis=1, keepdims=True) - earned, axis=1)
+    return _regret(worth, np.array(chosen).T)
 
 
 class Mixture(NamedTuple):
