@@ -272,6 +272,13 @@ def test_stageopt_goes_over_when_the_safe_set_has_settled_and_starts_over_with_a
     np.testing.assert_array_equal(late.agent.objective._settled, False)
 
 
+def test_stageopt_that_has_gone_over_stays_there_though_the_safe_set_grows_again():
+    run = play(problem(horizon=30, **SAFE), "stageopt", patience=4, cost_width=50.0, width=2.0)
+    objective, here = run.agent.objective, np.zeros(len(run.agent.objective._settled), dtype=int)
+    objective._ever[:] = False  # so that every arm of S is new
+    assert objective.safety(here, here + 31).settled.all()
+
+
 def test_losbo_plays_what_costs_that_came_certify_and_its_set_only_grows():
     place = problem(TWO, horizon=50, **SAFE)
     trial = place.draw(1)

@@ -24,6 +24,7 @@ from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import GPSample, delays
+from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
 
 HERE = np.zeros(1, dtype=int)
@@ -272,6 +273,20 @@ def test_what_the_belief_discards_is_no_evidence():
     assert 0 < len(value) < len(seen.value)
     total = seen.agent.belief.centre.statistics(0).total.sum()  # a censored play counts as 0
     np.testing.assert_allclose(value.sum(), total)
+
+
+def test_a_fit_weighs_plays_by_the_noise_that_is_published_of_them():
+    setting = Setting(
+        arms=np.linspace(0, 1, 20)[:, None], horizon=9, kernel=make_kernel("rbf"), noise_std=0.2
+    )
+    agent = agents.make("gp-ucb", setting, refit_every=5)
+    agent.reset(0)
+    told = [0.1, np.nan, 0.4]
+    for t, std in enumerate(told):
+        info = delivery(t, np.array([t]), np.array([1.0]), np.empty((1, 0)), std=np.array([std]))
+        agent.update(np.zeros(1), agent.act(np.zeros(1)), 0.0, info)
+    *_, weight = agent.assumptions.sample(agent)
+    np.testing.assert_allclose(weight, [4.0, 1.0, 0.25])  # (R / R_i)^2
 
 
 @pytest.mark.parametrize("fill_in", FILL_INS)
