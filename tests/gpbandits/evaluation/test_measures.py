@@ -8,7 +8,7 @@ import pytest
 
 from gpbandits.evaluation import Result, evaluate, thinning, trace
 from gpbandits.evaluation.measures import MEASURES, SHARE, Measure, register
-from gpbandits.evaluation.metrics import METRICS
+from gpbandits.evaluation.metrics import METRICS, metrics_of
 from gpbandits.evaluation.record import join_trials
 from gpbandits.evaluation.statistics import wilson_interval
 from gpbandits.report.across import views
@@ -203,3 +203,11 @@ def test_a_field_of_another_shape_is_named(field):
         wrong = record._replace(**{field: getattr(record, field)[:-1]})
     with pytest.raises(ValueError, match=f"^{field} of agent 'random' must have shape"):
         dataclasses.replace(result, records={"random": wrong, "gp-ucb": result.records["gp-ucb"]})
+
+
+@pytest.mark.parametrize(("env_id", "need"), [("GP", None), ("Constrained", "costs"), ("Budget", "budget")])
+def test_metrics_that_need_costs_or_a_budget_are_those_of_results_that_have_them(env_id, need):
+    result = evaluate(f"GPBandit-{env_id}-v0", ["random"], trials=1, env_kwargs={"horizon": 4})
+    shown = metrics_of(result)
+    assert {each.needs for each in shown.values()} == {None, need}
+    assert set(shown) == {name for name, each in METRICS.items() if each.needs in (None, need)}
