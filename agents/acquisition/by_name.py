@@ -104,13 +104,7 @@ class Among:
 
 @dataclass(frozen=True)
 class Starting:
-    """One rule for the first rounds, and another afterwards.
-
-    Args:
-        rounds: the number of first rounds.
-        first: the rule of these rounds.
-        then: the rule afterwards.
-    """
+    """One rule for the first rounds, and another afterwards."""
 
     rounds: int
     first: Rule

@@ -152,7 +152,6 @@ class RobustUCB:
 
     Args:
         width: w, of the clean problem.
-        extra: the allowance.
     """
 
     width: Width

@@ -49,7 +49,6 @@ class StageOpt:
     eps then expand" with eps_t^i undefined; we read it the other way round, with eps = 0.
 
     Args:
-        width: of the reward's band.
         rounds: T0, the longest first stage.
     """
 
@@ -130,7 +129,6 @@ class ISE:
     maximising rewards is ours.
 
     Args:
-        width: of the reward's band.
         rounds: number of first rounds that explore.
     """
 

@@ -192,7 +192,6 @@ def gp_ucb_aggregated(
         chances: p_k that feedback takes k = 0, 1, ... rounds, with a sum of at most 1; default those of the
             published law, estimated from 100,000 draws. Laws that depend on arms or rewards have no default.
         delta, gamma: of the width; the realised gain is that of the sums.
-        num_trials: None, or B.
         **options: of the model, see `ModelOptions`, but for `form`, `initial`, `refit_every` and `repeat`.
     """
     if setting.continuous:

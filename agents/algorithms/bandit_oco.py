@@ -97,7 +97,6 @@ class BanditOCO(Shown):
     five values tell mean and deviation; y waits for them.
 
     Args:
-        setting: what is published.
         points: plays of a gradient estimate, 1 or 2.
         step: eta_y of the rescaled box.
         radius: zeta of the rescaled box.
@@ -226,12 +225,10 @@ def bandit_oco(
     step of y is eta / 9; the multipliers step by eta.
 
     Args:
-        setting: what is published of the problem.
         points: plays of a gradient estimate, 1 or 2; two points charge both plays.
         eta: step; default 0.03 for one point and 0.3 for two, tuned on the two discs as the others.
         zeta: distance of the plays from y, below 3; default 0.2 and 0.4.
         delta_reg: decay of the multipliers; default 0.1 and 1.
-        num_trials: None, or B.
     """
     if points not in TUNED:
         raise ValueError(f"points must be 1 or 2, got {points!r}")

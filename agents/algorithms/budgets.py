@@ -1,4 +1,7 @@
-"""Named algorithms that weigh rewards against the costs of plays: ratio-UCB, EI per cost and PBGI."""
+"""Named algorithms that weigh rewards against the costs of plays: ratio-UCB, EI per cost and PBGI.
+
+Readable form: tests/references/budgets.py.
+"""
 
 from __future__ import annotations
 
@@ -39,20 +42,16 @@ def ratio_ucb(
 ) -> Agent:
     """Ratio-UCB: argmax [uf]^+ / max(lk, cost_min), most reward per unit of cost. Ours, for total reward.
 
-    Readable form: tests/references/budgets.py.
-
     With bands that hold, rho* B - sum f <= sum_t (2 w_f sd_f + rho* 2 w_k sd_k)(x_t) + rho* kmax, rho* = max
     f / k the best rate: the index is at least rho*, so rho* k(x_t) - f(x_t) <= 2 w_f sd_f + rho* 2 w_k sd_k,
     and sum_t k >= B - kmax. We know of no paper with exactly this rule. Rewards must not be negative: arms
     whose uf is negative score 0. Where plays cost nothing it is GP-UCB as long as uf > 0.
 
     Args:
-        setting: the published setting.
         width: w_f of the reward's band: a number, "improved" (IGP-UCB) or a width of `make_width`.
         cost_width: w_k of the costs' band, a number or a width of `make_width`; default 2, or the number that
             `width` is.
         delta: failure probability of each of the two bands.
-        num_trials: None, or B.
         **options: of the model, see `ModelOptions`; that of the costs has the same kernel, see `CostBelief`.
     """
     require_probability("delta", delta)
@@ -76,18 +75,14 @@ def ei_per_cost(
 ) -> Agent:
     """EI per cost: argmax EI(x) / k(x)^a, with cost cooling a = (B - spent) / B (Lee et al. 2020, CArBO).
 
-    Readable form: tests/references/budgets.py.
-
     With a = 1 it is EIpu (Snoek et al. 2012). Unknown costs count as E k^-a. For simple regret at the end of
     the budget. Cooling starts with the first round; in the paper [from memory] it starts after a cheap
     initial design of B / 8. Under delay only delivered costs count as spent. Where plays cost nothing it is
     GP-EI.
 
     Args:
-        setting: the published setting.
         cooling: False takes a = 1, as in settings without a budget.
         incumbent, xi: see `gp_ei`.
-        num_trials: None, or B.
         **options: of the model, see `ModelOptions`; that of the costs has the same kernel, see `CostBelief`.
     """
     require_switch("cooling", cooling)
@@ -107,17 +102,13 @@ def pbgi(
 ) -> Agent:
     """PBGI: argmax of the root v of EI(x; v) = lam k(x), Pandora's box's Gittins index (Xie et al. 2024).
 
-    Readable form: tests/references/budgets.py.
-
     Rewards are in prior stds and costs in typical costs, so that lam has no unit; unknown costs count as E k.
     For simple regret at the end of the budget. PBGI-D halves lam for the next play whenever all indices are
     below the best observed value. Where plays cost nothing each counts as a cost of 1.
 
     Args:
-        setting: what is published of the problem.
         lam: what a unit of cost is worth; default 1e-4, and 0.1 with `halving`, as in the authors' code.
         halving: PBGI-D.
-        num_trials: None, or B.
         **options: of the model, see `ModelOptions`; that of the costs has the same kernel, see `CostBelief`.
     """
     require_switch("halving", halving)

@@ -1,6 +1,8 @@
 """Named algorithms for rewards that change at unknown times (Avanesov 2020).
 
 All are Algorithm 2 of the paper: GP-UCB on the plays since the last restart, some of them uniform.
+
+Readable form: tests/references/change.py.
 """
 
 from __future__ import annotations
@@ -60,13 +62,10 @@ def gp_ucb_cpd(
 ) -> Agent:
     """GP-UCB-CPD: GP-UCB that restarts when a change-point detector raises an alarm (Avanesov 2020, Alg. 2).
 
-    Readable form: tests/references/change.py.
-
     The detector sees rewards minus the prior mean. Where no mean is published or given, or `fit_mean` learns
     it, each test subtracts the mean of its samples instead.
 
     Args:
-        setting: the published setting.
         xi_squared: a round is uniform iff |uniform|^2 <= xi^2 |plays since the restart|.
         ridge: c of the detector's rho_n; default 5, which reproduces the paper's curves. 4 finds changes
             earlier at more than twice the false alarms, 10 has hardly any. "cross-validated" is the recipe of
@@ -77,7 +76,6 @@ def gp_ucb_cpd(
             with this probability; takes a few seconds.
         reading: "experiments" (lambda = R^2, which reproduces the paper's curves) or "theory" (lambda =
             6 R^2 log T and a ridge of c = 1, taken literally).
-        num_trials: None, or B.
         **options: see `WidthOptions`.
     """
     if theta is not None and false_alarm_rate is not None:
@@ -110,10 +108,7 @@ def gp_ucb_oracle(
     num_trials: int | None = None,
     **options: Unpack[WidthOptions],
 ) -> Agent:
-    """GP-UCB-Oracle: as `gp_ucb_cpd`, but given the true changes; privileged, see `restarts.Oracle`.
-
-    Readable form: tests/references/change.py.
-    """
+    """GP-UCB-Oracle: as `gp_ucb_cpd`, but given the true changes; privileged, see `restarts.Oracle`."""
     return _assemble(setting, Oracle, xi_squared, reading, num_trials, **options)
 
 
@@ -126,10 +121,7 @@ def gp_ucb_no_detector(
     num_trials: int | None = None,
     **options: Unpack[WidthOptions],
 ) -> Agent:
-    """GP-UCB-NO-Detector: as `gp_ucb_cpd`, but never restarting; `xi_squared=0` is GP-UCB.
-
-    Readable form: tests/references/change.py.
-    """
+    """GP-UCB-NO-Detector: as `gp_ucb_cpd`, but never restarting; `xi_squared=0` is GP-UCB."""
     return _assemble(setting, Never, xi_squared, reading, num_trials, **options)
 
 

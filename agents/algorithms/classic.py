@@ -1,7 +1,8 @@
 """Named algorithms for stationary rewards, each composed of a model, a width and a rule.
 
-Every factory takes the published setting, `num_trials` (None for one environment, B for B at once) and
-the `ModelOptions`; `repeat` but for sampling rules.
+All take the `ModelOptions`; `repeat` but for sampling rules.
+
+Readable forms: tests/references/stationary.py, randomised.py, improvement.py.
 """
 
 from __future__ import annotations
@@ -46,21 +47,15 @@ def gp_ucb(
 ) -> Agent:
     """GP-UCB: argmax mu + sqrt(beta_t) sigma (Srinivas et al. 2010, Algorithm 1).
 
-    Readable form: tests/references/stationary.py.
-
     Args:
-        setting: the published setting.
         width: "finite-set" (Theorem 1, the default on a finite set), "compact" (Theorem 2), "rkhs" (Theorem
             3), "self-normalised" (the default on a box), "real-beta" (that, but larger for lambda > 1),
             "amm" (never larger than that, for the same functions), "dmm" (narrower still, see `dmm_ucb`),
             "constant" (sqrt(2 + 2 log(N / 2)) on N arms, without a regret bound), a number, or a `Width`.
-        delta: failure probability.
         beta_scale: factor of beta_t with "finite-set" and "compact", default 1; the paper's experiments use
             0.2.
         gamma: information gain of "rkhs", "self-normalised" and "amm", see `make_gamma`; default a true bound
             for the first and the realised gain for the others.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     if isinstance(width, str) and width == DMM:
         _require_left_out({"beta_scale": beta_scale, "gamma": gamma})
@@ -79,8 +74,6 @@ def igp_ucb(
     **options: Unpack[ModelOptions],
 ) -> Agent:
     """IGP-UCB: B + R/s sqrt(2 (gamma_{t-1} + 1 + ln(1/delta))) (Chowdhury & Gopalan 2017, Algorithm 1).
-
-    Readable form: tests/references/stationary.py.
 
     s is the largest prior std, which the paper takes as 1. The theorem requires noise_variance = (1 + 2/T)
     s^2; the default R^2 is that of the paper's experiments. `gamma` is the realised gain, or a value of
@@ -102,17 +95,11 @@ def gp_ts(
 ) -> Agent:
     """GP-TS: argmax of one sample of GP(mu, v_t^2 k) (Chowdhury & Gopalan 2017, Algorithm 2).
 
-    Readable form: tests/references/randomised.py.
-
     Args:
-        setting: the published setting.
         width: v_t: "improved", the paper's, for which it bounds the regret; 1, plain Thompson sampling; or a
             width of `gp_ucb`, whose multiplier then scales the samples, which no theorem covers.
-        delta: failure probability.
         gamma: information gain of a width that has one, see `make_gamma`; default the realised one, but the
             true bound that Theorem 3 of Srinivas et al. needs for "rkhs".
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     width_of = (
         partial(improved_width, gamma=gamma, delta=delta, union=2)
@@ -126,10 +113,7 @@ def gp_ts(
 def kernel_ucb(
     setting: Setting, *, eta: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
-    """KernelUCB: argmax mu + eta s / sqrt(lambda) sigma, s the prior std (Valko et al. 2013).
-
-    Readable form: tests/references/stationary.py.
-    """
+    """KernelUCB: argmax mu + eta s / sqrt(lambda) sigma, s the prior std (Valko et al. 2013)."""
     return assemble(Model.of(setting, **options), WithWidth(UCB, partial(_kernel_ucb_width, eta)), num_trials)
 
 
@@ -144,18 +128,13 @@ def gp_ei(
 ) -> Agent:
     """GP-EI: expected improvement (Mockus 1975) over the incumbent plus xi.
 
-    Readable form: tests/references/improvement.py.
-
     An arm with a posterior std of 0 has no expected improvement, so a known best arm may never be played.
 
     Args:
-        setting: the published setting.
         incumbent: "max_mean" (largest posterior mean over played points; default), "best_value" (best noisy
             observation, what the papers' curves need), or on a box without contexts "noisy" (default there):
             the plays' own values are sampled, as in noisy EI (Letham et al. 2019).
         xi: least improvement that counts, in prior deviations.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     rule, best = WithMargin(ExpectedImprovement, xi), improvable(incumbent, setting)
     return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best)
@@ -170,10 +149,7 @@ def gp_pi(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """GP-PI: probability of improvement (Kushner 1964) over the incumbent plus xi; see `gp_ei`.
-
-    Readable form: tests/references/improvement.py.
-    """
+    """GP-PI: probability of improvement (Kushner 1964) over the incumbent plus xi; see `gp_ei`."""
     rule, best = WithMargin(ProbabilityOfImprovement, xi), incumbent_of(incumbent)
     return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best)
 
@@ -182,10 +158,7 @@ def gp_pi(
 def pure_exploitation(
     setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
-    """Pure exploitation: argmax of the posterior mean.
-
-    Readable form: tests/references/stationary.py.
-    """
+    """Pure exploitation: argmax of the posterior mean."""
     return assemble(Model.of(setting, **options), Always(PosteriorMean()), num_trials)
 
 
@@ -193,10 +166,7 @@ def pure_exploitation(
 def pure_exploration(
     setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
-    """Pure exploration: argmax of the posterior variance, the greedy experimental design.
-
-    Readable form: tests/references/stationary.py.
-    """
+    """Pure exploration: argmax of the posterior variance, the greedy experimental design."""
     return assemble(Model.of(setting, **options), Always(PosteriorVariance()), num_trials)
 
 

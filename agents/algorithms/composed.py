@@ -53,12 +53,10 @@ def gp_agent(
     also has an argument `rngs`, it is given one generator a trial.
 
     Args:
-        setting: the published setting.
         rule: "ucb", "thompson", "random-ucb", "dmm", "irgp", "ei", "pi", "pims", "eims", "mean",
             "variance", or a `Rule`. With separate models of reward and costs its scores must be in the units
             of the reward, which those of "ei", "pi", "pims" and "eims" are not.
         width: of the first three: "improved" (IGP-UCB, GP-TS), or a width of `make_width`.
-        delta: failure probability.
         belief: how pending feedback is treated: "delivered" (ignored), "hallucinated" (counted as its
             posterior mean; default where feedback is delayed), "censored" (counted as the smallest possible
             value; under constraints the prior mean of the modelled objective), "ridges" (ignored, under
@@ -103,8 +101,6 @@ def gp_agent(
             and at half of it in most runs of "et".
             {"false_alarm_rate": 0.1} of "et" and "glr". {"segment": ...} of "bocpd": expected rounds between
             changes, by default a third of the horizon.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     seen = setting if context else without_contexts(setting)
     together = _is_unitless(rule) or bool(options.get("refit_every"))

@@ -1,4 +1,7 @@
-"""Named algorithms for long-term constraints (Shi & Eryilmaz 2022)."""
+"""Named algorithms for long-term constraints (Shi & Eryilmaz 2022).
+
+Readable form: tests/references/constrained.py.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +39,10 @@ def gp_ucb_noiseless_constraints(
 ) -> Agent:
     """Algorithm 2: multiplicative multipliers on psi(g), for constraints that are observed without noise.
 
-    Readable form: tests/references/constrained.py.
-
     A constraint given twice has two multipliers, which changes 84 % of the plays (50 arms, T = 120, noise
     0.1); one that is never active changes none.
 
     Args:
-        setting: the published setting.
         epoch: rounds S between two updates of the multipliers.
         psi: "exponential" (exp(c x)) or "polynomial" ((c x + 1)^n), 1 for x <= 0.
         psi_options: {"c": ..., "n": ...}.
@@ -50,8 +50,6 @@ def gp_ucb_noiseless_constraints(
         inner: "ucb" (IGP-UCB) or "thompson" (GP-TS, the paper's Remark 1).
         delta: failure probability of all epochs together.
         gamma: information gain of the width, see `make_gamma`.
-        num_trials: None, or B.
-        **options: see `PenalisedOptions`.
     """
     penalty = Multiplicative(made("psi", psi, PSI, psi_options))
     noise = known_per_cost("constraint_noise_std", setting, options.get("constraint_noise_std"))
@@ -76,13 +74,10 @@ def gp_ucb_noisy_constraints(
 ) -> Agent:
     """Algorithm 3: linear multipliers by dual descent, for constraints that are observed with noise.
 
-    Readable form: tests/references/constrained.py.
-
     A constraint given twice has two multipliers, which changes 74 % of the plays (50 arms, T = 120, noise
     0.1); one that is never active changes none.
 
     Args:
-        setting: the published setting.
         epoch: rounds S between two updates of the multipliers.
         step: step size of the dual descent. The paper requires O(1 / sqrt(L)), and its experiments take 0.5
             in units of f and g. Default 0.5 with `reading="paper"`, else `adaptive_step`: a fixed step is too

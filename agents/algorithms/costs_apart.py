@@ -66,9 +66,7 @@ def with_costs_apart(
     """Return the agent of an objective that models reward and costs separately.
 
     Args:
-        setting: what is published of the problem.
         parts_of: makes the parts from the setting and the options.
-        num_trials: None, or B.
         rule: by name, one with a width.
         width: w of the reward's band: a number, "improved" (IGP-UCB) or what `make_width` takes.
         cost_width, ..., delta, **options: see `CostsApartOptions`.

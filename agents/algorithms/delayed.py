@@ -2,6 +2,8 @@
 
 With contexts they are the contextual algorithms (CGB-SDF, Verma et al. 2022, section 5): points are
 (context, arm) pairs. `gp_ucb` under delay learns from delivered feedback and ignores pending plays.
+
+Readable forms: tests/references/delayed.py, randomised.py.
 """
 
 from __future__ import annotations
@@ -47,10 +49,7 @@ def gp_ucb_sdf(
 ) -> Agent:
     """GP-UCB-SDF: argmax mu + (beta_t + bias) sigma, pending values 0 (Verma et al. 2022, Algorithm 1).
 
-    Readable form: tests/references/delayed.py.
-
     Args:
-        setting: the published setting.
         window: m, in rounds or the units of the published query times; default the 95 % quantile of the
             published law of delays, or the largest possible delay where no law is published.
         width: beta_t: "delayed" (Theorem 1, for lambda > 1), a name of `make_width`, or a number; the paper's
@@ -61,8 +60,6 @@ def gp_ucb_sdf(
         fill_in: what stands for a pending value: "zero", "mean" (posterior mean) or "nearest".
         noisy: whether sigma has the noise in it, as libraries predict it; another variant, see `Censored`.
         delta, gamma: of the width; the gain is the realised one by default with "delayed". A number has none.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     belief = _censored(window, width, reward_bound, fill_in, noisy)
     width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=2)
@@ -83,10 +80,7 @@ def gp_ts_sdf(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """GP-TS-SDF: argmax of one sample of GP(mu, (beta_t + bias)^2 k) (Verma et al. 2022); as `gp_ucb_sdf`.
-
-    Readable form: tests/references/randomised.py.
-    """
+    """GP-TS-SDF: argmax of one sample of GP(mu, (beta_t + bias)^2 k) (Verma et al. 2022); as `gp_ucb_sdf`."""
     belief = _censored(window, width, reward_bound, fill_in, noisy)
     width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=4)
     return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials, belief=belief)
@@ -105,15 +99,10 @@ def gp_bucb(
 ) -> Agent:
     """GP-BUCB: mean of the delivered feedback, std of all plays (Desautels et al. 2014, Algorithm 1).
 
-    Readable form: tests/references/delayed.py.
-
     Args:
-        setting: the published setting.
         width: a name of `make_width` or a number; the theory multiplies it by exp(C).
         start: rounds of uncertainty sampling at the beginning, which keep C small.
         delta, gamma: of the width.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     require_integer("start", start, 0, "it is the number of first rounds of uncertainty sampling")
     rule_of = WithWidth(partial(_ucb_after, start), partial(make_width, width, delta=delta, gamma=gamma))
@@ -124,10 +113,7 @@ def gp_bucb(
 def gp_bts(
     setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
-    """GP-BTS: samples N(mu of delivered feedback, v^2 k of all plays), v = `scale` (as in Verma et al. 2022).
-
-    Readable form: tests/references/randomised.py.
-    """
+    """GP-BTS: samples N(mu of delivered feedback, v^2 k of all plays), v = `scale` (Verma et al. 2022)."""
     with written_as({"value": "scale"}):
         rule = Thompson(FixedWidth(scale))
     return assemble(Model.of(setting, **options), Always(rule), num_trials, belief=Hallucinated)
@@ -137,10 +123,7 @@ def gp_bts(
 def asy_ts(
     setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
-    """Asy-TS: samples N(mu, v^2 k) of the delivered feedback, v = `scale` (Kandasamy et al. 2018).
-
-    Readable form: tests/references/randomised.py.
-    """
+    """Asy-TS: samples N(mu, v^2 k) of the delivered feedback, v = `scale` (Kandasamy et al. 2018)."""
     with written_as({"value": "scale"}):
         rule = Thompson(FixedWidth(scale))
     return assemble(Model.of(setting, **options), Always(rule), num_trials)

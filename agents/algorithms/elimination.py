@@ -6,6 +6,8 @@ Plays of a batch depend on none of its values, so delays up to the end of a batc
 hyperparameters (`refit_every`) break this independence through the kernel, and no bound holds. None holds
 either where arms are missing from rounds: they then play the design among the available active arms, or any
 available arm.
+
+Readable forms: tests/references/elimination.py, stationary.py.
 """
 
 from __future__ import annotations
@@ -54,17 +56,11 @@ def bpe(
 ) -> Agent:
     """BPE: batched pure exploration in about log log T batches (Li & Scarlett 2022).
 
-    Readable form: tests/references/elimination.py.
-
     Its bound is for a given kernel: plays must not depend on values, and with `refit_every` they do. B is the
     setting's `rkhs_bound`, or 1 where none is published; the bound then holds only if 1 is large enough.
 
     Args:
-        setting: the published setting.
         band: "split", which is never wider, "plain", the paper's, or a number w for w sigma, without a bound.
-        delta: failure probability.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     lengths = growing_lengths(setting.horizon)
     return eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
@@ -82,16 +78,11 @@ def phased_elimination(
 ) -> Agent:
     """Phased elimination: batches that double, plays of the largest variance (Iwazaki & Takeno 2025).
 
-    Readable form: tests/references/elimination.py.
-
     With `band="plain"` it is their phased uncertainty sampling; "split" is never wider.
 
     Args:
-        setting: the published setting.
         first: plays of the first batch, any positive integer.
         band, delta: see `bpe`.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     lengths = doubling_lengths(setting.horizon, first)
     return eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
@@ -107,10 +98,7 @@ def reds(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """REDS: batches that double, uniform plays of the active arms (Salgia et al. 2024, as others restate it).
-
-    Readable form: tests/references/elimination.py.
-    """
+    """REDS: batches that double, uniform plays of the active arms (Salgia et al. 2024, as restated)."""
     lengths = doubling_lengths(setting.horizon, first)
     return eliminating(setting, AnyArm(), lengths, band, delta, num_trials, options)
 
@@ -118,8 +106,6 @@ def reds(
 @handles("delay", "context", "box", "noise", "availability")
 def mvr(setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]) -> Agent:
     """MVR: plays of the largest variance, pending ones counted; recommend at the end (Vakili et al. 2021).
-
-    Readable form: tests/references/stationary.py.
 
     With probability 1 - delta the recommended arm's regret is at most 2 w sqrt(C_1 g_T / T), C_1 =
     2 / log(1 + 1 / lambda), w = B + (R / sqrt(lambda)) sqrt(2 log(2 N / delta)), where nothing is pending.
@@ -140,7 +126,6 @@ def eliminating(
     """Return the agent that eliminates arms at the ends of batches of these lengths.
 
     Args:
-        setting: the published setting.
         design: rule that scores the active arms.
         lengths: rounds of the batches.
         band, delta: see `bpe`.
@@ -197,14 +182,11 @@ def bpe_delay(
     that delays do not depend on rewards: late feedback costs regret, not the guarantee.
 
     Args:
-        setting: the published setting.
         wait: u: "quantile" of the published law of delays, by default; "sub-exponential", the paper's tail
             bound, for a published Poisson law; "max_delay", by default where no law is published; or a
             number of rounds, 0 being `bpe`. Never more than `max_delay`.
         late: 3/2 of the bound on the probability that any play up to the end of a batch is late.
         band, delta: see `bpe`; the paper's study takes a band of sqrt(6).
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     extra = _wait(setting, wait, late)
     lengths = growing_lengths(setting.horizon, lambda t: min(extra(t), setting.max_delay))

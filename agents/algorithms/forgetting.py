@@ -4,6 +4,8 @@ The default memory follows from `variation`, B_T: the sum of the distances betwe
 successive rounds, in prior stds. It is rarely known; the default 1 is a guess. (In the third experiment of
 Avanesov 2020, T = 1200 with three changes, R-GP-UCB's regret is the same within its error from 0.3 to 3, and
 larger at 10.)
+
+Readable form: tests/references/forgetting.py.
 """
 
 from __future__ import annotations
@@ -97,17 +99,12 @@ def sw_gp_ucb(
 ) -> Agent:
     """SW-GP-UCB: GP-UCB on the last W plays (Zhou & Shroff 2021).
 
-    Readable form: tests/references/forgetting.py.
-
     Args:
-        setting: the published setting.
         window: W; default ceil(gamma_T^(1/4) sqrt(T / B_T)). Older plays are forgotten, and their values too
             where they are delivered later.
         variation: B_T of the default, in prior stds.
         width, delta, beta_scale, gamma: as for `gp_ucb`; the paper's own is for functions of bounded norm,
             "self-normalised". "amm" has no theorem here: its proof wants all plays of one function.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     belief = partial(_sliding, window=window, variation=variation)
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
@@ -129,16 +126,11 @@ def r_gp_ucb(
 ) -> Agent:
     """R-GP-UCB: GP-UCB that restarts every H rounds, the width's t included (Zhou & Shroff 2021).
 
-    Readable form: tests/references/forgetting.py.
-
     Args:
-        setting: the published setting.
         every: H; default ceil(gamma_T^(1/4) sqrt(T / B_T)).
         variation: B_T of the default, in prior deviations.
         width, delta, beta_scale, gamma: as for `sw_gp_ucb`; "amm" has a theorem only where the function stays
             the same between two starts.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     restart = partial(_periodic, every=every, variation=variation)
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
@@ -158,17 +150,11 @@ def tv_gp_ucb(
 ) -> Agent:
     """TV-GP-UCB: GP-UCB under the kernel (1 - eps)^(|t - t'| / 2) k(x, x') (Bogunovic et al. 2016).
 
-    Readable form: tests/references/forgetting.py.
-
     Args:
-        setting: the published setting.
         eps: drift of the function per round, in [0, 1]; default 2 / W with the default window of `sw_gp_ucb`.
         variation: B_T of the default, in prior stds.
         width: "theory", sqrt(2 log(N pi^2 t^2 / (6 delta))), on a box "self-normalised"; "experiments",
             sqrt(0.8 log(4 t)); or a width of `make_width`, of which "amm" has no theorem here.
-        delta: failure probability.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     belief = partial(_drifting, eps=eps, variation=variation)
     width_of = partial(_time_varying_width, width, delta=delta)
@@ -188,8 +174,6 @@ def ui_tvbo(
 ) -> Agent:
     """UI-TVBO: GP-UCB under the kernel (1 + s^2 min(t, t')) k(x, x') (Brunzema et al. 2022).
 
-    Readable form: tests/references/forgetting.py.
-
     The variance of points that are not played grows without limit; new plays outweigh old ones gradually.
 
     Args:
@@ -199,8 +183,6 @@ def ui_tvbo(
         variation: B_T of the default, in prior stds.
         width: a number, in the paper's code 2; or a width of `make_width`.
         delta: failure probability of a named width.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     if setting.continuous:
         raise ValueError("setting must be a finite set, whose prior may grow, got a box; take tv-gp-ucb")
@@ -224,18 +206,13 @@ def w_gp_ucb(
 ) -> Agent:
     """WGP-UCB: GP-UCB with discounted plays (Deng et al. 2022).
 
-    Readable form: tests/references/forgetting.py.
-
     Args:
-        setting: the published setting.
         discount: rho, in (0, 1]; default 1 - gamma_T^(-1/4) sqrt(B_T / T).
         variation: B_T of the default, in prior stds.
         width: the paper's B + R / sqrt(lambda) sqrt(2 (gamma + log(1 / delta))), "self-normalised", gamma the
             realised gain of squared weights (see `Discounted.gain`); or a width of `make_width`, of which
             "amm" has no theorem here: its proof requires equally weighted plays.
         delta, beta_scale, gamma: of the width.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     belief = partial(_discounting, discount=discount, variation=variation)
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)

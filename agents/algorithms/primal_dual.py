@@ -1,4 +1,7 @@
-"""Named algorithms for costs that must balance on average: PDCBO and CKB."""
+"""Named algorithms for costs that must balance on average: PDCBO and CKB.
+
+Readable form: tests/references/constrained.py.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,6 @@ def pdcbo(
 ) -> Agent:
     """PDCBO: argmax uf - sum_j phi_j lg_j, phi <- [phi + step c_t]^+, c_t observed (Xu et al. 2023).
 
-    Readable form: tests/references/constrained.py.
-
     A constraint given twice has two multipliers, which changes 71 % of the plays (50 arms, T = 120, noise
     0.1); one that is never active changes none.
 
@@ -37,12 +38,9 @@ def pdcbo(
     delivered in one round are summed, so that sum c_t <= (phi_{T+1} - phi_1) / step on every path.
 
     Args:
-        setting: what is published of the problem.
         step: of the multipliers.
         width: of the reward's band, and unless `cost_width` says otherwise of the costs'.
         rule: by name, one with a width.
-        num_trials: None, or B.
-        **options: see `CostsApartOptions`.
     """
     parts_of = partial(primal_dual_parts, dual=Dual(step))
     return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)
@@ -62,8 +60,6 @@ def ckb(
 ) -> Agent:
     """CKB: argmax fhat - sum_j phi_j ghat_j, phi <- min([phi + step ghat(x_t)]^+, cap) (Zhou & Ji 2022).
 
-    Readable form: tests/references/constrained.py.
-
     A constraint given twice has two multipliers, which changes 62 % of the plays (50 arms, T = 120, noise
     0.1); one that is never active changes none.
 
@@ -72,14 +68,11 @@ def ckb(
     step = cap / (G sqrt T).
 
     Args:
-        setting: the published setting.
         rule: of the estimates of reward and costs: "ucb", "ts" or "random"; see `Dual`.
         step: step size of the multipliers; default 1 / sqrt(T).
         cap: the largest multiplier.
         clip: see `Dual`; default off.
         width: of both; default 3, and with "ts" 1.
-        num_trials: None, or B.
-        **options: see `CostsApartOptions`.
     """
     require_choice("rule", rule, tuple(RULES))
     parts_of = partial(primal_dual_parts, dual=Dual(step, cap, observed=False, estimate=rule, clip=clip))

@@ -19,7 +19,6 @@ class RandomAgent(Shown):
     """Agent that plays uniformly on arms or on a box, in a single trial or a batch of B trials.
 
     Args:
-        setting: the published setting.
         num_trials: B, or None for a single trial without a trial axis.
     """
 

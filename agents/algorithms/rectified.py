@@ -1,4 +1,7 @@
-"""Named algorithms that penalise violations round by round: CONFIG, RPOL and EPBO."""
+"""Named algorithms that penalise violations round by round: CONFIG, RPOL and EPBO.
+
+Readable form: tests/references/constrained.py.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +30,13 @@ def config(
 ) -> Agent:
     """CONFIG: argmax uf over the arms whose costs may all be kept, lg_j <= 0 (Xu et al. 2023).
 
-    Readable form: tests/references/constrained.py.
-
     Where no arm may be feasible, `agent.infeasible` declares the problem infeasible and the arm of the least
     violation is played, which is our reading. No multiplier and no slack are needed: with bands that hold,
     [f(x*) - f(x_t)]^+ <= 2 w_f sd_f and [g_j]^+ <= 2 w_j sd_j in every round, see `Rectified`.
 
     Args:
-        setting: what is published of the problem.
         rule: by name, one with a width.
         width: w of the reward's band, a number or what `make_width` takes; default as in the authors' code.
-        num_trials: None, or B.
-        **options: see `CostsApartOptions`.
     """
     parts_of = partial(rectified_parts, schedule=Infinite())
     return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)
@@ -55,8 +53,6 @@ def rpol(
 ) -> Agent:
     """RPOL: argmax uf - sum_j Q_j [lg_j]^+, Q_{t+1} = max(Q_t + [c_t]^+, sqrt t) (Guo et al. 2023).
 
-    Readable form: tests/references/constrained.py.
-
     A constraint given twice is charged twice, which changes 3 % of the plays (50 arms, T = 120, noise 0.1);
     one that is never active changes none.
 
@@ -65,10 +61,7 @@ def rpol(
     O((gamma_T / rho_m) (sqrt T + m) + m gamma_T) in a window of m rounds (Guo et al. 2023, Theorem 6).
 
     Args:
-        setting: what is published of the problem.
         rule, width: see `config`.
-        num_trials: None, or B.
-        **options: see `CostsApartOptions`.
     """
     parts_of = partial(rectified_parts, schedule=Growing())
     return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)
@@ -86,18 +79,13 @@ def epbo(
 ) -> Agent:
     """EPBO: argmax uf - rho sum_j [lg_j]^+ (Lu & Paulson 2022).
 
-    Readable form: tests/references/constrained.py.
-
     A constraint given twice is charged twice, which changes 2 % of the plays (50 arms, T = 120, noise 0.1);
     one that is never active changes none.
 
     Args:
-        setting: what is published of the problem.
         rho: what a unit of violation costs, in prior deviations. Below the largest optimal multiplier, which
             the theory asks for from memory, violation is linear in time; the authors' code takes 1.
         rule, width: see `config`.
-        num_trials: None, or B.
-        **options: see `CostsApartOptions`.
     """
     parts_of = partial(rectified_parts, schedule=ConstantPrice(rho))
     return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)

@@ -1,4 +1,7 @@
-"""DMM-UCB, whose band is the smallest of several regularisations' bands."""
+"""DMM-UCB, whose band is the smallest of several regularisations' bands.
+
+Readable form: tests/references/stationary.py.
+"""
 
 from __future__ import annotations
 
@@ -27,19 +30,13 @@ def dmm_ucb(
 ) -> Agent:
     """DMM-UCB: argmax of the smallest of the bands of several regularisations (Flynn & Reeb 2024).
 
-    Readable form: tests/references/stationary.py.
-
     All bands hold at once with probability 1 - delta, for R-sub-Gaussian noise and functions of norm B. B is
     the setting's `rkhs_bound`, or 1 where none is published; `agent.refuted` marks trials whose observations
     no function of that norm explains. The paper's lambda is R^2 for the squared exponential and
     `noise_variance="smoothness"` for Matern kernels.
 
     Args:
-        setting: the published setting.
         ratios: of the regularisations to lambda, one of them 1; each costs a posterior. Default the paper's.
-        delta: failure probability.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     require_ratios(ratios)
     belief = partial(Ridges, ratios=ratios)

@@ -50,7 +50,6 @@ class RGPPE(PlanningAgent):
         eta: factor above 1 by which the determinant grows before the plan updates its variances.
         psi: the least share of an epoch in which a planned point is played.
         extra: the allowance of W for corruption, see `rgp_pe`.
-        delta: failure probability.
     """
 
     def __init__(self, model: Model, budget: float, eta: float, psi: float, extra: str, delta: float):
@@ -164,9 +163,6 @@ def rgp_pe(
         extra: "sharp", the exact worst case; "tight", C sigma / sqrt(l psi lambda); "paper", C sqrt(u) sigma
             / (l psi sqrt(lambda)), where lambda is printed for its root, which fails for lambda > 1;
             "heuristic", C sigma / sqrt(u) of the experiments, which loses the theorem.
-        delta: failure probability.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     require_choice("extra", extra, EXTRAS)
     require_probability("delta", delta)

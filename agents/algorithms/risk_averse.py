@@ -141,8 +141,6 @@ def rahbo(
         explore: choices by the deviation of the variance alone, before the others ("-US").
         reading: what is taken for the noise of f: the upper bound of rho^2 as in Algorithm 1 ("paper"), or
             the sample variance of the k values, as in the authors' code ("code").
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     require_not_negative("alpha", alpha, "it is the price of variance")
     require_integer("repeats", repeats, 2, "a sample variance needs two values")

@@ -2,6 +2,8 @@
 
 All are upper confidence bounds that enlarge a valid band of the clean problem; by default that band has the
 AMM width.
+
+Readable form: tests/references/robust.py.
 """
 
 from __future__ import annotations
@@ -45,18 +47,12 @@ def ec_gp_ucb(
 ) -> Agent:
     """EC-GP-UCB: a band for functions that are eps from the kernel's space (Bogunovic & Krause 2021).
 
-    Readable form: tests/references/robust.py.
-
     Args:
-        setting: the published setting.
         eps: |f - f_0| <= eps at all points, f_0 of norm B; default the published value, else 0.
         extra: "sharp", the worst case for f_0; "paper", eps sqrt((t - 1) / lambda) sigma; or "exact", the
             worst case for f itself, which is the narrowest band of f at played arms but a poorer rule: it
             favours the other arms.
         width: of the clean band, see `gp_ucb`.
-        delta: failure probability.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     require_choice("extra", extra, (*EXTRAS, EXACT))
     far = setting.misspecification if eps is None else eps
@@ -77,16 +73,10 @@ def rgp_ucb(
 ) -> Agent:
     """RGP-UCB: a band for rewards that an attacker may change by C in total (Bogunovic et al. 2020).
 
-    Readable form: tests/references/robust.py.
-
     Args:
-        setting: the published setting.
         budget: C; default the published corruption, else 0.
         extra: "sharp", the exact worst case, or "paper", C / sqrt(lambda) sigma.
         width: of the clean band, see `gp_ucb`.
-        delta: failure probability.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     require_choice("extra", extra, EXTRAS)
     most = setting.corruption if budget is None else budget
@@ -106,16 +96,11 @@ def tgp_ucb(
 ) -> Agent:
     """TGP-UCB: truncation of rewards with heavy tails (Ray Chowdhury & Gopalan 2019).
 
-    Readable form: tests/references/robust.py.
-
     It is for the worst case: on lighter tails its band is several times too wide.
 
     Args:
-        setting: the published setting.
         alpha: in (0, 1]: E|y|^(1 + alpha) is finite.
         moment: a bound on it, for y minus the average prior mean; default follows from B and R.
-        delta: failure probability.
-        num_trials: None, or B.
         **options: of the model, see `ModelOptions`; noise_variance is 1 prior variance by default.
     """
     model = Model.of(setting, **options)

@@ -1,4 +1,7 @@
-"""Named algorithms that keep every cost in every round: safe UCB, SafeOpt, StageOpt, LoSBO and ISE."""
+"""Named algorithms that keep every cost in every round: safe UCB, SafeOpt, StageOpt, LoSBO and ISE.
+
+Readable form: tests/references/safe.py.
+"""
 
 from __future__ import annotations
 
@@ -56,8 +59,6 @@ def safe_ucb(
 ) -> Agent:
     """Safe UCB: argmax uf over S, a safe seed and all arms with ug_j <= 0 (Sui et al. 2015, a rival).
 
-    Readable form: tests/references/safe.py.
-
     Every play is safe as long as the bands of the costs hold. S grows only through plays that maximise the
     reward, so that the agent may stay at a local optimum.
 
@@ -66,8 +67,6 @@ def safe_ucb(
         sets: what finds S, see `make_mask`.
         patience: rounds with feedback in which S does not grow after which a trial has settled; default
             None, never.
-        num_trials: None, or B.
-        **options: see `SafeOptions`.
     """
     return safely(setting, UCB, num_trials, sets=sets, patience=patience, **options)
 
@@ -83,8 +82,6 @@ def safeopt(
 ) -> Agent:
     """SafeOpt: the widest band of what may be best in S and of what may enlarge S (Sui et al. 2015).
 
-    Readable form: tests/references/safe.py.
-
     With one cost S, M and G are those of the authors' code (SafeOpt-MC, Berkenkamp et al. 2016), without
     Lipschitz constants, at the arms of the round's context; with two or more costs they are not. The width
     of the reward's band is 2, which has no guarantee; that of the costs is `cost_width`. With
@@ -93,8 +90,6 @@ def safeopt(
     Args:
         setting: what is published of the problem, a safe seed among it.
         sets, patience: see `safe_ucb`.
-        num_trials: None, or B.
-        **options: see `SafeOptions`.
     """
     return safely(setting, SafeOpt, num_trials, sets=sets, patience=patience, **options)
 
@@ -111,16 +106,12 @@ def stageopt(
 ) -> Agent:
     """StageOpt: the expander of the widest cost band, then argmax_S uf (Sui et al. 2018).
 
-    Readable form: tests/references/safe.py.
-
     Args:
         setting: the published setting, with a safe seed.
         rounds: T0, the longest first stage; default 80 % of the horizon, as in its experiments.
         patience: number of rounds with feedback and without growth of S that ends the first stage, 10 as in
             its experiments.
         sets: see `safe_ucb`.
-        num_trials: None, or B.
-        **options: see `SafeOptions`.
     """
     until = setting.horizon * 4 // 5 if rounds is None else rounds
     require_integer("rounds", until, 0, "it is the length of the first stage")
@@ -138,8 +129,6 @@ def losbo(
 ) -> Agent:
     """LoSBO: SafeOpt on what costs that came certify by their slopes and a noise bound (Fiedler et al. 2024).
 
-    Readable form: tests/references/safe.py.
-
     Where |noise| <= E and the Lipschitz constants L are right every play is safe with certainty, whatever the
     kernel; bands only decide among safe arms. Unbounded noise is assumed to stay within 3 stds, without a
     guarantee.
@@ -147,8 +136,6 @@ def losbo(
     Args:
         setting: what is published of the problem: a safe seed, L and E.
         patience: see `safe_ucb`.
-        num_trials: None, or B.
-        **options: see `SafeOptions`.
     """
     return safely(setting, SafeOpt, num_trials, sets="plays", patience=patience, **options)
 
@@ -165,8 +152,6 @@ def ise(
 ) -> Agent:
     """ISE: the safe arm most informative about where costs are kept (Bottero et al. 2022), then safe UCB.
 
-    Readable form: tests/references/safe.py.
-
     The paper only explores, with one cost; the later change to maximising rewards is ours. With several costs
     it explores each: a constraint that is never active changes up to 8 % of its plays (50 arms, T = 120).
 
@@ -174,8 +159,6 @@ def ise(
         setting: what is published of the problem, a safe seed among it.
         rounds: how many of them explore; default half of the horizon.
         sets, patience: see `safe_ucb`.
-        num_trials: None, or B.
-        **options: see `SafeOptions`.
     """
     until = setting.horizon // 2 if rounds is None else rounds
     require_integer("rounds", until, 0, "it is the number of rounds that explore")
@@ -202,9 +185,7 @@ def safely(
     """Return the agent of a rule that chooses among safe arms.
 
     Args:
-        setting: what is published of the problem.
         rule: makes the rule from the width of the reward's band.
-        num_trials: None, or B.
         sets, patience: see `safe_ucb`.
         width, ..., restart_options, delta, **options: see `SafeOptions`.
     """

@@ -61,7 +61,6 @@ def bkb(
         size: q.
         reading: "code" draws once per point, "paper" once per play.
         delta: failure probability, for such a q.
-        num_trials: None, or B.
         **options: of the model, see `ModelOptions`, but for `form`, `refit_every` and `repeat`.
     """
     require_positive("size", size, "it scales the size of dictionaries; the authors take 2 to 10")
@@ -89,7 +88,6 @@ def bbkb(
         size: q, see `bkb`.
         growth: C, 2 in the authors' experiments.
         delta: failure probability, for a q as large as the theorem's.
-        num_trials: None, or B.
         **options: of the model, see `ModelOptions`, but for `form`, `refit_every` and `repeat`.
     """
     require_positive("size", size, "it scales the size of dictionaries; the authors take 2 to 10")

@@ -1,4 +1,7 @@
-"""StableOpt: for those who will not use exactly the arm they choose (Bogunovic et al. 2018)."""
+"""StableOpt: for those who will not use exactly the arm they choose (Bogunovic et al. 2018).
+
+Readable form: tests/references/robust.py.
+"""
 
 from __future__ import annotations
 
@@ -90,8 +93,6 @@ def stable_opt(
 ) -> Agent:
     """StableOpt: argmax_x min_{|x' - x| <= eps} uf(x'), and of these x' the least lf (Bogunovic et al. 2018).
 
-    Readable form: tests/references/robust.py.
-
     With bands that hold, min f near the best arm less min f near the chosen one is at most 2 w sigma of the
     play, so that robust regret (`gpbandits.evaluation.robust_regret`) has the bound of GP-UCB, which is
     eps = 0. It recommends the arm whose worst neighbour has the largest lf now, our reading; the paper takes
@@ -104,7 +105,6 @@ def stable_opt(
         eps: largest distance of the arm that is used from the chosen one, in ranges of the features over the
             arms.
         width, delta, gamma: see `gp_ucb`.
-        num_trials: None, or B.
         **options: of the model, see `ModelOptions`, but for `refit_every` and `repeat`.
     """
     if setting.continuous:

@@ -1,4 +1,7 @@
-"""SupKernelUCB: stages of ever narrower bands, each of plays that are independent of their own values."""
+"""SupKernelUCB: stages of ever narrower bands, each of plays that are independent of their own values.
+
+Readable form: tests/references/elimination.py.
+"""
 
 from __future__ import annotations
 
@@ -150,15 +153,10 @@ def sup_kernel_ucb(
 ) -> SupKernelUCB | SideBySide:
     """SupKernelUCB: R_T = O~(sqrt(gamma_T T)), for theory rather than use (Valko et al. 2013).
 
-    Readable form: tests/references/elimination.py.
-
     Args:
         setting: the published setting, on a finite set.
         band: w of w sigma, without a proof; default B + (R / sqrt(lambda))
             sqrt(2 log(2 T N / delta)).
-        delta: failure probability.
-        num_trials: None, or B.
-        **options: of the model, see `ModelOptions`.
     """
     if setting.continuous:
         raise ArgumentError("setting", f"must have arms, which are left out by stages, got {shown(setting)}")

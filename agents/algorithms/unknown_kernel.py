@@ -72,12 +72,10 @@ def a_gp_ucb(
     rebuilt in every round in which g(t) grows.
 
     Args:
-        setting: the published setting.
         g, b: powers of t.
         start: t_0, at least 1.
         width: "amm", "self-normalised" or "improved", with the realised gain.
         delta: failure probability of a round's band, for that round's kernel.
-        num_trials: None, or B.
         **options: of the model, see `ModelOptions`, but for `refit_every` and `repeat`.
     """
     model = _fixed_model(setting, {"form": FORM, **options})
@@ -107,12 +105,9 @@ def lb_gp_ucb(
     requires contexts of one known law.
 
     Args:
-        setting: the published setting.
         scales: multiples of theta_0 in place of the schedule, all open from the start.
         g: power of t. The authors fit theta_0 by marginal likelihood to ten first plays; ours is the model's.
         width: "amm", "self-normalised" or "improved", with the realised gain.
-        delta: failure probability.
-        num_trials: None, or B.
         **options: of the model, see `ModelOptions`, but for `refit_every` and `repeat`.
     """
     require_probability("delta", delta)
@@ -140,13 +135,10 @@ def pe_gp_ucb(
     optimistic, and the agent equals it; take `lb_gp_ucb`.
 
     Args:
-        setting: the published setting.
         priors: for each prior, options of the model that override the common ones, such as
             ({"prior_mean": 0.0}, {"kernel": "matern52"}). Default: the model's prior mean, and means one
             prior std below and above it.
         width: "amm", "self-normalised" or "improved", with the realised gain.
-        delta: failure probability.
-        num_trials: None, or B.
         **options: of all models, see `ModelOptions`, but for `refit_every` and `repeat`.
     """
     require_probability("delta", delta)

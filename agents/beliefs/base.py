@@ -122,7 +122,6 @@ class Belief(abc.ABC):
     playing a point and receiving its value change them.
 
     Args:
-        model: kernel, noise and prior mean.
         centre, spread: posteriors of the function minus its prior mean.
     """
 
@@ -194,7 +193,6 @@ class Belief(abc.ABC):
         """Replace the delivered values of some trials, (n,); the plays and their weights stay.
 
         Args:
-            trial: the trials.
             came: maps a trial and points, (u,), to the delivered plays and the sums of their new values.
         """
         for i in trial.tolist():

@@ -27,7 +27,6 @@ class Censored(Belief):
 
     Args:
         model: kernel, noise and `least`.
-        num_trials: B.
         window: m, in rounds, or in units of time where the setting publishes query times; default the 95 %
             quantile of delays, see `default_window`.
         reward_bound: B_y, which bounds the shifted |y|; the default follows from `bounding`.

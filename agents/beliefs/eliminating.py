@@ -32,8 +32,6 @@ class Eliminating(Delivered):
     before their batch ended; arms are eliminated separately in each context.
 
     Args:
-        model: kernel, noise and prior mean.
-        num_trials: B.
         band_of: builds W from the model.
     """
 

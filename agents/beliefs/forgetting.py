@@ -34,7 +34,6 @@ class Forgetful(Belief):
     """Belief that learns a value when it is delivered, as a play of the round in which it was played.
 
     Args:
-        model: kernel, noise and prior mean.
         memories: builds the memory of each trial, B of them.
     """
 
@@ -83,7 +82,6 @@ def sliding_window(model: Model, num_trials: int, *, window: PerTrial) -> Forget
     """Return the belief on the last W plays; a value delivered after its play has left is not learnt.
 
     Args:
-        model, num_trials: as for every belief.
         window: W, an integer >= 1, or one a trial (B,).
     """
     require_at_least_one("window", window, "it is the number of last plays that are remembered")
@@ -107,7 +105,6 @@ def time_varying(model: Model, num_trials: int, *, eps: PerTrial) -> Forgetful:
     Predictions are for the next round.
 
     Args:
-        model, num_trials: as for every belief.
         eps: in [0, 1], or one a trial (B,); 0 means no drift.
     """
     require_share("eps", eps, "the kernel is (1 - eps)^(|t - t'| / 2) k(x, x')")
@@ -133,7 +130,6 @@ def discounted(model: Model, num_trials: int, *, discount: PerTrial) -> Forgetfu
     """Return the belief in which a play of s rounds ago has noise lambda rho^-s (Deng et al. 2022).
 
     Args:
-        model, num_trials: as for every belief.
         discount: rho, in (0, 1], or one a trial (B,); 1 forgets nothing.
     """
     require_share("discount", discount, "it multiplies a play's weight in every round")

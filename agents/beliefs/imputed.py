@@ -69,11 +69,7 @@ def posterior_mean(delivered: Posterior, trial: int, point: int) -> float:
 
 
 class NearestMeans:
-    """Average posterior mean of the k nearest points with delivered feedback; 0 before any.
-
-    Args:
-        neighbours: k.
-    """
+    """Average posterior mean of the k nearest points with delivered feedback; 0 before any."""
 
     def __init__(self, neighbours: int = 3):
         require_at_least_one("neighbours", neighbours, "it is the number of points to average")

@@ -58,10 +58,6 @@ class CostBelief:
     The model is a Gaussian process with the reward's kernel, scaled to the std that the published law gives
     to k or ln k. Without a law it models ln k, of std 1 around the first observed cost, so that results do
     not depend on the unit of costs. Restarts for changed functions keep the belief about costs.
-
-    Args:
-        model: of the reward.
-        num_trials: B.
     """
 
     def __init__(self, model: Model, num_trials: int):

@@ -80,7 +80,6 @@ class Ridges(Delivered):
 
     Args:
         model: kernel, noise and prior mean; lambda is its noise variance.
-        num_trials: B.
         ratios: a / lambda; 1 is always included. A regularisation is at least 1e-10 of the prior variance.
     """
 

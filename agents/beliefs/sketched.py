@@ -23,8 +23,6 @@ class Sketched(Belief):
     variances of that time, exceeds C.
 
     Args:
-        model: kernel, noise and prior mean.
-        num_trials: B.
         rngs: generators of the dictionaries, one a trial.
         size: q, see `chance`.
         reading: "code" or "paper", see `chance`.

@@ -51,7 +51,6 @@ class VisitedGram:
     """Prior covariance of a kernel on the visited points, whose number may grow.
 
     Args:
-        kernel: a scikit-learn kernel.
         visited: the points, shared by all beliefs about them.
     """
 

@@ -88,7 +88,6 @@ class Sample(NamedTuple):
         """Condense values of points, (n,) each, of which `features` has the coordinates, (N, d).
 
         Args:
-            features, point, value: as above.
             weight: how many values of the model's noise each counts as, (n,); None for one.
         """
         distinct, place = np.unique(point, return_inverse=True)
@@ -115,7 +114,6 @@ def negative_log_likelihood(
 
     Args:
         theta: the kernel's free hyperparameters and s2, all as logarithms, (p + 1,).
-        kernel: a scikit-learn kernel.
         sample: the values.
         with_mean: True subtracts the most likely constant mean from the values first.
     """
@@ -124,11 +122,7 @@ def negative_log_likelihood(
 
 
 def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = False) -> Likelihood:
-    """Return -log p, its gradient and the mean; as `negative_log_likelihood`.
-
-    Args:
-        theta, kernel, sample, with_mean: as there.
-    """
+    """Return -log p, its gradient and the mean; as `negative_log_likelihood`."""
     noise, n = math.exp(theta[-1]), sample.plays
     covariance, pull_back = in_theta(with_theta(kernel, theta[:-1]), sample.features)
     covariance = covariance.copy()  # the kernel may keep a reference

@@ -51,7 +51,6 @@ class Model:
     """The assumptions of a Gaussian-process agent.
 
     Args:
-        setting: the published setting.
         kernel: a scikit-learn kernel over (context, arm) features, or a name.
         noise_std: R, the std of the noise; a number or (B,).
         noise_variance: lambda, the noise variance of the posterior; a number or (B,).
@@ -114,7 +113,6 @@ class Model:
         """Return the model of the given options, else of the setting, else of stated defaults.
 
         Args:
-            setting: with arms, or a box.
             kernel, ..., repeat: see `ModelOptions`.
         """
         require_at_least_one("repeat", repeat, "it is the factor by which variances may shrink; 1 is off")

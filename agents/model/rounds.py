@@ -18,7 +18,6 @@ class ByRound:
     """Growing array of B numbers a round.
 
     Args:
-        num_trials: B.
         dtype: of the numbers.
     """
 

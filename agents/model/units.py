@@ -49,7 +49,6 @@ class PriorUnits(NamedTuple):
         """Return the units of a setting; costs without a prior std of their own have the reward's.
 
         Args:
-            setting: the published setting.
             deviation: prior std of the reward.
             costs: prior stds given by the user; default the setting's.
         """
@@ -132,7 +131,6 @@ def centred_model(setting: Setting, **options: Unpack[ModelOptions]) -> Model:
     """Return the model of an agent whose prior means come from its own plays.
 
     Args:
-        setting: what is published.
         **options: of the model, but for `prior_mean`.
     """
     _require_absent(options, "prior_mean")

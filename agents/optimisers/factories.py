@@ -26,7 +26,6 @@ def optuna_tpe(setting: Setting, **options: Any) -> OptimiserAgent:
     It ignores which arms are available, and would propose missing ones.
 
     Args:
-        setting: the published setting.
         **options: of `optuna.samplers.TPESampler`.
     """
     return _made(setting, OptunaEngine, sampler="TPESampler", **options)
@@ -40,7 +39,6 @@ def optuna_gp(setting: Setting, **options: Any) -> OptimiserAgent:
     It ignores which arms are available, and would propose missing ones.
 
     Args:
-        setting: the published setting.
         **options: of `optuna.samplers.GPSampler`.
     """
     return _made(setting, OptunaEngine, sampler="GPSampler", **options)
@@ -54,7 +52,6 @@ def botorch_logei(setting: Setting, **options: Any) -> OptimiserAgent:
     It ignores which arms are available, and would propose missing ones.
 
     Args:
-        setting: the published setting.
         **options: see `BoTorchEngine`.
     """
     return _made(setting, BoTorchEngine, acquisition="log-ei", **options)
@@ -68,7 +65,6 @@ def botorch_nei(setting: Setting, **options: Any) -> OptimiserAgent:
     It ignores which arms are available, and would propose missing ones.
 
     Args:
-        setting: the published setting.
         **options: see `BoTorchEngine`.
     """
     return _made(setting, BoTorchEngine, acquisition="log-nei", **options)
@@ -82,7 +78,6 @@ def smac(setting: Setting, **options: Any) -> OptimiserAgent:
     It ignores which arms are available, and would propose missing ones.
 
     Args:
-        setting: the published setting.
         **options: of `smac.Scenario`.
     """
     return _made(setting, SMACEngine, **options)
@@ -96,7 +91,6 @@ def bayes_opt(setting: Setting, **options: Any) -> OptimiserAgent:
     It ignores which arms are available, and would propose missing ones.
 
     Args:
-        setting: the published setting.
         **options: see `BayesOptEngine`.
     """
     return _made(setting, BayesOptEngine, **options)
@@ -110,7 +104,6 @@ def skopt(setting: Setting, **options: Any) -> OptimiserAgent:
     It ignores which arms are available, and would propose missing ones.
 
     Args:
-        setting: the published setting.
         **options: of `skopt.Optimizer`.
     """
     return _made(setting, SkoptEngine, **options)

@@ -21,7 +21,6 @@ class BayesOptEngine:
     """Engine of `suggest` and `register`, by default with UCB, after points at random; plays may repeat.
 
     Args:
-        task: the problem.
         initial: points at random.
         **options: of `bayes_opt.BayesianOptimization`.
     """

@@ -23,7 +23,6 @@ class BoTorchEngine:
     """Engine with a Gaussian process fitted in each round, by the defaults of BoTorch, after a Sobol design.
 
     Args:
-        task: the problem.
         acquisition: "log-ei", by q-LogEI where plays are pending, or "log-nei".
         initial: points of the design.
     """

@@ -16,7 +16,6 @@ class OptunaEngine:
     """Engine of a study in memory, whose running trials are the pending plays.
 
     Args:
-        task: the problem.
         sampler: name of a class in `optuna.samplers`.
         **options: of that class.
     """

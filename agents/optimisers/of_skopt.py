@@ -19,7 +19,6 @@ class SkoptEngine:
     """Engine of ask and tell, by default with a Gaussian process and a portfolio of acquisitions.
 
     Args:
-        task: the problem.
         **options: of `skopt.Optimizer`.
     """
 

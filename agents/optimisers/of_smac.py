@@ -24,7 +24,6 @@ class SMACEngine:
     """Engine of SMAC's facade for black boxes; the files that SMAC writes are removed with it.
 
     Args:
-        task: the problem.
         **options: of `smac.Scenario`.
     """
 

@@ -53,9 +53,7 @@ class Posterior(abc.ABC):
     of each trial, ascending, (B, A); None for all points.
 
     Args:
-        gram: the prior covariance, shared by the trials.
         noise: lambda, the noise variance that the model assumes; one number, or one a trial (B,).
-        num_trials: B.
     """
 
     gram: Gram

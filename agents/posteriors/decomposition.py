@@ -78,7 +78,6 @@ def decompose(gram: Between, point: Ints, noise: Floats, capacity: int) -> Float
     first, as long as that is alive. Rows beyond u may have been written to since.
 
     Args:
-        gram: of the prior.
         point: X.
         noise: of each row.
         capacity: at least u.

@@ -54,10 +54,6 @@ def costs_of(gram: Gram, horizon: int) -> dict[str, float]:
     """Return the nanoseconds a round of each applicable form.
 
     Weight space needs a prior of low rank, and the Kronecker form a grid too large for it.
-
-    Args:
-        gram: the prior covariance on N points.
-        horizon: T.
     """
     size, distinct = gram.size, expected_distinct(gram.size, horizon)
     costs = {
@@ -119,9 +115,7 @@ def posterior(
     """Return the posterior of B trials on the points of a prior, in the fastest exact form.
 
     Args:
-        gram: the prior covariance on the N points.
         noise: lambda > 0, the noise variance that the model assumes; one number, or one a trial (B,).
-        num_trials: B.
         horizon: expected observations of a trial; more are allowed.
         form: a name in `FORMS`; None chooses by kernel rank, size and horizon, see `costs`.
         num_contexts: Z, into which the points are divided; one of them is read at a time.

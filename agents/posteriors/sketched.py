@@ -28,7 +28,6 @@ class Sketch:
     """Mean and variance of f at all N points from a dictionary of m; O(N m^2) for a new dictionary.
 
     Args:
-        gram: the prior covariance.
         noise: lambda.
     """
 
@@ -95,9 +94,6 @@ class SketchedPosterior(Posterior):
     """Posterior that learns observations with a trial's next dictionary, see `Sketch`; O(N m^2).
 
     Where a trial's statistics are given, every played point is in its dictionary: it is exact.
-
-    Args:
-        gram, noise, num_trials: see `Posterior`.
     """
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
@@ -127,7 +123,6 @@ class SketchedPosterior(Posterior):
         """Replace the dictionary of a trial, and condition on the values so far.
 
         Args:
-            trial: the trial.
             chance: probability with which each played point enters, independently, (N,).
             rng: one number is drawn for each point played so far.
         """

@@ -57,7 +57,6 @@ class LikelihoodRatio:
     """Detector on the residuals of one trial; O(n) a value. Reward and C costs share delta equally.
 
     Args:
-        told: the model of the values.
         false_alarm_rate: delta.
     """
 
@@ -105,7 +104,6 @@ class RunLengths:
     """The starts of one trial and their probabilities.
 
     Args:
-        told: the model of the values.
         segment: expected rounds of a segment, 1 / H.
     """
 
@@ -144,7 +142,6 @@ class EventTriggered:
     """Trigger of one trial; reward and C costs share delta equally.
 
     Args:
-        told: the model of the values.
         false_alarm_rate: delta.
     """
 

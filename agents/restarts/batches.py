@@ -97,8 +97,6 @@ class BatchEnds(Unobservant):
     """Rule that restarts every trial at the end of each batch but the last.
 
     Args:
-        model: not used.
-        num_trials: B.
         lengths: rounds of the batches.
     """
 
@@ -117,7 +115,6 @@ def growing_lengths(horizon: int, extra: Callable[[int], int] | None = None) -> 
     The lengths are those of Li & Scarlett's BPE (2022) from memory, with N_0 = 1, and of MR-LPF.
 
     Args:
-        horizon: T.
         extra: additional rounds of a batch to wait for feedback, from the rounds up to its end without them;
             default none.
     """

@@ -54,7 +54,6 @@ class Evidence:
     with the scales 1, 1.5 and 2.2.
 
     Args:
-        told: the model of the values.
         horizon: T, with which w_s = step / T; None for any number of plays, w_s = step^2 / (s (s + step)).
         step: plays between starts.
         false_alarm_rate: delta, the probability of any false alarm until the next restart, at each scale.
@@ -159,7 +158,6 @@ class Candidate:
     """Segment that may have returned.
 
     Args:
-        told: the model of the values.
         scales: factors of the noise std.
         plays: of the segment.
     """
@@ -192,7 +190,6 @@ class Archive:
     for each archived segment that may still return, and at an alarm for each value in the archive.
 
     Args:
-        told: the model of the values.
         make_watch: builds the detector of the next change from it.
         false_alarm_rate: delta, the probability that any segment is reused in a segment with a new function,
             at each scale.

@@ -47,8 +47,6 @@ class InOrder(Restart):
     false alarms holds.) It plays no arm at random.
 
     Args:
-        model: kernel and setting.
-        num_trials: B.
         watch: builds the detector from the model of the values.
         observed: the model of the reward, for agents whose own model is of an objective derived from it.
         archive: builds the archive of ended segments from the model of the values; default none. Plays of a

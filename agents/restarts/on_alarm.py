@@ -28,7 +28,6 @@ class ForcedExploration:
     With 0 only the first round is uniform, as in any algorithm.
 
     Args:
-        num_trials: B.
         xi_squared: xi^2, at least 0; about sqrt(xi^2 T) of T rounds are uniform.
     """
 
@@ -68,8 +67,6 @@ class OnAlarm(Restart):
     """Restart by the change-point detector, when the reward or a cost has changed.
 
     Args:
-        model: kernel and setting.
-        num_trials: B.
         observed: the model of the reward, for agents whose own model is of an objective derived from it.
         each: options of `ChangePointDetector` that differ from trial to trial, B of them.
         **options: options of all trials; "theta" determines the rate of false alarms.
@@ -126,7 +123,6 @@ class Exploring(Restart):
     """Restart that plays some rounds uniformly, and passes these alone to another restart.
 
     Args:
-        model, num_trials: as for every restart.
         watch: builds the other restart: `OnAlarm`, `Oracle` or `Never`.
         xi_squared: determines the number of uniform rounds, see `ForcedExploration`.
     """

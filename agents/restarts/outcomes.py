@@ -173,7 +173,6 @@ class Outcomes:
     """Posteriors of the reward and of the costs, which share their plays and their changes.
 
     Args:
-        told: the model of the values.
         scales: factors of the given noise std, G.
     """
 

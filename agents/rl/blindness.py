@@ -24,7 +24,6 @@ def is_blind(problem: Problem, seen: Space) -> bool:
     """Return True if observations have no information about a function that is new in every episode.
 
     Args:
-        problem: the problem.
         seen: the observation space of the learner.
     """
     bare = seen.shape == spaces_of(problem)[0].shape

@@ -36,7 +36,6 @@ class Rendezvous:
     Args:
         work: the program; must not hold a reference to the owner of this object, so that the thread ends when
             the owner is garbage-collected.
-        name: of the thread.
     """
 
     def __init__(self, work: Callable[[Ask], None], name: str = "rendezvous"):
@@ -93,7 +92,6 @@ class Plays:
     Distances are in the box scaled to [-1, 1]^d, where all features have equal weight.
 
     Args:
-        setting: the published setting.
         box: True if the library plays points of [-1, 1]^d, also where the decision set is finite.
     """
 
@@ -118,11 +116,7 @@ def published_unit(setting: Setting) -> float | None:
 
 
 class RewardUnit:
-    """Divisor of a trial's rewards: the published prior std or, without one, their root mean square so far.
-
-    Args:
-        setting: the published setting.
-    """
+    """Divisor of a trial's rewards: the published prior std, or else their root mean square so far."""
 
     def __init__(self, setting: Setting):
         self._published = published_unit(setting)

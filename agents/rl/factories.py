@@ -32,7 +32,6 @@ def sb3(
     `gym.make(...)`; `total_timesteps` is the horizon.
 
     Args:
-        setting: the published setting.
         algorithm: "ppo", "a2c", "dqn", "sac", "td3", "trpo", "qr-dqn", "recurrent-ppo", "maskable-ppo", the
             only one for settings where arms may be missing, or a class.
         preset: "bandit" for options tuned on bandits, "library" for the defaults of the library.

@@ -33,7 +33,6 @@ class SB3Agent(Shown):
     of your own, use `agents.generators.preserved_generators`, and do not alternate two learners.
 
     Args:
-        setting: the published setting.
         recipe: the algorithm and its options.
     """
 

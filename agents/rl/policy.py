@@ -100,8 +100,6 @@ class PretrainedAgent(Shown):
     """Agent with frozen weights, trained on other functions of the same kind.
 
     Args:
-        setting: the published setting.
-        policy: the trained policy.
         deterministic: True plays the most likely action, False a draw.
     """
 
@@ -159,7 +157,6 @@ def pretrained(
     """Pretrained policy of `train_policy`, with frozen weights.
 
     Args:
-        setting: the published setting.
         path: a file written by `Policy.save`.
         deterministic: True plays the most likely action, False a draw.
     """

@@ -131,7 +131,6 @@ def preset_options(
     Args:
         preset: "bandit" or "library".
         name: of the algorithm; None for one without a preset, which keeps the library's defaults.
-        setting: the published setting.
         attributed: True if rewards are credited to their own actions.
     """
     if preset not in ("bandit", "library"):
@@ -148,7 +147,6 @@ class Recipe:
     """Specification of a learner.
 
     Args:
-        algorithm: the learner.
         options: of its constructor; a number as "action_noise" is the std of Gaussian noise.
         box: True if it plays points of the box, False for arms.
         observation: see `bandit_envs.environment.observations.make_summary`.
@@ -210,8 +208,6 @@ def plays_box(algorithm: Algorithm, setting: Setting, actions: str | None) -> bo
     """Return True if an algorithm plays points of a box in a setting, False for arms.
 
     Args:
-        algorithm: the learner.
-        setting: the published setting.
         actions: "arms" or "box"; None takes arms where there are any and the algorithm can.
     """
     if actions not in (None, "arms", "box"):

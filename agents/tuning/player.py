@@ -42,7 +42,6 @@ class TunerPlayer:
     """Agent that is given a history as a stream of rounds: plays, and feedback before the next one.
 
     Args:
-        plan: of the tuner.
         rounds: the history so far.
         context: of the next round.
         number: of players before it.
@@ -218,7 +217,6 @@ def restored(
     """Return the latest player as it was after the last question, None before the first.
 
     Args:
-        plan: of the tuner.
         rounds: its history.
         notes: of that player; without them all its questions are repeated, which takes as long.
     """

@@ -29,7 +29,6 @@ class Reading:
     also drawn for agents that assume another kernel, or none; costs do not enter.
 
     Args:
-        plan: of the tuner.
         rounds: its history.
         context: of the predictions.
     """

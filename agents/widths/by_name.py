@@ -56,7 +56,6 @@ def make_width(
         width: a name in `WIDTHS`, a number, or a `Width`; None is "finite-set", and "self-normalised" on a
             box, which holds for every kernel and with contexts.
         model: kernel, noise, bound and decision set.
-        delta: failure probability.
         beta_scale: factor of beta_t in the widths of Srinivas et al.'s Theorems 1 and 2, and in Avanesov's;
             default 1. Other widths raise an error for it, and likewise for `gamma`.
         gamma: see `make_gamma`; default an upper bound for "rkhs", the realised gain for "self-normalised".

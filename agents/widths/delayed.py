@@ -26,7 +26,6 @@ class DelayedWidth:
         noise_std: R / s, the noise is R-sub-Gaussian.
         reward_bound: B_y / s, where B_y bounds the shifted |y|.
         gamma: the information gain.
-        delta: failure probability.
         union: 2 with UCB, 4 with Thompson sampling.
     """
 

@@ -120,7 +120,6 @@ def greedy_gains(gram: Gram, noise: Floats, horizon: int) -> Iterator[Floats]:
     Args:
         gram: the prior covariance of the N points.
         noise: noise variances lambda, (L,).
-        horizon: T.
     """
     model, trial = posterior(gram, noise, len(noise), horizon), np.arange(len(noise))
     for _ in range(horizon):
@@ -227,7 +226,6 @@ def rate_for(kernel: Kernel, dim: int, vakili: bool = False) -> Rate:
     """Return the rate of a squared exponential, Matern or linear kernel of any amplitude.
 
     Args:
-        kernel: a scikit-learn kernel.
         dim: number of features d of a point, contexts included.
         vakili: True for the smaller rate of Vakili et al. (2021) for Matern kernels.
     """

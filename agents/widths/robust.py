@@ -87,7 +87,6 @@ class TruncatedWidth:
         largest: b_T.
         alpha: in (0, 1]; 1 + alpha moments are finite.
         noise_variance: lambda.
-        delta: failure probability.
         gamma: the information gain.
     """
 

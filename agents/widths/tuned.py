@@ -54,7 +54,6 @@ class ChangePointWidth:
     t counts the plays since the last restart, before this one; T is the horizon of the whole run.
 
     Args:
-        horizon: T.
         dim: d.
         smoothness: a, the nu of a Matern kernel, or inf.
         constant: D; the paper's experiments take 0.02.

@@ -21,7 +21,6 @@ class ForgettingPosterior(Posterior):
     In addition to the methods of every posterior, `advance` begins a round, and observations have ages.
 
     Args:
-        gram: the prior covariance, shared by the trials.
         noise: lambda of a play that has not faded; one number, or one a trial (B,).
         memories: builds the memory of each trial from the prior and its lambda, B of them.
     """

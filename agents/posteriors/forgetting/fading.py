@@ -38,7 +38,6 @@ class Discounted(Tallied):
     posterior; the play of the latest round has noise lambda. A late value enters with the weight of its play.
 
     Args:
-        gram, noise: the prior and lambda.
         discount: rho, in (0, 1].
     """
 
@@ -182,10 +181,6 @@ class LastPlays(PlayMemory):
     """Posterior of the plays of the last W rounds; O(W (W + N)) a round.
 
     A value delivered after its play has left the window is not learnt.
-
-    Args:
-        gram, noise: the prior and lambda.
-        window: W.
     """
 
     def __init__(self, gram: Gram, noise: float, window: int):

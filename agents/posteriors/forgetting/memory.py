@@ -28,7 +28,6 @@ class Memory(abc.ABC):
     A subclass defines the effect of a passing round and of an observation.
 
     Args:
-        gram: the prior covariance.
         noise: lambda, the noise variance of a play that has not faded.
     """
 

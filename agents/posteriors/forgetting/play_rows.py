@@ -44,7 +44,6 @@ class PlayRows:
     Above 4096 points, and on boxes, V is computed on access instead, O(k^2 A).
 
     Args:
-        gram: the prior covariance.
         noise: lambda, that of one play.
     """
 
@@ -119,7 +118,6 @@ class PlayRows:
         """Add a play, in the order of `PLAY`, whose covariances with the others are given, (k,).
 
         Args:
-            play, covariance: as above.
             growth: prior variance of its round relative to the kernel's.
         """
         self._reserve()

@@ -46,7 +46,6 @@ def calibrate(
     cross-validated ridge is each sequence's own, as in use; then 64 samples are simulated, in ten seconds.
 
     Args:
-        gram: the prior.
         noise_std: standard deviation of the noise.
         samples: length of the sequence: with forced exploration about sqrt(xi^2 T) of T rounds.
         rate: probability of at least one false alarm in a sequence.
@@ -115,7 +114,6 @@ def cross_validated_ridge(
     calibrate theta for the returned c.
 
     Args:
-        kernel: a scikit-learn kernel.
         x: covariates, (n, d).
         y: responses minus their prior mean, (n,) or (n, q).
         candidates: values of c to choose from.

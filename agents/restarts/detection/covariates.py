@@ -69,7 +69,6 @@ class FeatureCovariates(Covariates):
     """Covariates that are feature vectors, (d,).
 
     Args:
-        kernel: a scikit-learn kernel.
         nodes: evenly spread or uniformly drawn points of the set of covariates, (N, d).
     """
 
