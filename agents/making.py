@@ -10,10 +10,10 @@ from bandit_envs.basics.arguments import ArgumentError, shown
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting
 
-from .saving.recorded import RecordedAgent
+from .saving.recorded import Saving, recorded
 
 
-def make(name: str, setting: Any, num_trials: int | None = None, **options: Any) -> RecordedAgent:
+def make(name: str, setting: Any, num_trials: int | None = None, **options: Any) -> Saving:
     """Return an agent, which `save` writes to a file and `agents.load` makes again.
 
     Args:
@@ -22,10 +22,10 @@ def make(name: str, setting: Any, num_trials: int | None = None, **options: Any)
         num_trials: B for one agent of B trials, or None for a single trial.
         **options: of the agent.
     """
-    return RecordedAgent(name, setting_of(setting), num_trials, options)
+    return recorded(name, setting_of(setting), num_trials, options)
 
 
-def compose(setting: Any, num_trials: int | None = None, **parts: Any) -> RecordedAgent:
+def compose(setting: Any, num_trials: int | None = None, **parts: Any) -> Saving:
     """Return a Gaussian-process agent of the given parts, with defaults for the others.
 
     It equals `make("gp-agent", setting, **parts)`, which takes named parts and the user's own.

@@ -2,6 +2,6 @@
 
 from .data import decode, encode
 from .files import load, read, write
-from .recorded import RecordedAgent
+from .recorded import Saving
 
-__all__ = ["RecordedAgent", "decode", "encode", "load", "read", "write"]
+__all__ = ["Saving", "decode", "encode", "load", "read", "write"]

@@ -21,7 +21,7 @@ from .data import unpacked_size
 VERSION = 2
 MAX_BYTES = 2**29  # limit of a file, and of all its arrays unpacked
 FORMATS = {  # format -> module and class that load it
-    "gpbandits agent": ("agents.saving.recorded", "RecordedAgent"),
+    "gpbandits agent": ("agents.saving.recorded", "Saving"),
     "gpbandits tuner": ("agents.tuning.tuner", "Tuner"),
 }
 PARTS = {"format", "version", "sha256", "content"}

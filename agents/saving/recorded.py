@@ -1,4 +1,4 @@
-"""An agent with the record of its calls, from which it can be made again.
+"""Agents that record their calls, from which they can be made again.
 
 An agent's state follows from its construction, its seed and its observations. A file holds these and loading
 replays them: every agent can be saved, plug-ins included, its generators and caches are restored bit for bit,
@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import cache
+from types import new_class
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_switch
+from bandit_envs.basics.arguments import require, require_switch
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.problem.setting import Setting
 
@@ -50,7 +52,9 @@ class CallLog:
         self._written = Written(0, (0,) * len(EVENTS), [])
 
     def write(self, name: str, *arguments: Any) -> None:
-        """Record a call that has been made; its arguments are copied."""
+        """Record a call that has been made; its arguments are copied. A reset begins the record anew."""
+        if name == "reset":
+            self.__init__()
         latest = self._written.latest
         latest.append((name, tuple(_owned(arguments))))
         if len(latest) == BLOCK:
@@ -178,54 +182,55 @@ READ = (
 MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": dict[str, Any]}
 
 
-class RecordedAgent:
-    """Plays as the named agent and records its history; other attributes are the agent's own.
+class Saving:
+    """Records the calls of the agent whose class it extends, and writes them to a file; see `recorded`.
 
     The record grows by some 100 bytes per round and trial until the next reset. To play without a record, as
     `evaluate` does, use the agent of `resolve_agent(name)`.
-
-    Args:
-        name: the agent's registered name, or a class path.
-        setting: the published problem.
-        num_trials: None, or B.
-        options: the agent's options.
     """
 
-    def __init__(self, name: str, setting: Setting, num_trials: int | None, options: Mapping[str, Any]):
-        self._agent = resolve_agent((name, options))(setting, num_trials)
-        self._made = {"name": name, "setting": setting, "num_trials": num_trials, "options": dict(options)}
-        self._journal = CallLog()
+    _made: dict[str, Any]  # the arguments of `recorded`
+    _log: CallLog
+    _calling = False  # while a call lasts: those that the agent makes within it follow from it
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def reset(self, seed: int | Sequence[int]) -> None:
         """Forget everything, the record too; see `Agent`."""
-        self._agent.reset(seed)
-        words = list(map(int, seed)) if isinstance(seed, Sequence | np.ndarray) else int(seed)
-        self._journal = CallLog()
-        self._journal.write("reset", words)
+        self._call("reset", (seed,), list(seed) if isinstance(seed, Sequence | np.ndarray) else seed)
 
     def start(self, info: dict[str, Any]) -> None:
         """Read which arms the first round has, if the agent has a `start`; see `Agent`."""
-        if hasattr(self._agent, "start"):
-            self._agent.start(info)
-            self._journal.write("start", {key: info[key] for key in READ if key in info})
+        if hasattr(super(), "start"):
+            self._call("start", (info,), {key: info[key] for key in READ if key in info})
 
     def act(self, observation: Any) -> Any:
         """Choose an action; see `Agent`."""
-        action = self._agent.act(observation)
-        self._journal.write("act", observation)  # after the call: one that failed is not recorded
-        return action
+        return self._call("act", (observation,), observation)
 
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round; see `Agent`."""
-        self._agent.update(observation, action, reward, info)
-        kept = (*READ, "oracle") if getattr(self._agent, "privileged", False) else READ
+        kept = (*READ, "oracle") if getattr(self, "privileged", False) else READ
         seen = {key: info[key] for key in kept if key in info}
-        self._journal.write("update", observation, action, reward, seen)
+        self._call("update", (observation, action, reward, info), observation, action, reward, seen)
 
     def drop(self, rounds: Any, trial: Any = None) -> None:
         """Forget pending plays that will never be delivered; see `GPAgent.drop`."""
-        self._agent.drop(rounds, *([] if trial is None else [trial]))
-        self._journal.write("drop", rounds, trial)
+        self._call("drop", (rounds,) if trial is None else (rounds, trial), rounds, trial)
+
+    def _call(self, name: str, arguments: tuple[Any, ...], *kept: Any) -> Any:
+        """Call the agent's own method, and record the call unless it fails or is part of another."""
+        own, within = getattr(super(), name), self._calling
+        try:
+            self._calling = True
+            result = own(*arguments)
+        finally:
+            self._calling = within
+        if not within:
+            self._log.write(name, *kept)
+        return result
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent to one file; after `agents.load` it continues with the same actions.
@@ -234,7 +239,7 @@ class RecordedAgent:
             ValueError: a kernel or an option cannot be encoded, see `agents.saving.data`.
         """
         self._require_data()
-        events, columns = self._journal.events, encode(self._journal.columns)
+        events, columns = self._log.events, encode(self._log.columns)
         write(path, FORM, {"made": encode(self._made), "events": events, "columns": columns})
 
     def _require_data(self) -> None:
@@ -246,10 +251,8 @@ class RecordedAgent:
                 whose = f"the option {name!r} of {self._made['name']}"
                 raise ValueError(f"cannot save {whose}, which is no data: {error}") from error
 
-    @classmethod
-    def load(
-        cls, path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES
-    ) -> RecordedAgent:
+    @staticmethod
+    def load(path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES) -> Saving:
         """Rebuild a saved agent; see `agents.load`."""
         require_switch("trust", trust)
         content = read(path, FORM, max_bytes=max_bytes)
@@ -265,10 +268,14 @@ class RecordedAgent:
             }
             calls = [(kind, next(rows[kind])) for kind in events]
         with playing(path):
-            agent = cls(**made)
+            agent = recorded(**made)
             for kind, arguments in calls:
                 getattr(agent, kind)(*arguments)
         return agent
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """Pickle and copy by the agent's own class, since this one has no name of its own."""
+        return _blank, (type(self).__bases__[1],), self.__getstate__()
 
     def __repr__(self) -> str:
         options = "".join(f", {name}={brief(value)}" for name, value in self._made["options"].items())
@@ -276,9 +283,36 @@ class RecordedAgent:
 
     def _repr_html_(self) -> str:
         options = {name: brief(value) for name, value in self._made["options"].items()}
-        return html_facts(self._made["name"], {**facts_of(self._agent), **options})
+        return html_facts(self._made["name"], {**facts_of(self), **options})
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "_agent" or name.startswith("__"):  # not set yet while unpickling
-            raise AttributeError(name)
-        return getattr(self._agent, name)
+
+def recorded(name: str, setting: Setting, num_trials: int | None, options: Mapping[str, Any]) -> Saving:
+    """Return an agent that is of its own class and of `Saving`.
+
+    Args:
+        name: the agent's registered name, or a class path.
+        setting: the published problem.
+        num_trials: None, or B.
+        options: the agent's options.
+    """
+    agent = resolve_agent((name, options))(setting, num_trials)
+    methods = {each for each in EVENTS if hasattr(agent, each)}
+    own = set(dir(type(agent))) - vars(agent).keys() if hasattr(agent, "__dict__") else set()
+    require(methods <= own, name, "an agent whose class defines its methods and no __slots__", agent)
+    agent.__class__ = _with_saving(type(agent))
+    agent._made = {"name": name, "setting": setting, "num_trials": num_trials, "options": dict(options)}
+    agent._log = CallLog()
+    return agent
+
+
+@cache
+def _with_saving(own: type) -> type:
+    if issubclass(own, Saving):  # its factory called `make`
+        return own
+    named = {"__module__": own.__module__, "__qualname__": own.__qualname__, "__doc__": own.__doc__}
+    return new_class(own.__name__, (Saving, own), exec_body=lambda space: space.update(named))
+
+
+def _blank(own: type) -> Any:
+    kind: Any = _with_saving(own)
+    return kind.__new__(kind)

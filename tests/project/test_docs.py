@@ -35,6 +35,16 @@ def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
         exec(compile(block, page.name, "exec", dont_inherit=True), names)  # as a reader runs it
 
 
+@pytest.mark.parametrize("package", ["bandit_envs", "agents", "gpbandits"])
+def test_the_page_of_rooms_lists_the_folders_of_each_package(package):
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    (table,) = re.findall(rf"^## `{package}`.*?(?=^## )", page, re.DOTALL | re.MULTILINE)
+    listed = [
+        name for row in re.findall(r"^\|(.*?)\|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
+    ]
+    assert sorted(listed) == sorted(each.parent.name for each in (ROOT / package).glob("*/__init__.py"))
+
+
 @pytest.mark.long
 def test_the_commands_of_the_quickstart_run_in_order(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -249,6 +249,67 @@ def test_a_made_agent_can_be_pickled_and_copied():
     assert len({each.act(observation) for each in [agent, *twins]}) == 1
 
 
+@pytest.mark.parametrize("options", [{}, {"num_trials": 2}, {"refit_every": 5}], ids=str)
+def test_a_made_agent_is_the_agent_itself(options):
+    env = make(PLAIN[0], **PLAIN[1])
+    env.reset(seed=0)
+    agent = agents.make("gp-ucb", env, **options)
+    assert isinstance(agent, agents.GPAgent)
+    assert {"posterior", "recommend", "beliefs", "save"} <= set(dir(agent))
+    assert repr(agent).startswith("agents.make('gp-ucb', ...")
+    assert {type(copy.deepcopy(agent)), type(pickle.loads(pickle.dumps(agent)))} == {type(agent)}
+
+
+class Counting:
+    """Learns by acting, and fails when it is asked to."""
+
+    def __init__(self, setting):
+        self.acted, self.fails = 0, False
+
+    def reset(self, seed):
+        """Count from 0."""
+        self.acted = 0
+
+    def act(self, observation):
+        """Count; an interruption may follow."""
+        if self.fails:
+            raise KeyboardInterrupt
+        self.acted += 1
+        return self.acted
+
+    def update(self, observation, action, reward, info):
+        """Act once more."""
+        self.act(observation)
+
+
+class Shadowed(Counting):
+    """Has a method of its own beside that of its class."""
+
+    def __init__(self, setting):
+        super().__init__(setting)
+        self.act = super().act
+
+
+def test_calls_that_fail_or_that_an_agent_makes_of_itself_leave_no_trace(tmp_path):
+    agent = agents.make(f"{__name__}:Counting", Setting(arms=np.eye(3), horizon=9))
+    agent.reset(0)
+    agent.act(None)
+    agent.update(None, 1, 0.0, {})
+    for call in (lambda: agent.act(None), lambda: agent.update(None, 1, 0.0, {})):
+        agent.fails = True
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        agent.fails = False
+    agent.act(None)
+    agent.save(tmp_path / "agent.json")
+    assert agents.load(tmp_path / "agent.json", trust=True).acted == agent.acted == 3
+
+
+def test_an_agent_whose_methods_are_not_those_of_its_class_is_refused():
+    with pytest.raises(ValueError, match="must be an agent whose class defines its methods"):
+        agents.make(f"{__name__}:Shadowed", Setting(arms=np.eye(3), horizon=9))
+
+
 def test_an_option_that_is_no_data_cannot_be_saved(tmp_path):
     setting = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=20)
     agent = agents.make("gp-ucb", setting, width=agents.widths.by_name.FixedWidth(1.0))
