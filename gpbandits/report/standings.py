@@ -67,8 +67,11 @@ _INTERVALS = (
 )
 _FIRST = (
     "Where there are constraints ranks are by violation first, relative to the reference's: the least and "
-    "what does not differ significantly from it, by regret, then the rest likewise. Of a pair regret decides "
-    "where violations do not differ significantly, which then count as equal; both are tested together."
+    "what does not differ significantly from it, by regret, then the rest likewise. The sets are of true "
+    "ranks by mean violation and, among equal ones, by regret: regret is tested for pairs of equal violation "
+    "in every trial; others that do not differ significantly in violation are left open. In simulations of "
+    "5 agents in 20 trials (normal, Laplace, lognormal, stuck in 15 %) the sets held all true ranks in 98 % "
+    "of the cases or more."
 )
 _SAME = "Agents joined by = played the same in every trial and count as one."
 

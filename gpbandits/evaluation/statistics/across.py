@@ -49,9 +49,11 @@ def rank_sets(
     The set of agent j among p is {1 + better_j, ..., p - worse_j}, where better_j and worse_j count the
     agents with significantly less and more mean loss (Mogstad, Romano, Shaikh & Wilhelm 2024, section 3). All
     p (p - 1) / 2 paired differences are tested together by `joint_tests`: unless one of them errs, at least
-    better_j agents are truly ahead of j, and worse_j behind. Where something comes `first`, a pair is decided
-    by it where it differs significantly, and else by the loss; the differences of both are tested together,
-    and places are those of `ordered`.
+    better_j agents are truly ahead of j, and worse_j behind. Where something comes `first`, true ranks are by
+    its mean, and by mean loss among equal ones: the loss is tested for pairs that have equal values of it in
+    every trial, for else a difference too small to be significant may be the one that decides. So a pair that
+    does not differ significantly in what comes first is left open, and violations that no trial shows are not
+    counted. Places are those of `ordered`.
 
     Args:
         losses: losses of each agent on the same trials, (B,) each; less is better.
@@ -65,19 +67,31 @@ def rank_sets(
         Rank(place=2, low=2, high=2)
     """
     check_level(level)
-    size, criteria = len(losses), [losses] if first is None else [first, losses]
+    size = len(losses)
     pairs = np.array(list(combinations(range(size), 2)), dtype=np.int64).reshape(-1, 2)
-    tables = [np.stack([checked(each[label]) for label in losses], axis=1) for each in criteria]  # (B, p)
-    differences = np.concatenate([table[:, pairs[:, 1]] - table[:, pairs[:, 0]] for table in tables], axis=1)
+    differences = _of_pairs(losses, pairs)
+    if first is not None:
+        before = _of_pairs({label: first[label] for label in losses}, pairs)
+        differences = np.where((before != 0).any(axis=0), before, differences)
     differ = joint_tests(differences, seed, resamples) <= 1 - level
-    signs = (np.sign(differences.mean(axis=0)) * differ).reshape(len(criteria), -1)
-    sign = signs[0] if first is None else np.where(signs[0], *signs)  # > 0: the first of the pair is ahead
+    sign = np.sign(differences.mean(axis=0)) * differ  # > 0: the first of the pair is ahead
     ahead = np.where(sign[:, None] > 0, pairs, pairs[:, ::-1])[sign != 0]  # (winner, loser)
     worse, better = (np.bincount(column, minlength=size) for column in ahead.T)
-    places = _places(tables[-1]) if first is None else 1 + _positions(losses, first)
+    places = _places(_table(losses)) if first is None else 1 + _positions(losses, first)
     lows, highs = np.minimum(1 + better, places), np.maximum(size - worse, places)
     sets = zip(places.tolist(), lows.tolist(), highs.tolist(), strict=True)
     return {label: Rank(*each) for label, each in zip(losses, sets, strict=True)}
+
+
+def _table(values: Mapping[str, Floats]) -> Floats:
+    """Return the values as columns, (B, p)."""
+    return np.stack([checked(each) for each in values.values()], axis=1)
+
+
+def _of_pairs(values: Mapping[str, Floats], pairs: Ints) -> Floats:
+    """Return the second value of each pair minus the first, (B, P)."""
+    table = _table(values)
+    return table[:, pairs[:, 1]] - table[:, pairs[:, 0]]
 
 
 def _places(losses: Floats) -> Ints:

@@ -49,6 +49,44 @@ def test_sets_hold_all_ranks_together_whatever_the_law_the_means_and_the_spread(
     assert each[[0, 4, 8]].min() > nominal - four_errors
 
 
+# Mean violation and loss of five agents.
+FIRST = {
+    "equal": (np.zeros(5), np.linspace(0, 2, 5)),
+    "near, losses reversed": (np.linspace(0, 0.4, 5), np.linspace(2, 0, 5)),
+    "groups, losses reversed": (np.array([0, 0, 0.8, 0.8, 3]), np.array([2, 0, 1, 0, 0])),
+}
+
+
+def coverage_by_violation(law, means, repetitions, kept=False, num_trials=20):
+    """Share of repetitions in which the sets hold all true ranks; `kept`: the least violation is 0 in all."""
+    rng, held, keys = np.random.default_rng(5), [], list(zip(*means, strict=True))
+    best = np.array([1 + sum(key < own for key in keys) for own in keys])
+    worst = np.array([len(keys) - sum(key > own for key in keys) for own in keys])
+    for _ in range(repetitions):
+        shared = rng.normal(size=(2, num_trials, 1))
+        first, losses = shared + np.stack(means)[:, None] + LAWS[law](rng, (2, num_trials, len(keys)))
+        if kept:
+            first[:, means[0] == 0] = 0.0
+        sets = rank_sets(dict(enumerate(losses.T)), resamples=400, first=dict(enumerate(first.T))).values()
+        low, high = np.array([(each.low, each.high) for each in sets]).T
+        held.append(np.all((low <= best) & (high >= worst)))
+    return np.mean(held)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_sets_hold_ranks_by_violation_where_losses_say_the_opposite(kept):
+    four_errors = 4 * np.sqrt(0.05 * 0.95 / 60)
+    assert coverage_by_violation("normal", FIRST["groups, losses reversed"], 60, kept) > 0.95 - four_errors
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("means", FIRST)
+@pytest.mark.parametrize("law", LAWS)
+def test_sets_hold_all_ranks_by_violation_first_whatever_the_law_and_the_means(law, means, kept):
+    assert coverage_by_violation(law, FIRST[means], 1000, kept) > 0.95 - 4 * np.sqrt(0.05 * 0.95 / 1000)
+
+
 def test_agents_apart_have_one_rank_each_and_twins_share_theirs():
     rng = np.random.default_rng(0)
     close = {name: i + rng.normal(0, 0.01, 20) for i, name in enumerate("abc")}
