@@ -32,6 +32,7 @@ from gpbandits.evaluation.statistics.pairs import (
     paired_ratio,
     probability_of_improvement,
     sign_flip_test,
+    significant_signs,
     wilson_interval,
 )
 
@@ -58,6 +59,7 @@ __all__ = [
     "quantile_band",
     "rank_sets",
     "sign_flip_test",
+    "significant_signs",
     "skew_notes",
     "too_skewed",
     "wilson_interval",

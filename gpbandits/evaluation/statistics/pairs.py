@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.statistics.bootstrap import bootstrap_interval, interval_of
 from gpbandits.evaluation.statistics.interval import RESAMPLES, Interval, check_pairs, checked, tails
 
@@ -163,6 +163,31 @@ def sign_flip_test(values: Floats, baseline: Floats, seed: int = 0, flips: int =
     blocks = np.array_split(_signs(n, seed, flips), max(1, flips // 1000))  # each becomes floats for a moment
     extreme = sum(int((np.abs(signs @ difference) >= observed).sum()) for signs in blocks)
     return (1 + extreme) / (1 + flips)
+
+
+def significant_signs(
+    pairs: Sequence[tuple[Floats, Floats]], level: float = 0.95, seed: int = 0, flips: int = FLIPS
+) -> Ints:
+    """Return the signs of the mean differences of a table that are significant, else 0, (P,).
+
+    A pair holds the values of an agent and of another on the same trials, (B,) each. Each is tested by sign
+    flips, all together with Holm's correction at error probability 1 - level. Pairs that repeat others are
+    no further tests, nor are pairs of equal values, which no flip can reject.
+
+    Example:
+        >>> low, high = np.arange(8.0), np.arange(8.0) + 1
+        >>> significant_signs([(low, high), (high, low), (low, low)])
+        array([-1,  1,  0])
+    """
+    differences = [_differences(*pair) for pair in pairs]
+    tests = [
+        (abs(d.sum()), sign_flip_test(*pair, seed, flips)) for d, pair in zip(differences, pairs, strict=True)
+    ]
+    counted = dict.fromkeys(test for test, d in zip(tests, differences, strict=True) if d.any())
+    adjusted = dict(zip(counted, holm([p_value for _, p_value in counted]), strict=True))
+    significant = [adjusted.get(test, 1.0) <= 1 - level for test in tests]
+    signs = [np.sign(d.sum()) if yes else 0 for d, yes in zip(differences, significant, strict=True)]
+    return np.array(signs, dtype=np.int64)
 
 
 @lru_cache(maxsize=4)

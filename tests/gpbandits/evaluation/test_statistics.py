@@ -22,6 +22,7 @@ from gpbandits.evaluation.statistics import (
     probability_of_improvement,
     quantile_band,
     sign_flip_test,
+    significant_signs,
     skew_notes,
     too_skewed,
     wilson_interval,
@@ -294,6 +295,31 @@ def test_holm_errs_in_a_family_of_true_hypotheses_as_often_as_allowed():
     wrong = np.mean([min(family) <= 0.05 for family in families])
     assert wrong < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 400)  # four standard errors
     assert wrong > 0.005  # and it can reject at all
+
+
+def test_signs_of_a_table_are_those_that_holms_correction_leaves():
+    rng = np.random.default_rng(15)
+    base = rng.normal(size=9)
+    pairs = [(base + rng.normal(shift, 1.0, size=9), base) for shift in (-3.0, 0.0, 0.8, 0.9, 1.0, 2.0)]
+    adjusted = holm([sign_flip_test(*pair) for pair in pairs])
+    expected = [np.sign((a - b).mean()) * (p <= 0.05) for (a, b), p in zip(pairs, adjusted, strict=True)]
+    assert significant_signs(pairs).tolist() == expected
+    assert {*expected} == {-1, 0, 1}
+    assert any(sign_flip_test(*pair) <= 0.05 < p for pair, p in zip(pairs, adjusted, strict=True))
+
+
+def test_pairs_that_are_repeated_turned_or_equal_are_no_further_tests():
+    low, high = np.zeros(6), np.arange(6.0) + 1  # p = 2 / 2^6: significant alone, but not among two
+    pairs = [(low, high), (low, high), (high, low), (low, low)]
+    assert significant_signs(pairs).tolist() == [-1, -1, 1, 0]
+    assert significant_signs([*pairs, (high, high[::-1])]).tolist() == [0] * 5
+
+
+def test_a_pair_with_a_value_that_is_not_finite_is_not_significant():
+    assert significant_signs([(np.full(8, np.nan), np.zeros(8)), (np.ones(8), np.zeros(8))]).tolist() == [
+        0,
+        1,
+    ]
 
 
 @pytest.mark.parametrize("n", range(1, 60))
