@@ -24,7 +24,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problems.synthetic import rkhs
 from gpbandits import evaluate
 from gpbandits.evaluation.marks import COLOURS, MARKERS
-from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
+from gpbandits.evaluation.statistics import Interval, bootstrap_interval, significant_signs
 
 KERNELS = {"rbf": "SE", "matern52": "Matérn 5/2"}
 BOUND = "AMM-UCB"
@@ -83,19 +83,22 @@ def _multiple(run: Run | None, bound: Run) -> str:
     return f"{_text(bootstrap_interval(run.regret))}, {times:.1f} times"
 
 
-def verdict(runs: list[Run], kernel: str, agent: str) -> str:
-    """From which horizon on an agent has less regret, by the 95 % intervals of paired differences."""
-    found = {run[:3]: run for run in runs}
-    horizons = sorted(run.horizon for run in runs if run[:2] == (kernel, agent))
-    losing = [at for at in horizons if not _is_less(found[kernel, agent, at], found[kernel, BOUND, at])]
+def verdicts(runs: list[Run]) -> list[str]:
+    """Say from which horizons on agents have less regret than AMM-UCB (sign flips, Holm)."""
+    found = {run[:3]: run.regret for run in runs}
+    tests = [run[:3] for run in runs if run.agent in ELIMINATING]
+    signs = significant_signs([(found[test], found[test[0], BOUND, test[2]]) for test in tests])
+    less = dict(zip(tests, signs == -1, strict=True))
+    return [_verdict(less, kernel, agent) for kernel, agent in dict.fromkeys(test[:2] for test in tests)]
+
+
+def _verdict(less: dict[tuple[str, str, int], bool], kernel: str, agent: str) -> str:
+    horizons = sorted(at for *key, at in less if key == [kernel, agent])
+    losing = [at for at in horizons if not less[kernel, agent, at]]
     winning = [at for at in horizons if at > max(losing, default=0)]
     never = f"no less regret up to T = {horizons[-1]:,}"
     said = f"less regret from T = {winning[0]:,} on" if winning else never
     return f"{KERNELS[kernel]}, `{agent}`: {said}"
-
-
-def _is_less(run: Run, bound: Run) -> bool:
-    return bool(paired_difference(run.regret, bound.regret).high < 0)
 
 
 def _text(interval: Interval) -> str:
@@ -160,10 +163,7 @@ def main() -> None:
             print(run.kernel, run.agent, run.horizon, _text(bootstrap_interval(run.regret)), flush=True)
             if options.table is not None:  # at once: the longest runs take a quarter of an hour each
                 write(_joined(kept, runs), options.table)
-    print("\n".join(as_markdown(runs)))
-    for kernel in options.kernels:
-        for agent in ELIMINATING:
-            print(verdict(runs, kernel, agent))
+    print("\n".join([*as_markdown(runs), *verdicts(runs)]))
     draw(runs, options.out)
 
 

@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from bandit_envs.basics.types import Ints
+from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.result import Metric, Result, Scale
@@ -165,7 +166,8 @@ class StudyFigure:
         size = f"{result.num_trials} trials of {result.horizon} rounds, seed {result.seed}"
         means = table(["agent", *self.metrics], rows)
         detections = [table(found.header, found.rows)] if (found := detection_table(result)).rows else []
-        return "\n\n".join([f"{result.environment} ({size}):", means, *detections])
+        marks = [" ".join(footnotes(result))] if footnotes(result) else []
+        return "\n\n".join([f"{result.environment} ({size}):", means, *marks, *detections])
 
 
 def study_path(name: str) -> Path:
