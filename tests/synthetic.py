@@ -6,10 +6,10 @@ from gpbandits.evaluation.record import Record, ragged
 from gpbandits.evaluation.result import Result
 
 
-def record(num_trials=8, horizon=60, num_constraints=0, dim=0, exponent=0.5, seed=0):
+def record(num_trials=8, horizon=60, num_constraints=0, dim=0, exponent=0.5, seed=0, factor=1.0, shift=0.0):
     rng = np.random.default_rng(seed)
     drift = np.diff(np.arange(horizon + 1.0) ** exponent)
-    regret = rng.exponential(drift, size=(num_trials, horizon))
+    regret = factor * rng.exponential(drift, size=(num_trials, horizon)) + shift
     action = rng.integers(100, size=(num_trials, horizon))
     cost = rng.normal(size=(num_trials, horizon, num_constraints))
     return Record(

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats
-from bandit_envs.rendering.scene import Scene
+from bandit_envs.rendering.limits import Limits
+from bandit_envs.rendering.scene import BAND_STDS, Scene
 
 
 class ShownFigure(Figure):
@@ -62,13 +63,15 @@ SIZE = (6.4, 4.8)  # inches of 100 pixels
 MARGINS = {"left": 0.125, "right": 0.975, "bottom": 0.14, "top": 0.93, "hspace": 0.35}
 BESIDE = {"right": 0.87, "top": 0.88, "wspace": 0.4, "hspace": 0.5}  # of a plane, with space for colour bars
 TRUTH, PLAYS, BEST, BELIEF, SHADE = "tab:blue", "tab:orange", "tab:red", "tab:purple", "0.85"
+SCORES = "tab:green"  # the acquisition function and the play that it leads to
+PRINT_FONT = 7.0  # points
 EXPONENTS = (-3, 3)  # of values written out; longer labels would be cut off at the left
 TILED = 1000  # points of a plane above which they are drawn as tiles
-BAND_STDS = 2.0  # stds of the band
 
 
-def draw(scene: Scene) -> NDArray[np.uint8]:
-    """Draw a scene, (480, 640, 3)."""
+def draw(scene: Scene, limits: Limits | None = None) -> NDArray[np.uint8]:
+    """Draw a scene, (480, 640, 3), with the axes of a film, if their limits are given."""
+    limits = limits or Limits.of([scene])
     figure = Figure(figsize=SIZE, dpi=100)
     canvas = FigureCanvasAgg(figure)
     plane = scene.features.shape[1] == 2
@@ -82,26 +85,60 @@ def draw(scene: Scene) -> NDArray[np.uint8]:
         columns = len(places[0])
         places = [*places[:-1], *([name] * columns for name in names), places[-1]]
         heights = (*heights[:-1], *(2 for _ in names), heights[-1])
-    layout = MARGINS | (BESIDE if plane else {})
+    scored = limits.scored and not plane and not scene.cost_beliefs
+    if scored:
+        places, heights = [["truth"], ["scores"], ["time"]], (4, 1.6, 1)
+    layout = MARGINS | (BESIDE if plane else {"hspace": 0.45} if scored else {})
     axes = figure.subplot_mosaic(places, height_ratios=heights, width_ratios=widths, gridspec_kw=layout)
-    (_draw_plane if plane else _draw_line)(axes, scene)
+    if plane:
+        _draw_plane(axes, scene, limits)
+    else:
+        _draw_line(axes["truth"], scene, limits)
+    if scored:
+        _draw_scores(axes["scores"], scene, limits)
+        axes["scores"].set_xlim(axes["truth"].get_xlim())
+        axes["scores"].xaxis.labelpad = 0
+        axes["truth"].set(xlabel="", xticklabels=())
     for j, belief in enumerate(scene.cost_beliefs):
         _draw_cost(axes[f"cost {j + 1}"], scene, j, belief)
-    _draw_time(axes["time"], scene)
-    figure.suptitle(
-        f"{scene.name}: {scene.total} of {scene.horizon} rounds, regret {scene.regret:.3g}",
-        fontsize="medium",
-        y=0.985,
-    )
+    _draw_time(axes["time"], scene, limits)
+    title = f"{scene.title or scene.name}: {scene.total} of {scene.horizon} rounds"
+    figure.suptitle(f"{title}, regret {scene.regret:.3g}", fontsize="medium", y=0.985)
     handles = axes["truth"].get_legend_handles_labels()
-    figure.legend(*handles, loc="lower center", ncols=6, frameon=False, fontsize="x-small", handletextpad=0.4)
+    figure.legend(*handles, loc="lower center", ncols=7, frameon=False, fontsize="x-small", handletextpad=0.4)
     canvas.draw()
     return np.array(canvas.buffer_rgba())[:, :, :3]
 
 
-def _draw_line(places: dict[str, Any], scene: Scene) -> None:
+def strip(scenes: Sequence[Scene], limits: Limits) -> ShownFigure:
+    """Draw scenes over a line in a row for print, 6.9 inches wide: rewards above, acquisition below."""
+    require(scenes[0].features.shape[1] != 2, "a strip", "of arms on a line, which have no two features", "2")
+    rows = 2 if limits.scored else 1
+    figure = ShownFigure.of_size(6.9, 1.4 + 1.1 * rows)
+    figure.printed = True
+    heights = (2, 1)[:rows]
+    grid = figure.subplots(rows, len(scenes), squeeze=False, sharex=True, sharey="row", height_ratios=heights)
+    for column, scene in zip(grid.T, scenes, strict=True):
+        _draw_line(column[0], scene, limits)
+        column[0].set_title(f"round {scene.total + 1}" if scene.following is not None else "the end")
+        if rows == 2:
+            _draw_scores(column[1], scene, limits)
+            column[0].set_xlabel("")
+    for axes in grid.flat:
+        axes.label_outer()
+        axes.tick_params(labelsize=PRINT_FONT)
+        axes.xaxis.set_major_locator(MaxNLocator(3))
+        for line in axes.lines:
+            line.set_markersize(0.6 * line.get_markersize())
+        for text in (axes.title, axes.xaxis.label, axes.yaxis.label):
+            text.set_fontsize(PRINT_FONT)
+    handles = grid[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=7, frameon=False, fontsize=PRINT_FONT)
+    return figure
+
+
+def _draw_line(axes: Any, scene: Scene, limits: Limits) -> None:
     """Draw the reward over an arm's feature, or over its rank if it has several."""
-    axes = places["truth"]
     line = np.argsort(scene.order)
     x, truth = scene.order[line], scene.truth[line]
     if not scene.feasible.all():
@@ -110,21 +147,47 @@ def _draw_line(places: dict[str, Any], scene: Scene) -> None:
             transform=axes.get_xaxis_transform(), label="infeasible",
         )  # fmt: skip
     if scene.belief is not None:
-        mean, std = (part[line] for part in scene.belief)
-        reach = BAND_STDS * std
+        mean, reach = scene.belief[0][line], scene.band[line]
+        label = "posterior mean ± 2 std" if scene.half is None else "posterior mean and the agent's band"
         axes.fill_between(x, mean - reach, mean + reach, color=BELIEF, alpha=0.2, lw=0, zorder=1)
-        axes.plot(x, mean, color=BELIEF, lw=1.2, ls="--", label="posterior ± 2 std", zorder=2)
+        axes.plot(x, mean, color=BELIEF, lw=1.2, ls="--", label=label, zorder=2)
     marker = "." if len(x) <= 100 else ""
     axes.plot(x, truth, color=TRUTH, marker=marker, label="mean reward", zorder=2)
-    _draw_plays(axes, scene, scene.places, scene.observed)
+    _draw_plays(axes, scene, scene.places, scene.observed, limits)
     best = scene.best
     axes.axhline(scene.optimum, color=BEST, lw=0.8, ls="--", zorder=1)
     axes.plot(
         scene.order[best], scene.truth[best], "*", color=BEST, ms=12, ls="none", label="optimum", zorder=4
     )
+    _mark_following(axes, scene, limits)
     _shorten(axes)
+    axes.set_ylim(limits.reward)
     axes.set_xlabel("x" if scene.features.shape[1] == 1 else "arms, from worst to best")
     axes.set_ylabel("reward")
+
+
+def _draw_scores(axes: Any, scene: Scene, limits: Limits) -> None:
+    """Draw the acquisition function, whose largest value is played next."""
+    if scene.scores is not None:
+        line = np.argsort(scene.order)
+        x, scores = scene.order[line], scene.scores[line]
+        axes.fill_between(x, limits.scores[0], scores, color=SCORES, alpha=0.15, lw=0)
+        axes.plot(x, scores, color=SCORES, lw=1.2)
+    _mark_following(axes, scene, limits)
+    axes.set_ylim(limits.scores)
+    axes.yaxis.set_major_locator(MaxNLocator(3))
+    _shorten(axes)
+    axes.tick_params(axis="y", labelsize="x-small")
+    axes.set_xlabel("x" if scene.features.shape[1] == 1 else "arms, from worst to best")
+    axes.set_ylabel("acquisition", fontsize="small")
+
+
+def _mark_following(axes: Any, scene: Scene, limits: Limits) -> None:
+    """Draw a vertical line through the next play."""
+    if scene.following is None and not limits.scored:
+        return
+    at = np.nan if scene.next_place is None else scene.next_place  # its entry in the legend stays
+    axes.axvline(at, color=SCORES, lw=1.2, ls=":", zorder=2, label="next play")
 
 
 def _draw_cost(axes: Any, scene: Scene, j: int, belief: tuple[Floats, Floats]) -> None:
@@ -141,21 +204,33 @@ def _draw_cost(axes: Any, scene: Scene, j: int, belief: tuple[Floats, Floats]) -
     axes.set_ylabel(f"cost {j + 1}" if len(scene.costs) > 1 else "cost", fontsize="x-small")
 
 
-def _draw_plane(places: dict[str, Any], scene: Scene) -> None:
+def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits) -> None:
     """Draw the reward as colour over two features; beside it an agent's mean on that scale, and its std."""
     mean, std = scene.belief or (scene.truth, None)
-    limits = (min(scene.truth.min(), mean.min()), max(scene.truth.max(), mean.max()))
-    _draw_values(places["truth"], scene.features, scene.truth, "mean reward", limits)
+    span = limits.shade
+    _draw_values(places["truth"], scene.features, scene.truth, "mean reward", span)
     _draw_region(places["truth"], scene.features[~scene.feasible], len(scene.features))
-    _draw_plays(places["truth"], scene, *scene.plays.T)
+    _draw_plays(places["truth"], scene, *scene.plays.T, limits)
+    if scene.following is not None:
+        places["truth"].plot(
+            *scene.following,
+            "D",
+            color=SCORES,
+            mfc="none",
+            ms=9,
+            mew=1.6,
+            ls="none",
+            label="next play",
+            zorder=5,
+        )
     places["truth"].plot(
         *scene.features[scene.best], "*", color=BEST, mec="white", ms=14, ls="none", label="optimum", zorder=4
     )
     places["truth"].set_xlabel("$x_1$", labelpad=0)
     places["truth"].set_ylabel("$x_2$", labelpad=0)
     if std is not None:
-        _draw_values(places["mean"], scene.features, mean, "posterior mean, same colours", limits, bar=False)
-        _draw_values(places["std"], scene.features, std, "posterior std", (0.0, None))
+        _draw_values(places["mean"], scene.features, mean, "posterior mean, same colours", span, bar=False)
+        _draw_values(places["std"], scene.features, std, "posterior std", (0.0, limits.std))
         for beside in (places["mean"], places["std"]):
             beside.set(xticks=(), yticks=())
 
@@ -202,25 +277,25 @@ def _area(axes: Any, size: int) -> float:
     return float(min(inches * 72**2 * 0.9 / size, 120.0))
 
 
-def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any) -> None:
+def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any, limits: Limits) -> None:
     """Draw plays with delivered feedback filled, pending ones hollow, lost ones crossed."""
     style = {"color": PLAYS, "ls": "none", "zorder": 3}
     kinds = (
-        (scene.arrived, "delivered", {"marker": "o", "ms": 6, "mec": "white", "mew": 0.5}),
-        (~scene.arrived & ~scene.lost, "pending", {"marker": "o", "ms": 6, "mfc": "none"}),
-        (scene.lost, "lost", {"marker": "x", "ms": 6}),
+        (scene.arrived, "delivered", True, {"marker": "o", "ms": 6, "mec": "white", "mew": 0.5}),
+        (scene.pending, "pending", limits.pending, {"marker": "o", "ms": 6, "mfc": "none"}),
+        (scene.lost, "lost", limits.lost, {"marker": "x", "ms": 6}),
     )
-    for chosen, label, look in kinds:
-        if chosen.any() or label == "delivered":
+    for chosen, label, occurs, look in kinds:
+        if occurs:
             axes.plot(x[chosen], y[chosen], label=label, **style, **look)
 
 
-def _draw_time(axes: Any, scene: Scene) -> None:
+def _draw_time(axes: Any, scene: Scene, limits: Limits) -> None:
     """Draw the regret of each round so far, and the change-points of the whole trial."""
     axes.stairs(scene.regrets, np.arange(scene.total + 1) - 0.5, fill=True, color="0.45")
     for change in scene.changes:
         axes.axvline(change - 0.5, color=BEST, lw=1.0, ls=":")
-    axes.set_xlim(-0.5, scene.horizon - 0.5)
+    axes.set(xlim=(-0.5, scene.horizon - 0.5), ylim=limits.regret)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(2))
     axes.tick_params(labelsize="x-small")

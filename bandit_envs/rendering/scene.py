@@ -14,6 +14,8 @@ from bandit_envs.problem.trial import Trial
 
 FINENESS = {1: 201, 2: 48**2}  # points at which a function on a box is drawn; in more dimensions, its anchors
 
+BAND_STDS = 2.0  # of the drawn band, where an agent has none of its own
+
 
 @runtime_checkable
 class HasPosterior(Protocol):
@@ -55,6 +57,10 @@ class Scene(NamedTuple):
     cost_beliefs: tuple[tuple[Floats, Floats], ...]  # of each cost, if modelled separately
     reward: float  # delivered in the last round
     arrivals: int  # in the last round
+    title: str = ""  # names agent and environment; "" is the name of the problem
+    half: Floats | None = None  # (M,) half-width of the agent's own band; None draws 2 std
+    scores: Floats | None = None  # (M,) acquisition function of the next choice
+    following: Floats | None = None  # (d,) the next play; None after the last
 
     @classmethod
     def of(cls, simulator: SingleSimulator, agent: object = None) -> Scene:
@@ -94,6 +100,17 @@ class Scene(NamedTuple):
         )
 
     @property
+    def band(self) -> Floats:
+        """Return the half-width of the drawn band, (M,): the agent's own, else 2 std."""
+        assert self.belief is not None
+        return BAND_STDS * self.belief[1] if self.half is None else self.half
+
+    @property
+    def pending(self) -> Bools:
+        """Return which plays have feedback that is neither delivered nor lost, (n,)."""
+        return ~self.arrived & ~self.lost
+
+    @property
     def since(self) -> str:
         """Return the round of the last change in words; "" before any change."""
         past = self.changes[self.changes <= min(self.total, self.horizon - 1)]
@@ -119,6 +136,15 @@ class Scene(NamedTuple):
         # A play is found by its mean, which rounding may have moved; on a box it lies between drawn points.
         slack = 1e-9 * max(float(np.abs(self.truth).max()), 1.0)
         return np.searchsorted(np.sort(self.truth), self.means - slack).astype(np.float64)
+
+    @property
+    def next_place(self) -> float | None:
+        """Return the position of the next play on that line; on a box that of the nearest drawn point."""
+        if self.following is None:
+            return None
+        if self.features.shape[1] == 1:
+            return float(self.following[0])
+        return float(self.order[np.square(self.features - self.following).sum(axis=1).argmin()])
 
     @property
     def best(self) -> int:

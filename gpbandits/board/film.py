@@ -123,7 +123,7 @@ def film(study: Study, choice: Choice) -> dict[str, Any]:
     frames: list[dict[str, Any]] = []
     begun, cut = perf_counter(), None
     with closing(moments(entry.id, spec, choice.seed, FRAMES, keywords)) as shown:
-        for env, player in shown:
+        for env, player, *_ in shown:
             if frames and perf_counter() - begun > MOST_SECONDS:
                 cut = MOST_SECONDS
                 break

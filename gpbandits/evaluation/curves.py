@@ -18,6 +18,7 @@ from gpbandits.evaluation.statistics import ordered
 
 Metric = str  # a name in `metrics.METRICS`, or of a measure with a heading
 Axis = Literal["round", "spent"]  # what a figure's curves are over
+Legend = Literal[False, "outside", "direct"]
 Scale = Literal["linear", "log-log"]  # of the axes on which they are drawn
 
 

@@ -11,10 +11,12 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from scipy.optimize import isotonic_regression
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats, Ints
-from gpbandits.evaluation.curves import Axis, Curves, Metric, Scale
+from bandit_envs.rendering.picture import figure_of
+from gpbandits.evaluation.curves import Axis, Curves, Legend, Metric, Scale
 from gpbandits.evaluation.marks import Style, marks_in, styles
 from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.overlay import Overlay, check_overlays
@@ -27,13 +29,14 @@ SUFFIXES = (".pdf", ".png", ".svg")
 _SPACINGS: dict[Scale, Callable[..., Floats]] = {"linear": np.linspace, "log-log": np.geomspace}
 _MARKER_GAP = 0.15  # between markers of a curve, as a share of the axes' diagonal
 _BINS = 60  # bins of alarms
+_LABEL_GAP = 0.17  # inches between labels at the ends of curves
 _TICKS = 6  # most ticks on an axis of rounds, since labels such as 25000 are wide
 _POINTS = 200  # points of a curve: more cannot be seen in print
 
 
 def regret_figure(
     result: Curves,
-    scale: Scale = "linear",
+    scale: Scale | None = None,
     metric: Metric | Sequence[Metric] | None = None,
     bounds: Sequence[Overlay] = (),
     *,
@@ -41,6 +44,8 @@ def regret_figure(
     ax: Axes | Sequence[Axes] | None = None,
     size: Size = None,
     title: str | None = None,
+    legend: Legend = "outside",
+    inset: bool = False,
     order: Sequence[str] | None = None,
 ) -> Figure:
     """Draw the mean over trials of each agent's regret or violation, with its 95 % bootstrap interval.
@@ -51,11 +56,12 @@ def regret_figure(
 
     Args:
         result: the agents to draw.
-        scale, metric, bounds, x, ax, size, title: see `Result.plot`.
+        scale, metric, bounds, x, ax, size, title, legend, inset: see `Result.plot`.
         order: labels in the order of the legend; None is `result.ordered`.
     """
-    if scale not in _SPACINGS:
+    if scale is not None and scale not in _SPACINGS:
         raise ValueError(f"unknown scale {scale!r}; choose one of {', '.join(_SPACINGS)}")
+    require(legend in (False, "outside", "direct"), "legend", 'False, "outside" or "direct"', legend)
     if len(tracks := result.by_track()) > 1:
         raise ValueError(
             f"a figure must show one track, got {' and '.join(tracks)}: what was learnt beforehand is not "
@@ -67,24 +73,35 @@ def regret_figure(
     several = isinstance(metric, Sequence) and len(metric) > 0
     require(several, "metric", "the name of a metric or several of them", metric)
     metrics: list[Metric] = [metric] if isinstance(metric, str) else list(metric)
-    check_overlays(bounds, result.horizon, scale, metrics)
+    check_overlays(bounds, result.horizon, scale or "linear", metrics)
     curves = [result.curves(each) for each in metrics]
     lines = len(result.agents) + len(bounds)
     panels = Panels.new(len(metrics), lines, size) if ax is None else Panels.given(ax, len(metrics))
     for axes, each, values in zip(panels.axes, metrics, curves, strict=True):
         if x == "spent":
-            _draw_over_spent(axes, result, scale, values)
+            _draw_over_spent(axes, result, scale or "linear", values)
         else:
-            _draw_panel(axes, result, scale, values, [bound for bound in bounds if bound.metric == each])
+            here = [bound for bound in bounds if bound.metric == each]
+            _draw_panel(axes, result, scale or "linear", values, here, inset)
+        if scale is None and each == "simple":
+            _make_logarithmic(axes, "y")
         axes.set_ylabel(metric_named(each).label)
+        if legend == "direct":
+            _label_ends(axes, [result.marked(label) for label in values])
     _head(panels, result.environment if title is None else title, own=ax is None)
-    _explain(panels, result, order or result.ordered)
+    if legend == "outside":
+        _explain(panels, result, order or result.ordered)
     panels.fit()
     return panels.figure
 
 
 def _draw_panel(
-    axes: Axes, result: Curves, scale: Scale, curves: dict[str, Floats], bounds: Sequence[Overlay]
+    axes: Axes,
+    result: Curves,
+    scale: Scale,
+    curves: dict[str, Floats],
+    bounds: Sequence[Overlay],
+    inset: bool,
 ) -> None:
     index = visible(result.rounds, scale)
     for i, (label, style) in enumerate(zip(curves, styles(len(curves)), strict=True)):
@@ -97,7 +114,7 @@ def _draw_panel(
     means = [(np.asarray(line.get_xdata()), np.asarray(line.get_ydata())) for line in axes.lines]
     draw_overlays(axes, bounds, ends[ends > 0])
     _finish(axes, result, scale)
-    if scale == "linear" and not bounds:
+    if inset and scale == "linear" and not bounds:
         add_inset(axes, means)
 
 
@@ -214,11 +231,14 @@ def _finish(axes: Axes, result: Curves, scale: Scale) -> None:
     axes.grid(color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
     if scale == "log-log":
-        _make_logarithmic(axes)
+        _make_logarithmic(axes, "xy")
     else:
         axes.set_xlim(0, result.horizon)
         axes.xaxis.set_major_locator(MaxNLocator(_TICKS, integer=True))
-        axes.set_ylim(bottom=min(0.0, float(np.nanmin(_heights(axes)))))  # below 0: regret while violating
+        axes.update_datalim([(0.0, 0.0)])  # limits stay automatic: other axes may share them
+        for artist in (*axes.lines, *axes.collections):
+            artist.sticky_edges.y[:] = [0.0]
+        axes.autoscale_view(scalex=False)
 
 
 def _explain(panels: Panels, result: Curves, order: Sequence[str]) -> None:
@@ -246,16 +266,40 @@ def _explain(panels: Panels, result: Curves, order: Sequence[str]) -> None:
         last.legend(*given, loc="upper left", bbox_to_anchor=(1.01, 1), **look)
 
 
-def _make_logarithmic(axes: Axes) -> None:
-    """Make the axes logarithmic, with the range of the means, since a band may reach zero."""
-    means = _heights(axes)
+def _make_logarithmic(axes: Axes, which: str) -> None:
+    """Make "xy" or "y" logarithmic, with the range of all means that share y, since a band may reach zero."""
+    means = np.concatenate([_heights(each) for each in axes.get_shared_y_axes().get_siblings(axes)])
     positive = means[means > 0]
-    axes.set_xscale("log")
+    if "x" in which:
+        axes.set_xscale("log")
     if positive.size:  # else a logarithmic axis would be empty
         axes.set_yscale("log", nonpositive="clip")
         axes.set_ylim(positive.min() / 1.5, positive.max() * 1.5)
 
 
+def _label_ends(axes: Axes, labels: Sequence[str]) -> None:
+    """Write each agent's label at the right end of its curve, in its colour, without overlap."""
+    lines = axes.lines[: len(labels)]
+    axes.autoscale_view()
+    to_share = axes.transData + axes.transAxes.inverted()
+    ends = np.array([to_share.transform(line.get_xydata()[-1])[1] for line in lines])  # pyright: ignore
+    gap = _LABEL_GAP / (axes.get_position().height * figure_of(axes).get_figheight())
+    place = _apart(np.clip(ends, 0.0, 1.0), gap)
+    for line, label, y in zip(lines, labels, place, strict=True):
+        axes.text(1.02, y, literal(label), transform=axes.transAxes, va="center", color=line.get_color())
+
+
+def _apart(places: Floats, gap: float) -> Floats:
+    """Move places on a line apart by at least `gap`, as little as can be, in their order."""
+    order = np.argsort(places, kind="stable")
+    steps = gap * np.arange(len(places))
+    spread = isotonic_regression(places[order] - steps).x + steps
+    moved = np.empty_like(places)
+    moved[order] = spread
+    return moved
+
+
 def _heights(axes: Axes) -> Floats:
     """Return the heights of all lines of the axes."""
-    return np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines])
+    heights = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines]
+    return np.concatenate([np.zeros(0), *heights])

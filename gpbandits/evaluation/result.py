@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bandit_envs.basics.arguments import from_extra, require
-from gpbandits.evaluation.curves import Axis, Curves, Metric, Scale
+from gpbandits.evaluation.curves import Axis, Curves, Legend, Metric, Scale
 from gpbandits.evaluation.overlay import Overlay
 from gpbandits.evaluation.record import Record, join_trials
 
@@ -76,7 +76,7 @@ class Result(Curves):
     def plot(
         self,
         path: str | os.PathLike[str] | None = None,
-        scale: Scale = "linear",
+        scale: Scale | None = None,
         metric: Metric | Sequence[Metric] | None = None,
         bounds: Sequence[Overlay] = (),
         *,
@@ -85,12 +85,14 @@ class Result(Curves):
         ax: Axes | Sequence[Axes] | None = None,
         size: str | tuple[float, float] | None = None,
         title: str | None = None,
+        legend: Legend = "outside",
+        inset: bool = False,
     ) -> Figure:
         """Draw the mean of a metric with its 95 % interval; a notebook displays the figure.
 
         Args:
             path: path of a .png, .pdf or .svg file to write; by default no file.
-            scale: scale of the axes.
+            scale: scale of the axes. None is "linear", with a logarithmic vertical axis of simple regret.
             metric: the metric, or several with a panel each. None is `main_metric`: cumulative regret, or
                 budget regret where plays have a cost.
             bounds: bounds of theorems, made by `gpbandits.theory.overlays.bound`; rates need "log-log" axes,
@@ -101,6 +103,9 @@ class Result(Curves):
             size: "column" (3.3 inches wide) or "page" (6.9) for print, with the legend beneath and text of
                 7 points; or width and height in inches.
             title: title of the figure; by default the environment.
+            legend: "outside" draws it beside or beneath the axes, "direct" writes labels at the ends of the
+                curves, and False draws none.
+            inset: draw curves again, enlarged, where a much higher one flattens them.
 
         Returns:
             The matplotlib figure, which may be modified.
@@ -110,7 +115,19 @@ class Result(Curves):
 
         require(not isinstance(agents, str), "agents", "a list of labels", agents)
         shown = self if agents is None else self.select(agents)
-        figure = regret_figure(shown, scale, metric, bounds, x=x, ax=ax, size=size, title=title, order=agents)
+        figure = regret_figure(
+            shown,
+            scale,
+            metric,
+            bounds,
+            x=x,
+            ax=ax,
+            size=size,
+            title=title,
+            legend=legend,
+            inset=inset,
+            order=agents,
+        )
         if path is not None:
             save_figure(figure, path)
         return figure

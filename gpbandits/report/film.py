@@ -4,22 +4,42 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.acquisition.robust import RobustUCB
+from agents.acquisition.rules import UCB, Thompson
+from agents.agent.gp_agent import GPAgent
 from agents.registry import AgentSpec, resolve_agent
-from bandit_envs.basics.arguments import from_extra
+from bandit_envs.basics.arguments import from_extra, require
+from bandit_envs.basics.types import Floats
 from bandit_envs.environment.making import EnvLike, make
+from bandit_envs.rendering.limits import Limits
+from bandit_envs.rendering.scene import Scene
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import require_bandit
 from gpbandits.experiments.check import naming
+from gpbandits.theory.coverage import bands
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLOURS = 128  # of a picture
 HOLD = 3  # the last frame is shown so many times as long as the others
+
+
+class Moment(NamedTuple):
+    """A moment of a trial: the agent has chosen an action, which the environment has not run yet."""
+
+    env: Any
+    player: Any
+    observation: Any
+    action: Any  # None after the last round
 
 
 def frames(
@@ -31,25 +51,76 @@ def frames(
 ) -> Iterator[NDArray[np.uint8]]:
     """Yield pictures of trial 0 of `evaluate(seed=seed)`, from before the first round, (480, 640, 3) each.
 
+    The axes of all of them are those of the whole film.
+
     Args:
         environment: as for `evaluate`.
-        agent: as for `evaluate`; its posterior is drawn if it has a method `posterior(observation)`.
+        agent: as for `evaluate`. If it has a method `posterior(observation)`, the posterior is drawn: of a GP
+            agent with a width w as mean and mean ± w std, of others with 2 std; and beneath it the
+            acquisition function and the next play.
         seed: seed of the trial.
         count: largest number of pictures, evenly spread over the rounds.
         env_kwargs: keyword arguments of the environment.
     """
-    keywords = {"render_mode": "rgb_array"} | dict(env_kwargs or {})
-    for env, _ in moments(environment, agent, seed, count, keywords):
-        yield env.render()
+    yield from _drawn(scenes(environment, agent, seed, count, env_kwargs))
+
+
+def _drawn(shown: Sequence[Scene]) -> Iterator[NDArray[np.uint8]]:
+    with from_extra("eval", "films"):
+        from bandit_envs.rendering.picture import draw
+    limits = Limits.of(shown)
+    return (draw(scene, limits) for scene in shown)
+
+
+def scenes(
+    environment: EnvLike,
+    agent: AgentSpec,
+    seed: int = 0,
+    count: int = 40,
+    env_kwargs: Mapping[str, Any] | None = None,
+) -> list[Scene]:
+    """Return the contents of the pictures of `frames`."""
+    shown = [_scene(moment) for moment in moments(environment, agent, seed, count, env_kwargs or {})]
+    where = environment if isinstance(environment, str) else shown[0].name
+    return [scene._replace(title=f"{_label(agent)} on {where}") for scene in shown]
+
+
+def _label(agent: AgentSpec) -> str:
+    factory = resolve_agent(agent)
+    name = factory.name or getattr(factory.make, "__name__", type(factory.make).__name__)
+    return ", ".join([name, *(f"{option}={value}" for option, value in factory.options.items())])
+
+
+def _scene(moment: Moment) -> Scene:
+    """Return the scene with the band, the scores and the choice of the agent, where it has them."""
+    env, player, observation, action = moment
+    scene = Scene.of(env.unwrapped.simulator, player)
+    if action is None:
+        return scene._replace(half=_half(scene, player, observation))
+    chosen = env.get_wrapper_attr("setting").to_point(np.asarray(action))
+    scores = getattr(player, "scores", None)
+    fits = isinstance(scores, np.ndarray) and scores.shape == (1, len(scene.truth))
+    return scene._replace(
+        half=_half(scene, player, observation),
+        scores=scores[0].copy() if fits and scores is not None else None,
+        following=np.ravel(chosen),
+    )
+
+
+def _half(scene: Scene, player: Any, observation: Any) -> Floats | None:
+    """Return the half-width of the agent's band at the drawn points, (M,); None if it has no single band."""
+    if scene.belief is None or len(scene.costs) or not isinstance(player, GPAgent):
+        return None
+    if player.setting.continuous or not isinstance(player.rule, UCB | Thompson | RobustUCB):
+        return None
+    found = bands(player, np.asarray(observation)[None])
+    return found[0].half[0] if len(found) == 1 else None
 
 
 def moments(
     environment: EnvLike, agent: AgentSpec, seed: int, count: int, env_kwargs: Mapping[str, Any]
-) -> Generator[tuple[Any, Any], None, None]:
-    """Run the trial of `frames`, and yield the environment and the agent at each picture.
-
-    Except at the last picture, the agent has chosen its next action and the environment has not run it yet.
-    """
+) -> Generator[Moment, None, None]:
+    """Run the trial of `frames`, and yield the environment and the agent at each picture."""
     if count < 2:
         raise ValueError(f"count must be at least 2, the first and the last picture, got {count}")
     of_environment, of_agent = trial_seeds(seed, 0)
@@ -63,14 +134,13 @@ def moments(
     player.reset(of_agent)
     if "action_mask" in info and hasattr(player, "start"):
         player.start(info if getattr(player, "privileged", False) else _without_oracle(info))
-    env.unwrapped.watched = player  # type: ignore[attr-defined]
     shown = set(np.linspace(0, env.get_wrapper_attr("setting").horizon, count).astype(int).tolist())
     done, played = False, 0
     try:
         while True:
             action = None if done else player.act(observation)
             if played in shown or done:
-                yield env, player
+                yield Moment(env, player, observation, action)
             if done:
                 break
             following, reward, terminated, truncated, info = env.step(action)
@@ -92,18 +162,34 @@ class Film:
     Args:
         pictures: the frames in order, (height, width, 3) each.
         fps: frames a second; the last one stays longer.
+        scenes: what the frames show, for `strip`.
     """
 
-    def __init__(self, pictures: Iterable[NDArray[np.uint8]], fps: float = 5.0):
+    def __init__(self, pictures: Iterable[NDArray[np.uint8]], fps: float = 5.0, scenes: Sequence[Scene] = ()):
         check_speed(fps)
         with from_extra("eval", "films"):
             from PIL import Image
 
-        first, *others = (Image.fromarray(picture) for picture in pictures)
+        # The default palette gives a small star the colour of the many plays around it.
+        of = Image.Quantize.MAXCOVERAGE
+        first, *others = (Image.fromarray(picture).quantize(COLOURS, of) for picture in pictures)
         times = [round(1000 / fps)] * len(others) + [round(HOLD * 1000 / fps)]
         file = BytesIO()
         first.save(file, "GIF", save_all=True, append_images=others, duration=times, loop=0)
-        self.gif, self.length = file.getvalue(), 1 + len(others)
+        self.gif, self.length, self.scenes = file.getvalue(), 1 + len(others), list(scenes)
+
+    def strip(self, rounds: Sequence[int]) -> Figure:
+        """Return a figure for print, 6.9 inches wide, of the choices in some rounds, the first of which is 1.
+
+        Args:
+            rounds: rounds that the film shows; a film of T rounds shows all of them with `count=T + 1`.
+        """
+        from bandit_envs.rendering.picture import strip
+
+        shown = {scene.total + 1: scene for scene in self.scenes}
+        usable = len(rounds) > 0 and all(each in shown for each in rounds)
+        require(usable, "rounds", f"some of {', '.join(map(str, shown))}, which the film shows", rounds)
+        return strip([shown[each] for each in rounds], Limits.of(self.scenes))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the GIF to a .gif file; its folder is made if it is missing."""
@@ -125,14 +211,15 @@ def watch(
     env_kwargs: Mapping[str, Any] | None = None,
     fps: float = 5.0,
 ) -> Film:
-    """Return a film of an agent in one trial: the true mean, the actions and the agent's posterior.
+    """Return a film of an agent in one trial: the true mean, the plays, its band and its next choice.
 
     Args:
         environment, agent, seed, count, env_kwargs: see `frames`.
         fps: frames a second.
     """
     check_speed(fps)
-    return Film(frames(environment, agent, seed, count, env_kwargs), fps)
+    shown = scenes(environment, agent, seed, count, env_kwargs)
+    return Film(_drawn(shown), fps, shown)
 
 
 def save_gif(pictures: Iterable[NDArray[np.uint8]], path: str | os.PathLike[str], fps: float = 5.0) -> int:

@@ -75,7 +75,7 @@ def play_bands(
     rounds: list[tuple[Floats, ...]] = []
     for t in range(problem.horizon):
         truth = arriving * _truth(env, t)
-        ratio, width = _measured(player, truth, _bands(player, observation))
+        ratio, width = _measured(player, truth, bands(player, observation))
         action = player.act(observation)
         following, reward, _, _, info = env.step(action)
         if _ends_batch(player, t):
@@ -89,7 +89,7 @@ def play_bands(
     return Bands(ratio, width, gain, np.cumsum(regret, axis=1), noise)
 
 
-def _bands(agent: GPAgent, observation: Floats) -> list[Band]:
+def bands(agent: GPAgent, observation: Floats) -> list[Band]:
     """Return the bands of the coming round at the arms of each trial's context."""
     belief, rule, context = agent.belief, agent.rule, agent.setting.context_index(observation)
     if isinstance(belief, Eliminating):

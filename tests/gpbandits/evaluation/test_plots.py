@@ -1,5 +1,6 @@
 """Figures of results as people ask for them: of some agents, of several metrics, on axes of their own."""
 
+import itertools
 import os
 
 import matplotlib.figure
@@ -76,6 +77,47 @@ def test_axes_of_ones_own_are_drawn_on():
     assert result().plot(ax=pair, metric=["cumulative", "simple"]) is pair[0].figure
 
 
+@pytest.mark.parametrize("scale", ["linear", "log-log"])
+def test_panels_that_share_their_height_show_all_curves(scale):
+    low, high = result(), result(factor=50.0)
+    left, right = axes = matplotlib.figure.Figure().subplots(1, 2, sharey=True)
+    for each, shown in zip(axes, (low, high), strict=True):
+        shown.plot(ax=each, scale=scale, legend=False)
+        assert each.get_legend() is None
+    assert left.get_ylim() == right.get_ylim()
+    assert right.get_ylim()[1] >= max(regret[:, -1].mean() for regret in high.regret.values())
+
+
+def test_a_band_below_zero_is_not_cut():
+    axes = result(shift=-1.0, num_constraints=1).plot().axes[0]
+    assert axes.get_ylim()[0] <= min(path.vertices[:, 1].min() for path in bands(axes))
+    assert result().plot().axes[0].get_ylim()[0] == 0.0
+
+
+def bands(axes):
+    return [path for each in axes.collections for path in each.get_paths()]
+
+
+def test_simple_regret_is_logarithmic_unless_a_scale_is_named():
+    left, right = result().plot(metric=["cumulative", "simple"]).axes
+    assert (left.get_yscale(), right.get_yscale(), right.get_xscale()) == ("linear", "log", "linear")
+    assert result().plot(metric="simple", scale="linear").axes[0].get_yscale() == "linear"
+
+
+@pytest.mark.parametrize("scale", ["linear", "log-log"])
+def test_direct_labels_have_the_colours_and_the_order_of_the_curves_and_do_not_overlap(scale):
+    figure = result(labels=("first", "second", "third")).plot(scale=scale, legend="direct")
+    axes = figure.axes[0]
+    figure.canvas.draw()
+    assert axes.get_legend() is None
+    assert [text.get_text() for text in axes.texts] == ["first", "second", "third"]
+    for text, line in zip(axes.texts, axes.lines, strict=True):
+        assert text.get_color() == line.get_color()
+    ends = [line.get_ydata()[-1] for line in axes.lines]
+    boxes = [axes.texts[i].get_window_extent() for i in np.argsort(ends)]
+    assert all(below.y1 <= above.y0 + 1 for below, above in itertools.pairwise(boxes))
+
+
 def test_size_and_title_are_those_that_are_given():
     figure = result().plot(size=(3, 2), title="mine")
     assert tuple(figure.get_size_inches()) == (3, 2)
@@ -94,6 +136,7 @@ def test_size_and_title_are_those_that_are_given():
         ({"size": (3, 2), "ax": own_axes()}, "size must be left out beside ax"),
         ({"ax": "left"}, "ax must be 1 axes"),
         ({"ax": own_axes(), "metric": ["cumulative", "simple"]}, "ax must be 2 axes"),
+        ({"legend": True}, 'legend must be False, "outside" or "direct"'),
         ({"metric": []}, "metric must be the name"),
         ({"metric": 3}, "metric must be the name"),
         ({"metric": ["cumulative", "total"]}, "choose one of budget, cumulative, average"),
@@ -155,14 +198,15 @@ def test_text_of_vector_figures_is_text_of_embedded_truetype(tmp_path):
 
 def test_curves_that_another_flattens_are_drawn_again_in_an_inset():
     res = result()
-    flat, others = res.plot(), res.plot(agents=["GP-UCB", "random"])
+    flat, others = res.plot(inset=True), res.plot(agents=["GP-UCB", "random"], inset=True)
+    assert res.plot().axes[0].child_axes == []  # nobody asked
     (inset,) = flat.axes[0].child_axes
     low = [res.regret[label].mean(axis=0)[-1] for label in ("GP-UCB", "GP-TS")]
     assert max(low) < inset.get_ylim()[1] < 1.2 * max(low)
     assert len(inset.lines) == 3
     assert len(inset.collections) == 3  # the intervals
     assert others.axes[0].child_axes == []  # one curve is seen well enough
-    assert res.plot(scale="log-log").axes[0].child_axes == []
+    assert res.plot(scale="log-log", inset=True).axes[0].child_axes == []
 
 
 def test_no_inset_hides_a_curve():

@@ -5,8 +5,9 @@ import pytest
 from PIL import Image
 from study_cases import called
 
-from gpbandits import cli, evaluate
-from gpbandits.report.film import frames
+from bandit_envs.rendering.limits import Limits
+from gpbandits import cli, evaluate, watch
+from gpbandits.report.film import frames, scenes
 
 KWARGS = {"num_arms": 20, "horizon": 8}
 
@@ -96,3 +97,36 @@ def test_an_agent_that_cannot_be_made_ends_a_command_in_one_line(tmp_path, monke
         "gpbandits: agent 'unmakeable:agent' for 'GPBandit-GP-v0' cannot be made: KeyError: 'boo' "
         "(--debug shows where)"
     ]
+
+
+def test_a_scene_has_the_agents_own_band_its_scores_and_the_action_that_is_played():
+    env_kwargs = {"num_arms": 20, "horizon": 8}
+    shown = scenes("GPBandit-GP-v0", ("gp-ucb", {"width": 3.0}), seed=4, count=9, env_kwargs=env_kwargs)
+    agent = {"it": ("gp-ucb", {"width": 3.0})}
+    played = evaluate("GPBandit-GP-v0", agent, trials=1, seed=4, env_kwargs=env_kwargs)
+    for scene, action in zip(shown[:-1], played.actions["it"][0], strict=True):
+        mean, std = scene.belief
+        np.testing.assert_allclose(scene.half, 3.0 * std)
+        np.testing.assert_allclose(scene.scores, mean + 3.0 * std)
+        assert scene.scores[action] >= scene.scores.max() - 1e-9
+        np.testing.assert_array_equal(scene.following, scene.features[action])
+        assert scene.title == "gp-ucb, width=3.0 on GPBandit-GP-v0"
+    assert shown[-1].following is None
+
+
+def test_all_pictures_of_a_film_have_the_same_axes():
+    shown = scenes("GPBandit-GP-v0", "gp-ucb", count=9, env_kwargs=KWARGS)
+    of_all, of_first = Limits.of(shown), Limits.of(shown[:1])
+    for low, high in (of_all.reward, of_all.scores, of_all.regret):
+        assert low < high
+    assert of_all.regret[1] > of_first.regret[1]
+    wide = shown[0].belief[0] + shown[0].half
+    assert of_all.reward[1] >= wide.max()  # the first band is the widest
+
+
+def test_a_strip_has_a_column_a_round_and_names_the_rounds_that_there_are():
+    film = watch("GPBandit-GP-v0", "gp-ucb", count=9, env_kwargs=KWARGS)
+    figure = film.strip([2, 5])
+    assert [axes.get_title() for axes in figure.axes] == ["round 2", "round 5", "", ""]
+    with pytest.raises(ValueError, match=r"rounds must be some of 1, 2, .*got \[30\]"):
+        film.strip([30])

@@ -16,7 +16,7 @@ SILENT = {"bandit-oco", "gp-ucb-noiseless-constraints", "gp-ucb-noisy-constraint
 
 
 def last_scene(name, **options):
-    *_, (env, player) = moments("GPBandit-Constrained-v0", (name, options), 0, 2, KWARGS)
+    *_, (env, player, *_) = moments("GPBandit-Constrained-v0", (name, options), 0, 2, KWARGS)
     return Scene.of(env.unwrapped.simulator, player), player
 
 
