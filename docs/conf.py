@@ -1,7 +1,7 @@
 """Sphinx configuration: `sphinx-build -W docs build/docs`.
 
-It runs every example whose code has changed since, some minutes at first, but for those whose measurements
-are not on this machine: nothing is downloaded. `-D plot_gallery=0` runs none, and
+It runs the tutorials and every example whose code has changed since, some minutes at first, but for examples
+whose measurements are not on this machine: nothing is downloaded. `-D plot_gallery=0` runs no example, and
 `-D sphinx_gallery_conf.filename_pattern='quickstart|own_rule'` those whose names match.
 """
 
@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from cells import keep_in_one_line
 from docstrings import process, skip
 from gallery import copied_examples, runnable
+from outputs import show_outputs
 from reference import write_reference
 
 project = "gpbandits"
@@ -53,6 +54,7 @@ def setup(app):  # noqa: D103
     for kind in ("environment", "agent", "part", "command"):
         app.add_object_type(kind, kind, objname=kind)
     app.connect("builder-inited", lambda app: write_reference(Path(app.srcdir) / "generated"))
+    app.connect("source-read", show_outputs)
     app.connect("autodoc-skip-member", skip)
     app.connect("autodoc-process-docstring", process, priority=400)  # before napoleon
     app.connect("doctree-read", keep_in_one_line)

@@ -1,4 +1,4 @@
-"""The guides as Jupyter notebooks, of their text and their Python cells.
+"""The tutorials and guides as Jupyter notebooks, of their text and their Python cells.
 
 python docs/notebooks.py FOLDER
 """
@@ -12,7 +12,7 @@ import jupytext
 import nbformat
 from nbformat import v4
 
-GUIDES = Path(__file__).parent / "guides"
+FOLDERS = [Path(__file__).parent / name for name in ("tutorials", "guides")]
 INSTALL = (
     '%pip install "gpbandits[eval,rl]"  # works once the package is published; until then from a checkout'
 )
@@ -21,7 +21,8 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 def guides() -> list[Path]:
     """The sources, one a notebook."""
-    return sorted(page for page in GUIDES.glob("*.md") if "```python" in page.read_text(encoding="utf-8"))
+    pages = (page for folder in FOLDERS for page in sorted(folder.glob("*.md")))
+    return [page for page in pages if "```python" in page.read_text(encoding="utf-8")]
 
 
 def notebook(guide: Path) -> nbformat.NotebookNode:

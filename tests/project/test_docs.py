@@ -17,6 +17,7 @@ from gpbandits import cli
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
+TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -61,7 +62,7 @@ def test_the_commands_of_the_quickstart_run_in_order(tmp_path, monkeypatch):
     assert Path("results/first/report.html").exists()
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES, *TUTORIALS], ids=lambda page: page.stem)
 def test_every_command_of_a_page_exists_and_names_files_that_exist(page):
     lines = [
         line for block in blocks(page, "bash") for line in block.splitlines() if line.startswith("gpbandits")

@@ -1,4 +1,4 @@
-"""The guides run as the notebooks that are made of them, in a kernel of Jupyter."""
+"""The tutorials and guides run as the notebooks that are made of them, in a kernel of Jupyter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from running_notebooks import outputs, run
 nbformat = pytest.importorskip("nbformat", reason="needs jupytext")
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "notebooks.py"), run_name="notebooks")
 GUIDES = SCRIPT["guides"]()
-NEEDS = {"stable_baselines3": "stable_baselines3"}
+NEEDS = dict.fromkeys(("stable_baselines3", "reinforcement"), "stable_baselines3")
 
 
 @pytest.mark.long
@@ -25,7 +25,7 @@ def test_a_guide_runs_in_a_kernel_without_a_warning(guide, tmp_path):
 
 def test_a_notebook_has_all_text_and_code_of_its_guide_and_no_output(tmp_path):
     SCRIPT["write"](tmp_path)
-    assert len(GUIDES) >= 6
+    assert len(GUIDES) >= 10
     for guide in GUIDES:
         made = nbformat.read(tmp_path / f"{guide.stem}.ipynb", as_version=4)
         nbformat.validate(made)

@@ -18,7 +18,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 RECIPE = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8"))
 JOBS = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))["jobs"]
-RELATIVE = re.compile(r"\]\((?!https?://)([^)#]+)")
+RELATIVE = re.compile(r"""(?:\]\(|src=")(?!https?://)([^)#"]+)""")
 
 
 def command(name: str) -> str:
@@ -58,7 +58,8 @@ def test_links_of_the_readme_lead_somewhere_and_the_workflow_makes_them_absolute
     made = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert RELATIVE.findall(made) == []
     assert re.search(r"!\[[^]]*\]\(https://host/o/r/raw/v1/docs/figures/", made)
-    assert "](https://host/o/r/blob/v1/docs/concepts.md" in made
+    assert 'src="https://host/o/r/raw/v1/docs/figures/front/film.gif"' in made
+    assert "](https://host/o/r/blob/v1/docs/agents.md" in made
 
 
 def test_the_workflow_refuses_placeholders_and_tags_of_other_versions(tmp_path):

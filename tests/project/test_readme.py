@@ -1,4 +1,4 @@
-"""What the README says runs."""
+"""What the README says runs, prints what it shows, and is short enough to be read."""
 
 import re
 from pathlib import Path
@@ -7,37 +7,80 @@ from typing import Any
 import numpy as np
 import pytest
 
+import agents
+from bandit_envs.environment.registration import IDS
+from gpbandits import check_agent, evaluate
+from gpbandits.evaluation.table import Table
+
 ROOT = Path(__file__).parents[2]
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+SHOWN = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
+NUMBER = re.compile(r"[-+]?\d+\.?\d*")
 
 
-def test_the_python_blocks_of_the_readme_run_in_order(
+def row(line: str) -> list[str]:
+    """The cells of a line of the table."""
+    return re.split(r"\s{2,}", line.strip())
+
+
+def test_the_python_blocks_run_in_order_and_print_the_table_that_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     for block in BLOCKS:
         exec(compile(block, "README.md", "exec"), names)
     assert len(BLOCKS) >= 5
-    assert (tmp_path / "regret.png").stat().st_size > 10_000
+    assert all((tmp_path / name).stat().st_size > 10_000 for name in ("regret.png", "gp-ucb.gif"))
+    table = names["result"].table()
+    assert isinstance(table, Table)
+    header, *lines = SHOWN[0].splitlines()
+    chosen = [table.header.index(name) for name in row(header)]
+    for line, cells in zip(lines, table.rows, strict=True):
+        label, *shown = row(line)
+        assert label == cells[chosen[0]]
+        for ours, theirs in zip(shown, [cells[i] for i in chosen[1:]], strict=True):
+            printed, computed = (np.array(NUMBER.findall(each), dtype=float) for each in (ours, theirs))
+            # Other processors round differently, and runs may part: one printed digit less is compared.
+            np.testing.assert_allclose(computed, printed, rtol=0.05)
 
 
 def test_the_template_credits_late_rewards_to_the_arms_that_earned_them() -> None:
-    from gpbandits import check_agent, evaluate
-
     (block,) = [block for block in BLOCKS if "class EpsilonGreedy" in block]
-    names: dict[str, Any] = {"np": np}
-    exec(compile(block.partition("from gpbandits")[0], "README.md", "exec"), names)
+    names: dict[str, Any] = {}
+    exec(compile(block.partition("\n\ncheck_agent(")[0], "README.md", "exec"), names)
     template = names["EpsilonGreedy"]
     check_agent(template)
     regret = evaluate("GPBandit-Delayed-v0", {"it": template, "random": "random"}, trials=8).regret
-    assert regret["it"][:, -1].mean() < 0.5 * regret["random"][:, -1].mean()  # about 0.35; 0.95 otherwise
+    assert regret["it"][:, -1].mean() < 0.75 * regret["random"][:, -1].mean()  # about 0.62
 
 
-def test_every_id_and_agent_is_in_the_readme() -> None:
-    import agents
-    from bandit_envs.environment.registration import IDS
+def test_the_readme_has_700_to_900_words_and_counts_what_is_registered() -> None:
+    assert 700 <= len(README.split()) <= 900
+    assert f"{len(IDS)} [Gymnasium]" in README
+    ours = [name for name in agents.names() if name in (ROOT / "pyproject.toml").read_text(encoding="utf-8")]
+    assert f"{len(ours)} agents" in README
 
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+
+def test_the_speed_in_the_readme_is_that_of_the_page_of_measurements() -> None:
+    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    assert re.search(r"W1 \| gpbandits \| 100 \|", page)
+    assert re.search(r"W1 \| scikit-learn \| \d+ \| 350 ", page)
+    assert "[100 µs](docs/performance.md), 350 times" in README
+
+
+def test_every_id_and_agent_is_on_its_page() -> None:
+    environments, entrants = (
+        (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("environments", "agents")
+    )
     ours = [name for name in agents.names() if hasattr(agents, name.replace("-", "_"))]
-    assert [name for name in (*IDS, *ours) if f"`{name}`" not in text] == []
+    assert [env_id for env_id in IDS if f"`{env_id}`" not in environments] == []
+    assert [name for name in ours if f"`{name}`" not in entrants] == []
+
+
+def test_every_name_in_the_readme_is_registered() -> None:
+    named = set(re.findall(r"`([a-z]+-[a-z-]+)`", README))
+    assert len(named) > 10
+    assert [name for name in named if name not in agents.names()] == []
+    assert set(re.findall(r"GPBandit-\w+-v0", README)) <= set(IDS)

@@ -1,0 +1,60 @@
+"""Run the Python blocks of the tutorials, and show beneath each what it prints and its last value."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+BLOCK = re.compile(r"^```python\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
+NEEDS = {"reinforcement": "stable_baselines3"}
+
+
+def show_outputs(app: Any, name: str, source: list[str]) -> None:
+    """Add the outputs to a page of the folder `tutorials` (an event handler of `source-read`)."""
+    folder, _, stem = name.rpartition("/")
+    if folder == "tutorials" and find_spec(NEEDS.get(stem, "numpy")):
+        source[0] = with_outputs(source[0], Path(app.srcdir) / "generated" / "tutorials" / stem)
+
+
+def with_outputs(text: str, folder: Path) -> str:
+    """Return the text with an output after each block; pictures are written into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    return BLOCK.sub(lambda block: block[0] + _output(block[1], names, folder), text)
+
+
+def _output(code: str, names: dict[str, Any], folder: Path) -> str:
+    """Return what a block prints as text, and its last value as a picture."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.chdir(folder):
+        value = _run(code, names)
+    shown = f"\n```text\n{printed.getvalue().rstrip()}\n```\n" if printed.getvalue().strip() else ""
+    return shown + _picture(value, folder)
+
+
+def _run(code: str, names: dict[str, Any]) -> Any:
+    """Run a block, and return the value of its last line if that is an expression."""
+    *first, last = ast.parse(code).body
+    exec(compile(ast.Module(first, []), "tutorial", "exec"), names)
+    if isinstance(last, ast.Expr):
+        return eval(compile(ast.Expression(last.value), "tutorial", "eval"), names)
+    exec(compile(ast.Module([last], []), "tutorial", "exec"), names)
+    return None
+
+
+def _picture(value: Any, folder: Path) -> str:
+    if isinstance(gif := getattr(value, "gif", None), bytes):
+        data, suffix, title = gif, "gif", "The film"
+    elif hasattr(value, "_repr_png_"):
+        data, suffix, title = value._repr_png_(), "png", "The figure"
+    else:
+        return ""
+    file = folder / f"{sha256(data).hexdigest()[:12]}.{suffix}"
+    file.write_bytes(data)
+    return f"\n![{title} that the last line shows](/generated/tutorials/{folder.name}/{file.name})\n"
