@@ -1,4 +1,7 @@
-"""Run the Python blocks of the tutorials, and show beneath each what it prints and its last value."""
+"""Run the Python blocks of the tutorials, and show beneath each what it prints and its last value.
+
+python docs/outputs.py FOLDER < PAGE
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,12 @@ import ast
 import contextlib
 import io
 import re
+import subprocess
+import sys
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 BLOCK = re.compile(r"^```python\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
@@ -19,12 +25,19 @@ def show_outputs(app: Any, name: str, source: list[str]) -> None:
     """Add the outputs to a page of the folder `tutorials` (an event handler of `source-read`)."""
     folder, _, stem = name.rpartition("/")
     if folder == "tutorials" and find_spec(NEEDS.get(stem, "numpy")):
-        source[0] = with_outputs(source[0], Path(app.srcdir) / "generated" / "tutorials" / stem)
+        # In a process of its own: autodoc replaces the signatures of the functions that it documents.
+        place = Path(app.srcdir) / "generated" / "tutorials" / stem
+        command = [sys.executable, __file__, str(place)]
+        done = subprocess.run(command, input=source[0], capture_output=True, text=True, encoding="utf-8")
+        if done.returncode:
+            raise RuntimeError(f"{name} cannot be run:\n{done.stderr}")
+        source[0] = done.stdout
 
 
 def with_outputs(text: str, folder: Path) -> str:
     """Return the text with an output after each block; pictures are written into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+    rmtree(folder, ignore_errors=True)  # a block may go on with a file of an earlier run
+    folder.mkdir(parents=True)
     names: dict[str, Any] = {"__name__": "__main__"}
     return BLOCK.sub(lambda block: block[0] + _output(block[1], names, folder), text)
 
@@ -58,3 +71,9 @@ def _picture(value: Any, folder: Path) -> str:
     file = folder / f"{sha256(data).hexdigest()[:12]}.{suffix}"
     file.write_bytes(data)
     return f"\n![{title} that the last line shows](/generated/tutorials/{folder.name}/{file.name})\n"
+
+
+if __name__ == "__main__":
+    sys.stdin.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    print(with_outputs(sys.stdin.read(), Path(sys.argv[1])), end="")

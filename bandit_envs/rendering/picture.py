@@ -129,7 +129,7 @@ def strip(scenes: Sequence[Scene], limits: Limits) -> ShownFigure:
         axes.tick_params(labelsize=PRINT_FONT)
         axes.xaxis.set_major_locator(MaxNLocator(3))
         for line in axes.lines:
-            line.set_markersize(0.6 * line.get_markersize())
+            line.set_markersize(0.75 * line.get_markersize())
         for text in (axes.title, axes.xaxis.label, axes.yaxis.label):
             text.set_fontsize(PRINT_FONT)
     handles = grid[0, 0].get_legend_handles_labels()

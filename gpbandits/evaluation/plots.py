@@ -91,6 +91,9 @@ def regret_figure(
     _head(panels, result.environment if title is None else title, own=ax is None)
     if legend == "outside":
         _explain(panels, result, order or result.ordered)
+    elif legend == "direct" and ax is None and (notes := [mark.footnote for mark in marks_in([result])]):
+        beneath: dict[str, Any] = {"loc": "outside lower left", "frameon": False, "alignment": "left"}
+        panels.figure.legend([], [], title="\n".join(notes), title_fontsize="small", **beneath)
     panels.fit()
     return panels.figure
 

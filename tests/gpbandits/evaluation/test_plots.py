@@ -104,6 +104,12 @@ def test_simple_regret_is_logarithmic_unless_a_scale_is_named():
     assert result().plot(metric="simple", scale="linear").axes[0].get_yscale() == "linear"
 
 
+def test_direct_labels_leave_no_mark_unexplained():
+    marked = result(privileged={"GP-TS"})
+    assert legend_title(marked.plot(legend="direct")) == marks_in([marked])[0].footnote
+    assert result().plot(legend="direct").legends == []
+
+
 @pytest.mark.parametrize("scale", ["linear", "log-log"])
 def test_direct_labels_have_the_colours_and_the_order_of_the_curves_and_do_not_overlap(scale):
     figure = result(labels=("first", "second", "third")).plot(scale=scale, legend="direct")
