@@ -210,7 +210,7 @@ def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits) -> None:
     span = limits.shade
     _draw_values(places["truth"], scene.features, scene.truth, "mean reward", span)
     _draw_region(places["truth"], scene.features[~scene.feasible], len(scene.features))
-    _draw_plays(places["truth"], scene, *scene.plays.T, limits)
+    _draw_plays(places["truth"], scene, scene.plays[:, 0], scene.plays[:, 1], limits)
     if scene.following is not None:
         places["truth"].plot(
             *scene.following,
