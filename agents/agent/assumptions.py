@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,9 +19,9 @@ from ..kernels.amplitude import has_length_scale, inflation, shortened
 from ..model.defaults import multiple
 from ..model.hyperparameters import Fitter
 from ..model.model import Model
-from ..model.rounds import Clock, in_time
+from ..model.rounds import PENDING, Clock, Rows, in_time
 from ..objectives.base import Objective
-from .book import PENDING, Book, Rows
+from .book import Book
 from .generators import Streams
 
 FORM = "pairs"  # the posterior that is cheapest to build again: it keeps no prior covariance
@@ -28,7 +30,41 @@ FEWEST_VALUES = 2  # one says nothing about a length-scale
 MOST_POWER = 16.0  # T^16 is a number for every horizon that is played
 THE_TRIAL = np.zeros(1, dtype=np.int64)
 
-Fit = list[float] | None  # logarithms and the mean's rise; empty if it failed; None of too few values
+Fit = list[Any] | None  # logarithms and the mean's rise; empty if it failed; None of too few values
+
+
+class Fits(list[Fit]):
+    """What the fits of a trial found, in order; while its history is replayed, they find what was noted."""
+
+    _noted: deque[Fit] | None = None  # those to come in a replay
+
+    def find(self, search: Callable[[], Fit], *sizes: int) -> Fit:
+        """Return what the next fit finds; one that was noted must have one of these sizes."""
+        fit = search() if self._noted is None else self._take(self._noted, sizes)
+        self.append(fit)
+        return fit
+
+    @contextmanager
+    def replaying(self, noted: Sequence[Fit]) -> Iterator[None]:
+        """Make all noted fits again within, by taking what they found."""
+        self._noted = deque(noted)
+        yield
+        if self._noted:
+            raise ValueError(f"the notes have {len(self._noted)} fits more than were made")
+        self._noted = None
+
+    @property
+    def to_come(self) -> bool:
+        """Return whether a noted fit that found something is still to come."""
+        return any(self._noted or ())
+
+    def _take(self, noted: deque[Fit], sizes: tuple[int, ...]) -> Fit:
+        if not noted:
+            raise ValueError(f"the notes have {len(self)} fits, fewer than were made")
+        fit = noted.popleft()
+        if fit is not None and len(fit) not in sizes:
+            raise ValueError(f"a fit in the notes must be {sizes[-1]} numbers, got {len(fit)}")
+        return fit
 
 
 class Learner(Protocol):
@@ -71,11 +107,10 @@ class Given:
         """Return what does not follow from the history, as data."""
         return {}
 
-    def recall(self, notes: Mapping[str, Any]) -> None:
-        """Prepare to meet the same history again, up to these notes."""
-
-    def resume(self) -> None:
-        """Go on: the history has been met again."""
+    @contextmanager
+    def replaying(self, notes: Mapping[str, Any]) -> Iterator[None]:
+        """Meet the same history again within, up to these notes."""
+        yield
 
     @property
     def will_change(self) -> bool:
@@ -106,8 +141,7 @@ class Learnt(Given):
         self._fitter = Fitter(model.kernel, noise, model.deviation**2, learning.mean, learning.spreads)
         (self._rng,) = streams.of("fits")
         self.failed_fits, self._overdue, self._last_round = 0, False, 0
-        self.fits: list[Fit] = []  # what each found
-        self._recalled: deque[Fit] | None = None  # those to come, while the history is met again
+        self.fits = Fits()
 
     def after(self, agent: Learner) -> Model | None:
         """Fit when it is time, and return the model that was found."""
@@ -116,8 +150,7 @@ class Learnt(Given):
         if not self._overdue or self.waits:
             return None
         self._overdue = False
-        fit = self._found(agent) if self._recalled is None else self._recall_fit(self._recalled)
-        self.fits.append(fit)
+        fit = self.fits.find(partial(self._found, agent), 0, len(self._fitter.latest) + 1)
         if not fit:
             self.failed_fits += fit is not None
             return None
@@ -148,20 +181,16 @@ class Learnt(Given):
         """Return what the fits found."""
         return {FITS: self.fits}
 
-    def recall(self, notes: Mapping[str, Any]) -> None:
-        """Prepare to meet the same history again, and to find what was found."""
-        self._recalled = deque(notes[FITS])
-
-    def resume(self) -> None:
-        """Go on: all fits have been made again."""
-        if self._recalled:
-            raise ValueError(f"the notes have {len(self._recalled)} fits more than were made")
-        self._recalled = None
+    @contextmanager
+    def replaying(self, notes: Mapping[str, Any]) -> Iterator[None]:
+        """Meet the same history again within, and find what was found."""
+        with self.fits.replaying(notes[FITS]):
+            yield
 
     @property
     def will_change(self) -> bool:
         """Return whether noted fits are still to come."""
-        return any(self._recalled or ())
+        return self.fits.to_come
 
     def _due(self, rounds: int, epoch: int) -> bool:
         """Return whether so many rounds end an epoch in which a fit was due; usually each round is one."""
@@ -175,14 +204,6 @@ class Learnt(Given):
             return None
         found = self._fitter.fit(agent.features, point, value, self.learning.restarts, self._rng, weight)
         return [] if found is None else [*self._fitter.latest.tolist(), found.centre]
-
-    def _recall_fit(self, to_come: deque[Fit]) -> Fit:
-        if not to_come:
-            raise ValueError(f"the notes have {len(self.fits)} fits, fewer than were made")
-        fit, size = to_come.popleft(), len(self._fitter.latest) + 1
-        if fit and len(fit) != size:
-            raise ValueError(f"a fit in the notes must be {size} numbers, got {len(fit)}")
-        return fit
 
     def _weights(self, agent: Learner, rows: Rows, here: Bools) -> Floats | None:
         if not agent.belief.weighs:

@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..model.rounds import ByRound
+from ..model.rounds import PENDING, ByRound, Rows
 
 COLLECTED, UNPLAYED = -1, -2  # in the place of the point of a pending play
-PENDING = -1  # in the place of the round in which feedback was delivered
 NOTHING = np.empty(0, dtype=np.int64)
-
-
-class Rows(NamedTuple):
-    """Plays, (n,) each; trials ascend, and rounds within a trial."""
-
-    trial: Ints
-    point: Ints
-    round: Ints
-    arrived: Ints  # the round in which feedback was delivered, or `PENDING`
-    reward: Floats
-    cost: Floats  # (n, C)
-    weight: Floats  # how many plays of the model's noise it counts as, NaN where that is not published
-
-    def where(self, kept: Bools | slice) -> Rows:
-        """Return some of the rows."""
-        return Rows._make(each[kept] for each in self)
 
 
 class Book:
@@ -113,11 +95,13 @@ class Book:
         since[trial] = first
         self.since = since
 
-    def pending(self) -> tuple[Ints, Ints, Ints]:
-        """Return the plays that count and are pending: trials, points and rounds, (n,) each, ascending."""
+    def pending(self) -> Rows:
+        """Return the plays that count and are pending; books that keep no feedback know these too."""
         points = self._pending[: self.rounds].T  # (B, T)
         trial, rounds = ((points >= 0) & (np.arange(self.rounds) >= self._begun[:, None])).nonzero()
-        return trial, points[trial, rounds], rounds
+        unknown, cost = np.full(len(trial), np.nan), self._blank["cost"][trial]
+        arrived = np.full(len(trial), PENDING)
+        return Rows(trial, points[trial, rounds], rounds, arrived, unknown, cost, unknown)
 
     def rows(self, trial: Ints) -> Rows:
         """Return the plays of some trials, (n,) ascending, that count and are pending or were observed."""

@@ -72,8 +72,8 @@ State = list[int]  # of one generator
 class Resumable(abc.ABC):
     """The state is a function of the history; `notes` holds the generator states that `act` consumed.
 
-    Between `recall` and `resume` the history is replayed, with `skip` in place of calls of `act` that change
-    nothing but generators. The restored state equals, bit for bit, that of a full replay.
+    Within `replaying` the history is told again, with `skip` in place of calls of `act` that change nothing
+    but generators. The restored state equals, bit for bit, that of a full replay.
     """
 
     @property
@@ -90,15 +90,14 @@ class Resumable(abc.ABC):
         """Return, as data, the state that the history does not determine; None if `act` must be replayed."""
         return {role: list(map(state_of, rngs)) for role, rngs in self.generators.items()}
 
-    def recall(self, notes: Mapping[str, Any]) -> None:  # noqa: B027 (most agents need no preparation)
-        """Prepare, after a reset, for the replay of the history up to these notes."""
-
     @abc.abstractmethod
     def skip(self) -> None:
         """Stand in for a call of `act`: make the one draw that it always makes, for ties."""
 
-    def resume(self, notes: Mapping[str, Any]) -> None:
-        """Set the generators to the noted states, once the history has been replayed."""
+    @contextmanager
+    def replaying(self, notes: Mapping[str, Any]) -> Iterator[None]:
+        """Replay within, after a reset, the history up to these notes; then set the noted states."""
+        yield
         for role, rngs in self.generators.items():
             for rng, state in zip(rngs, notes[role], strict=True):
                 set_state(rng, state)

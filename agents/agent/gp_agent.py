@@ -23,14 +23,14 @@ from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..model.choice import KEY, TieBreaker, argmax_with_ties, offered_in, only_offered, require_offered
 from ..model.model import Model
-from ..model.rounds import Clock, in_time
+from ..model.rounds import PENDING, Clock, in_time
 from ..model.units import told_weights
 from ..objectives.base import NOTHING, Objective, Revision, Reward
 from ..protocol import Shown
 from ..restarts.base import Never, Restart
 from ..validation import require_reset, require_trials, seeds_of
 from .assumptions import Given
-from .book import PENDING, Book
+from .book import Book
 from .candidates import ArmsView
 from .generators import Resumable, Streams, build
 from .queries import Answers, Declared
@@ -97,14 +97,11 @@ class GPAgent(Answers, Resumable, Shown):
         noted = super().notes() if plain else None
         return None if noted is None else {**noted, **self.assumptions.notes()}
 
-    def recall(self, notes: Mapping[str, Any]) -> None:
+    @contextmanager
+    def replaying(self, notes: Mapping[str, Any]) -> Iterator[None]:
         """See `Resumable`."""
-        self.assumptions.recall(notes)
-
-    def resume(self, notes: Mapping[str, Any]) -> None:
-        """See `Resumable`."""
-        self.assumptions.resume()
-        super().resume(notes)
+        with super().replaying(notes), self.assumptions.replaying(notes):
+            yield
 
     @property
     def leaves_traces(self) -> bool:
@@ -288,7 +285,9 @@ class GPAgent(Answers, Resumable, Shown):
         self._opening = self.belief if incumbent_first else None
         self._assume(replace(self.model, initial=0))
         self.belief = build(self._parts[0], self.model, self.streams, "belief", self._size)
-        self.belief.resume(self.round, *self.book.pending())
+        rows = self.book.pending()
+        awaited = in_time(self.clock.delay(rows.round, self.round), self.belief.window)
+        self.belief.condition(self.round, rows.where(awaited), self.clock)
         self.t[:] = 1
 
     def _learn(
@@ -327,16 +326,14 @@ class GPAgent(Answers, Resumable, Shown):
 
     def _learn_again(self, trial: Ints) -> None:
         """Condition all parts on the rows of the book that count in some trials, (n,)."""
-        plays = self.book.rows(trial)
-        for part in (self.belief, self.objective):
-            part.rejoin(self.round, plays.trial, plays.point, plays.round)
-        plays = plays.where(plays.arrived > PENDING)
-        i, point, rounds, arrived, reward, cost, weight = plays
-        delay, value = self.clock.delay(rounds, arrived), self.objective.values(i, reward, cost)
-        told = () if np.isnan(weight).all() else (np.where(np.isnan(weight), 1.0, weight),)
-        self.belief.relearn(i, point, rounds, delay, value, *told)
-        self.incumbent.receive(i, point, value)
-        kept = in_time(delay, self.belief.window)
-        self.objective.receive(i[kept], point[kept], rounds[kept], reward[kept], cost[kept])
+        rows = self.book.rows(trial)
+        values = rows._replace(reward=self.objective.values(rows.trial, rows.reward, rows.cost))
+        self.belief.condition(self.round, values, self.clock)
+        came = values.delivered
+        self.incumbent.receive(came.trial, came.point, came.reward)
+        kept = in_time(self.clock.delay(rows.round, rows.arrived), self.belief.window)
+        kept_rows = rows._replace(arrived=np.where(kept, rows.arrived, PENDING))
+        self.objective.condition(self.round, kept_rows, self.clock)
+        i, point, rounds, _, reward, cost, _ = rows.delivered
         own = self.book.counts(i, rounds)  # what is recalled it has seen
         self.restart.receive(i[own], point[own], rounds[own], reward[own], cost[own])

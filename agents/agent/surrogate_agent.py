@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import abc
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar, Unpack
 
 import numpy as np
@@ -30,6 +30,7 @@ from ..model.units import PerCost, PriorUnits, known_per_cost, once_model
 from ..options import require_left_out
 from ..protocol import Shown
 from ..validation import one_seed, require_context, require_costs, require_reset, require_trials
+from .assumptions import Fit, Fits
 from .batching import OneTrialAgent, SideBySide
 from .book import Book
 from .generators import Streams
@@ -37,9 +38,6 @@ from .gp_agent import TIE
 
 FEWEST = 2  # outcomes: a single one carries no information on a length-scale
 START = 0.01  # initial noise variance, in prior variances
-Fit = (
-    list[list[float]] | None
-)  # log hyperparameters of all quantities, empty where a fit failed; None with too few outcomes
 
 
 class SurrogateLearning:
@@ -58,9 +56,8 @@ class SurrogateLearning:
         self._fitters = [
             Fitter(model.kernel, START * variance, variance, spreads=spreads) for _ in range(quantities)
         ]
-        self.fits: list[Fit] = []  # results in order
+        self.fits = Fits()  # log hyperparameters of all quantities; None of too few outcomes
         self.failed = 0
-        self.recalled: deque[Fit] | None = None  # noted results still to use during a replay
         self._overdue = False
 
     def after(self, rounds: int) -> None:
@@ -73,8 +70,8 @@ class SurrogateLearning:
         if not self._overdue or self._learning is None:
             return False
         self._overdue = False
-        fit = self._found(surrogates, self._learning) if self.recalled is None else self._recall()
-        self.fits.append(fit)
+        size = sum(len(fitter.latest) for fitter in self._fitters)
+        fit = self.fits.find(partial(self._found, surrogates, self._learning), size)
         if fit is None:
             return False
         parts = np.split(np.array(fit), len(self._fitters))
@@ -92,14 +89,6 @@ class SurrogateLearning:
         for fitter, value in zip(self._fitters, values.T, strict=True):  # a failed fit keeps the last kernel
             self.failed += fitter.fit(self._coordinates, point, value, *asked) is None
         return np.concatenate([fitter.latest for fitter in self._fitters]).tolist()
-
-    def _recall(self) -> Fit:
-        if not self.recalled:
-            raise ValueError(f"the notes have {len(self.fits)} fits, fewer than were made")
-        fit, size = self.recalled.popleft(), sum(len(fitter.latest) for fitter in self._fitters)
-        if fit is not None and len(fit) != size:
-            raise ValueError(f"a fit in the notes must be {size} numbers, got {len(fit)}")
-        return fit
 
     @property
     def _coordinates(self) -> Floats:

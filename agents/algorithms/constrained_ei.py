@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -71,16 +71,11 @@ class BoxConstrainedEI(SurrogateAgent, Resumable):
         noted = super().notes()
         return None if noted is None else {**noted, FITS: self.learning.fits}
 
-    def recall(self, notes: Mapping[str, Any]) -> None:
-        """It will be told again what it was told up to these notes, and finds what it found."""
-        self.learning.recalled = deque(notes[FITS])
-
-    def resume(self, notes: Mapping[str, Any]) -> None:
-        """See `Resumable`; all fits have been made again."""
-        if self.learning.recalled:
-            raise ValueError(f"the notes have {len(self.learning.recalled)} fits more than were made")
-        self.learning.recalled = None
-        super().resume(notes)
+    @contextmanager
+    def replaying(self, notes: Mapping[str, Any]) -> Iterator[None]:
+        """See `Resumable`."""
+        with super().replaying(notes), self.learning.fits.replaying(notes[FITS]):
+            yield
 
     def reset(self, seed: int) -> None:
         """Forget everything."""

@@ -12,6 +12,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.model import Model
+from ..model.rounds import Clock, Rows
 from ..model.units import profile_weights
 from ..posteriors import Posterior, posterior
 from ..posteriors.base import SufficientStatistics
@@ -209,24 +210,15 @@ class Belief(abc.ABC):
 
         return total
 
-    def resume(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:  # noqa: B027 (mostly a no-op)
-        """Add, before round `now`, plays of earlier rounds that are still pending, (n,) each.
+    def condition(self, now: int, rows: Rows, clock: Clock) -> None:
+        """Condition, before round `now`, on plays of earlier rounds, pending or delivered.
 
-        A fresh belief is given these where an agent continues; trials ascend.
+        The belief is fresh, or has forgotten all plays of their trials. The rows' rewards are values.
         """
-
-    def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
-        """Restore, after `forget` and before round `now`, plays of earlier rounds, (n,) each.
-
-        Their delivered values follow in `relearn`; trials ascend.
-        """
-        self.resume(now, trial, point, played)
-
-    def relearn(
-        self, trial: Ints, point: Ints, played: Ints, delay: Ints | Floats, value: Floats, *weight: Floats
-    ) -> None:
-        """Condition again on values of restored plays, with their former delays, (n,) each."""
-        self.receive(trial, point, delay, value, *weight)
+        rows = rows.delivered
+        told = () if np.isnan(rows.weight).all() else (np.where(np.isnan(rows.weight), 1.0, rows.weight),)
+        delay = clock.delay(rows.round, rows.arrived)
+        self.receive(rows.trial, rows.point, delay, rows.reward, *told)
 
     def mean(self, context: Ints) -> Floats:
         """Posterior mean at the arms of each trial's context, (B,) -> (B, A)."""

@@ -11,7 +11,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.functions import SELDOM_BELOW
 
 from ..model.model import Model
-from ..model.rounds import ByRound, Clock, default_window, in_time
+from ..model.rounds import ByRound, Clock, Rows, default_window, in_time
 from ..validation import PerTrial
 from .base import Belief, make_posterior, observe, withdraw
 
@@ -81,20 +81,15 @@ class Censored(Belief):
         trial, point = trial[kept], point[kept]
         self.centre.correct(trial, point, self.residual(trial, point, value[kept]))
 
-    def resume(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
-        """Count as 0 plays that may still be delivered within the window; only they enter the bias."""
-        kept = in_time(self.clock.delay(played, now), self.window)
-        trial, point, played = trial[kept], point[kept], played[kept]
-        self._assume_pending(trial, point)
-        rounds = np.full((now, len(self.rows)), DROPPED)
-        rounds[played, trial] = point
-        self._points.replace(rounds)
-
-    def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
-        """Restore all plays, for now as pending ones; they enter the bias again."""
-        assert self._since is not None  # some trials have just been forgotten
-        np.minimum.at(self._since, trial, played)
-        self._assume_pending(trial, point)
+    def condition(self, now: int, rows: Rows, clock: Clock) -> None:
+        """Count all plays as pending, then correct those with values; they enter the bias, and no others."""
+        if len(self._points) < now:  # a fresh belief
+            self._points.replace(np.full((now, len(self.rows)), DROPPED))
+        self._points.rows[rows.round, rows.trial] = rows.point
+        if self._since is not None:
+            np.minimum.at(self._since, rows.trial, rows.round)
+        self._assume_pending(rows.trial, rows.point)
+        super().condition(now, rows, clock)
 
     def _assume_pending(self, trial: Ints, point: Ints) -> None:
         """Count pending plays as 0, (n,) each; trials ascend."""

@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from ..model.model import Model
-from ..model.rounds import Clock
+from ..model.rounds import Clock, Rows
 from ..posteriors import (
     Discounted,
     Drifting,
@@ -54,20 +54,13 @@ class Forgetful(Belief):
         age = self._clock.age(delay, self._now)
         self._known.observe_aged(trial, point, self.residual(trial, point, value), age)
 
-    def resume(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
-        """Continue counting rounds from `now`."""
+    def condition(self, now: int, rows: Rows, clock: Clock) -> None:
+        """Condition on the values with the present ages of their plays; time begins with the first play."""
         self._now = now - 1
-
-    def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
-        """Advance the age of the memories to the first restored play."""
-        each, first = np.unique(trial, return_index=True)
-        self._known.elapse(each, now - played[first])
-
-    def relearn(
-        self, trial: Ints, point: Ints, played: Ints, delay: Ints | Floats, value: Floats, *weight: Floats
-    ) -> None:
-        """Condition on the values with the present ages of their plays."""
-        self._known.observe_aged(trial, point, self.residual(trial, point, value), self._now - played)
+        each, first = np.unique(rows.trial, return_index=True)
+        self._known.elapse(each, now - rows.round[first])
+        trial, point, rounds, _, value, *_ = rows.delivered
+        self._known.observe_aged(trial, point, self.residual(trial, point, value), self._now - rounds)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         """Do nothing: pending plays are ignored."""

@@ -11,7 +11,7 @@ from bandit_envs.basics.arguments import require_at_least_one
 from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
-from ..model.rounds import in_time
+from ..model.rounds import Clock, Rows, in_time
 from ..posteriors import Posterior, SufficientStatistics
 from .base import Belief, give_values, make_posterior, observe, reweigh, successor, withdraw
 from .censored import Censored
@@ -46,9 +46,11 @@ class Hallucinated(Belief):
         if weight is not None:
             reweigh(self.spread, trial, point, self.weights(point), weight)
 
-    def resume(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
-        """Count the plays."""
-        observe(self.spread, trial, point, np.zeros(len(point)), self.weights(point))
+    def condition(self, now: int, rows: Rows, clock: Clock) -> None:
+        """Count the plays, then condition on their values."""
+        zeros = np.zeros(len(rows.point))
+        observe(self.spread, rows.trial, rows.point, zeros, self.weights(rows.point))
+        super().condition(now, rows, clock)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         """Remove the plays from the std."""
@@ -147,9 +149,12 @@ class Imputed(Censored):
             self._pending[i] = {}
 
     def take_back(self, trial: Ints, point: Ints) -> Floats:
-        """Return the last fill-ins of plays that have just ceased to be pending, (n,)."""
-        pairs = zip(trial.tolist(), point.tolist(), strict=True)
-        return np.array([self._pending[i][x].pop() for i, x in pairs], dtype=np.float64)
+        """Return the last fill-ins of plays that have just ceased to be pending, (n,); 0 of earlier ones.
+
+        A play from before a fresh belief, too old to be delivered in time, has no fill-in.
+        """
+        filled = (self._pending[i].get(x) for i, x in zip(trial.tolist(), point.tolist(), strict=True))
+        return np.array([each.pop() if each else 0.0 for each in filled], dtype=np.float64)
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
         """Return the fill-ins of the plays, (n,)."""

@@ -1,16 +1,17 @@
-"""Delays in rounds or in units of time, and tables of one row a round."""
+"""Delays in rounds or in units of time, tables of one row a round, and rows of a trial's record."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
+PENDING = -1  # in the place of the round in which feedback was delivered
 FIRST_CAPACITY = 64  # rounds; doubled whenever they are full
 
 
@@ -42,6 +43,32 @@ class ByRound:
     def replace(self, rows: np.ndarray) -> None:
         """Replace the rows of all rounds so far, (T, B)."""
         self._rows, self._used = np.concatenate([rows, self._rows[:1]]), len(rows)
+
+
+class Rows(NamedTuple):
+    """Plays, (n,) each; trials ascend, and rounds within a trial."""
+
+    trial: Ints
+    point: Ints
+    round: Ints
+    arrived: Ints  # the round in which feedback was delivered, or `PENDING`
+    reward: Floats
+    cost: Floats  # (n, C)
+    weight: Floats  # how many plays of the model's noise it counts as, NaN where that is not published
+
+    def where(self, kept: Bools | slice) -> Rows:
+        """Return some of the rows."""
+        return Rows._make(each[kept] for each in self)
+
+    @property
+    def delivered(self) -> Rows:
+        """The rows whose feedback was delivered."""
+        return self.where(self.arrived > PENDING)
+
+    @property
+    def undelivered(self) -> Rows:
+        """The rows as if no feedback had been delivered yet."""
+        return self._replace(arrived=np.full_like(self.arrived, PENDING))
 
 
 ROUNDING = 1e-9  # relative, of a window: 0.4 - 0.1 is more than 0.3

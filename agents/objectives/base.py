@@ -11,6 +11,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.safety import Safety
+from ..model.rounds import Clock, Rows
 from ..posteriors import SufficientStatistics
 
 if TYPE_CHECKING:
@@ -80,11 +81,10 @@ class Objective(abc.ABC):
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:  # noqa: B027 (usually a no-op)
         """Remove pending plays of `ago` rounds ago that will never yield feedback, (n,) each."""
 
-    def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:  # noqa: B027 (a no-op)
-        """Restore, after `forget` and before round `now`, plays of earlier rounds, (n,) each.
-
-        Their delivered feedback is received next; trials ascend.
-        """
+    def condition(self, now: int, rows: Rows, clock: Clock) -> None:
+        """Receive again, after `forget` and before round `now`, what was delivered of earlier plays."""
+        trial, point, rounds, _, reward, cost, _ = rows.delivered
+        self.receive(trial, point, rounds, reward, cost)
 
     def safety(self, context: Ints, t: Ints, offered: Bools | None = None) -> Safety | None:
         """Return the belief about costs that must be kept in every round; None where there are none.

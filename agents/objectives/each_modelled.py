@@ -16,6 +16,7 @@ from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..beliefs.surface import Surface
 from ..model.defaults import rests_on_default
+from ..model.rounds import Clock, Rows
 from ..model.units import PriorUnits, Units
 from ..posteriors import SufficientStatistics
 from ..validation import PerTrial, require_costs
@@ -138,10 +139,11 @@ class EachModelled(Objective):
         for belief in self.costs:
             belief.drop(trial, point, ago)
 
-    def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
-        """Restore the plays in the models of the costs."""
+    def condition(self, now: int, rows: Rows, clock: Clock) -> None:
+        """Count all plays in the models of the costs, then receive what was delivered."""
         for belief in self.costs:
-            belief.rejoin(now, trial, point, played)
+            belief.condition(now, rows.undelivered, clock)
+        super().condition(now, rows, clock)
 
     @abc.abstractmethod
     def observe(self, trial: Ints, cost: Floats) -> None:

@@ -223,13 +223,10 @@ def restored(
     player, asked = _latest(plan, rounds)
     if player is None:
         return None
-    if notes is not None:
-        player.agent.recall(notes)
-    for t in asked:
-        player.catch_up(rounds[:t])
-        player.ask_again(rounds[t].context, notes is not None, partial(feasibility_of, plan, rounds[:t]))
-    if notes is not None:
-        player.agent.resume(notes)
+    with nullcontext() if notes is None else player.agent.replaying(notes):
+        for t in asked:
+            player.catch_up(rounds[:t])
+            player.ask_again(rounds[t].context, notes is not None, partial(feasibility_of, plan, rounds[:t]))
     return player
 
 
