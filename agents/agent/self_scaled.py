@@ -102,6 +102,10 @@ class SelfScaled(Shown):
             raise AttributeError(name)
         return getattr(self._agent, name)
 
+    def __dir__(self) -> list[str]:
+        """Return the names of the agent's attributes too, for completion."""
+        return [*super().__dir__(), *dir(self._agent)]
+
     def _tell(self, kind: str, *arguments: Any) -> None:
         getattr(self._agent, kind)(*arguments)
         if self._told is not None:

@@ -22,6 +22,8 @@ from ..validation import one_seed, require_context, require_reset
 from .book import Book
 from .generators import Streams
 
+HERE = np.zeros(1, dtype=np.int64)  # index of the only context, and of the only trial
+
 
 class LoneAgent(Shown, abc.ABC):
     """Keep the book and the queries; a subclass acts, learns and supplies mean and std.
@@ -31,6 +33,7 @@ class LoneAgent(Shown, abc.ABC):
     """
 
     num_trials = None
+    belief: Belief
 
     def __init__(self, model: Model):
         self.model, self.setting = model, model.setting
@@ -55,7 +58,7 @@ class LoneAgent(Shown, abc.ABC):
         self.dropped(rounds, self.book.drop(np.zeros_like(rounds), rounds))
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """Recommend the arm of the largest posterior mean.
+        """Recommend the arm of the largest worth.
 
         Args:
             observation: the context, as `act` sees it; may be left out where there is only one.
@@ -65,7 +68,7 @@ class LoneAgent(Shown, abc.ABC):
         require_context(observation, self.setting.has_contexts)
         mean, std = self.believed(self.context(np.zeros(1) if observation is None else observation))
         arms = arms_among(among, len(mean))
-        arm = int(arms[mean[arms].argmax()])
+        arm = int(arms[self.worth(mean)[arms].argmax()])
         return Recommendation(arm, self.setting.to_point(arm), float(mean[arm]), float(std[arm]))
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
@@ -96,15 +99,16 @@ class LoneAgent(Shown, abc.ABC):
     def dropped(self, rounds: Ints, point: Ints) -> None:
         """Forget plays of some rounds that will never be delivered, (n,) each."""
 
-    @abc.abstractmethod
     def believed(self, context: Ints) -> tuple[Floats, Floats]:
-        """Return mean and std of each arm in a context, (1,) -> (A,) each."""
+        """Return mean and std of each arm in a context, (1,) -> (A,) each, by default those of `belief`."""
+        return self.belief.mean(context)[0], self.belief.std(context)[0]
+
+    def worth(self, mean: Floats) -> Floats:
+        """Return the scores of recommendations, (A,), by default the posterior mean, (A,)."""
+        return mean
 
 
-HERE = np.zeros(1, dtype=np.int64)  # index of the only context, and of the only trial
-
-
-class PlanningAgent(Shown, abc.ABC):
+class PlanningAgent(LoneAgent):
     """Plays plan after plan on arms; a subclass makes each plan and learns its feedback.
 
     Contexts are ignored. Feedback delivered after the end of its plan enters the recommendation alone.
@@ -113,20 +117,13 @@ class PlanningAgent(Shown, abc.ABC):
         model: of a finite set; see `plain_model`.
     """
 
-    num_trials = None
-
-    def __init__(self, model: Model):
-        self.model, self.setting = model, model.setting
-        self.round = -1  # before the first reset
-
     def reset(self, seed: int) -> None:
         """Forget everything."""
-        self.tie_breaker = TieBreaker([np.random.default_rng(np.random.SeedSequence(one_seed(seed)))])
-        self.book = Book(1, self.setting.horizon)
-        self.belief: Belief = Delivered(self.model, 1)  # of all values, for recommendations
-        self.round = self._start = 0
+        self.belief = Delivered(self.model, 1)  # of all values, for recommendations
+        self._start = 0
         self._queue: list[int] = []
-        self.begin()
+        super().reset(seed)
+        self.tie_breaker = TieBreaker([np.random.default_rng(np.random.SeedSequence(seed))])
 
     def act(self, observation: Floats) -> int:
         """Return the next arm of the plan; make a new plan where the last is over."""
@@ -147,41 +144,13 @@ class PlanningAgent(Shown, abc.ABC):
         self._queue = self._queue[1:]
         self.round += 1
 
-    def drop(self, rounds: Ints) -> None:
-        """Forget pending plays that will never be delivered, (n,); no belief has used them."""
-        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
-        self.book.drop(np.zeros_like(rounds), rounds)
+    def dropped(self, rounds: Ints, point: Ints) -> None:
+        """Do nothing: no belief has used plays before their values."""
 
-    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """Recommend the arm of the largest worth.
-
-        Args:
-            observation: ignored.
-            among: the arms to choose from, (n,); default all.
-        """
+    def context(self, observation: Floats) -> Ints:
+        """Return the only context, (1,); the observation is ignored."""
         require_reset(self.round >= 0)
-        arms = arms_among(among, self.setting.decisions.num_arms)
-        arm = int(arms[self.worth[arms].argmax()])
-        mean, std = self.belief.mean(HERE)[0, arm], self.belief.std(HERE)[0, arm]
-        return Recommendation(arm, self.setting.to_point(arm), float(mean), float(std))
-
-    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
-        """Return mean and std of each arm's mean reward, (A,) each; copies. The observation is ignored."""
-        require_reset(self.round >= 0)
-        return self.belief.mean(HERE)[0].copy(), self.belief.std(HERE)[0].copy()
-
-    def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
-        """Return `posterior` as the only quantity; see `GPAgent.beliefs`."""
-        return [self.posterior(observation)]
-
-    @property
-    def worth(self) -> Floats:
-        """Return the score of recommendations, (A,): the posterior mean given all values."""
-        return self.belief.mean(HERE)[0]
-
-    @abc.abstractmethod
-    def begin(self) -> None:
-        """Start a trial."""
+        return HERE
 
     @abc.abstractmethod
     def plan(self, uniform: Floats) -> list[int]:

@@ -84,9 +84,8 @@ class RAHBO(PlanningAgent):
         reward = self.reward.mean(HERE)[0] + WIDTH * self.reward.std(HERE)[0]
         return reward - self.alpha * np.maximum(mean - WIDTH * std, 0.0)
 
-    @property
-    def worth(self) -> Floats:
-        """mu_f - alpha mu_v, (A,)."""
+    def worth(self, mean: Floats) -> Floats:
+        """Return mu_f - alpha mu_v, (A,)."""
         return self.reward.mean(HERE)[0] - self.alpha * self._risk[0]
 
     @property

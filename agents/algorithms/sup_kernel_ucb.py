@@ -105,10 +105,6 @@ class SupKernelUCB(LoneAgent):
             if self.stage_of[s] != NO_STAGE:
                 self.psi[self.stage_of[s]].drop(HERE, x, np.array([self.round - s]))
 
-    def believed(self, context: Ints) -> tuple[Floats, Floats]:
-        """Return the posterior mean and std of all delivered values, (A,) each."""
-        return self.belief.mean(context)[0], self.belief.std(context)[0]
-
     def _chosen(self, context: Ints, uniform: Floats) -> tuple[int, int]:
         """Return the arm and the stage that keeps its play."""
         active = self.there().copy()

@@ -221,6 +221,7 @@ def test_factories_go_through_pickle_and_may_be_entrants_of_an_experiment():
     again = resolve_agent(lambda setting: agents.gp_ucb(setting))(UNTOLD)
     assert isinstance(again, SelfScaled)
     assert not isinstance(again._agent, SelfScaled)
+    assert {"drop", "posterior", "recommend"} <= set(dir(again))
 
 
 def test_a_function_that_wraps_a_factory_is_called_itself():
