@@ -95,9 +95,8 @@ class LoneAgent(Shown, abc.ABC):
     def begin(self) -> None:
         """Start a trial."""
 
-    @abc.abstractmethod
     def dropped(self, rounds: Ints, point: Ints) -> None:
-        """Forget plays of some rounds that will never be delivered, (n,) each."""
+        """Forget plays of some rounds that will never be delivered, (n,) each; by default none was used."""
 
     def believed(self, context: Ints) -> tuple[Floats, Floats]:
         """Return mean and std of each arm in a context, (1,) -> (A,) each, by default those of `belief`."""
@@ -143,9 +142,6 @@ class PlanningAgent(LoneAgent):
         self.learn(played[ours], value[ours])
         self._queue = self._queue[1:]
         self.round += 1
-
-    def dropped(self, rounds: Ints, point: Ints) -> None:
-        """Do nothing: no belief has used plays before their values."""
 
     def context(self, observation: Floats) -> Ints:
         """Return the only context, (1,); the observation is ignored."""

@@ -124,14 +124,14 @@ class AggregatedUCB(LoneAgent):
 
     def begin(self) -> None:
         """Start a trial."""
-        self.belief = Functionals(self.model)
+        self.functionals = Functionals(self.model)
         self.recent: deque[int] = deque(maxlen=len(self.chances))  # points, the latest first
 
     def act(self, observation: Floats) -> int:
         """Choose an arm for the observed context."""
         mean, std = self.believed(self.context(observation))
         uniform = self.tie_breaker()
-        width = self.width(np.array([self.round + 1]), np.array([self.belief.gain]))
+        width = self.width(np.array([self.round + 1]), np.array([self.functionals.gain]))
         scores = (mean + width * std)[None]
         return int(argmax_with_ties(scores, TIE * self.model.deviation, uniform, self.there())[0])
 
@@ -148,25 +148,22 @@ class AggregatedUCB(LoneAgent):
         if summed:
             self._learn_sum(float(value.sum()))
         for x, y in zip(played[:, None], value.tolist(), strict=False):  # none of a sum
-            self.belief.observe(x, ONE, y, float(self.model.noise_variance))
+            self.functionals.observe(x, ONE, y, float(self.model.noise_variance))
         self.round += 1
-
-    def dropped(self, rounds: Ints, point: Ints) -> None:
-        """Do nothing: the belief keeps no pending plays."""
 
     def believed(self, context: Ints) -> tuple[Floats, Floats]:
         """Return the posterior mean and std at the arms of a context, (A,) each."""
         point = self._points(context)
-        return self.belief.mean[point], self.belief.std[point]
+        return self.functionals.mean[point], self.functionals.std[point]
 
     def _learn_sum(self, total: float) -> None:
         """Condition on the sum of this round's feedback."""
         point = np.array(self.recent)
         chance = self.chances[: len(point)]
-        uncertain = (chance * (1.0 - chance)) @ self.belief.square[point]
+        uncertain = (chance * (1.0 - chance)) @ self.functionals.square[point]
         noise = float(self.model.noise_variance) * chance.sum()
         if chance.any():
-            self.belief.observe(point, chance, total, noise + uncertain)
+            self.functionals.observe(point, chance, total, noise + uncertain)
 
     def _points(self, context: Ints) -> Ints:
         """Points of the arms in a context, (A,)."""

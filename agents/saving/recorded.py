@@ -8,8 +8,8 @@ and it continues with the same actions. Loading takes as long as the agent took 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from types import new_class
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,7 +41,7 @@ class Written(NamedTuple):
 
 
 class CallLog:
-    """Records the calls since the last reset; an interrupted write leaves no trace of its call.
+    """Records the calls since the last reset; an interrupted call, or record of it, leaves no trace.
 
     Calls wait in a list and are moved to columns in blocks, since columns cost one call for each argument.
     """
@@ -50,15 +50,28 @@ class CallLog:
         self._kinds = bytearray()
         self._columns: list[list[Column]] = [[] for _ in EVENTS]
         self._written = Written(0, (0,) * len(EVENTS), [])
+        self._calling = False  # while a call lasts: those that an agent makes of itself follow from it
 
-    def write(self, name: str, *arguments: Any) -> None:
-        """Record a call that has been made; its arguments are copied. A reset begins the record anew."""
+    def record(self, name: str, call: Callable[[], Any], *arguments: Any) -> Any:
+        """Make a call and record it, its arguments copied, unless it fails or is part of another.
+
+        A reset begins the record anew.
+        """
+        within = self._calling
+        try:
+            self._calling = True
+            result = call()
+        finally:
+            self._calling = within
+        if within:
+            return result
         if name == "reset":
             self.__init__()
         latest = self._written.latest
         latest.append((name, tuple(_owned(arguments))))
         if len(latest) == BLOCK:
             self._pack()
+        return result
 
     @property
     def events(self) -> list[str]:
@@ -191,7 +204,6 @@ class Saving:
 
     _made: dict[str, Any]  # the arguments of `recorded`
     _log: CallLog
-    _calling = False  # while a call lasts: those that the agent makes within it follow from it
 
     if TYPE_CHECKING:
 
@@ -199,38 +211,35 @@ class Saving:
 
     def reset(self, seed: int | Sequence[int]) -> None:
         """Forget everything, the record too; see `Agent`."""
-        self._call("reset", (seed,), list(seed) if isinstance(seed, Sequence | np.ndarray) else seed)
+        own: Any = super()
+        words = list(seed) if isinstance(seed, Sequence | np.ndarray) else seed
+        self._log.record("reset", partial(own.reset, seed), words)
 
     def start(self, info: dict[str, Any]) -> None:
         """Read which arms the first round has, if the agent has a `start`; see `Agent`."""
-        if hasattr(super(), "start"):
-            self._call("start", (info,), {key: info[key] for key in READ if key in info})
+        own: Any = super()
+        if hasattr(own, "start"):
+            seen = {key: info[key] for key in READ if key in info}
+            self._log.record("start", partial(own.start, info), seen)
 
     def act(self, observation: Any) -> Any:
         """Choose an action; see `Agent`."""
-        return self._call("act", (observation,), observation)
+        own: Any = super()
+        return self._log.record("act", partial(own.act, observation), observation)
 
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round; see `Agent`."""
+        own: Any = super()
         kept = (*READ, "oracle") if getattr(self, "privileged", False) else READ
         seen = {key: info[key] for key in kept if key in info}
-        self._call("update", (observation, action, reward, info), observation, action, reward, seen)
+        told = observation, action, reward
+        self._log.record("update", partial(own.update, *told, info), *told, seen)
 
     def drop(self, rounds: Any, trial: Any = None) -> None:
         """Forget pending plays that will never be delivered; see `GPAgent.drop`."""
-        self._call("drop", (rounds,) if trial is None else (rounds, trial), rounds, trial)
-
-    def _call(self, name: str, arguments: tuple[Any, ...], *kept: Any) -> Any:
-        """Call the agent's own method, and record the call unless it fails or is part of another."""
-        own, within = getattr(super(), name), self._calling
-        try:
-            self._calling = True
-            result = own(*arguments)
-        finally:
-            self._calling = within
-        if not within:
-            self._log.write(name, *kept)
-        return result
+        own: Any = super()
+        given = (rounds,) if trial is None else (rounds, trial)
+        self._log.record("drop", partial(own.drop, *given), rounds, trial)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent to one file; after `agents.load` it continues with the same actions.

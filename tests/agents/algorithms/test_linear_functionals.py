@@ -63,8 +63,8 @@ def test_a_round_tells_what_the_chances_say_of_the_last_plays():
         chance = np.array([0.5, 0.3, 0.1])[: t + 1]
         uncertain = (chance * (1 - chance)) @ expected.square[recent]
         expected.observe(recent, chance, total, 0.01 * chance.sum() + uncertain)
-        np.testing.assert_allclose(agent.belief.mean, expected.mean, atol=1e-12)
-        np.testing.assert_allclose(agent.belief.covariance, expected.covariance, atol=1e-12)
+        np.testing.assert_allclose(agent.functionals.mean, expected.mean, atol=1e-12)
+        np.testing.assert_allclose(agent.functionals.covariance, expected.covariance, atol=1e-12)
 
 
 def test_where_nothing_is_late_or_summed_it_plays_as_gp_ucb():

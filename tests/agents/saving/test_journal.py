@@ -34,7 +34,7 @@ def same(first, second):
 def test_it_gives_back_what_it_was_given(values):
     journal = CallLog()
     for value in values * 20:
-        journal.write("act", value)
+        journal.record("act", list, value)
     assert journal.events == ["act"] * 60
     (column,) = journal._columns[1]
     assert all(map(same, column.rows(60), values * 20))
@@ -44,7 +44,7 @@ def test_it_keeps_copies():
     journal, buffer = CallLog(), np.zeros(2)
     for k in range(3):
         buffer[:] = k
-        journal.write("update", buffer, {"seen": [buffer]}, 1.0, {"mask": buffer})
+        journal.record("update", list, buffer, {"seen": [buffer]}, 1.0, {"mask": buffer})
     buffer[:] = 9.0
     point, _, _, info = journal.columns[2]
     assert point[:, 0].tolist() == info["mask"][:, 0].tolist() == [0.0, 1.0, 2.0]
@@ -54,7 +54,7 @@ def test_it_keeps_copies():
 def test_columns_whose_writing_was_interrupted_are_written_again(after, monkeypatch):
     journal, put, calls = CallLog(), Column.put, []
     for k in (1, 2, 3):
-        journal.write("drop", k, [k])
+        journal.record("drop", list, k, [k])
 
     def interrupted(self, row, value):
         if len(calls) == after:
@@ -66,7 +66,7 @@ def test_columns_whose_writing_was_interrupted_are_written_again(after, monkeypa
         patch.setattr(Column, "put", interrupted)
         with pytest.raises(KeyboardInterrupt):
             list(journal.columns)
-    journal.write("drop", 4, [4])
+    journal.record("drop", list, 4, [4])
     assert journal.events == ["drop"] * 4
     assert journal.columns[3][0].tolist() == [1, 2, 3, 4]
     assert [list(each) for each in journal.columns[3][1]] == [[1], [2], [3], [4]]
