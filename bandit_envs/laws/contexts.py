@@ -26,7 +26,7 @@ class Uniform:
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
         """Return uniform indices, (rounds,)."""
-        return rng.integers(count, size=rounds)
+        return rng.integers(count, size=rounds) if count > 1 else np.zeros(rounds, dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -120,6 +120,7 @@ class Playback:
             self[state[1] * BLOCK]
 
 
+UNUSED = cast(np.random.Generator, None)  # in the place of a generator from which nothing is drawn
 OF_COSTS, OF_SAFE_SEED = 10**6, 10**6 + 1  # spawn keys of the functions' seed, used for nothing else
 MOST_FOUND = 1024  # trials on a box whose extremes are cached
 
@@ -176,7 +177,8 @@ class DrawnFunctions:
 
 def play_costs(problem: Composition, seed: np.random.SeedSequence) -> Drawn:
     """Draw the costs of plays in a trial, from a stream beside that of the functions."""
-    return problem.play_costs.draw(problem.gram, _beside(seed, OF_COSTS))
+    law = problem.play_costs
+    return law.draw(problem.gram, UNUSED if law.is_fixed else _beside(seed, OF_COSTS))
 
 
 def safe_seed(problem: Composition, truth: Truth, seed: np.random.SeedSequence) -> int | None:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats
-from bandit_envs.laws.changes import functions_of
+from bandit_envs.laws.changes import Stationary, functions_of
+from bandit_envs.laws.contexts import Uniform
+from bandit_envs.laws.corruption import UNTOUCHED
+from bandit_envs.laws.delays import Immediate
 from bandit_envs.laws.drawn import Drawn
+from bandit_envs.laws.noise import NoNoise
 from bandit_envs.problem import publishing
 from bandit_envs.problem.checks import check_problem, check_seed
 from bandit_envs.problem.composition import Composition
-from bandit_envs.problem.drawn_functions import DrawnFunctions, Playback, play_costs, safe_seed
+from bandit_envs.problem.drawn_functions import UNUSED, DrawnFunctions, Playback, play_costs, safe_seed
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.trial import Trial, roster_of
 from bandit_envs.problem.truth import Truth
@@ -93,21 +99,21 @@ class Problem(Composition):
             entropy: seeds the trial.
             function_seed: seeds the functions instead of `entropy`; default, the problem's own.
         """
-        seeds = {role: np.random.SeedSequence(entropy, spawn_key=(i,)) for i, role in enumerate(ROLES)}
         frozen = self.function_seed if function_seed is None else function_seed
         check_seed(frozen)
-        if frozen is not None:
-            seeds["functions"] = np.random.SeedSequence(frozen)
-        rngs = {role: np.random.default_rng(seed) for role, seed in seeds.items() if role != "functions"}
+        seed = _seed(entropy, "functions") if frozen is None else np.random.SeedSequence(frozen)
+        rngs = {role: np.random.default_rng(_seed(entropy, role)) for role in self._random_roles}
 
-        segment = self.changes.draw(self.horizon, rngs["changes"])
-        context = self.context.draw(self.horizon + 1, self.decisions.num_contexts, rngs["context"])
+        segment = self.changes.draw(self.horizon, rngs.get("changes", UNUSED))
+        context = self.context.draw(
+            self.horizon + 1, self.decisions.num_contexts, rngs.get("context", UNUSED)
+        )
         held = functions_of(self.changes, segment)
-        truth = self._functions.truth(self, held, seeds["functions"], frozen)
+        truth = self._functions.truth(self, held, seed, frozen)
         version = np.arange(self.horizon) if self.drifts else held
-        costs = play_costs(self, seeds["functions"])
-        safe = safe_seed(self, truth, seeds["functions"])
-        roster = roster_of(self, truth, costs, safe, version, context, rngs["availability"])
+        costs = play_costs(self, seed)
+        safe = safe_seed(self, truth, seed)
+        roster = roster_of(self, truth, costs, safe, version, context, rngs.get("availability", UNUSED))
         return Trial(
             means=Playback(truth.means) if self.drifts else truth.means,
             between=[[f.between for f in row if f.between] for row in truth.drawn]
@@ -119,13 +125,15 @@ class Problem(Composition):
             version=version,
             context=context,
             noise=self._noise(truth.extent, rngs),
-            attack=self.corruption.draw(self.horizon, rngs["corruption"]),
+            attack=self.corruption.draw(self.horizon, rngs.get("corruption", UNUSED)),
             bits=roster.bits,
-            wait=self.delay.draw(self.horizon, rngs["delay"]),
+            wait=self.delay.draw(self.horizon, rngs.get("delay", UNUSED)),
             play_costs=costs,
-            cost_noise=rngs["cost_noise"].standard_normal(self.horizon),
+            cost_noise=rngs["cost_noise"].standard_normal(self.horizon)
+            if "cost_noise" in rngs
+            else np.zeros(self.horizon),
             rate=roster.rate,
-            setting=self.setting(truth, costs, safe),
+            publish=partial(self._setting, publishing.fields_of_trial(self, truth, costs, safe)),
         )
 
     @property
@@ -137,9 +145,26 @@ class Problem(Composition):
         self, truth: Truth | None = None, costs: Drawn | None = None, safe: int | None = None
     ) -> Setting:
         """Return the published setting; without a draw, the part that holds for all trials."""
+        return self._setting(publishing.fields_of_trial(self, truth, costs, safe))
+
+    def _setting(self, facts: Mapping[str, Any]) -> Setting:
         kernel = deepcopy(self._published.kernel)  # an agent may fit it in place
-        drawn = publishing.fields_of_trial(self, truth, costs, safe)
-        return self._published.with_facts(kernel=kernel, **drawn)
+        return self._published.with_facts(kernel=kernel, **facts)
+
+    @cached_property
+    def _random_roles(self) -> list[str]:
+        """Return the roles that are drawn: making a generator takes as long as a draw."""
+        at_rest = {
+            "noise": self.noise == NoNoise(),
+            "delay": self.delay == Immediate(),
+            "context": self.decisions.num_contexts == 1 and self.context == Uniform(),
+            "changes": self.changes == Stationary(),
+            "constraint_noise": not self.constraints or self.constraint_noise == NoNoise(),
+            "corruption": self.corruption == UNTOUCHED,
+            "availability": not self.volatile,
+            "cost_noise": self.play_costs.is_free,
+        }
+        return [role for role, rests in at_rest.items() if not rests]
 
     @cached_property
     def _published(self) -> Setting:
@@ -150,8 +175,15 @@ class Problem(Composition):
         return DrawnFunctions()
 
     def _noise(self, extent: Floats, rngs: dict[str, np.random.Generator]) -> Floats:
-        columns = [self.noise.scale(extent[:, 0]) * self.noise.draw(self.horizon, rngs["noise"])]
+        drawn = self.noise.draw(self.horizon, rngs.get("noise", UNUSED))
+        columns = [self.noise.scale(extent[:, 0]) * drawn]
         for c in range(1, extent.shape[1]):
             scale = self.constraint_noise.scale(extent[:, c])
-            columns.append(scale * self.constraint_noise.draw(self.horizon, rngs["constraint_noise"]))
+            columns.append(
+                scale * self.constraint_noise.draw(self.horizon, rngs.get("constraint_noise", UNUSED))
+            )
         return np.stack(columns, axis=1)
+
+
+def _seed(entropy: int, role: str) -> np.random.SeedSequence:
+    return np.random.SeedSequence(entropy, spawn_key=(ROLES.index(role),))

@@ -69,7 +69,7 @@ def fields_of_trial(
         costs: costs of its plays, None if they are not drawn.
         safe: its safe seed, None for none.
     """
-    found = {} if truth is None else _reward_fields(problem, truth)
+    found = _reward_fields(problem, truth) if truth is not None and _found_in_a_draw(problem) else {}
     if safe is not None:
         found["safe_seed"] = np.array([safe])
     if costs is not None and problem.play_costs.known:
@@ -78,7 +78,12 @@ def fields_of_trial(
 
 
 def _facts_of_reward(problem: Composition) -> tuple[str, ...]:
-    if not problem.publish_model or problem.reward.is_fixed:
+    return () if problem.reward.is_fixed else _found_in_a_draw(problem)
+
+
+def _found_in_a_draw(problem: Composition) -> tuple[str, ...]:
+    """Return the published fields of the reward that a draw determines, be it the same each time."""
+    if not problem.publish_model:
         return ()
     norms_drawn = {"true": problem.reward.norm_is_drawn, "paper": True}
     facts = () if problem.noise.share is None else ("noise_std", "noise_bound")

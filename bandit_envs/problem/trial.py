@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -132,7 +134,8 @@ def _best(available: Bools, values: Floats, price: Floats | None) -> Roster:
     return Roster(np.packbits(available, axis=-1), best, worst, np.maximum(rate, 0.0))
 
 
-class Trial(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Trial:
     """Hold everything random about one run, drawn before it starts; playing only looks it up."""
 
     means: Any  # (V, 1 + C, N) reward, then costs (feasible when <= 0), of each version, by its index
@@ -149,4 +152,9 @@ class Trial(NamedTuple):
     play_costs: Drawn  # of each point, the same in all rounds
     cost_noise: Floats  # (T,) standard normals
     rate: Floats  # (T,) largest mean reward a unit of cost of the same, 0 if that is negative
-    setting: Setting
+    publish: Callable[[], Setting]
+
+    @cached_property
+    def setting(self) -> Setting:
+        """Return what is published; it is made when it is asked for, since it takes as long as a draw."""
+        return self.publish()

@@ -38,8 +38,9 @@ class Delay(abc.ABC):
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Return the wait of each round, (T,); infinite where the feedback is never delivered."""
         waits = np.asarray(self._draw_waits(horizon, rng), dtype=np.float64)
-        # The uniforms are drawn last and always: `lost` leaves the other waits as they were.
-        return np.where(rng.random(horizon) < self.lost, np.inf, waits)
+        if self.lost:  # drawn last: `lost` leaves the other waits as they were
+            waits = np.where(rng.random(horizon) < self.lost, np.inf, waits)
+        return waits
 
     def wait(self, drawn: Any, shortfall: Any) -> Any:
         """Return the waits of plays from the draws of their rounds, (n,) -> (n,); here the draws themselves.
