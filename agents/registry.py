@@ -182,6 +182,9 @@ def _load(name: Any) -> Callable[..., Any]:
     if callable(name):
         own = _registered_as(name)
         return _point(own).load() if own else name
+    if hasattr(name, "act"):
+        kind = type(name).__name__
+        raise ValueError(f"an agent is made anew for each setting: give {kind}, not an object of it")
     if not isinstance(name, str):
         raise ValueError(
             f"an agent is a name, a path or a callable, alone or in (agent, options), got {name!r}"

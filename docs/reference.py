@@ -15,9 +15,13 @@ from public import defined, exported, is_code, modules, own_agents, place
 from sphinx.util.typing import stringify_annotation
 
 from agents.options import typed_dict_of
+from agents.protocol import demanded
 from agents.registry import resolve_agent
+from bandit_envs.basics.notebook import brief
+from bandit_envs.data.files import find
+from bandit_envs.environment.making import make
 from bandit_envs.environment.registration import IDS
-from bandit_envs.problems import FACTORIES, keywords_of
+from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
 from gpbandits.catalogue import documented_keys
 from gpbandits.commands import app
 
@@ -25,6 +29,7 @@ from gpbandits.commands import app
 def write_reference(folder: Path) -> None:
     """Write the pages into a folder; one that has not changed is left, and then not read again."""
     folder.mkdir(exist_ok=True)
+    draw_environments(folder / "pictures")
     for name, page in pages().items():
         file = folder / f"{name}.rst"
         if not file.exists() or file.read_text(encoding="utf-8") != page:
@@ -35,7 +40,8 @@ def pages() -> dict[str, str]:
     """The pages by their names: one of each that goes by a name, and one of each package."""
     rooms = "".join(f"   {package}\n" for package in sorted(modules()) if "." in package)
     return {
-        "environments": _page("Environments", _environments()),
+        "environments": _page("Environments by id", _environments()),
+        **{env_id: _page(env_id, _environment(env_id, name)) for env_id, name in IDS.items()},
         "agents-by-name": _page("Agents by name", _agents()),
         "parts": _page("Laws and parts by name", _parts()),
         "commands": _page("Commands", _commands()),
@@ -54,10 +60,53 @@ def _directive(kind: str, name: str, body: str, *options: str) -> str:
 
 
 def _environments() -> Iterator[str]:
+    yield "For looking up one environment: its picture, problem, defaults, and the agents that handle it."
+    listed = (f"- :doc:`{env_id} <{env_id}>`: {_first_line(FACTORIES[name])}" for env_id, name in IDS.items())
+    yield "\n".join(listed)
+    yield ".. toctree::\n   :hidden:\n\n" + "".join(f"   {env_id}\n" for env_id in IDS)
+
+
+def _environment(env_id: str, name: str) -> Iterator[str]:
+    """Show an environment; what needs data files that are not on this machine is left out."""
+    made, found = place(FACTORIES[name]), all(map(find, data_files(name)))
+    yield _directive("environment", env_id, f"The problem :py:func:`{made}`.")
+    if found:
+        yield _directive("image", f"pictures/{env_id}.png", "", f"alt: {env_id}", "width: 480")
+        yield "The mean rewards of one trial, and twenty random plays."
+    yield _directive("autofunction", made, "", "no-index:")
+    if found:
+        best, handling = _agents_for(name)
+        call = f'print(evaluate("{env_id}", {best}, trials=5).table())'
+        yield "A comparison:"
+        yield _directive("code-block", "python", f"from gpbandits import evaluate\n\n{call}")
+        yield f"Agents that handle its features: {', '.join(f'``{each}``' for each in handling)}."
+    values = defaults_of(name) if found else dict.fromkeys(keywords_of(name), "needs the data files")
+    yield "Keywords, with the values that this environment has where you give none:"
+    yield "\n".join(f"- ``{keyword}``: ``{brief(value)}``" for keyword, value in values.items())
+
+
+def _agents_for(name: str) -> tuple[list[str], list[str]]:
+    """Return three agents to compare on a problem, and all of ours that handle its features."""
+    needs = demanded(build(name, {}).setting())
+    takers = [each for each in own_agents() if not resolve_agent(each).lacking(needs)]
+    plain = [each for each in takers if not resolve_agent(each).features.privileged and "sb3" not in each]
+    first = [each for each in ("gp-agent", "gp-bucb", "gp-ucb", "config", "gp-ucb-cpd") if each in plain]
+    return [*first[:2], "random"], plain
+
+
+def draw_environments(folder: Path) -> None:
+    """Draw each environment after twenty random plays, unless its picture or its data is missing or there."""
+    folder.mkdir(exist_ok=True)
     for env_id, name in IDS.items():
-        keywords = ", ".join(f"``{keyword}``" for keyword in keywords_of(name))
-        made = place(FACTORIES[name])
-        yield _directive("environment", env_id, f"The problem :py:func:`{made}`. Keywords: {keywords}.")
+        file = folder / f"{env_id}.png"
+        if file.exists() or not all(map(find, data_files(name))):
+            continue
+        env = make(env_id, render_mode="rgb_array")
+        env.reset(seed=0)
+        env.action_space.seed(0)
+        for _ in range(20):
+            env.step(env.action_space.sample())
+        file.write_bytes(env.render()._repr_png_())  # type: ignore[union-attr]
 
 
 def _agents() -> Iterator[str]:

@@ -6,8 +6,8 @@ Real data: find the warmest of fifty sensors in an office, at one moment, by ask
 Every trial is a half-hour of the recordings of the Intel Berkeley lab; what the agents know is how the
 sensors went together on earlier days. One sees that knowing the covariance is most of the battle; that the
 width of Theorem 1 costs twice the regret of a fifth of its beta; that GP-TS explores too much with its own
-width; and that playing the mean alone is best in the typical trial and bad in some. The README says where the
-recordings are looked for.
+width; and that playing the mean alone is best in the typical trial and bad in some. docs/environments.md says
+where the recordings are looked for.
 """
 
 from gpbandits import evaluate

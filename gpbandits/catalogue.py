@@ -3,7 +3,7 @@
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, is_typeddict
 
 from agents.options import typed_dict_of
@@ -118,6 +118,15 @@ def environment_rows() -> list[tuple[str, ...]]:
 def agent_rows() -> list[tuple[str, ...]]:
     """Return (name, algorithm, features handled) of each registered agent."""
     return [(name, *_agent_row(name)) for name in names()]
+
+
+def require_features(asked: Sequence[str]) -> None:
+    """Raise unless all of these are names of features."""
+    if unknown := [each for each in asked if each not in Features._fields]:
+        known = ", ".join(Features._fields)
+        raise ValueError(
+            f"unknown feature {unknown[0]!r}{hint(unknown[0], Features._fields)}; it is one of {known}"
+        )
 
 
 def first_line(documented: object) -> str:

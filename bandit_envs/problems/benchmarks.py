@@ -118,7 +118,7 @@ def rosenbrock(**keywords: Any) -> Problem:
     """Maximise Rosenbrock's function on 200 uniform points of [0, 1]^2 (Chowdhury & Gopalan 2017, Fig. 3).
 
     Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
-    f(arm) + noise of variance 1 % of the range. Info: as everywhere, see the README. Regret: max f -
+    f(arm) + noise of variance 1 % of the range. Info: see docs/environments.md. Regret: max f -
     f(arm), noiseless. The paper plays 30,000 rounds; the default is 1000. Rewards span about 100 units; the
     published kernel has their std, 22.9, and `signal_variance=1, prior_mean=False` is the paper's.
 
@@ -136,7 +136,7 @@ def hartmann3(**keywords: Any) -> Problem:
     """Maximise Hartmann's 3-dimensional function on 300 uniform points (Chowdhury & Gopalan 2017, Fig. 3).
 
     Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
-    f(arm) + noise of variance 1 % of the range. Info: as everywhere, see the README. Regret: max f -
+    f(arm) + noise of variance 1 % of the range. Info: see docs/environments.md. Regret: max f -
     f(arm), noiseless. The paper plays 30,000 rounds; the default is 1000.
 
     Args:

@@ -14,7 +14,7 @@ def piecewise_stationary(**keywords: Any) -> Problem:
 
     Matern 5/2 kernel of length-scale 1, noise std 0.05; segment i = 1..4 ends after round(i T / 4)
     rounds, and each has a function of its own, f ~ GP(0, k). Action: `Discrete(num_arms)`. Observation: a
-    constant 0; changes are not announced. Reward: f(arm) + noise. Info: as everywhere, see the README;
+    constant 0; changes are not announced. Reward: f(arm) + noise. Info: see docs/environments.md;
     "segment" in `oracle` counts the changes so far. Regret: max f - f(arm) of the segment's function,
     noiseless, which is dynamic regret. The paper's other experiments are `num_segments=3` with horizons 900
     to 2400, and `num_segments` 3 to 9 with horizon 2700.
@@ -41,7 +41,7 @@ def composite(**keywords: Any) -> Problem:
     feature off, so that any of the 16 subsets takes one call. Action: `Discrete(num_arms)`. Observation: the
     context in [0, 1], without contexts a constant 0. With `continuous=True` the arms are all of [0, 1], and
     a reset takes seconds to find the optimum of every segment and context. Reward: the delivered sum.
-    Info: as everywhere, see the README. Regret: to the best feasible arm in the round's segment and context,
+    Info: see docs/environments.md. Regret: to the best feasible arm in the round's segment and context,
     noiseless, charged at play time, negative while violating. The setting is ours.
 
     Args:

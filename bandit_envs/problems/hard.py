@@ -52,7 +52,7 @@ def hard(
     Action: `Discrete(num_arms)`. Observation: a constant 0. Reward: f(arm) + noise, f one of a family that
     is made for this kernel, set, norm B and noise R so that its members are hard to distinguish in
     T = `hard_for` rounds; later they can be distinguished.
-    Info: as everywhere, see the README. Regret: max f - f(arm), noiseless, charged at play time; averaged
+    Info: see docs/environments.md. Regret: max f - f(arm), noiseless, charged at play time; averaged
     over the family no algorithm's is below (R / 16) sqrt(T d_T), which `bound("hard", problem)` of
     `gpbandits.theory.overlays` draws. The class of functions is published, no prior: its kernel and B, which
     does not reveal a function's own norm.

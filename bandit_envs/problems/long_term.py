@@ -103,10 +103,10 @@ def small_feasible_region(**keywords: Any) -> Problem:
     (3 pi / 2, pi / 2), where the best feasible point (3 pi / 2, asin 0.95) is, with f* = 1 - asin 0.95 =
     -0.25324; and around (pi / 2, 3 pi / 2), where every point is worse than f* by at least 5.14. Action:
     `Discrete(num_arms)`, a 101 x 101 grid whose own best feasible point, -0.2604, counts; or the box with
-    `continuous=True`. Observation: a constant 0. Reward: f + noise of variance 0.01. Info: as everywhere,
-    see the README, with "cost" and "feedback_cost"; costs are observed exactly, as Algorithm 2 assumes, or
-    with `constraint_noise_std=0.1` as in the paper's experiment with Algorithm 3. Regret: f* - f(x),
-    noiseless, negative while violating; read it with the violation. T = 350 = 17.5 epochs of 20. The
+    `continuous=True`. Observation: a constant 0. Reward: f + noise of variance 0.01. Info:
+    see docs/environments.md, with "cost" and "feedback_cost"; costs are observed exactly, as Algorithm 2
+    assumes, or with `constraint_noise_std=0.1` as in the paper's experiment with Algorithm 3. Regret: f* -
+    f(x), noiseless, negative while violating; read it with the violation. T = 350 = 17.5 epochs of 20. The
     paper's kernel is Matern 5/2; the length-scale of 1.5 is our reading, for it states none.
 
     Args:
@@ -126,7 +126,7 @@ def data_rate_allocation(**keywords: Any) -> Problem:
     0.2 x1 + 0.4 x2 + 0.8 x3 + 1.2 x4 - 2 <= 0. Action: `Discrete(num_arms)`, 7 rates a server; or the box
     with `continuous=True`, where a solver finds f* = 2.7696 (a mixture of points could have 2.8202).
     Observation: a constant 0. Reward: f + noise of std 0.2, the sum of four of variance 0.01. Info:
-    as everywhere, see the README, with "cost" and "feedback_cost" under noise uniform on [-0.2, 0.2].
+    see docs/environments.md, with "cost" and "feedback_cost" under noise uniform on [-0.2, 0.2].
     Regret: f* - f(x), noiseless, negative while overspending. The constants of the utilities are not
     public: those of `utility` are ours, as are the length-scale, 1, of the Matern 5/2 kernel and T = 350.
 

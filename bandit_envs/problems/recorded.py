@@ -33,8 +33,8 @@ def intel_temperature(
 
     Each trial is one of 96 test times; the kernel is the empirical covariance between sensors over 144
     training times; the noise variance is 5 % of the average variance (also Chowdhury & Gopalan 2017).
-    Action: `Discrete(50)`, a sensor. Observation: a constant 0. Reward: its reading + noise. Info: as
-    everywhere, see the README. Regret:
+    Action: `Discrete(50)`, a sensor. Observation: a constant 0. Reward: its reading + noise. Info:
+    see docs/environments.md. Regret:
     warmest reading - that of the sensor. The horizon is the number of sensors, as in Srinivas et al.
 
     Args:
@@ -48,7 +48,7 @@ def intel_temperature(
             the training times.
 
     Example:
-        >>> env = gym.make("GPBandit-IntelTemperature-v0")  # needs the data, see the README
+        >>> env = gym.make("GPBandit-IntelTemperature-v0")  # needs the measurements
     """
     from bandit_envs.data import intel_temperature as load
 
@@ -69,14 +69,14 @@ def cmu_light(
     times. No model is published: the test times are brighter than the training times by a prior std, and
     single sensors by up to 13. `publish_model=True` publishes the paper's, whose kernel is the empirical
     covariance between sensors over the training times. Action: `Discrete(41)`, a sensor. Observation: a
-    constant 0. Reward: its reading + noise. Info: as everywhere, see the README. Regret: brightest reading -
+    constant 0. Reward: its reading + noise. Info: see docs/environments.md. Regret: brightest reading -
     that of the sensor.
 
     Args:
         standardize, replay, hold, continuous, **features: as for `intel_temperature`.
 
     Example:
-        >>> env = gym.make("GPBandit-CMULight-v0", publish_model=True)  # needs the data, see the README
+        >>> env = gym.make("GPBandit-CMULight-v0", publish_model=True)  # needs the measurements
     """
     from bandit_envs.data import cmu_light as load
 

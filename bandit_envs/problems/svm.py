@@ -57,7 +57,7 @@ def svm_tuning(
     below 0.004: all of the square but its edge x_2 = 0 is a plateau on which the machine learns nothing, or
     worse. Action: `Discrete(A)`, a configuration; A = 2794. Observation: a constant 0. Reward: the sum of
     delivered rewards, accuracy + noise of std 0.01 (our reading; `noise_std=0` is the table itself); Poisson
-    delays of mean 10; 100 rounds. Info: as everywhere, see the README. Regret: best accuracy - that of the
+    delays of mean 10; 100 rounds. Info: see docs/environments.md. Regret: best accuracy - that of the
     configuration, charged at play time.
 
     Args:
@@ -105,7 +105,7 @@ def growing_data_svm(
     for `GPBandit-SVMTuning-v0`, and its context is i / 19. Action: `Discrete(A)`, a configuration of C and
     gamma, evenly spaced, 0.2 and 0.008 apart, with the same three more; A = 774. Observation: the context.
     Reward: the sum of delivered rewards, accuracy + noise of std 0.01 (our reading); each data set for 30
-    rounds, one after the other; Poisson delays of mean 3; 600 rounds. Info: as everywhere, see the README.
+    rounds, one after the other; Poisson delays of mean 3; 600 rounds. Info: see docs/environments.md.
     Regret: best accuracy on the round's data set - that of the configuration, charged at play time.
 
     Args:
@@ -176,8 +176,9 @@ def multi_task_svm(
     tasks have the same features but different accuracies, and the seventh entry distinguishes them. The
     model ignores it: its kernel is on the six features and the configuration, as in the paper. Reward: the
     sum of delivered rewards, accuracy + noise of std 0.01 (our reading; the tables have none); each task for
-    30 rounds, in byte order of their names; Poisson delays of mean 3; 1500 rounds. Info: as everywhere, see
-    the README. Regret: best accuracy on the round's task - that of the configuration, charged at play time.
+    30 rounds, in byte order of their names; Poisson delays of mean 3; 1500 rounds. Info:
+    see docs/environments.md. Regret: best accuracy on the round's task - that of the configuration, charged
+    at play time.
 
     Args:
         kernel, length_scale: the model's over configurations; the paper states none.
@@ -186,7 +187,7 @@ def multi_task_svm(
         **features: see `bandit_envs.problems.features.compose`.
 
     Example:
-        >>> env = gym.make("GPBandit-MultiTaskSVM-v0", horizon=300)  # needs the data, see the README
+        >>> env = gym.make("GPBandit-MultiTaskSVM-v0", horizon=300)  # needs the measurements
     """
     from bandit_envs.data import tst_svm
 

@@ -33,7 +33,7 @@ def budgeted(**keywords: Any) -> Problem:
 
     SE kernel of length-scale 0.2, rewards rescaled to [0, 1], so that none is negative; the published prior
     is 0.5 +- 0.25. Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0.
-    Reward: f(arm) + noise. Info: as everywhere, see the README; "feedback_spent" is the cost of plays with
+    Reward: f(arm) + noise. Info: see docs/environments.md; "feedback_spent" is the cost of plays with
     delivered feedback, and "played" is false in the step that ends the episode: its play exceeded the budget
     and was not made. Regret: max f - f(arm), noiseless; against the budget it is rho* k(arm) - f(arm),
     rho* = max f / k, see `result.budget_regret`. The horizon is the number of cheapest plays that the budget
@@ -109,7 +109,7 @@ def gp(**keywords: Any) -> Problem:
 
     Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
     f(arm) + noise, f ~ GP(0, k), k the SE kernel.
-    Info: as everywhere, see the README. Regret: max f - f(arm), noiseless, charged at play time.
+    Info: see docs/environments.md. Regret: max f - f(arm), noiseless, charged at play time.
     The paper's noise is "0.025 or 5 % of the signal variance", which agree at signal_variance=0.5.
 
     Args:
@@ -126,7 +126,7 @@ def rkhs(**keywords: Any) -> Problem:
 
     Action: `Discrete(num_arms)` in [0, 1], or the box with `continuous=True`. Observation: a constant 0.
     Reward: f(arm) + noise, whose variance is 1 % of the range of f; f is the posterior mean given y ~ N(0, K)
-    with ridge 1 % of the range of y. Info: as everywhere, see the README. Regret: max f - f(arm),
+    with ridge 1 % of the range of y. Info: see docs/environments.md. Regret: max f - f(arm),
     noiseless, charged at play time. T = 30,000. `function="gp"` draws f ~ GP(0, K) on the same points,
     which is the paper's Figure 2.
 
@@ -146,9 +146,9 @@ def delayed(**keywords: Any) -> Problem:
 
     SE kernel of length-scale 0.02, functions rescaled to [0, 1] with the published prior 0.5 +- 0.25;
     Poisson delays of mean 10. Action: `Discrete(num_arms)`, or a box. Observation: a constant 0. Reward: the
-    sum of delivered rewards; that of round t is in the `info` of round t + delay. Info: as everywhere, see
-    the README. Regret: max f - f(arm), noiseless, charged at play time. The paper states neither noise nor
-    horizon: a noise std of 0.02 and 500 rounds are our reading.
+    sum of delivered rewards; that of round t is in the `info` of round t + delay. Info:
+    see docs/environments.md. Regret: max f - f(arm), noiseless, charged at play time. The paper states
+    neither noise nor horizon: a noise std of 0.02 and 500 rounds are our reading.
 
     Args:
         **keywords: see `synthetic`; `signal_variance=1, prior_mean=False` publishes the prior of functions
@@ -168,7 +168,7 @@ def contextual(**keywords: Any) -> Problem:
 
     SE kernels on contexts and arms, multiplied; uniform contexts; Poisson delays of mean 3. Action:
     `Discrete(num_arms)`, or a box. Observation: the context in [0, 1]. Reward: the delivered sum; functions
-    are rescaled to [0, 1]. Info: as everywhere, see the README. Regret: max over arms of g(context, arm) -
+    are rescaled to [0, 1]. Info: see docs/environments.md. Regret: max over arms of g(context, arm) -
     g(context, arm played), noiseless, charged at play time. The setting is ours; the paper's own are
     `GPBandit-MultiTaskSVM-v0` and `GPBandit-GrowingDataSVM-v0`.
 
@@ -187,7 +187,7 @@ def constrained(**keywords: Any) -> Problem:
     """Maximise a GP sample on 1000 points of [0, 1] under a cost that 30 % of the arms satisfy.
 
     Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
-    f(arm) + noise, f ~ GP(0, k). Info: as everywhere, see the README; "feedback_cost" are the costs g(arm)
+    f(arm) + noise, f ~ GP(0, k). Info: see docs/environments.md; "feedback_cost" are the costs g(arm)
     of plays with delivered feedback, feasible where <= 0, exact unless `constraint_noise` is given;
     g ~ GP(0, k) less its 30 % quantile over the arms.
     Regret: f of the best feasible arm - f(arm), noiseless, negative while violating; read it with

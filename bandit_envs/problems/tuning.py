@@ -34,7 +34,7 @@ def logistic_tuning(
     and decay [1e-6, 1], all on log scales in [0, 1]. Action: `Discrete(N)`, a setting. Observation: a
     constant 0. Reward: mean validation accuracy over the training seeds + noise of the std between seeds,
     pooled over the settings that reach 0.9 (those that barely train scatter more, around 0.5).
-    Info: as everywhere, see the README. Regret: best mean accuracy - that of the setting.
+    Info: see docs/environments.md. Regret: best mean accuracy - that of the setting.
 
     Args:
         kernel, length_scale: the model's, on the log scales.
@@ -67,7 +67,7 @@ def cnn_tuning(
     log scales in [0, 1] (our reading). Action: `Discrete(N)`, a setting; N = 468. Observation: a constant 0.
     Reward: the sum of delivered rewards, mean accuracy over the training seeds + noise of the std between
     seeds, pooled over the settings that reach 0.8; settings that learn nothing are tied at chance, 0.1.
-    Poisson delays of mean 10; 100 rounds. Info: as everywhere, see the README. Regret: best mean accuracy -
+    Poisson delays of mean 10; 100 rounds. Info: see docs/environments.md. Regret: best mean accuracy -
     that of the setting, charged at play time.
 
     Args:

@@ -28,6 +28,7 @@ ONE = "One of them, with its keywords."
 Environment = Annotated[str | None, typer.Argument(metavar="[ID]", help=ONE, autocompletion=_ids)]
 Agent = Annotated[str | None, typer.Argument(metavar="[NAME]", help=ONE, autocompletion=_names)]
 Picture = Annotated[Path | None, typer.Option(help="Write a picture (.png) of it after 20 rounds.")]
+Handles = Annotated[list[str] | None, typer.Option(help="List agents that handle this; may be repeated.")]
 EXTRA = ("data",)  # columns that a narrow terminal omits
 PLAYER, STAGE = ("gp-agent", "GPBandit-GP-v0")  # agent in an environment's picture, environment in an agent's
 
@@ -46,16 +47,18 @@ def envs(name: Environment = None, picture: Picture = None) -> None:
     console().print("`gpbandits envs ID` describes one with its keywords.")
 
 
-def agents(name: Agent = None, picture: Picture = None) -> None:
+def agents(name: Agent = None, picture: Picture = None, handles: Handles = None) -> None:
     """List the agents, or describe one with its keywords."""
-    from gpbandits.catalogue import agent, agent_rows
+    from gpbandits.catalogue import agent, agent_rows, require_features
 
     if name is not None:
         _print_entry(agent(name))
         _draw(STAGE, name, picture)
         return
     _require_one(picture, "NAME")
-    print_rows("Agents", ("name", "algorithm", "handles"), agent_rows())
+    require_features(handles or [])
+    rows = [row for row in agent_rows() if set(handles or []) <= set(row[-1].split(", "))]
+    print_rows("Agents", ("name", "algorithm", "handles"), rows)
     console().print("`gpbandits agents NAME` describes one with its keywords.")
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.notebook import html_table
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.curves import Curves
+from gpbandits.evaluation.formats import MISSING, inert, latex, markdown
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.metrics import headed
 from gpbandits.evaluation.statistics import (
@@ -25,9 +29,9 @@ from gpbandits.evaluation.statistics import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console, ConsoleOptions, RenderResult
 
-MISSING = "-"
 HARD, SOFT = "hard violation", "violation/round"  # columns where there are constraints
 COVERAGE = (
     "Coverage: of the arms that can be certified from the safe seed by exact costs and their slopes, the "
@@ -148,6 +152,27 @@ class Table:
 
     def _repr_html_(self) -> str:
         return html_table(self.title, self.header, self.rows, self.notes)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the cells as texts in a pandas DataFrame; numbers of trials are in `Result.to_frame`."""
+        with from_extra("eval", "data frames"):
+            import pandas as pd
+
+        return pd.DataFrame(list(self.rows), columns=list(self.header))
+
+    def to_csv(self) -> str:
+        """Return the cells as comma-separated values."""
+        file = io.StringIO()
+        csv.writer(file, lineterminator="\n").writerows(map(inert, row) for row in (self.header, *self.rows))
+        return file.getvalue()
+
+    def to_markdown(self) -> str:
+        """Return a Markdown table with the notes below."""
+        return markdown(self.header, self.rows, self.notes)
+
+    def to_latex(self) -> str:
+        """Return a LaTeX table with the rules of booktabs and the notes as caption."""
+        return latex(self.title, self.header, self.rows, self.notes)
 
     def _columns(self, width: int) -> list[int]:
         """Return the indices of the columns that fit a console of this width."""

@@ -3,39 +3,14 @@
 import csv
 import dataclasses
 import io
-import re
-from collections.abc import Iterable
 
 import numpy as np
 
+from gpbandits.evaluation.formats import MISSING, inert, latex, markdown
 from gpbandits.evaluation.statistics import Interval
-from gpbandits.evaluation.table import MISSING, number
+from gpbandits.evaluation.table import number
 
 Cell = str | int | float | Interval | None
-
-_ESCAPES = str.maketrans(
-    {char: rf"\{char}" for char in "&%$#_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {
-        "†": r"$^\dagger$",
-        "‡": r"$^\ddagger$",
-        "≈": r"$^\approx$",
-        "§": r"$^\S$",
-        "¶": r"$^\P$",
-        "τ": r"$\tau$",
-        "µ": r"$\mu$",
-        "λ": r"$\lambda$",
-        "ε": r"$\varepsilon$",
-        "<": "$<$",
-        ">": "$>$",
-        "|": "$|$",
-        "×": r"$\times$",  # noqa: RUF001
-        "β": r"$\beta$",
-    }
-)
-
-
-FORMULAE = ("=", "+", "-", "@", "\t", "\r")  # first characters of a spreadsheet's formulae
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,43 +41,23 @@ class Grid:
         lines = io.StringIO()
         writer = csv.writer(lines, lineterminator="\n")
         writer.writerow(
-            _inert(column)
+            inert(column)
             for name, is_interval in zip(self.header, spans, strict=True)
             for column in ([name, f"{name} low", f"{name} high"] if is_interval else [name])
         )
         for row in self.rows:
             writer.writerow(
-                _inert(part) for cell, wide in zip(row, spans, strict=True) for part in _parts(cell, wide)
+                inert(part) for cell, wide in zip(row, spans, strict=True) for part in _parts(cell, wide)
             )
         return lines.getvalue()
 
     def markdown(self) -> str:
         """Return a Markdown table with its notes below."""
-        rule = ["---", *["---:"] * (len(self.header) - 1)]
-        rows = [list(self.header), rule, *self.texts()]
-        lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows]
-        return "\n".join([*lines, "", " ".join(self.notes)])
+        return markdown(self.header, self.texts(), self.notes)
 
     def latex(self) -> str:
         """Return a LaTeX table with booktabs rules and the notes as caption, shrunk to the line width."""
-        return "\n".join(
-            [
-                r"% needs \usepackage{booktabs,graphicx}",
-                r"\begin{table}",
-                r"\centering\footnotesize",
-                rf"\caption{{{_escaped(' '.join((self.title + '.', *self.notes)))}}}",
-                r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-                rf"\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}",
-                r"\toprule",
-                _row(self.header),
-                r"\midrule",
-                *map(_row, self.texts()),
-                r"\bottomrule",
-                r"\end{tabular}}",
-                r"\end{table}",
-                "",
-            ]
-        )
+        return latex(self.title, self.header, self.texts(), self.notes)
 
 
 def text(cell: Cell) -> str:
@@ -132,21 +87,3 @@ def _parts(cell: Cell, wide: bool) -> list[str | float]:
     if isinstance(cell, Interval):
         return ["" if np.isnan(part) else float(part) for part in cell]
     return [cell if cell is not None else "", *([""] * 2 if wide else [])]
-
-
-def _inert(part: str | float) -> str | float:
-    """Quote text that a spreadsheet would run as a formula, since labels of a study are untrusted."""
-    return f"'{part}" if isinstance(part, str) and part.startswith(FORMULAE) else part
-
-
-def _escaped(cell: str) -> str:
-    r"""Escape text for LaTeX; a missing value is a dash, and negative numbers have a minus sign."""
-    if cell == MISSING:
-        return "--"
-    return re.sub(r"(?<!\w)-(?=\d)", "$-$", cell.translate(_ESCAPES))
-
-
-def _row(cells: Iterable[str]) -> str:
-    r"""Return a line of a tabular; {} protects a leading bracket, which \\ would take as its argument."""
-    line = " & ".join(map(_escaped, cells))
-    return f"{'{}' * line.startswith(('[', '*'))}{line} " + r"\\"

@@ -7,8 +7,8 @@ among them, since it bounds the regret of the recommended arm, and results have 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,10 @@ from agents.widths.bounded_norm import AMMWidth, ImprovedWidth, SelfNormalisedWi
 from agents.widths.prior_draws import FiniteSetWidth
 from agents.widths.tuned import FixedWidth
 from bandit_envs.basics.types import Ints
+from bandit_envs.environment.registration import IDS
 from bandit_envs.laws.hard import HardFunctions
 from bandit_envs.problem.problem import Problem
+from bandit_envs.problems import build
 from gpbandits.evaluation.overlay import Overlay
 from gpbandits.theory.assumptions import Player, need, player_of, require_sample, require_stationary
 from gpbandits.theory.regret import bayesian_bound, gp_ucb_bound, igp_ucb_bound
@@ -38,17 +40,26 @@ class Theorem(NamedTuple):
     make: Callable[[Problem, AgentSpec | None], Overlay]
 
 
-def bound(name: str, problem: Problem, agent: AgentSpec | None = None) -> Overlay:
+def bound(
+    name: str,
+    environment: Problem | str,
+    agent: AgentSpec | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
+) -> Overlay:
     """Return a bound for the runs of an agent on a problem.
 
     Args:
-        name: one of `BOUNDS`.
-        problem: the problem given to `evaluate`, for instance `build("hard", {"horizon": 500})`.
+        name: one of `BOUNDS`: bounded-norm, igp-ucb and the like; each says what it assumes.
+        environment: the id or the problem given to `evaluate`.
         agent: the agent given to `evaluate`, for upper bounds; lower bounds and rates hold for all agents.
+        env_kwargs: the keyword arguments given to `evaluate` with an id.
     """
     if name not in BOUNDS:
         raise ValueError(f"unknown bound {name!r}; choose one of {', '.join(BOUNDS)}")
-    return BOUNDS[name].make(problem, agent)
+    if isinstance(environment, str) and environment not in IDS:
+        raise ValueError(f"environment must be a Problem or one of {', '.join(IDS)}, got {environment!r}")
+    problem = IDS[environment] if isinstance(environment, str) else environment
+    return BOUNDS[name].make(build(problem, dict(env_kwargs or {})), agent)
 
 
 def _bounded_norm(problem: Problem, agent: AgentSpec | None) -> Overlay:

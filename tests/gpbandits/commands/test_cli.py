@@ -95,6 +95,16 @@ def test_agents_lists_every_registered_name(call):
     assert all(name in out for name in names())
 
 
+def test_agents_that_handle_features_are_listed_and_no_others(call):
+    _, out, _ = call("agents", "--handles", "delay", "--handles", "constraint")
+    shown = {name for name in names() if f" {name} " in out}
+    able = {name for name in names() if agents.features(name).delay and agents.features(name).constraint}
+    assert shown == able != set()
+    code, _, err = call("agents", "--handles", "delays")
+    assert code == 2
+    assert "unknown feature 'delays'; did you mean 'delay'?; it is one of delay, context" in err
+
+
 @pytest.mark.parametrize(("command", "known"), [("envs", IDS), ("agents", names()), ("reproduce", ())])
 def test_tables_fit_80_columns_and_no_name_is_broken(call, monkeypatch, command, known):
     monkeypatch.setenv("COLUMNS", "80")

@@ -184,7 +184,11 @@ BAD = {
     "callables without labels": ({"agents": [Scripted]}, "agents must be a mapping of labels to agents"),
     "a pair without a label": ({"agents": [("gp-ucb", {})]}, "agents must be a mapping of labels to agents"),
     "a label": ({"agents": {1: "random"}}, "label of an agent must be text, got 1"),
-    "an agent, not its class": ({"agents": {"a": object()}}, "an agent is a name, .* or a callable"),
+    "no agent": ({"agents": {"a": object()}}, "an agent is a name, .* or a callable"),
+    "an agent, not its class": (
+        {"agents": {"a": object.__new__(Scripted)}},
+        "an agent is made anew for each setting: give Scripted, not an object of it",
+    ),
     "num_trials": ({"agents": {"a": ("gp-ucb", {"num_trials": 3})}}, "options .* must not hold num_trials"),
     "unknown agent": ({"agents": ["gp-ucb", "gp"]}, "unknown agent 'gp'"),
     "no oracle": ({"env_kwargs": {"oracle": False}}, "oracle must be on"),

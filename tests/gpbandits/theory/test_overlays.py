@@ -189,3 +189,14 @@ def test_a_result_plots_its_bounds(tmp_path):
 def test_every_bound_says_what_it_assumes():
     assert isinstance(made("hard")[0], Problem)
     assert all(len(theorem.assumes) > 40 for theorem in BOUNDS.values())
+
+
+def test_an_id_has_the_bound_of_its_problem():
+    agent, kwargs = (
+        ("gp-ucb", {"width": "self-normalised"}),
+        {"rkhs_norm": 2.0, "noise_std": 0.1, "horizon": 50},
+    )
+    by_id = bound("bounded-norm", "GPBandit-RKHS-v0", agent, kwargs)
+    np.testing.assert_array_equal(by_id.values, bound("bounded-norm", build("rkhs", kwargs), agent).values)
+    with pytest.raises(ValueError, match="environment must be a Problem or one of GPBandit-GP-v0"):
+        bound("bounded-norm", "rkhs", agent)

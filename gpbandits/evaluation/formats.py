@@ -1,0 +1,79 @@
+"""Tables of texts as Markdown, LaTeX and lines of CSV."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+MISSING = "-"
+
+_ESCAPES = str.maketrans(
+    {char: rf"\{char}" for char in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {
+        "†": r"$^\dagger$",
+        "‡": r"$^\ddagger$",
+        "≈": r"$^\approx$",
+        "§": r"$^\S$",
+        "¶": r"$^\P$",
+        "τ": r"$\tau$",
+        "µ": r"$\mu$",
+        "λ": r"$\lambda$",
+        "ε": r"$\varepsilon$",
+        "<": "$<$",
+        ">": "$>$",
+        "|": "$|$",
+        "×": r"$\times$",  # noqa: RUF001
+        "β": r"$\beta$",
+    }
+)
+
+
+FORMULAE = ("=", "+", "-", "@", "\t", "\r")  # first characters of a spreadsheet's formulae
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str]) -> str:
+    """Return a Markdown table with its notes below."""
+    rule = ["---", *["---:"] * (len(header) - 1)]
+    lines = [
+        f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in (header, rule, *rows)
+    ]
+    return "\n".join([*lines, "", " ".join(notes)])
+
+
+def latex(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str]) -> str:
+    """Return a LaTeX table with booktabs rules and the notes as caption, shrunk to the line width."""
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs,graphicx}",
+            r"\begin{table}",
+            r"\centering\footnotesize",
+            rf"\caption{{{_escaped(' '.join((title + '.', *notes)))}}}",
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+            r"\toprule",
+            _row(header),
+            r"\midrule",
+            *map(_row, rows),
+            r"\bottomrule",
+            r"\end{tabular}}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def inert(part: str | float) -> str | float:
+    """Quote text that a spreadsheet would run as a formula, since labels of a study are untrusted."""
+    return f"'{part}" if isinstance(part, str) and part.startswith(FORMULAE) else part
+
+
+def _escaped(cell: str) -> str:
+    r"""Escape text for LaTeX; a missing value is a dash, and negative numbers have a minus sign."""
+    if cell == MISSING:
+        return "--"
+    return re.sub(r"(?<!\w)-(?=\d)", "$-$", cell.translate(_ESCAPES))
+
+
+def _row(cells: Iterable[str]) -> str:
+    r"""Return a line of a tabular; {} protects a leading bracket, which \\ would take as its argument."""
+    line = " & ".join(map(_escaped, cells))
+    return f"{'{}' * line.startswith(('[', '*'))}{line} " + r"\\"
