@@ -18,9 +18,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, Ints
 from gpbandits import evaluate
-from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
+from gpbandits.evaluation.statistics import (
+    Interval,
+    bootstrap_interval,
+    paired_difference,
+    significant_signs,
+)
 
 DETECTORS = ("evidence", "et", "bocpd", "glr", "cpd")
 FORGETTING = ("sw-gp-ucb", "r-gp-ucb", "tv-gp-ucb", "ui-tvbo", "w-gp-ucb")
@@ -31,12 +36,12 @@ AGENTS: dict[str, Any] = {
 BENCH = {"num_arms": 100, "noise_std": 0.1, "horizon": 600, "num_segments": 3}
 ENVIRONMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "PiecewiseStationary": ("GPBandit-PiecewiseStationary-v0", {}),
-    "nine segments": ("GPBandit-PiecewiseStationary-v0", {"num_segments": 9, "horizon": 2700}),
     "GP bench": ("GPBandit-GP-v0", BENCH),
     "noise of 0.3": ("GPBandit-GP-v0", BENCH | {"noise_std": 0.3}),
     "RKHS": ("GPBandit-RKHS-v0", {"horizon": 1200, "num_segments": 3}),
     "Delayed": ("GPBandit-Delayed-v0", {"num_arms": 100, "horizon": 900, "num_segments": 3}),
     "Contextual": ("GPBandit-Contextual-v0", {"horizon": 900, "num_segments": 3}),
+    "nine segments": ("GPBandit-PiecewiseStationary-v0", {"num_segments": 9, "horizon": 2700}),
 }
 ARCHIVE = {
     name: ("gp-agent", {"restart": name}) for name in ("evidence", "evidence-archive", "never", "oracle")
@@ -60,7 +65,8 @@ RETURNING: dict[str, tuple[str, dict[str, Any]]] = {
 STILL = {"num_arms": 100, "noise_std": 0.1, "horizon": 500}
 TOLD = (0.5, 0.7, 1.0, 1.5)  # of the deviation of the noise
 STILL_TRIALS = 200
-AS_MANY = {"GP bench": 5, "noise of 0.3": 5}  # times the trials: 100 arms play fast, and regret is skewed
+QUICK = ("GP bench", "noise of 0.3")  # where agents that forget are not slow
+WORDS = {-1: "less", 1: "more", 0: "no significant difference"}
 
 
 class Run(NamedTuple):
@@ -81,12 +87,15 @@ class Count(NamedTuple):
 
 
 def play(environment: str, trials: int) -> Iterator[Run]:
-    """All agents on the same trials; those with and without an archive where functions come back."""
-    returning = environment in RETURNING
-    name, keywords = (RETURNING if returning else ENVIRONMENTS)[environment]
-    result = evaluate(name, ARCHIVE if returning else AGENTS, trials=trials, env_kwargs=keywords)
-    for label in result.agents:
-        yield Run(environment, label, result.regret[label][:, -1])
+    """Play all agents on the same trials, but a fifth of them with slow ones."""
+    name, keywords = (RETURNING | ENVIRONMENTS)[environment]
+    agents = ARCHIVE if environment in RETURNING else AGENTS
+    slow = {} if environment in QUICK else {label: agents[label] for label in FORGETTING if label in agents}
+    quick = {label: spec for label, spec in agents.items() if label not in slow}
+    for chosen, number in ((quick, trials), (slow, trials // 5)):
+        if chosen:
+            result = evaluate(name, chosen, trials=number, env_kwargs=keywords)
+            yield from (Run(environment, label, result.regret[label][:, -1]) for label in result.agents)
 
 
 def count(told: float, trials: int) -> Iterator[Count]:
@@ -99,7 +108,7 @@ def count(told: float, trials: int) -> Iterator[Count]:
 
 
 def as_markdown(runs: list[Run]) -> list[str]:
-    """A line an agent, a column an environment; a star is the least mean without the oracle."""
+    """Return a line an agent and one of trials, a column an environment; a star: least but for oracle."""
     means = {run[:2]: run.regret.mean() for run in runs}
     names = list(dict.fromkeys(run.environment for run in runs))
     agents = list(dict.fromkeys(run.agent for run in runs))
@@ -109,21 +118,36 @@ def as_markdown(runs: list[Run]) -> list[str]:
         agent: [found[e, agent] + (" *" if means[e, agent] == least[e] else "") for e in names]
         for agent in agents
     }
-    return [f"| {agent} | {' | '.join(cells[agent])} |" for agent in agents]
+    cells["trials"] = [_trials(runs, name) for name in names]
+    return [f"| {label} | {' | '.join(each)} |" for label, each in cells.items()]
 
 
-def against(runs: list[Run], one: str, other: str) -> str:
-    """Say where one agent has less regret than another, more, or neither, by paired 95 % intervals."""
+def _trials(runs: list[Run], environment: str) -> str:
+    """Return the number of trials, and that of agents that forget where it is another."""
+    counts = [len(run.regret) for run in runs if run.environment == environment]
+    return str(counts[0]) if counts[0] == counts[-1] else f"{counts[0]}, forgetting {counts[-1]}"
+
+
+def verdicts(runs: list[Run], one: str, others: list[str]) -> list[str]:
+    """Say where an agent has significantly less or more regret than others (sign flips, Holm)."""
     found = {run[:2]: run.regret for run in runs}
-    said: dict[str, list[str]] = {"less": [], "more": [], "no significant difference": []}
-    for name in dict.fromkeys(run.environment for run in runs):
-        difference = paired_difference(found[name, one], found[name, other])
-        word = (
-            "less" if difference.high < 0 else "more" if difference.low > 0 else "no significant difference"
-        )
-        said[word].append(name)
-    listed = [f"{word}: {', '.join(names)}" for word, names in said.items() if names]
-    return f"`{one}` against `{other}`: {'; '.join(listed)}"
+    names = list(dict.fromkeys(run.environment for run in runs))
+    pairs = [_common(found[name, one], found[name, other]) for other in others for name in names]
+    rows = zip(others, significant_signs(pairs).reshape(len(others), -1), strict=True)
+    return [f"`{one}` against `{other}`: {_listed(names, row)}" for other, row in rows]
+
+
+def _common(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    trials = min(len(one), len(other))
+    return one[:trials], other[:trials]
+
+
+def _listed(names: list[str], signs: Ints) -> str:
+    where = {
+        word: [name for name, own in zip(names, signs, strict=True) if own == sign]
+        for sign, word in WORDS.items()
+    }
+    return "; ".join(f"{word}: {', '.join(each)}" for word, each in where.items() if each)
 
 
 def rivals() -> list[str]:
@@ -189,7 +213,7 @@ def played(names: Iterable[str], path: Path, trials: int) -> list[Run]:
     """What a table holds, and what it does not hold yet."""
     runs = read(path)
     for name in [each for each in names if each not in {run.environment for run in runs}]:
-        runs += play(name, trials * AS_MANY.get(name, 1))
+        runs += play(name, trials)
         write(runs, path)
         print(name, flush=True)
     return runs
@@ -197,22 +221,22 @@ def played(names: Iterable[str], path: Path, trials: int) -> list[Run]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--trials", type=int, default=20, help="five times as many on two")
+    parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--table", type=Path, default=Path("changes.csv"), help="what it holds is not played")
     parser.add_argument("--alarms", type=Path, default=Path("false_alarms.csv"), help="likewise")
     parser.add_argument("--returning", type=Path, help="play where functions come back instead, likewise")
     options = parser.parse_args()
     if options.returning:
         runs = played(RETURNING, options.returning, options.trials)
-        said = against(runs, "evidence-archive", "evidence")
-        print("\n".join([*as_markdown(runs), *archive_against_none(runs), said]))
+        said = verdicts(runs, "evidence-archive", ["evidence"])
+        print("\n".join([*as_markdown(runs), *archive_against_none(runs), *said]))
         return
     runs, counts = played(ENVIRONMENTS, options.table, options.trials), read_counts(options.alarms)
     for told in sorted({*TOLD} - {each.told for each in counts}):
         counts += count(told, STILL_TRIALS)
         write_counts(counts, options.alarms)
         print(told, flush=True)
-    print("\n".join([*as_markdown(runs), *(against(runs, "evidence", name) for name in rivals())]))
+    print("\n".join([*as_markdown(runs), *verdicts(runs, "evidence", rivals())]))
     print("\n".join(alarms_as_markdown(counts)))
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,9 +19,13 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from gpbandits import evaluate
-from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
+from gpbandits.evaluation.statistics import bootstrap_interval, significant_signs
 
 BENCH = "bench"
+COMPARED = ("hard violation", "regret")
+FIXED = ("two discs", "data rates", "two discs, a box")  # whose functions are the same in all trials
+ENOUGH = 24  # trials of these
+WORDS = {-1: "less", 1: "more", 0: "no significant difference"}
 PARTS = ("config", "rpol", "pdcbo", "dual", "multiplicative")
 ON_BENCH: dict[str, Any] = {
     "config": "config",
@@ -81,43 +86,71 @@ def play(problem: str, trials: int) -> Iterator[Run]:
 
 
 def bench_as_markdown(runs: list[Run]) -> list[str]:
-    """The lines of the first table: means over trials."""
-    lines = []
-    for run in (run for run in runs if run.problem == BENCH):
-        hard = " | ".join(f"{value:.1f}" for value in run.hard.mean(axis=0))
-        soft, positive, regret = (values.mean() for values in run[3:])
-        lines.append(f"| {run.agent} | {hard} | {soft:.1f} | {positive:.1f} | {regret:.0f} |")
-    return lines
+    """Return the lines of the first table: means over trials with 95 % intervals."""
+    return [_line((run.agent,), (*run.hard.T, *run[3:])) for run in runs if run.problem == BENCH]
 
 
 def elsewhere_as_markdown(runs: list[Run]) -> list[str]:
-    """The lines of the second table: final hard violation and regret, with 95 % intervals."""
+    """Return the lines of the second table: final violations and regret with 95 % intervals."""
+    return [_line(run[:2], _finals(run).values()) for run in runs if run.problem != BENCH]
+
+
+def of_single_trials(runs: list[Run]) -> list[str]:
+    """Name the trials on which marked figures rest, with the means of the others."""
+    found: dict[tuple[str, str, int], list[str]] = {}
+    for run in runs:
+        for metric, values in _finals(run).items():
+            if (trial := decisive_trial(values)) is not None:
+                others = np.delete(values, trial).mean()
+                said = f"`{run.agent}` {others:.3g}, there {values[trial]:.4g}"
+                found.setdefault((run.problem, metric, trial), []).append(said)
     return [
-        f"| {run.problem} | {run.agent} | {_text(bootstrap_interval(run.hard[:, -1]))} "
-        f"| {_text(bootstrap_interval(run.soft))} | {_text(bootstrap_interval(run.regret))} |"
-        for run in runs
-        if run.problem != BENCH
+        f"- {problem}, {metric} without trial {i}: {'; '.join(each)}"
+        for (problem, metric, i), each in found.items()
     ]
 
 
-def verdict(runs: list[Run], one: str, other: str) -> str:
-    """Where one agent has less hard violation than another, and less regret, by paired 95 % intervals."""
-    found = {run[:2]: run for run in runs}
-    said = []
-    for word, of in (("hard violation", lambda run: run.hard[:, -1]), ("regret", lambda run: run.regret)):
-        counts = {"less": 0, "more": 0, "no significant difference": 0}
-        for problem in PROBLEMS:
-            mine, theirs = found.get((problem, one)), found.get((problem, other))
-            if mine is not None and theirs is not None:
-                difference = paired_difference(of(mine), of(theirs))
-                sign = "less" if difference.high < 0 else "more" if difference.low > 0 else None
-                counts[sign or "no significant difference"] += 1
-        said.append(f"{word} {', '.join(f'{how} {count}' for how, count in counts.items())}")
-    return f"`{one}` against `{other}`: {'; '.join(said)}"
+def decisive_trial(values: Floats) -> int | None:
+    """Return the trial without which the mean would have another sign or less than half its size, or None."""
+    trial = int(np.argmax(np.abs(values - np.median(values))))
+    mean, others = values.mean(), np.delete(values, trial).mean()
+    return trial if others * np.sign(mean) < abs(mean) / 2 else None
 
 
-def _text(interval: Interval) -> str:
-    return "{:.3g} [{:.3g}, {:.3g}]".format(*map(float, interval))
+def verdicts(runs: list[Run]) -> list[str]:
+    """Say in how many problems config differs significantly from each other part, by sign flips with Holm."""
+    found, (one, *others) = {run[:2]: _finals(run) for run in runs}, PARTS
+    tests = [
+        (other, of, name)
+        for other in others
+        for of in COMPARED
+        for name in PROBLEMS
+        if (name, other) in found
+    ]
+    signs = significant_signs([(found[name, one][of], found[name, other][of]) for other, of, name in tests])
+    counted = Counter((*test[:2], sign) for test, sign in zip(tests, signs.tolist(), strict=True))
+    return [
+        f"`{one}` against `{other}`: "
+        + "; ".join(
+            f"{of} " + ", ".join(f"{word} {counted[other, of, sign]}" for sign, word in WORDS.items())
+            for of in COMPARED
+        )
+        for other in others
+    ]
+
+
+def _finals(run: Run) -> dict[str, Floats]:
+    """Return what is compared at T, (B,) each."""
+    return {"hard violation": run.hard[:, -1], "soft violation": run.soft, "regret": run.regret}
+
+
+def _line(names: Iterable[str], columns: Iterable[Floats]) -> str:
+    return f"| {' | '.join((*names, *map(_text, columns)))} |"
+
+
+def _text(values: Floats) -> str:
+    mark = "" if decisive_trial(values) is None else " †"
+    return "{:.3g} [{:.3g}, {:.3g}]".format(*map(float, bootstrap_interval(values))) + mark
 
 
 def write(runs: list[Run], path: Path) -> None:
@@ -148,18 +181,18 @@ def _run(key: tuple[str, str], columns: Floats) -> Run:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--trials", type=int, default=24)
+    parser.add_argument("--trials", type=int, default=100, help="at most 24 where functions are fixed")
     parser.add_argument(
         "--table", type=Path, default=Path("constraints.csv"), help="what it holds is not played"
     )
     options = parser.parse_args()
     runs = read(options.table)
     for problem in [each for each in PROBLEMS if each not in {run.problem for run in runs}]:
-        runs += play(problem, options.trials)
+        runs += play(problem, min(options.trials, ENOUGH) if problem in FIXED else options.trials)
         write(runs, options.table)
         print(problem, flush=True)
     print("\n".join([*bench_as_markdown(runs), *elsewhere_as_markdown(runs)]))
-    print("\n".join(verdict(runs, "config", other) for other in PARTS[1:]))
+    print("\n".join([*of_single_trials(runs), *verdicts(runs)]))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import chain, combinations, product
 from pathlib import Path
@@ -25,7 +26,7 @@ from matplotlib.figure import Figure
 from bandit_envs.basics.types import Floats
 from gpbandits import evaluate
 from gpbandits.evaluation.marks import COLOURS, MARKERS
-from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
+from gpbandits.evaluation.statistics import Interval, bootstrap_interval, significant_signs
 
 ARMS = {"horizon": 900, "delay": {"law": "constant", "rounds": 30}}  # else those of the environment
 BOX = {
@@ -40,7 +41,9 @@ CONSTRAINTS = ("config", "rpol", "pdcbo", "dual", "multiplicative")
 RESTARTS = ("evidence", "cpd", "never")
 BELIEFS = ("delivered", "hallucinated")
 WHOLE = " + ".join(SWITCHES)
-METRICS = {"regret": "regret", "hard": "hard violation"}
+METRICS = ("hard", "regret")
+WORDS = {-1: "less", 1: "more", 0: "no significant difference"}
+FLIPS = 100_000  # random ones a test: the least p-value times the number of tests must stay below 0.05
 
 
 class Run(NamedTuple):
@@ -117,18 +120,24 @@ MATCHES = (
 )
 
 
-def standing(runs: list[Run], match: Match, metric: str) -> tuple[int, int, int]:
-    """Count the pairs of entrants in which the one has less, has more, or does not differ significantly."""
+def standings(runs: list[Run]) -> dict[tuple[Match, str], str]:
+    """Say whether the one has less or more on average over its pairs, and in how many: less, more, neither.
+
+    The averages of all matches are tested together by sign flips with Holm's correction; so are all pairs.
+    """
     found = {run[:4]: run for run in runs}
-    less = more = apart = 0
-    for run in runs:
+    pairs: dict[tuple[Match, str], list[tuple[Floats, Floats]]] = defaultdict(list)
+    for match, metric, run in product(MATCHES, METRICS, runs):
         rival = found.get(run._replace(**{match.part: match.other})[:4])
-        if getattr(run, match.part) != match.one or rival is None or not _is_judged(run, metric):
-            continue
-        difference = paired_difference(getattr(run, metric), getattr(rival, metric))
-        less, more = less + bool(difference.high < 0), more + bool(difference.low > 0)
-        apart += not (difference.high < 0 or difference.low > 0)
-    return less, more, apart
+        if getattr(run, match.part) == match.one and rival is not None and _is_judged(run, metric):
+            pairs[match, metric].append((getattr(run, metric), getattr(rival, metric)))
+    averages = significant_signs([tuple(np.mean(own, axis=0)) for own in pairs.values()])
+    single = significant_signs([pair for own in pairs.values() for pair in own], flips=FLIPS)
+    parts = np.split(single, np.cumsum([len(own) for own in pairs.values()])[:-1])
+    return {
+        test: f"{WORDS[int(average)]}: {' / '.join(str(np.count_nonzero(part == sign)) for sign in WORDS)}"
+        for test, average, part in zip(pairs, averages, parts, strict=True)
+    }
 
 
 def champions(runs: list[Run]) -> list[str]:
@@ -136,17 +145,24 @@ def champions(runs: list[Run]) -> list[str]:
 
     What is least is hard violation where there are constraints, and regret where there are none.
     """
-    lines = []
+    rows = []
     for subset in dict.fromkeys(run.subset for run in runs):
-        metric = "hard" if "constraints" in subset else "regret"
         own = [run for run in runs if run.subset == subset and run.restart != "oracle"]
-        least = min(own, key=lambda run: getattr(run, metric).mean())
-        default = next(run for run in own if _is_default(run))
-        difference = paired_difference(getattr(default, metric), getattr(least, metric))
-        word = "the same" if default is least else "no" if difference.low <= 0 <= difference.high else "yes"
-        cells = [_entrant(least), *_both(least), *_both(default), word]
-        lines.append(f"| {subset} | {' | '.join(cells)} |")
-    return lines
+        least = min(own, key=lambda run: getattr(run, _judged_by(subset)).mean())
+        rows.append((subset, least, next(run for run in own if _is_default(run))))
+    pairs = [
+        [getattr(run, _judged_by(subset)) for run in (default, least)] for subset, least, default in rows
+    ]
+    words = ["no" if sign == 0 else "yes" for sign in significant_signs(pairs)]
+    return [
+        f"| {subset} | {_entrant(least)} | {' | '.join((*_both(least), *_both(default)))} "
+        f"| {'the same' if default is least else word} |"
+        for (subset, least, default), word in zip(rows, words, strict=True)
+    ]
+
+
+def _judged_by(subset: str) -> str:
+    return "hard" if "constraints" in subset else "regret"
 
 
 def _is_default(run: Run) -> bool:
@@ -177,11 +193,11 @@ def _is_judged(run: Run, metric: str) -> bool:
 
 def matches(runs: list[Run]) -> list[str]:
     """The lines of the page's second table: less, more, no significant difference, by either metric."""
-    lines = []
-    for match in MATCHES:
-        cells = ["{} / {} / {}".format(*standing(runs, match, metric)) for metric in ("hard", "regret")]
-        lines.append(f"| {match.one} against {match.other} | {' | '.join(cells)} |")
-    return lines
+    said = standings(runs)
+    return [
+        f"| {match.one} against {match.other} | {' | '.join(said[match, metric] for metric in METRICS)} |"
+        for match in MATCHES
+    ]
 
 
 def false_alarms(runs: list[Run]) -> list[str]:

@@ -1,101 +1,137 @@
 """The bench of safe agents: GP samples with a cost that holds on 40 % of 100 arms, from a safe seed on.
 
-    python examples/papers/safe_bench.py [trials] [horizon]
+    python examples/papers/safe_bench.py --table docs/results/safe.csv
 
-It prints, for bands of width 2 and 5.4, the runs with an unsafe play, regret a round against the best arm
-that is connected with the seed, violation, and which share of the arms that are connected with the seed was
-certified in the end. SE kernel of length-scale 0.2, noise of deviation 0.1 on both.
+For bands of width 2 and 5.4 it prints the runs with an unsafe play, regret a round against the best arm that
+is connected with the seed, and the share of the reachable arms that was certified or played. SE kernel of
+length-scale 0.2, noise of deviation 0.1 on both, T = 200. docs/constraints.md says what one sees.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import csv
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-import agents
 from bandit_envs import BanditVectorEnv
+from bandit_envs.basics.types import Floats
 from bandit_envs.problems import build
 from gpbandits import evaluate
 from gpbandits.evaluation.loop import trial_seeds
-from gpbandits.evaluation.safety import component, coverage
+from gpbandits.evaluation.safety import component
+from gpbandits.evaluation.statistics import bootstrap_interval, wilson_interval
 
-AGENTS = ("safe-ucb", "safeopt", "stageopt", "losbo", "ise")
+AGENTS = ("safe-ucb", "safeopt", "stageopt", "ise", "losbo")
 WIDTHS = (2.0, 5.4)
+BENCH = {
+    "horizon": 200,
+    "num_arms": 100,
+    "length_scale": 0.2,
+    "noise_std": 0.1,
+    "constraints": {"law": "gp", "quantile": 0.4},
+    "constraint_noise_std": 0.1,
+    "safe_seed": True,
+}
 
 
-def bench(horizon: int):
-    """The problem."""
-    keywords = {
-        "horizon": horizon,
-        "num_arms": 100,
-        "length_scale": 0.2,
-        "noise_std": 0.1,
-        "constraints": {"law": "gp", "quantile": 0.4},
-        "constraint_noise_std": 0.1,
-        "safe_seed": True,
-    }
-    return build("gp", keywords)
+class Run(NamedTuple):
+    """An agent with bands of one width, in each trial."""
+
+    agent: str
+    width: float
+    unsafe: Floats  # (B,) unsafe plays
+    regret: Floats  # (B,) a round, against the best arm that is connected with the seed
+    coverage: Floats  # (B,) share of the reachable arms that was certified or played
+    gap: Floats  # (B,) reward of the best feasible arm less that of the best connected one
 
 
-def seeds(trials: int) -> tuple[list[int], list[int]]:
-    """Those of the environment and of the agents, as `evaluate` takes them."""
-    of_env, of_agent = zip(*(trial_seeds(0, i) for i in range(trials)), strict=True)
-    return list(of_env), list(of_agent)
+def play(trials: int) -> list[Run]:
+    """Return all agents on the same trials."""
+    problem = build("gp", BENCH)
+    gap = out_of_reach(problem, trials)
+    field = {(name, w): (name, {"width": w, "cost_width": w}) for name in AGENTS for w in WIDTHS}
+    labels = {key: f"{key[0]}, w = {key[1]}" for key in field}
+    result = evaluate(problem, {labels[key]: spec for key, spec in field.items()}, trials=trials)
+    return [
+        Run(
+            *key,
+            result.unsafe_plays[label][:, -1].astype(float),
+            result.regret[label][:, -1] / problem.horizon - gap,
+            result.coverage[label],
+            gap,
+        )
+        for key, label in labels.items()
+    ]
 
 
-def connected(problem, trial):
-    """The feasible arms that are connected with the seed, (A,)."""
-    cost = trial.means[0][1:]
-    seed = np.zeros(cost.shape[1], dtype=bool)
-    seed[trial.setting.safe_seed] = True
-    return component(cost, seed, problem.decisions.points, 1 / 99)
-
-
-def out_of_reach(problem, trials: int) -> float:
-    """What the best feasible arm is better by than the best one connected with the seed, on average."""
+def out_of_reach(problem, trials: int) -> Floats:
+    """Return by what the best feasible arm is better than the best one connected with the seed, (B,)."""
     env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
-    env.reset(seed=seeds(trials)[0])
+    env.reset(seed=[trial_seeds(0, i)[0] for i in range(trials)])
     gaps = []
     for trial in env.simulator.trials:
         reward, cost = trial.means[0]
-        gaps.append(reward[cost <= 0].max() - reward[connected(problem, trial)].max())
-    return float(np.mean(gaps))
+        seed = np.isin(np.arange(len(cost)), trial.setting.safe_seed)
+        connected = component(cost[None], seed, problem.decisions.points, 1 / 99)
+        gaps.append(reward[cost <= 0].max() - reward[connected].max())
+    return np.array(gaps)
 
 
-def certified(problem, name: str, options, trials: int) -> float:
-    """The share of what is connected with the seed that the agent takes for safe in the end, on average."""
-    env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
-    of_env, of_agent = seeds(trials)
-    observation, _ = env.reset(seed=of_env)
-    agent = agents.make(name, env.setting, num_trials=trials, **options)
-    agent.reset(of_agent)
-    for _ in range(problem.horizon):
-        action = agent.act(observation)
-        following, reward, *_, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        observation = following
-    safe = agent.objective.safety(np.zeros(trials, dtype=np.int64), agent.t).safe
-    pairs = zip(safe, env.simulator.trials, strict=True)
-    return float(np.mean([coverage(mine, connected(problem, trial)) for mine, trial in pairs]))
+def as_markdown(runs: list[Run]) -> list[str]:
+    """Return a line an agent: share of unsafe runs, then means, with 95 % intervals, a column a width."""
+    found = {run[:2]: run for run in runs}
+    lines = []
+    for agent in dict.fromkeys(run.agent for run in runs):
+        own = [found[agent, width] for width in WIDTHS]
+        shares = [wilson_interval(np.mean(run.unsafe > 0), len(run.unsafe)) for run in own]
+        unsafe = [
+            "{:.0f} % [{:.0f}, {:.0f}]".format(*(100.0 * float(end) for end in share)) for share in shares
+        ]
+        means = [_text(values) for values in (*(run.regret for run in own), *(run.coverage for run in own))]
+        lines.append(f"| {' | '.join((agent, *unsafe, *means))} |")
+    return lines
 
 
-def main(trials: int = 15, horizon: int = 200) -> None:
-    """Print the table."""
-    problem = bench(horizon)
-    gap = out_of_reach(problem, trials)
-    field = {f"{name}, w = {w}": (name, {"width": w, "cost_width": w}) for name in AGENTS for w in WIDTHS}
-    result = evaluate(problem, field, trials=trials)
-    print(f"{trials} trials of {horizon} rounds; {gap:.3f} of reward is out of reach on average")
-    print(
-        f"{'agent':20s} {'unsafe runs':>12s} {'regret/round':>13s} {'hard violation':>15s} {'certified':>10s}"
-    )
-    for label in result.agents:
-        unsafe = int((result.unsafe_plays[label][:, -1] > 0).sum())
-        regret = result.regret[label][:, -1].mean() / horizon - gap
-        hard, share = result.hard_violation[label][:, -1].mean(), certified(problem, *field[label], trials)
-        print(f"{label:20s} {unsafe:12d} {regret:13.3f} {hard:15.3f} {share:10.2f}")
+def reach(runs: list[Run]) -> str:
+    """Say by how much of the reward the best feasible arm is better than the best connected one."""
+    return f"better by {_text(runs[0].gap)} on average over the {len(runs[0].gap)} trials"
+
+
+def _text(values: Floats) -> str:
+    return "{:.3g} [{:.3g}, {:.3g}]".format(*map(float, bootstrap_interval(values)))
+
+
+def write(runs: list[Run], path: Path) -> None:
+    """Keep the numbers, a trial a line."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(("agent", "width", "trial", *Run._fields[2:]))
+        for run in runs:
+            for trial, values in enumerate(zip(*run[2:], strict=True)):
+                lines.writerow((*run[:2], trial, *(f"{value:.5g}" for value in values)))
+
+
+def read(path: Path) -> list[Run]:
+    """Read what `write` wrote."""
+    found: dict[tuple[str, float], list[list[float]]] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for agent, width, _, *values in list(csv.reader(file))[1:]:
+            found.setdefault((agent, float(width)), []).append(list(map(float, values)))
+    return [Run(*key, *np.array(rows).T) for key, rows in found.items()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--trials", type=int, default=100)
+    parser.add_argument("--table", type=Path, default=Path("safe.csv"))
+    options = parser.parse_args()
+    write(play(options.trials), options.table)
+    runs = read(options.table)
+    print("\n".join([reach(runs), *as_markdown(runs)]))
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

@@ -108,11 +108,6 @@ def component(costs: Floats, seed: Bools, points: Floats, radius: float) -> Bool
     return _closure(seed, lambda reached: feasible & near[reached].any(axis=0))
 
 
-def coverage(safe: Bools, reached: Bools) -> float:
-    """Return |S| / |Rbar|, the certified points relative to the reachable ones; above 1 only by errors."""
-    return float(safe.sum() / reached.sum())
-
-
 def _closure(seed: Bools, step: Callable[[Bools], Bools]) -> Bools:
     reached = seed.copy()
     while True:

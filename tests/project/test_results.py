@@ -10,9 +10,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
-from gpbandits.evaluation.statistics import Interval
+from gpbandits.evaluation.statistics import Interval, significant_signs
 from gpbandits.report.grid import text
 from gpbandits.reproductions import REPRODUCTIONS, kernels, powers
 from gpbandits.reproductions.condensed import Condensed
@@ -183,16 +184,29 @@ def test_the_page_on_elimination_says_what_attacked_agents_lost():
 
 def test_the_page_on_constraints_says_what_its_table_says():
     script, runs, page = told("constraints", by="constrained_bench")
-    said = [script.verdict(runs, "config", other) for other in script.PARTS[1:]]
+    said = [*script.of_single_trials(runs), *script.verdicts(runs)]
     lines = [*script.bench_as_markdown(runs), *script.elsewhere_as_markdown(runs)]
     long_term, _ = page.split("## Few experiments")
     assert len(lines) == long_term.count("\n| ") - 3 - 3  # but for the families and the heads of tables
     assert not missing(lines + said, page)
+    soft = {
+        problem: {run.agent: run.soft.mean() for run in runs if run.problem == problem}
+        for problem in script.PROBLEMS
+    }
+    least = [min(script.PARTS, key=lambda agent: means.get(agent, np.inf)) for means in soft.values()]
+    assert f"on {least.count('pdcbo')} of the {len(least)} problems" in page
+    assert page.count(" † |") == sum(line.count(" † |") for line in lines) > 0
+
+
+def test_the_page_on_constraints_says_what_the_bench_of_safe_agents_says():
+    script = loaded("papers/safe_bench.py")
+    runs, page = script.read(DOCS / RESULTS / "safe.csv"), read("constraints.md").replace("\n", " ")
+    assert not missing([*script.as_markdown(runs), script.reach(runs)], page)
 
 
 def test_the_page_on_changes_says_what_its_table_says():
     script, runs, page = told("changes")
-    said = [script.against(runs, "evidence", name) for name in script.rivals()]
+    said = script.verdicts(runs, "evidence", script.rivals())
     counts = script.read_counts(DOCS / RESULTS / "false_alarms.csv")
     assert not missing(script.as_markdown(runs) + script.alarms_as_markdown(counts) + said, page)
 
@@ -203,9 +217,10 @@ def test_the_page_on_changes_says_what_an_archive_was_worth():
     differences = script.archive_against_none(runs)
     tables = page.split("## ")[1]
     assert tables.startswith("Functions that come back")
-    assert tables.count("\n| ") - 2 == len(script.ARCHIVE) + len(differences)  # but for the heads of tables
-    assert not missing(script.as_markdown(runs) + differences, tables)
-    assert script.against(runs, "evidence-archive", "evidence") in tables
+    lines = script.as_markdown(runs) + differences
+    assert tables.count("\n| ") - 2 == len(lines)  # but for the heads of tables
+    assert not missing(lines, tables)
+    assert not missing(script.verdicts(runs, "evidence-archive", ["evidence"]), tables)
 
 
 def test_the_page_on_the_field_says_what_its_table_says():
@@ -219,6 +234,15 @@ def test_the_page_on_the_field_says_what_its_table_says():
     _, *some = [line for line in box.splitlines() if line.startswith("| ")]
     assert found[:5] == some[:5]
     assert set(some) < set(found)
+
+
+def test_no_entrant_of_the_field_has_significantly_less_hard_violation_than_the_defaults():
+    script, runs, _ = told("field")
+    own = [run for run in runs if run.subset == script.WHOLE and run.restart != "oracle"]
+    (default,) = (run for run in own if script._is_default(run))
+    assert {*significant_signs([(default.hard, run.hard) for run in own])} == {-1, 0}
+    page = read("composite.md").replace("\n", " ")
+    assert "no entrant without the true changes has significantly less hard violation" in page
 
 
 @pytest.mark.parametrize("track", ["from-scratch", "pretrained"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits import evaluate
-from gpbandits.evaluation.safety import component, coverage, reachable
+from gpbandits.evaluation.safety import component, reachable
 
 LINE = np.linspace(0.0, 1.0, 41)[:, None]
 STEP = 1 / 40
@@ -66,9 +66,3 @@ def test_each_cost_has_its_own_point_and_slope():
 def test_a_component_stops_at_a_gap():
     np.testing.assert_array_equal(component(COSTS, SEED, LINE, STEP), (COSTS[0] <= 0.0) & (LINE[:, 0] < 0.5))
     assert component(COSTS, SEED, LINE, 0.31).sum() == (COSTS[0] <= 0.0).sum()
-
-
-def test_coverage_is_a_share():
-    reached = component(COSTS, SEED, LINE, STEP)
-    assert coverage(reached, reached) == 1.0
-    assert coverage(SEED, reached) == 1.0 / reached.sum()
