@@ -28,11 +28,7 @@ class Entry(NamedTuple):
 
 
 def environment(env_id: str) -> Entry:
-    """Describe an environment: its docstring, the parts it is composed of, and its keywords.
-
-    Raises:
-        ValueError: no environment has that id.
-    """
+    """Describe an environment by its docstring, its parts and its keywords; an unknown id is a ValueError."""
     if env_id not in IDS:
         close = hint(env_id, list(IDS))
         raise ValueError(f"unknown environment {env_id!r}{close}; `gpbandits envs` lists them")
@@ -47,11 +43,7 @@ def environment(env_id: str) -> Entry:
 
 
 def agent(name: str) -> Entry:
-    """Describe the agent of a name or class path: its docstring, the features it handles, and its keywords.
-
-    Raises:
-        ValueError: no agent has that name.
-    """
+    """Describe an agent by its docstring, the features it handles and its keywords."""
     factory = resolve_agent(name)
     keywords = {
         each.name if each.kind is not each.VAR_KEYWORD else f"**{each.name}": each.default
@@ -76,7 +68,6 @@ def agent(name: str) -> Entry:
 
 
 def _options_of(make: Callable[..., Any]) -> Iterator[tuple[str, tuple[str, ...], Rows]]:
-    """Yield what `**options` takes, where that is a TypedDict."""
     if (options := typed_dict_of(make)) is not None:
         yield f"**options, {options.__name__}", ("option", "effect"), list(documented_keys(options).items())
 

@@ -1,7 +1,5 @@
 """The name `agents` is common: another package of that name is reported before it is imported."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 

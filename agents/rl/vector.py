@@ -12,7 +12,6 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.observations import make_summary
-from bandit_envs.environment.observations_side_by_side import batch_of
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.problem import Problem
 
@@ -47,8 +46,8 @@ class SB3VectorEnv(VecEnv):
         same = env.autoreset_mode is AutoresetMode.SAME_STEP
         require(same, "autoreset_mode", '"SameStep", as stable-baselines3 expects', env.autoreset_mode.value)
         self.env = env
-        summary = make_summary(observation, env.problem.setting())
-        self._shown, seen = batch_of(summary, env.num_envs), summary.space
+        self._shown = make_summary(observation, env.problem.setting(), env.num_envs)
+        seen = self._shown.space
         warn_if_blind(env.problem, seen)
         super().__init__(env.num_envs, seen, env.single_action_space)
         self.metadata = env.metadata
@@ -61,8 +60,8 @@ class SB3VectorEnv(VecEnv):
         self.reset_infos = _of_each(info, np.arange(self.num_envs))
         self._reset_seeds()
         self._reset_options()
-        self._shown.begin(slice(None))
-        return self._shown.vectors(observations)
+        self._shown.begin()
+        return self._shown.vector(observations)
 
     def step_async(self, actions: Any) -> None:
         """Store the actions until `step_wait`."""
@@ -79,7 +78,7 @@ class SB3VectorEnv(VecEnv):
             infos = _of_each(info, np.arange(self.num_envs))
         for each, cut in zip(infos, (truncated & ~terminated).tolist(), strict=True):
             each["TimeLimit.truncated"] = cut
-        return self._shown.vectors(observations), reward.astype(np.float32), done, infos
+        return self._shown.vector(observations), reward.astype(np.float32), done, infos
 
     def _after_an_end(self, info: dict[str, Any], begun: Floats, done: Bools) -> list[dict[str, Any]]:
         """Return the infos of a step in which some episodes ended, and restart their summaries."""
@@ -89,7 +88,7 @@ class SB3VectorEnv(VecEnv):
         observed = begun.copy()
         for i in ended:
             observed[i] = info["final_obs"][i]
-        terminal = self._shown.vectors(observed)[ended]
+        terminal = self._shown.vector(observed)[ended]
         self._shown.begin(ended)
         infos = _of_each({k: v for k, v in info.items() if not k.startswith("final")}, np.arange(len(done)))
         for i, final, seen in zip(ended, _of_each(last, ended), terminal, strict=True):
@@ -161,7 +160,7 @@ def played_side_by_side(
     env = BanditVectorEnv(problem, num_envs, autoreset_mode="SameStep", max_episode_steps=limit)
     setting = problem.setting()
     shown, unit = SB3VectorEnv(env, observation), published_unit(setting) or 1.0
-    shown._shown.summary.unit = unit
+    shown._shown.unit = unit
     return _PlayedSideBySide(shown, Plays(setting, box), unit)
 
 

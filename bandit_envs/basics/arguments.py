@@ -1,7 +1,5 @@
 """Checks of arguments, each raising one clear `ValueError`; hints for misspelt names; optional packages."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -74,12 +74,9 @@ def sweep(folder: str | os.PathLike[str], name: str | None = None) -> None:
 def held(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
     """Lock a file for this process in the block, or raise an `ArgumentError` that names the holder.
 
-    The operating system releases the lock when the process ends, however it ends. The lock is a file beside
-    the locked one, kept while the block runs. Where the file system has no locks, no process is excluded.
-
-    Args:
-        path: of the file, which need not exist.
-        remedy: end of the error message.
+    The file need not exist. The operating system releases the lock when the process ends, however it ends.
+    The lock is a file beside the locked one, kept while the block runs. Where the file system has no locks,
+    no process is excluded.
     """
     path = Path(path).absolute()
     with _MUTEX:
@@ -110,31 +107,33 @@ def _locked(lock: Path, remedy: str) -> int:
     """Lock this file and return its descriptor."""
     while True:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            _lock(descriptor)
-            if lock.exists() and os.path.samestat(os.fstat(descriptor), lock.stat()):
+        if not lock_bytes(descriptor):
+            holder = os.read(descriptor, 256).decode(errors="replace") or "another process"
+            os.close(descriptor)
+            raise ArgumentError("file", f"must be free, got one that {holder} holds; {remedy}")
+        with suppress(FileNotFoundError):  # its holder has just removed it
+            if os.path.samestat(os.fstat(descriptor), lock.stat()):
                 os.truncate(descriptor, 0)
                 os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
                 return descriptor
-        except FileNotFoundError:  # its holder has just removed it
-            pass
-        except OSError as error:
-            holder = os.read(descriptor, 256).decode(errors="replace") or "another process"
-            os.close(descriptor)
-            if error.errno in (errno.EAGAIN, errno.EACCES):
-                raise ArgumentError("file", f"must be free, got one that {holder} holds; {remedy}") from None
-            raise
         os.close(descriptor)
 
 
-def _lock(descriptor: int) -> None:
-    """Lock a file until it is closed; raise if another process holds it."""
+def lock_bytes(descriptor: int, wait: bool = False, length: int = 0, start: int = 0) -> bool:
+    """Lock bytes of a file, by default all, until it is closed; False if another process holds them.
+
+    Where the system or the file system has no locks, no process is excluded.
+    """
+    if fcntl is None:
+        return True
     try:
-        if fcntl is not None:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), length, start)
+    except (BlockingIOError, PermissionError):  # EAGAIN or EACCES: another process has it
+        return False
     except OSError as error:
         if error.errno not in WITHOUT_LOCKS:
             raise
+    return True
 
 
 def _sync_folder(folder: Path) -> None:

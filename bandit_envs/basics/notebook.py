@@ -1,7 +1,5 @@
 """Render objects in notebooks as small tables of escaped text, without colours, for light and dark themes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from html import escape

@@ -4,8 +4,6 @@ The matrices of a round are small. Two threads take several times as long as one
 cores, because each product waits for the slower thread.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Find the public data files: in $GPBANDITS_DATA, in the user's cache, or at their original address."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tomllib

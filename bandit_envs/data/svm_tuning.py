@@ -9,8 +9,6 @@ log-spaced towards both edges, one point in five is above the plateau, so that r
 `scripts/svm_tables.py` computes the tables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Recorded data: sensors, classification sets, and tables of training runs."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -19,11 +17,11 @@ class Classification(NamedTuple):
     x: Floats  # (n, d) raw features
     y: Ints  # (n,) 0 or 1
 
-    def prefix(self, count: int) -> Classification:
+    def prefix(self, count: int) -> "Classification":
         """Return the first `count` patients."""
         return Classification(self.x[:count], self.y[:count])
 
-    def shuffled(self, seed: int) -> Classification:
+    def shuffled(self, seed: int) -> "Classification":
         """Return the patients in a random order."""
         order = np.random.default_rng(seed).permutation(len(self.y))
         return Classification(self.x[order], self.y[order])

@@ -1,7 +1,5 @@
 """Convert and check actions at the boundary; wrong ones are never silently repaired."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -53,12 +51,7 @@ def checked_action(action: Any, decisions: Decisions) -> Any:
 
 
 def checked_actions(array: np.ndarray, decisions: Decisions) -> Ints | Floats:
-    """Return the actions of n trials, (n,) arms or (n, d) in [-1, 1], or raise ValueError.
-
-    Args:
-        array: of the shape and kind that `shaped_actions` returns.
-        decisions: of the problem.
-    """
+    """Return the `shaped_actions` of n trials, (n,) arms or (n, d) in [-1, 1], or raise ValueError."""
     return _box(array) if decisions.continuous else _arms(array, decisions.num_arms)
 
 

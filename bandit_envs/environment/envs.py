@@ -1,7 +1,5 @@
 """Provide one trial as a Gymnasium environment, a thin shell on the simulator."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -92,7 +90,6 @@ class BanditEnv(gym.Env):
         return masks if masks.size else np.ones(self.problem.decisions.num_arms, dtype=bool)
 
     def _info(self, outcome: RoundOutcome) -> Info:
-        """Return the info of a round, and give the action space the arms available next."""
         info = info_of(outcome, self.oracle)
         if isinstance(self.action_space, AvailableArms):
             self.action_space.now = info["action_mask"].copy()

@@ -1,7 +1,5 @@
 """The `info` dictionary: one schema at reset and at every step, and what an evaluator reads of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -34,7 +32,7 @@ class Round(NamedTuple):
     violation: Floats  # (B,) norm of the positive parts of the mean costs; 0 without constraints
 
     @staticmethod
-    def of(info: dict[str, Any], agent: str = "agent", trial: int | Sequence[int] | Ints = 0) -> Round:
+    def of(info: dict[str, Any], agent: str = "agent", trial: int | Sequence[int] | Ints = 0) -> "Round":
         """Return the round of a step's `info`, in a loop of your own.
 
         Args:

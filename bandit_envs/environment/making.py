@@ -1,7 +1,5 @@
 """Environments from ids, problems or callables, and seeds that no evaluation contains."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -58,9 +56,7 @@ def make(environment: EnvLike, **keywords: Any) -> gym.Env:
 def plain_problem(environment: EnvLike, made: gym.Env) -> Problem | None:
     """Return the problem of an unmodified environment, whose trials may be played as a batch; else None.
 
-    Args:
-        environment: as it was given to `make`; a callable's results may differ from call to call.
-        made: the result of `make`. A user's class or wrapper may change the dynamics.
+    A callable's results may differ from call to call, and a user's class or wrapper may change the dynamics.
     """
     from bandit_envs.environment.envs import BanditEnv
 

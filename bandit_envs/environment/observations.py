@@ -1,10 +1,9 @@
-"""Summarise an episode so far as one vector, for learners that see nothing but their observation.
+"""Summarise episodes so far as vectors, for learners that see nothing but their observation.
 
-The same classes serve wrappers of environments (`HistoryObservation`, `StatisticsObservation`) and agents,
-which have no environment: `begin`, then in every round `vector(observation)` and `note(action, info)`.
+The same classes serve wrappers of environments (`HistoryObservation`, `StatisticsObservation`), vector
+environments, and agents, which have no environment: `begin`, then in every round `vector(observation)` and
+`note(action, info)`. One episode is a batch of one, whose observations, actions and info need no such axis.
 """
-
-from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 from gymnasium import spaces
 
 from bandit_envs.basics.arguments import is_count, require
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
@@ -21,76 +20,68 @@ CELLS = 4096  # more would make a rollout take megabytes
 
 
 class Summary(ABC):
-    """Summarise an episode as a vector of fixed length that begins with the environment's observation.
-
-    Args:
-        setting: the published part of the problem.
-    """
+    """Summarise B episodes as vectors of fixed length that begin with the environment's observation."""
 
     unit = 1.0  # divides rewards; agents set a better one
 
-    def __init__(self, setting: Setting):
-        self.setting = setting
-        self.begin()
+    def __init__(self, setting: Setting, size: int = 1):
+        self.setting, self.rows = setting, np.arange(size)
+        self.round = np.zeros(size, dtype=np.int64)
+        self._unit_arms = None if setting.continuous else 2.0 * setting.decisions.unit_arms - 1.0
 
-    @abstractmethod
-    def begin(self) -> None:
-        """Start a new episode and clear everything."""
+    def begin(self, rows: Any = slice(None)) -> None:
+        """Start new episodes in these rows, by default in all."""
+        self.round[rows] = 0
 
-    @abstractmethod
     def note(self, action: Any, info: dict[str, Any]) -> None:
-        """Record a play and the feedback that `info` delivers."""
+        """Record the play of every episode, and the feedback that `info` delivers."""
+        actions = np.reshape(action, (len(self.rows), -1))
+        place = actions.astype(np.float64) if self._unit_arms is None else self._unit_arms[actions[:, 0]]
+        self._take(place, Feedback.arrived(info))
+        self.round += 1
 
-    @abstractmethod
-    def details(self) -> Floats:
-        """Return the entries that are added to the observation, (n,)."""
-
-    @abstractmethod
-    def bounds(self) -> tuple[Floats, Floats]:
-        """Return the least and largest values of `details`, (n,) each."""
-
-    def vector(self, observation: Floats) -> Floats:
-        """Return the observation (dz,) and the details, (dz + n,) as float32."""
-        return np.concatenate([observation, self.details()]).astype(np.float32)  # type: ignore[return-value]
+    def vector(self, observation: Any) -> Floats:
+        """Return observations (dz,) or (B, dz) with their details, (dz + n,) or (B, dz + n), as float32."""
+        rows = np.reshape(observation, (len(self.rows), -1))
+        shown = np.concatenate([rows, self.details(rows)], axis=1).astype(np.float32)
+        return shown.reshape(*np.shape(observation)[:-1], -1)  # type: ignore[return-value]
 
     @property
     def space(self) -> spaces.Box:
-        """Return the space of `vector`."""
+        """Return the space of one episode's `vector`."""
         seen = self.setting.scaled_contexts.shape[1]
         low, high = self.bounds()
         return spaces.Box(
             np.r_[np.zeros(seen), low].astype(np.float32), np.r_[np.ones(seen), high].astype(np.float32)
         )
 
-    def _place(self, action: Any) -> Floats:
-        """Return the features of a play, scaled to [-1, 1], (d,)."""
-        if self.setting.continuous:
-            return np.asarray(action, dtype=np.float64)
-        return self._arms[int(action)]
-
     @property
-    def _arms(self) -> Floats:
-        if not hasattr(self, "_unit_arms"):
-            self._unit_arms = 2.0 * self.setting.decisions.unit_arms - 1.0
-        return self._unit_arms
+    def share(self) -> Floats:
+        """Return the share of rounds played, (B, 1)."""
+        return self.round[:, None] / self.setting.horizon
+
+    @abstractmethod
+    def _take(self, place: Floats, feedback: Feedback) -> None:
+        """Record plays with features in [-1, 1], (B, d), and delivered feedback."""
+
+    @abstractmethod
+    def details(self, observations: Floats) -> Floats:
+        """Return the entries that are added to the observations, (B, dz) -> (B, n)."""
+
+    @abstractmethod
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Return the least and largest values of `details`, (n,) each."""
 
 
 class Bare(Summary):
     """Show the environment's observation and nothing else."""
 
-    def vector(self, observation: Floats) -> Floats:
-        """Return a copy of the observation, (dz,) as float32."""
-        return np.array(observation, dtype=np.float32)  # type: ignore[return-value]
+    def _take(self, place: Floats, feedback: Feedback) -> None:
+        pass
 
-    def begin(self) -> None:
-        """Do nothing."""
-
-    def note(self, action: Any, info: dict[str, Any]) -> None:
-        """Do nothing."""
-
-    def details(self) -> Floats:
-        """Return no entries, (0,)."""
-        return np.empty(0)
+    def details(self, observations: Floats) -> Floats:
+        """Return no entries, (B, 0)."""
+        return np.empty((len(observations), 0))
 
     def bounds(self) -> tuple[Floats, Floats]:
         """Return no bounds, (0,) each."""
@@ -106,25 +97,37 @@ class History(Summary):
     input of RL^2 (Duan et al. 2016, section 2.2).
     """
 
-    def begin(self) -> None:
-        """Start a new episode and clear everything."""
-        self._plays: list[Floats] = []
-        self._credited, self._reward, self._news = np.zeros(self.setting.dim), 0.0, 0.0
+    def __init__(self, setting: Setting, size: int = 1):
+        super().__init__(setting, size)
+        self._plays, self._credited = (
+            np.zeros((size, setting.horizon, setting.dim)),
+            np.zeros((size, setting.dim)),
+        )
+        self._last, self._reward, self._news = (
+            np.zeros((size, setting.dim)),
+            np.zeros((size, 1)),
+            np.zeros((size, 1)),
+        )
 
-    def note(self, action: Any, info: dict[str, Any]) -> None:
-        """Record a play and the feedback that `info` delivers."""
-        self._plays.append(self._place(action))
-        _, rounds, rewards, _ = Feedback.arrived(info)
-        self._news = float(len(rounds) > 0)
-        if len(rounds):
-            latest = rounds.argmax()
-            self._credited, self._reward = self._plays[rounds[latest]], rewards[latest]
+    def begin(self, rows: Any = slice(None)) -> None:
+        """Start new episodes in these rows, by default in all."""
+        super().begin(rows)
+        for kept in (self._credited, self._last, self._reward, self._news):
+            kept[rows] = 0.0
 
-    def details(self) -> Floats:
-        """Return last play, credited play, reward, news flag and share of rounds, (2 d + 3,)."""
-        last = self._plays[-1] if self._plays else np.zeros(self.setting.dim)
-        share = len(self._plays) / self.setting.horizon
-        return np.r_[last, self._credited, self._reward / self.unit, self._news, share]
+    def _take(self, place: Floats, feedback: Feedback) -> None:
+        self._last = self._plays[self.rows, self.round] = place
+        order = feedback.round.argsort()  # the latest play of a trial is assigned last
+        trial, rounds = feedback.trial[order], feedback.round[order]
+        self._news[:] = 0.0
+        self._news[trial] = 1.0
+        self._reward[trial, 0] = feedback.reward[order]
+        self._credited[trial] = self._plays[trial, rounds]
+
+    def details(self, observations: Floats) -> Floats:
+        """Return last play, credited play, reward, news flag and share of rounds, (B, 2 d + 3)."""
+        reward = self._reward / self.unit
+        return np.concatenate([self._last, self._credited, reward, self._news, self.share], axis=1)
 
     def bounds(self) -> tuple[Floats, Floats]:
         """Return the bounds of the box and of the shares; rewards have none."""
@@ -140,63 +143,56 @@ class Statistics(Summary):
 
     Args:
         setting: the published part of the problem.
+        size: B.
         bins: cells a dimension, at most 4096 in all.
     """
 
-    def __init__(self, setting: Setting, bins: int = 10):
+    def __init__(self, setting: Setting, size: int = 1, bins: int = 10):
         require(is_count(bins), "bins", "a positive integer", bins)
         cells = int(bins) ** setting.dim
         require(cells <= CELLS, "bins", f"small enough for {CELLS} cells in {setting.dim} dimensions", bins)
+        super().__init__(setting, size)
         self.bins = int(bins)
-        self._shape = len(setting.scaled_contexts), cells
-        super().__init__(setting)
+        shape = size, len(setting.scaled_contexts), cells
+        self._count, self._sum = np.zeros(shape, dtype=np.int64), np.zeros(shape)
+        self._cells = np.zeros((2, size, setting.horizon), dtype=np.int64)  # context and cell of each play
+        self._context = np.zeros(size, dtype=np.int64)
+        self._logs = np.log1p(np.arange(setting.horizon + 1.0)) / np.log1p(setting.horizon)
 
-    def begin(self) -> None:
-        """Start a new episode and clear everything."""
-        self._count, self._sum = np.zeros(self._shape), np.zeros(self._shape)
-        self._cells: list[tuple[int, int]] = []  # (context, cell) of each play
-        self._context = 0
+    def begin(self, rows: Any = slice(None)) -> None:
+        """Start new episodes in these rows, by default in all."""
+        super().begin(rows)
+        self._count[rows], self._sum[rows] = 0, 0.0
 
-    def vector(self, observation: Floats) -> Floats:
-        """Return the observation and the statistics of its context, (dz + 2 bins^d + 1,) as float32."""
-        self._context = int(self.setting.context_index(np.asarray(observation)[None])[0])
-        return super().vector(observation)
+    def _take(self, place: Floats, feedback: Feedback) -> None:
+        self._cells[:, self.rows, self.round] = self._context, self._cell(place)
+        context, cell = self._cells[:, feedback.trial, feedback.round]
+        np.add.at(self._count, (feedback.trial, context, cell), 1)
+        np.add.at(self._sum, (feedback.trial, context, cell), feedback.reward)
 
-    def note(self, action: Any, info: dict[str, Any]) -> None:
-        """Record a play and the feedback that `info` delivers."""
-        self._cells.append((self._context, self._cell(action)))
-        _, rounds, rewards, _ = Feedback.arrived(info)
-        for played, reward in zip(rounds, rewards, strict=True):
-            self._count[self._cells[played]] += 1.0
-            self._sum[self._cells[played]] += reward
-
-    def details(self) -> Floats:
-        """Return scaled counts, means and the share of rounds, (2 bins^d + 1,)."""
-        count, total = self._count[self._context], self._sum[self._context]
-        share = len(self._cells) / self.setting.horizon
-        mean = total / np.maximum(count, 1.0) / self.unit
-        return np.r_[np.log1p(count) / np.log1p(self.setting.horizon), mean, share]
+    def details(self, observations: Floats) -> Floats:
+        """Return counts, means and the share of rounds in the observed contexts, (B, 2 bins^d + 1)."""
+        self._context = self.setting.context_index(observations)
+        count, total = self._count[self.rows, self._context], self._sum[self.rows, self._context]
+        mean = total / np.maximum(count, 1) / self.unit
+        return np.concatenate([self._logs[count], mean, self.share], axis=1)
 
     def bounds(self) -> tuple[Floats, Floats]:
         """Return the bounds of the shares; means have none."""
-        zeros, ones = np.zeros(self._shape[1]), np.ones(self._shape[1])
-        return np.r_[zeros, -np.inf * ones, 0.0], np.r_[ones, np.inf * ones, 1.0]
+        ones = np.ones(self._count.shape[2])
+        return np.r_[0.0 * ones, -np.inf * ones, 0.0], np.r_[ones, np.inf * ones, 1.0]
 
-    def _cell(self, action: Any) -> int:
-        index = np.clip(((self._place(action) + 1.0) / 2.0 * self.bins).astype(int), 0, self.bins - 1)
-        return int(np.ravel_multi_index(tuple(index), (self.bins,) * self.setting.dim))
+    def _cell(self, place: Floats) -> Ints:
+        """Return the cells of points in [-1, 1]^d, (B, d) -> (B,)."""
+        index = np.clip(((place + 1.0) / 2.0 * self.bins).astype(int), 0, self.bins - 1)
+        return np.asarray(np.ravel_multi_index(tuple(index.T), (self.bins,) * self.setting.dim))
 
 
 SUMMARIES: dict[str, type[Summary]] = {"none": Bare, "history": History, "statistics": Statistics}
 
 
-def make_summary(observation: Any, setting: Setting) -> Summary:
-    """Return the summary that a keyword argument describes.
-
-    Args:
-        observation: "none", "history", "statistics" or {"kind": "statistics", "bins": 20}.
-        setting: the published part of the problem.
-    """
+def make_summary(observation: Any, setting: Setting, size: int = 1) -> Summary:
+    """Return the summary described by a name, or by {"kind": "statistics", "bins": 20}, of B episodes."""
     spec = {"kind": observation} if isinstance(observation, str) else observation
     named = isinstance(spec, dict) and spec.get("kind") in SUMMARIES
     require(named, "observation", f"one of {', '.join(SUMMARIES)}, or a dict with that as kind", observation)
@@ -207,4 +203,4 @@ def make_summary(observation: Any, setting: Setting) -> Summary:
     attributable = spec["kind"] == "none" or not setting.aggregated
     remedy = "none where feedback is aggregated: it belongs to no single play"
     require(attributable, "observation", remedy, observation)
-    return SUMMARIES[spec["kind"]](setting, **options)
+    return SUMMARIES[spec["kind"]](setting, size, **options)

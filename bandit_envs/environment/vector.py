@@ -1,7 +1,5 @@
 """Provide B trials as one Gymnasium vector environment: a faster `SyncVectorEnv` of `BanditEnv`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

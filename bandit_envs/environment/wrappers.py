@@ -1,7 +1,5 @@
 """Provide Gymnasium wrappers for training loops of your own."""
 
-from __future__ import annotations
-
 from time import perf_counter
 from typing import Any
 
@@ -108,12 +106,7 @@ class CostReturned(gym.Wrapper, RecordConstructorArgs):
 
 
 class SummaryObservation(gym.Wrapper):
-    """Show a summary of the episode, for learners that see nothing but their observation.
-
-    Args:
-        env: a bandit, or a wrapped one.
-        summary: the entries to show, made for the environment's setting.
-    """
+    """Show a summary of the episode, made for its setting, to learners that see only their observation."""
 
     def __init__(self, env: gym.Env, summary: Summary):
         gym.Wrapper.__init__(self, env)
@@ -162,4 +155,4 @@ class StatisticsObservation(SummaryObservation, RecordConstructorArgs):
 
     def __init__(self, env: gym.Env, bins: int = 10):
         RecordConstructorArgs.__init__(self, bins=bins)
-        SummaryObservation.__init__(self, env, Statistics(env.get_wrapper_attr("setting"), bins))
+        SummaryObservation.__init__(self, env, Statistics(env.get_wrapper_attr("setting"), bins=bins))

@@ -6,8 +6,6 @@ f = F* sqrt(max(e, 0)) F w has the covariance K where no e is negative, w white 
 are, each covariance errs by at most sum |negative e| / prod 2 m_i (Dietrich & Newsam 1997).
 """
 
-from __future__ import annotations
-
 import math
 from functools import cached_property
 from typing import Any
@@ -40,15 +38,9 @@ ROUNDING = 1e-9  # of a step, by which the points of a regular grid may deviate
 
 
 class Torus:
-    """Hold the torus of a kernel and a grid, and the transform e of its lags.
+    """Hold the torus of a kernel even in each feature and of a grid, and the transform e of its lags."""
 
-    Args:
-        kernel: even in each feature.
-        steps: between the points, one a feature.
-        half: the m_i.
-    """
-
-    def __init__(self, kernel: Any, steps: Floats, half: tuple[int, ...]):
+    def __init__(self, kernel: Any, steps: Floats, half: tuple[int, ...]):  # half: the m_i
         self.sides = tuple(2 * m for m in half)
         axes = [step * np.arange(m + 1) for step, m in zip(steps, half, strict=True)]
         lags = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
@@ -90,19 +82,13 @@ class Torus:
 
 
 class Circulant:
-    """Hold a stationary kernel on a regular grid.
-
-    Args:
-        kernel: even in each feature.
-        steps: between the points, one a feature.
-        sides: numbers of points, one a feature.
-    """
+    """Hold a kernel even in each feature on a regular grid, by its steps and numbers of points."""
 
     def __init__(self, kernel: Any, steps: Floats, sides: tuple[int, ...]):
         self.kernel, self.steps, self.sides = kernel, steps, sides
 
     @classmethod
-    def of(cls, kernel: Any, points: Floats) -> Circulant | None:
+    def of(cls, kernel: Any, points: Floats) -> "Circulant | None":
         """Return the kernel on points, (N, d); None if it is not stationary, or they are no regular grid."""
         if not _is_even(kernel):
             return None

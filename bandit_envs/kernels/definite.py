@@ -6,8 +6,6 @@ later one has clearly more left: up to twice as much, which costs a factor nothi
 still chooses among pivots of residual variances near 1e-9 on thousands of points, 1e-4 stds of a draw.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import TypeVar
 
@@ -122,13 +120,9 @@ def white(rng: np.random.Generator, root: Floats) -> Floats:
 def quick_white(rng: np.random.Generator, rank: int, most: int) -> Floats:
     """Draw z of a draw z @ root, (r,), for agents that need one in every round.
 
-    Rounding may change the rank by one; later draws stay the same, and so do the entries of both ranks. So
-    `FEW` numbers are drawn and a key, and only a larger rank takes more, from a stream of that key.
-
-    Args:
-        rng: advances by the same amount whatever the rank is.
-        rank: r.
-        most: largest number of rows under other rounding.
+    Rounding may change the rank r by one, up to `most`; later draws stay the same, and so do the entries of
+    both ranks. So `FEW` numbers are drawn and a key, and only a larger rank takes more, from a stream of that
+    key.
     """
     if most <= FEW:
         return rng.standard_normal(most)[:rank]

@@ -1,7 +1,5 @@
 """Compute the prior covariance of a kernel on a finite set, only the parts that are used."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import NamedTuple
 
@@ -41,14 +39,10 @@ class Rooted(NamedTuple):
 
 
 class Gram(Shares):
-    """Hold K = k(points, points) of N points, its columns and its factor.
+    """Hold K = k(points, points) of N points, (N, d) in the kernel's units, its columns and its factor.
 
     A low-rank kernel never needs the whole matrix: its factor costs r columns and O(r^2 N). `shared`
     properties are computed once for all live objects with the same kernel and points.
-
-    Args:
-        kernel: a scikit-learn kernel.
-        points: features in the kernel's units, (N, d).
     """
 
     def __init__(self, kernel: Kernel, points: Floats):
@@ -157,7 +151,7 @@ class Gram(Shares):
             return None
         return self.kronecker if self.is_product else Circulant.of(self.kernel, self.points)
 
-    def some(self, count: int) -> Gram:
+    def some(self, count: int) -> "Gram":
         """Return the matrix of the same kernel on a fixed random subset of at most `count` points."""
         if self.size <= count:
             return self
@@ -213,7 +207,7 @@ class Gram(Shares):
         values, vectors = np.linalg.eigh(self.root @ self.root.T)
         return values, vectors
 
-    def under(self, kernel: Kernel) -> Gram:
+    def under(self, kernel: Kernel) -> "Gram":
         """Return another kernel's matrix on the same points, stored for reuse."""
         for other in (self, *self._others):
             if other.kernel is kernel:  # equal kernels have no hash, and comparing their parameters is slow

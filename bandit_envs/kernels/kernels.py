@@ -1,7 +1,5 @@
 """Kernels by name: scikit-learn's objects, and kernels on some of the features."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -164,7 +162,7 @@ class TableKernel(Kernel):
         self.covariance = covariance
 
     @classmethod
-    def nearest(cls, covariance: Floats) -> TableKernel:
+    def nearest(cls, covariance: Floats) -> "TableKernel":
         """Return the table of `nearest_definite`, which keeps the variances."""
         return cls(nearest_definite(covariance))
 

@@ -4,8 +4,6 @@ With K_i = R_i'R_i on the n_i points of set i, R_i (r_i, n_i), the matrix R = R_
 of K = K_1 (x) ... (x) K_k: r = r_1 ... r_k rows over N = n_1 ... n_k points. Only the R_i are ever made.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, reduce
@@ -41,10 +39,6 @@ def parts_of(kernel: Kernel, points: Floats) -> list[ProductPart]:
 
     There is one factor, the kernel itself, if the points are no product or the kernel does not factor: the
     squared exponential factors over its features, a Matern kernel of several features does not.
-
-    Args:
-        kernel: a scikit-learn kernel.
-        points: (N, d).
     """
     if not isinstance(kernel, Kernel):
         return [ProductPart(kernel, points)]
@@ -113,12 +107,7 @@ SLAB_BYTES = 2**18  # of values computed at once, as a processor's cache holds t
 
 
 class Kronecker:
-    """Hold R by its factors; with one factor it is R_1 itself.
-
-    Args:
-        roots: R_i, (r_i, n_i) each.
-        most_rows: largest number of rows of each under other rounding.
-    """
+    """Hold R by its factors R_i, (r_i, n_i) each, and their most rows under other rounding."""
 
     def __init__(self, roots: Sequence[Floats], most_rows: Sequence[int]):
         self.roots = [np.ascontiguousarray(root) for root in roots]

@@ -1,7 +1,5 @@
 """Define a kernel of finitely many random waves, which can be declared the kernel of a problem."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

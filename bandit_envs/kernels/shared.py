@@ -5,8 +5,6 @@ of one of them serves the others as long as any of them is alive: a worker that 
 environment keeps it as long as the environment. Nothing outlives its users.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from functools import cached_property
@@ -31,12 +29,7 @@ _alive: WeakValueDictionary[tuple[bytes, bytes], SharedParts] = WeakValueDiction
 
 
 class Shares:
-    """Share the `shared` properties of a kernel on points; a copy starts without them.
-
-    Args:
-        kernel: a scikit-learn kernel.
-        points: features in the kernel's units, (N, d).
-    """
+    """Share the `shared` properties of a kernel on points, (N, d); a copy starts without them."""
 
     def __init__(self, kernel: Kernel, points: Floats):
         self.kernel = kernel
@@ -68,9 +61,6 @@ class shared(Generic[T]):
     """Compute a property once, in this object or another with the same kernel and points.
 
     The result must depend on these alone, not on earlier calls. Do not write to it.
-
-    Args:
-        compute: from the object.
     """
 
     def __init__(self, compute: Callable[[Any], T]):
@@ -80,10 +70,10 @@ class shared(Generic[T]):
         self._name = name
 
     @overload
-    def __get__(self, owner: None, kind: type) -> shared[T]: ...
+    def __get__(self, owner: None, kind: type) -> "shared[T]": ...
     @overload
     def __get__(self, owner: Shares, kind: type) -> T: ...
-    def __get__(self, owner: Shares | None, kind: type) -> shared[T] | T:
+    def __get__(self, owner: Shares | None, kind: type) -> "shared[T] | T":
         if owner is None:
             return self
         parts = owner.known()

@@ -1,7 +1,5 @@
 """Bound slopes of functions between points: of given values, and of all functions of a kernel."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial.distance import cdist
 

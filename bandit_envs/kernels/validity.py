@@ -1,7 +1,5 @@
 """Kernels that users bring: whether they are positive definite, and the noise that they contain."""
 
-from __future__ import annotations
-
 from functools import reduce
 from operator import add
 from typing import Any
@@ -77,13 +75,7 @@ def require_same_noise(argument: str, given: Numbers | None, said: float) -> Non
 
 
 def require_no_white(argument: str, kernel: Any, noise: str) -> None:
-    """Raise if functions would be drawn with noise in them.
-
-    Args:
-        argument: name of the kernel.
-        kernel: that functions are drawn from.
-        noise: the argument for the noise, with {} for its std.
-    """
+    """Raise if functions would be drawn with noise in them; {} in `noise`, its argument, becomes its std."""
     _, white = split_white(kernel)
     if white:
         remedy = noise.format(f"{np.sqrt(white):.6g}")
@@ -110,7 +102,6 @@ def _has_white_term(kernel: Any) -> bool:
 
 
 def _white_level(term: Any) -> float | None:
-    """Return the variance of a WhiteKernel with any constant factors; None for other kernels."""
     if type(term) is WhiteKernel:
         return float(term.noise_level)
     if type(term) is Product:

@@ -1,19 +1,17 @@
 """Draw the arms that may be played in a round, for problems with volatile arms."""
 
-from __future__ import annotations
-
 import abc
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Bools
+from bandit_envs.laws.parameters import Checked, number
 
 
 @dataclass(frozen=True)
-class Availability(abc.ABC):
+class Availability(Checked, abc.ABC):
     """Draw the available arms of each round, independently of the plays."""
 
     @abc.abstractmethod
@@ -42,15 +40,9 @@ class Bernoulli(Availability):
     A round without any wanted arm is redrawn until it has one. One uniform draws the result: the index of the
     first available wanted arm is a truncated geometric variable. The uniforms of the wanted arms after it are
     reused: they are uniform on [0, 1 - p), as all those arms were missing.
-
-    Args:
-        p: in (0, 1].
     """
 
-    p: float = 0.8
-
-    def __post_init__(self) -> None:
-        require(is_number(self.p) and 0 < self.p <= 1, "p", "a probability above 0", self.p)
+    p: float = number(0.8, "a probability above 0", lambda p: 0 < p <= 1)
 
     def draw(self, wanted: Bools, rng: np.random.Generator) -> Bools:
         """Return the arms whose uniform is at least 1 - p, (n, A), with the rule above for empty rounds."""

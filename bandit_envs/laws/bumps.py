@@ -1,7 +1,5 @@
 """Bumps of exactly known norm, each point near the maximum of at least one."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,9 +14,8 @@ from bandit_envs.basics.arguments import ArgumentError, require, require_positiv
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.definite import BLOCK_BYTES, blocks
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.kernels.slopes import of_unit_norm
 from bandit_envs.laws.drawn import Drawn
-from bandit_envs.laws.functions import FunctionLaw
+from bandit_envs.laws.functions import OfBoundedNorm
 
 NODES = 512  # of a quadrature on [0, 1]; far from the centre more, for h oscillates
 
@@ -29,19 +26,14 @@ class Spectrum:
 
     SE: (2 pi l^2)^(d/2) exp(-2 pi^2 l^2 q^2). Matern: 2^d pi^(d/2) Gamma(nu + d/2) (2 nu)^nu / (Gamma(nu)
     l^(2 nu)) (2 nu / l^2 + 4 pi^2 q^2)^-(nu + d/2).
-
-    Args:
-        dim: d.
-        length_scale: l.
-        order: nu; infinite for SE.
     """
 
     dim: int
     length_scale: float
-    order: float
+    order: float  # nu; infinite for SE
 
     @classmethod
-    def of(cls, kernel: Any, dim: int) -> Spectrum:
+    def of(cls, kernel: Any, dim: int) -> "Spectrum":
         """Return the spectral density of a scikit-learn kernel."""
         if not isinstance(kernel, RBF) or np.size(kernel.length_scale) != 1:
             remedy = 'must be "rbf" or a "matern..." of one length_scale and of signal_variance 1, for bumps'
@@ -64,9 +56,6 @@ class Shape:
     """Evaluate h(x) = int_{|u| < 1} H(u) cos(2 pi u'x) du, H(u) = exp(-1 / (1 - |u|^2)), radial in x.
 
     Over the unit ball it is S int_0^1 H(r) r^(d-1) 0F1(d/2, -(pi r |x|)^2) dr, S the area of its surface.
-
-    Args:
-        dim: d.
     """
 
     dim: int
@@ -109,17 +98,11 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Bump:
-    """Evaluate one bump.
+    """Evaluate one bump."""
 
-    Args:
-        centre: c, (d,).
-        width: w.
-        height: at c.
-    """
-
-    centre: Floats
-    width: float
-    height: float
+    centre: Floats  # c, (d,)
+    width: float  # w
+    height: float  # at c
 
     def __call__(self, x: Floats) -> Floats:
         """Return the values, (n, d) -> (n,)."""
@@ -134,7 +117,6 @@ def _half(shape: Shape) -> float:
 
 @lru_cache(maxsize=16)  # computing 512 nodes takes 0.1 s
 def _nodes(count: int) -> tuple[Floats, Floats]:
-    """Return Gauss-Legendre nodes on [0, 1] and the logarithms of their weights."""
     node, weight = np.polynomial.legendre.leggauss(count)
     return (node + 1.0) / 2.0, np.log(weight / 2.0)
 
@@ -143,7 +125,7 @@ WIDTHS = np.geomspace(1e-3, 10.0, 400)  # of bumps in length-scales, searched fo
 
 
 @dataclass(frozen=True)
-class Bumps(FunctionLaw):
+class Bumps(OfBoundedNorm):
     """Draw g(x) = 2 eps h((x - c) / w) / h(0) of RKHS norm B, c among M^d centres (Scarlett et al. 2017).
 
     c is uniform, w is such that |g| = B, and centres are 2 zeta w apart, M = floor(side / (2 zeta w)) a
@@ -160,19 +142,11 @@ class Bumps(FunctionLaw):
     bound: float = 2.0
     eps: float = 0.1
 
+    has_box_form = True
+
     def __post_init__(self) -> None:
         require_scale("bound", self.bound, "it is the norm of every bump")
         require_positive("eps", self.eps, "it is half the height of a bump")
-
-    @property
-    def norm_bound(self) -> float:
-        """Return B."""
-        return self.bound
-
-    @property
-    def has_box_form(self) -> bool:
-        """Return True: the function is a formula."""
-        return True
 
     def width(self, kernel: Any, dim: int) -> float:
         """Return the w at which a bump has norm B: the norm falls with w up to some length-scales."""
@@ -193,14 +167,6 @@ class Bumps(FunctionLaw):
         centre = np.array([rng.choice(along) for along in self.centres(gram)])
         bump = Bump(centre, self.width(gram.kernel, len(centre)), 2.0 * self.eps)
         return Drawn(bump(gram.points), self.bound, bump)
-
-    def steepest(self, gram: Gram) -> float:
-        """Return B max d(x, x') / |x - x'|."""
-        return self.bound * of_unit_norm(gram)
-
-    def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
-        """Return -B s, s the largest prior std."""
-        return -self.bound * float(np.sqrt(gram.diagonal.max()))
 
 
 @lru_cache(maxsize=64)

@@ -1,7 +1,5 @@
 """Build a law from its description: {"law": "poisson", "mean": 10} gives `Poisson(mean=10)`."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Any
@@ -10,13 +8,7 @@ from bandit_envs.basics.arguments import ArgumentError, shown, written_as
 
 
 def parse(argument: str, spec: Any, laws: Mapping[str, type]) -> Any:
-    """Return the law that a keyword argument describes.
-
-    Args:
-        argument: its name, for error messages.
-        spec: {"law": name, parameter: value, ...}, the name alone, or a law object.
-        laws: the allowed laws by name.
-    """
+    """Return the law described by {"law": name, parameter: value, ...}, by its name alone or by a law."""
     if isinstance(spec, str):
         spec = {"law": spec}
     if not isinstance(spec, Mapping):
@@ -42,7 +34,6 @@ def parse(argument: str, spec: Any, laws: Mapping[str, type]) -> Any:
 
 
 def _needed(law: type) -> list[str]:
-    """Return the parameters of a law that have no default."""
     none = dataclasses.MISSING
     fields = [field for field in dataclasses.fields(law) if field.init]
     return [field.name for field in fields if field.default is none and field.default_factory is none]

@@ -1,15 +1,14 @@
 """Draw the rounds at which reward and constraint functions change, to new functions or back to old ones."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, is_number, require
+from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.types import Ints
+from bandit_envs.laws.parameters import Checked, count, number
 
 
 @runtime_checkable
@@ -48,28 +47,21 @@ class AtRounds:
 
 
 @dataclass(frozen=True)
-class Evenly:
-    """Split the run into K segments; number i = 1..K ends after round(i T / K) rounds (Avanesov 2020).
+class Evenly(Checked):
+    """Split the run into K segments; number i = 1..K ends after round(i T / K) rounds (Avanesov 2020)."""
 
-    Args:
-        num_segments: K, at most T.
-    """
-
-    num_segments: int = 4
-
-    def __post_init__(self) -> None:
-        require(is_count(self.num_segments), "num_segments", "a positive integer", self.num_segments)
+    num_segments: int = count(4)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
         """Return segments of equal length up to rounding, halves upwards, (T,)."""
-        count = self.num_segments
-        require(count <= horizon, "num_segments", f"at most the horizon {horizon}", count)
-        ends = (2 * np.arange(1, count) * horizon + count) // (2 * count)
+        k = self.num_segments
+        require(k <= horizon, "num_segments", f"at most the horizon {horizon}", k)
+        ends = (2 * np.arange(1, k) * horizon + k) // (2 * k)
         return segments_of(ends, horizon)
 
 
 @dataclass(frozen=True)
-class Geometric:
+class Geometric(Checked):
     """Change in each round with the same probability, except in the first rounds of a segment.
 
     The lengths of segments are min_gap - 1 + G with G geometric, of mean min_gap - 1 + 1 / hazard.
@@ -79,13 +71,8 @@ class Geometric:
         min_gap: rounds that every segment lasts at least.
     """
 
-    hazard: float = 0.005
-    min_gap: int = 1
-
-    def __post_init__(self) -> None:
-        valid = is_number(self.hazard) and 0 < self.hazard <= 1
-        require(valid, "hazard", "a probability in (0, 1]", self.hazard)
-        require(is_count(self.min_gap), "min_gap", "a positive integer", self.min_gap)
+    hazard: float = number(0.005, "a probability in (0, 1]", lambda hazard: 0 < hazard <= 1)
+    min_gap: int = count(1)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
         """Return segments of independent lengths, (T,)."""
@@ -96,7 +83,7 @@ class Geometric:
 
 
 @dataclass(frozen=True)
-class Recurring:
+class Recurring(Checked):
     """Split as `Evenly` into K segments that cycle through F functions: A, B, A, B for F = 2.
 
     Args:
@@ -104,12 +91,8 @@ class Recurring:
         num_functions: F; from K on no function returns.
     """
 
-    num_segments: int = 6
-    num_functions: int = 2
-
-    def __post_init__(self) -> None:
-        require(is_count(self.num_segments), "num_segments", "a positive integer", self.num_segments)
-        require(is_count(self.num_functions), "num_functions", "a positive integer", self.num_functions)
+    num_segments: int = count(6)
+    num_functions: int = count(2)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
         """Return segments of equal length up to rounding, (T,)."""

@@ -1,7 +1,5 @@
 """Draw the context of each round, one of Z."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -9,6 +7,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import is_count, is_integer, require
 from bandit_envs.basics.types import Ints
+from bandit_envs.laws.parameters import Checked, parameter
 
 
 @runtime_checkable
@@ -30,13 +29,10 @@ class Uniform:
 
 
 @dataclass(frozen=True)
-class Blocks:
+class Blocks(Checked):
     """Show each context for `length` rounds in a row, in cyclic order (Verma et al. 2022, 6.3)."""
 
-    length: int = 30
-
-    def __post_init__(self) -> None:
-        require(is_count(self.length), "length", "a positive integer", self.length)
+    length: int = parameter(30, "a positive integer", is_count)
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
         """Return floor(t / length) mod count, (rounds,)."""

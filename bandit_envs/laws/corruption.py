@@ -5,19 +5,19 @@ regret is computed from the function itself. The intended c_t of each round are 
 are the same for all agents; the remaining budget limits how much of c_t is added.
 """
 
-from __future__ import annotations
-
 import abc
 from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.laws import parameters
+from bandit_envs.laws.parameters import Checked, not_negative
 
 
 @dataclass(frozen=True)
-class Corruption(abc.ABC):
+class Corruption(Checked, abc.ABC):
     """Attack rewards within a budget.
 
     Args:
@@ -25,12 +25,8 @@ class Corruption(abc.ABC):
         by: the change of one reward, until the budget is spent.
     """
 
-    budget: float = 3.0
-    by: float = 0.6
-
-    def __post_init__(self) -> None:
-        require(is_number(self.budget) and self.budget >= 0, "budget", "0 or positive", self.budget)
-        require(is_number(self.by) and self.by >= 0, "by", "0 or positive", self.by)
+    budget: float = not_negative(3.0)
+    by: float = not_negative(0.6)
 
     def strikes(self, gap: Floats | float) -> Bools:
         """Return whether plays with these gaps to the optimum are attacked, a number or (n,); here all."""
@@ -59,17 +55,9 @@ class Untouched(Corruption):
 
 @dataclass(frozen=True)
 class AgainstTheBest(Corruption):
-    """Lower the rewards of plays near the optimum.
+    """Lower the rewards of plays whose gap to the optimum is at most `within`."""
 
-    Args:
-        within: gap to the optimum up to which a play is attacked.
-    """
-
-    within: float = 0.3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(is_number(self.within) and self.within >= 0, "within", "0 or positive", self.within)
+    within: float = not_negative(0.3)
 
     def strikes(self, gap: Floats | float) -> Bools:
         """Return True for near-optimal plays."""
@@ -82,18 +70,9 @@ class AgainstTheBest(Corruption):
 
 @dataclass(frozen=True)
 class AtRandom(Corruption):
-    """Raise or lower the rewards of random rounds, whatever is played.
+    """Raise or lower the rewards of random rounds, each with this probability, whatever is played."""
 
-    Args:
-        probability: of a round to be attacked.
-    """
-
-    probability: float = 0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        valid = is_number(self.probability) and 0 <= self.probability <= 1
-        require(valid, "probability", "a probability", self.probability)
+    probability: float = parameters.probability(0.1)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Return `by` up or down in random rounds, else 0, (T,)."""

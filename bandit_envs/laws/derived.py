@@ -1,9 +1,7 @@
 """Functions of other laws, rescaled or shifted so that something is feasible."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -12,29 +10,22 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw, Moments
+from bandit_envs.laws.parameters import Checked, number
 
 UNIT_RANGE = Moments(0.5, 0.25)
 
 
 @dataclass(frozen=True)
 class Derived(FunctionLaw):
-    """Make one function from each function of another law.
-
-    Args:
-        law: of the other functions.
-    """
+    """Make one function from each function of another law, whose `kept` facts hold for them too."""
 
     law: FunctionLaw
 
-    @property
-    def has_box_form(self) -> bool:
-        """Return whether the other law has a box form."""
-        return self.law.has_box_form
+    kept: ClassVar[tuple[str, ...]] = ("has_box_form", "is_fixed")
 
-    @property
-    def is_fixed(self) -> bool:
-        """Return whether the other law's function is fixed."""
-        return self.law.is_fixed
+    def __post_init__(self) -> None:
+        for fact in self.kept:
+            object.__setattr__(self, fact, getattr(self.law, fact))
 
 
 @dataclass(frozen=True)
@@ -42,15 +33,16 @@ class Normalized(Derived):
     """Rescale another law's function to minimum 0 and maximum 1 on the points (Verma et al. 2022).
 
     Args:
-        law: of the other function.
         moments: of the rescaled values; by default the middle of the range and a quarter of it as std, which
             suits functions that are drawn.
     """
 
-    moments: Moments = UNIT_RANGE  # type: ignore[assignment]  # a field in place of the property
+    moments: Moments | None = UNIT_RANGE
+
+    least = 0.0
 
     @classmethod
-    def of(cls, law: FunctionLaw, points: Floats) -> Normalized:
+    def of(cls, law: FunctionLaw, points: Floats) -> "Normalized":
         """Return the law with the functions' own moments if they are given at points (N, dz + d)."""
         given = law.among(points)
         span = np.ptp(given, axis=1, keepdims=True)
@@ -59,14 +51,9 @@ class Normalized(Derived):
         unit = (given - given.min(axis=1, keepdims=True)) / span
         return cls(law, Moments(float(unit.mean()), float(unit.std())))
 
-    @property
-    def least(self) -> float:
-        """Return 0, which every function attains."""
-        return 0.0
-
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
         """Return 0."""
-        return self.least
+        return 0.0
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw a function and rescale it."""
@@ -80,27 +67,17 @@ class Normalized(Derived):
 class UnderKernel(Derived):
     """Draw another law's function under a separate kernel in place of the model's.
 
-    Args:
-        law: of the function.
-        kernel: a scikit-learn kernel over (context, arm) features; factorised once a problem.
+    The kernel, of scikit-learn and over (context, arm) features, is factorised once a problem.
     """
 
     kernel: Any
 
-    @property
-    def is_gaussian(self) -> bool:
-        """Return whether the other law's function is Gaussian."""
-        return self.law.is_gaussian
+    kept = ("has_box_form", "is_fixed", "is_gaussian", "least")
 
     @property
     def norm_is_drawn(self) -> bool:
         """Return whether the other law draws norms."""
         return self.law.norm_is_drawn
-
-    @property
-    def least(self) -> float | None:
-        """Return the other law's least value."""
-        return self.law.least
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
         """Return the other law's lower bound under the separate kernel."""
@@ -137,8 +114,12 @@ class Misspecified(Derived):
 
     eps: float = 0.1
 
+    kept = ()  # m is defined at the points only, and drawn
+
     def __post_init__(self) -> None:
         require(is_number(self.eps) and self.eps >= 0, "eps", "0 or positive", self.eps)
+        if self.law.least is not None:
+            object.__setattr__(self, "least", self.law.least - self.eps)
 
     @property
     def misspecification(self) -> float:
@@ -146,24 +127,9 @@ class Misspecified(Derived):
         return self.eps
 
     @property
-    def has_box_form(self) -> bool:
-        """Return False: m is defined at the points only."""
-        return False
-
-    @property
-    def is_fixed(self) -> bool:
-        """Return False: the coins are drawn."""
-        return False
-
-    @property
     def norm_is_drawn(self) -> bool:
         """Return whether the other law draws norms."""
         return self.law.norm_is_drawn
-
-    @property
-    def least(self) -> float | None:
-        """Return the other law's least value minus eps."""
-        return None if self.law.least is None else self.law.least - self.eps
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
         """Return the other law's lower bound minus eps."""
@@ -201,7 +167,7 @@ AS_DRAWN = AsDrawn()
 
 
 @dataclass(frozen=True)
-class FeasibleShare:
+class FeasibleShare(Checked):
     r"""Shift to g_j = h_j - q, one q for all costs of a segment, so that a share of the arms satisfies all.
 
     q = max_z (the ceil(quantile A)-th smallest over arms of max_j h_j(z, a)): in the tightest context z
@@ -212,11 +178,7 @@ class FeasibleShare:
         quantile: joint feasible share of the arms, in (0, 1].
     """
 
-    quantile: float = 0.3
-
-    def __post_init__(self) -> None:
-        valid = is_number(self.quantile) and 0 < self.quantile <= 1
-        require(valid, "quantile", "a number in (0, 1]", self.quantile)
+    quantile: float = number(0.3, "a number in (0, 1]", lambda quantile: 0 < quantile <= 1)
 
     def shift(self, costs: list[Drawn], num_contexts: int) -> list[Drawn]:
         """Subtract q from every cost."""

@@ -1,7 +1,5 @@
 """Hold one drawn function: its values at the points of a problem, and its evaluation between them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +24,7 @@ class Drawn(NamedTuple):
     norm: float | None = None  # in the kernel's RKHS; None if infinite or unknown
     between: Callable[[Floats], Floats] | None = None  # (n, dz + d) -> (n,), the same function anywhere
 
-    def rescaled(self, factor: float, shift: float = 0.0) -> Drawn:
+    def rescaled(self, factor: float, shift: float = 0.0) -> "Drawn":
         """Return factor * f + shift; a shift leaves the RKHS, so the norm becomes None."""
         return Drawn(
             values=factor * self.values + shift,
@@ -98,7 +96,7 @@ class Waves:
     weights: Floats  # (m,)
 
     @classmethod
-    def drawn(cls, kernel: Any, rng: np.random.Generator) -> Waves | None:
+    def drawn(cls, kernel: Any, rng: np.random.Generator) -> "Waves | None":
         """Return a draw of the Gaussian process; None if the kernel has no features."""
         count = feature_count(kernel)
         return None if count is None else cls(kernel, rng.standard_normal(count))

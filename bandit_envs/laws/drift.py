@@ -1,20 +1,19 @@
 """Draw functions that change smoothly from round to round within a segment."""
 
-from __future__ import annotations
-
 import abc
 from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, is_number, require, require_switch
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.functions import FunctionLaw, Recorded
+from bandit_envs.laws.parameters import Checked, count, number, switch
 
 
 @dataclass(frozen=True)
-class Drift(abc.ABC):
+class Drift(Checked, abc.ABC):
     """Draw each round's function given the last one."""
 
     @property
@@ -23,7 +22,7 @@ class Drift(abc.ABC):
         return False
 
     @property
-    def of_costs(self) -> Drift:
+    def of_costs(self) -> "Drift":
         """Return the drift of the cost functions; here none."""
         return STILL
 
@@ -86,13 +85,8 @@ class OrnsteinUhlenbeck(Drift):
         costs: whether cost functions drift too; given ones (`KnownFunction`) never do.
     """
 
-    epsilon: float = 0.01
-    costs: bool = True
-
-    def __post_init__(self) -> None:
-        valid = is_number(self.epsilon) and 0 <= self.epsilon <= 1
-        require(valid, "epsilon", "a number in [0, 1]", self.epsilon)
-        require_switch("costs", self.costs)
+    epsilon: float = number(0.01, "a number in [0, 1]", lambda epsilon: 0 <= epsilon <= 1)
+    costs: bool = switch(True)
 
     @property
     def stands_still(self) -> bool:
@@ -129,16 +123,9 @@ class OrnsteinUhlenbeck(Drift):
 
 @dataclass(frozen=True)
 class Replay(Drift):
-    """Replay recorded functions in the order of recording; costs stand still.
+    """Replay recorded functions in the order of recording, each for `hold` rounds; costs stand still."""
 
-    Args:
-        hold: rounds for which each record lasts.
-    """
-
-    hold: int = 1
-
-    def __post_init__(self) -> None:
-        require(is_count(self.hold), "hold", "a positive integer", self.hold)
+    hold: int = count(1)
 
     def check(self, law: FunctionLaw, horizon: int) -> None:
         """Raise unless there is a record for each round."""

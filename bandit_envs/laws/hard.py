@@ -1,7 +1,5 @@
 """Draw functions on which no algorithm has small regret, on a finite set, for any kernel (Ma & Scarlett)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -20,15 +18,14 @@ from bandit_envs.basics.arguments import (
 )
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.kernels.slopes import of_unit_norm
 from bandit_envs.laws.drawn import Drawn
-from bandit_envs.laws.functions import FunctionLaw
+from bandit_envs.laws.functions import OfBoundedNorm
 
 TOLERANCE = 1.001  # largest allowed d_x / d_T; |f_z| is then at most B / 4 times its root
 MOST_STEPS = 20_000
 MOST_NORM = 1e6  # in noise stds: beyond, V has no factor in double precision
 LEAST_DIMENSION = 4.0  # of d_T for which the lower bound is proved
-_DESIGNS: WeakKeyDictionary[Gram, dict[float, Design]] = WeakKeyDictionary()
+_DESIGNS: "WeakKeyDictionary[Gram, dict[float, Design]]" = WeakKeyDictionary()
 
 
 class Design(NamedTuple):
@@ -77,7 +74,7 @@ def _optimal(root: Floats, rho: float) -> Design:
 
 
 @dataclass(frozen=True)
-class HardFunctions(FunctionLaw):
+class HardFunctions(OfBoundedNorm):
     r"""Draw f_z = B / (4 sqrt(rho d_T)) P[:, z], z ~ nu, rho = R^2 / (B^2 T) (Ma & Scarlett, Theorem 1).
 
     nu is the `Design` of K and rho, and P = K - K D^(1/2) (D^(1/2) K D^(1/2) + rho I)^-1 D^(1/2) K with D =
@@ -118,11 +115,6 @@ class HardFunctions(FunctionLaw):
         return self.noise_std**2 / (self.bound**2 * self.horizon)
 
     @property
-    def norm_bound(self) -> float:
-        """Return B."""
-        return self.bound
-
-    @property
     def norm_is_drawn(self) -> bool:
         """Return True unless all functions are rescaled to the norm B."""
         return not self.rescaled
@@ -147,11 +139,3 @@ class HardFunctions(FunctionLaw):
         if self.rescaled or dimension < LEAST_DIMENSION:
             return None
         return self.noise_std / 16.0 * float(np.sqrt(self.horizon * dimension))
-
-    def steepest(self, gram: Gram) -> float:
-        """Return B max d(x, x') / |x - x'|."""
-        return self.bound * of_unit_norm(gram)
-
-    def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
-        """Return -B s, s the largest prior std."""
-        return -self.bound * float(np.sqrt(gram.diagonal.max()))

@@ -1,7 +1,5 @@
 """Check that the parts of a problem fit together, before anything is drawn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -87,11 +85,9 @@ def check_kernel(kernel: Any, decisions: Decisions) -> None:
 
 def _spread(decisions: Decisions) -> Floats:
     """Return random points of a box and its contexts, (TRIED, dz + d)."""
-    assert decisions.low is not None
-    assert decisions.high is not None
     assert decisions.contexts is not None
     rng = np.random.default_rng(0)
-    arms = rng.uniform(decisions.low, decisions.high, (TRIED, len(decisions.low)))
+    arms = rng.uniform(*decisions.box, (TRIED, decisions.arms.shape[1]))
     return np.hstack([decisions.contexts[rng.integers(decisions.num_contexts, size=TRIED)], arms])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -48,7 +48,7 @@ class Composition:
     function_seed: int | None = None
     safe_seed: bool | str = False
     long_term: bool = False
-    name: str = field(default="custom")
+    name: str = "custom"
 
     @cached_property
     def gram(self) -> Gram:

@@ -1,7 +1,5 @@
 """The decision set: arms or a box, contexts, and the units of actions and points."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,27 +10,6 @@ from bandit_envs.basics.arguments import ArgumentError, require, require_switch,
 from bandit_envs.basics.types import Floats, Ints
 
 SLACK = 1e-6  # of an action outside the box [-1, 1], by rounding
-
-
-def arm_at(action: Any, arms: Floats) -> Floats:
-    """Return the features of arms by index, (...,) -> (..., d)."""
-    return arms[np.asarray(action)]
-
-
-def nearest_arm(point: Any, arms: Floats) -> Any:
-    """Return the index of the nearest arm, (..., d) -> (...)."""
-    point = np.asarray(point, dtype=np.float64)
-    return ((point[..., None, :] - arms) ** 2).sum(axis=-1).argmin(axis=-1)
-
-
-def from_cube(action: Any, low: Floats, high: Floats) -> Floats:
-    """Map [-1, 1]^d to a box, (..., d) -> (..., d)."""
-    return low + (high - low) * (np.asarray(action, dtype=np.float64) + 1.0) / 2.0
-
-
-def to_cube(point: Any, low: Floats, high: Floats) -> Floats:
-    """Map a box to [-1, 1]^d, a side of length 0 to -1, (..., d) -> (..., d)."""
-    return 2.0 * (np.asarray(point, dtype=np.float64) - low) / np.where(high > low, high - low, 1.0) - 1.0
 
 
 Box = tuple[Any, Any]  # low and high, (d,) each
@@ -64,47 +41,14 @@ def checked_context_box(arms: Any, contexts: Any, box: Box) -> dict[str, Any]:
     return {"context_low": found.low, "context_high": found.high}
 
 
-def corners_of(arms: Floats | None, box: Box, contexts: Floats | None, context_box: Box) -> Decisions:
+def corners_of(arms: Floats | None, box: Box, contexts: Floats | None, context_box: Box) -> "Decisions":
     """Return arms and contexts as one indexed set; a box of either gives two corners."""
     if context_box[0] is not None:
         contexts = np.vstack(context_box)
     return Decisions(np.vstack(box) if arms is None else arms, contexts, *box, arms is None)
 
 
-def scaled(contexts: Floats | None) -> Floats:
-    """Return the observation of each context, (Z, dz) in [0, 1] as float32; one 0 without contexts."""
-    if contexts is None or contexts.shape[1] == 0:
-        shown = np.zeros((1, 1), dtype=np.float32)
-    else:
-        low, span = contexts.min(axis=0), np.ptp(contexts, axis=0)
-        shown = ((contexts - low) / np.where(span > 0, span, 1.0)).astype(np.float32)
-    shown.setflags(write=False)
-    return shown  # type: ignore[return-value]
-
-
-def nearest(observation: Floats, shown: Floats) -> Ints:
-    """Return the indices of the nearest contexts to observations, (n, dz), (Z, dz) -> (n,)."""
-    if len(shown) == 1:
-        return np.zeros(len(observation), dtype=np.int64)
-    distance = ((np.asarray(observation)[:, None] - shown) ** 2).sum(axis=2)
-    return distance.argmin(axis=1)
-
-
-def checked_features(observation: Floats, num_features: int) -> Floats:
-    """Return contexts of a box, observed unscaled, (n, dz), or raise."""
-    features = np.asarray(observation, dtype=np.float64)
-    wanted = f"finite numbers of shape {(len(features), num_features)}"
-    usable = features.shape[1:] == (num_features,) and np.isfinite(features).all()
-    require(usable, "observation", wanted, observation)
-    return features
-
-
 ROUNDING = 1e-9  # of a side of the box, by which arms may lie outside
-
-
-def no_contexts() -> Floats:
-    """Return one context without features, (1, 0)."""
-    return np.zeros((1, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +71,20 @@ class Decisions:
 
     def __post_init__(self) -> None:
         arms = _features("arms", self.arms, 1)
-        contexts = no_contexts() if self.contexts is None else _features("contexts", self.contexts, 0)
+        contexts = np.zeros((1, 0)) if self.contexts is None else _features("contexts", self.contexts, 0)
         low, high = _bounds(arms, self.low, self.high)
         require_switch("continuous", self.continuous)
         _require_inside(arms, low, high)
         for name, value in {"arms": arms, "contexts": contexts, "low": low, "high": high}.items():
             value.setflags(write=False)
             object.__setattr__(self, name, value)
+
+    @property
+    def box(self) -> tuple[Floats, Floats]:
+        """Return low and high, (d,) each."""
+        assert self.low is not None
+        assert self.high is not None
+        return self.low, self.high
 
     @property
     def num_arms(self) -> int:
@@ -155,16 +106,13 @@ class Decisions:
     @property
     def unit_arms(self) -> Floats:
         """Return the features of the arms scaled from low..high to [0, 1], (A, d)."""
-        assert self.low is not None
-        assert self.high is not None
-        return (self.arms - self.low) / np.where(self.high > self.low, self.high - self.low, 1.0)
+        low, high = self.box
+        return (self.arms - low) / np.where(high > low, high - low, 1.0)
 
-    def scaled(self, factor: float) -> Decisions:
+    def scaled(self, factor: float) -> "Decisions":
         """Return the arms and box in other units, in the same contexts."""
-        assert self.low is not None
-        assert self.high is not None
-        low, high = factor * self.low, factor * self.high
-        return Decisions(factor * self.arms, self.contexts, low, high, self.continuous)
+        low, high = self.box
+        return Decisions(factor * self.arms, self.contexts, factor * low, factor * high, self.continuous)
 
     def with_context(self, context: int, arms: Floats) -> Floats:
         """Return the features of arms in a context, (n, d) -> (n, dz + d)."""
@@ -220,7 +168,6 @@ def _features(name: str, values: Any, least: int) -> Floats:
 
 
 def _bounds(arms: Floats, low: Any, high: Any) -> tuple[Floats, Floats]:
-    """Return copies of the given bounds, (d,), or the bounds of the arms."""
     expected = f"a vector of {arms.shape[1]}"
     low = arms.min(axis=0) if low is None else numbers("low", low, expected)
     high = arms.max(axis=0) if high is None else numbers("high", high, expected)

@@ -1,7 +1,5 @@
 """The functions of a trial: drawn from their laws, and drawn block by block where they drift."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -137,11 +135,8 @@ class DrawnFunctions:
     ) -> Truth:
         """Return the functions and their extremes; fixed or frozen ones are computed once for all resets.
 
-        Args:
-            problem: always the same.
-            segment: of each round, (T,), or the first one with the same functions where they recur.
-            seed: of the functions.
-            frozen: the integer behind the seed if it is not the trial's own, else None.
+        The segment of each round, (T,), is the first one with the same functions where they recur; `frozen`
+        is the integer behind the seed if it is not the trial's own, else None.
         """
         fixed = not problem.drifts and all(law.is_fixed for law in (problem.reward, *problem.constraints))
         key = (
@@ -196,7 +191,6 @@ def safe_seed(problem: Composition, truth: Truth, seed: np.random.SeedSequence) 
 
 
 def _beside(seed: np.random.SeedSequence, key: int) -> np.random.Generator:
-    """Return a separate stream derived from the functions' seed."""
     return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, key)))
 
 
@@ -239,6 +233,5 @@ def _safe_costs(problem: Composition, segments: int, rngs: list[np.random.Genera
 
 
 def _costs(problem: Composition, rngs: list[np.random.Generator]) -> list[Drawn]:
-    """Draw the costs of one segment."""
     drawn = [law.draw(problem.gram, rng) for law, rng in zip(problem.constraints, rngs, strict=True)]
     return problem.feasibility.shift(drawn, problem.decisions.num_contexts)

@@ -1,7 +1,5 @@
 """Read the feedback in `info` as one record, whatever its shape."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import isfinite, isnan
 from typing import Any, NamedTuple
@@ -27,7 +25,7 @@ class Feedback(NamedTuple):
     cost: Floats  # (n, C)
 
     @classmethod
-    def arrived(cls, info: dict[str, Any]) -> Feedback:
+    def arrived(cls, info: dict[str, Any]) -> "Feedback":
         """Read the `info` of one environment, slots (K,), or of a batch, (B, K)."""
         try:
             mask = info["feedback_mask"]
@@ -52,13 +50,13 @@ class Feedback(NamedTuple):
         return cls(trial, info["feedback_step"][row], reward, cost)
 
     @classmethod
-    def _single(cls, rounds: Ints, reward: Floats) -> Feedback:
+    def _single(cls, rounds: Ints, reward: Floats) -> "Feedback":
         """Read one environment without delays and constraints, (1,) each, in a third of the time."""
         if not isfinite(reward[0]):
             raise ValueError(f"feedback_reward must be finite, got {reward}")
         return cls(FIRST, rounds.copy(), reward.copy(), NO_COST)
 
-    def where(self, kept: Bools) -> Feedback:
+    def where(self, kept: Bools) -> "Feedback":
         """Return the selected rows."""
         return Feedback(self.trial[kept], self.round[kept], self.reward[kept], self.cost[kept])
 
@@ -106,21 +104,15 @@ def delivery(
     """
     slot, slots = t - rounds, 1 + max(max_delay, t)
     info: dict[str, Any] = {"t": t, "feedback_mask": np.zeros(slots, dtype=np.bool_)}
-    info["feedback_step"], info["feedback_reward"] = np.full(slots, -1), np.zeros(slots)
+    info["feedback_step"] = np.full(slots, -1)
     info["feedback_mask"][slot] = True
     info["feedback_step"][slot] = rounds
-    info["feedback_reward"][slot] = reward
-    if std is not None:
-        info["feedback_std"] = np.zeros(slots)
-        info["feedback_std"][slot] = std
-    if spent is not None:
-        info["feedback_spent"] = np.zeros(slots)
-        info["feedback_spent"][slot] = spent
-    if cost.shape[1]:
-        info["cost"] = float(np.maximum(cost, 0.0).sum())
-        info["feedback_cost"] = np.zeros((slots, cost.shape[1]))
-        info["feedback_cost"][slot] = cost
-    return info
+    values = {"reward": reward, "std": std, "spent": spent, "cost": cost if cost.shape[1] else None}
+    for name, given in values.items():
+        if given is not None:
+            info[f"feedback_{name}"] = np.zeros((slots, *np.shape(given)[1:]))
+            info[f"feedback_{name}"][slot] = given
+    return info | ({"cost": float(np.maximum(cost, 0.0).sum())} if cost.shape[1] else {})
 
 
 def _check_finite(key: str, values: Floats) -> None:

@@ -1,7 +1,5 @@
 """The best and the worst value of a function on a box or on a part of it, found once at reset."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -28,7 +26,6 @@ class _Sloped:
         self._seen: tuple[Floats, float, Floats] | None = None
 
     def at(self, x: Floats) -> tuple[float, Floats]:
-        """Return value and gradient, (d,)."""
         if self._seen is None or not np.array_equal(self._seen[0], x):
             self._seen = (x.copy(), *self._computed(x))
         return self._seen[1:]
@@ -123,7 +120,6 @@ def maximise(
 
 
 def _peaks(unit: Floats, *scores: Floats) -> Any:
-    """Return indices of the best local maxima by each score; other good candidates share their peaks."""
     neighbours = min(2 * unit.shape[1] + 2, len(unit))
     _, near = KDTree(unit).query(unit, k=neighbours)
     peaks = [np.flatnonzero(score >= score[near].max(axis=1)) for score in scores]

@@ -41,15 +41,7 @@ class RoundOutcome(NamedTuple):
     def of_reset(
         cls, observation: Floats, available: Any, slots: int, stds: int, values: int, paid: int
     ) -> RoundOutcome:
-        """Return the outcome before the first round.
-
-        Args:
-            observation: the first contexts, (n, dz).
-            available: arms that may be played first, (n, A), or (n, 0).
-            slots: K.
-            stds, paid: number of slots of noise stds and of costs of plays, K or 0.
-            values: 1 + C.
-        """
+        """Return the outcome before the first round, of these numbers of slots and values (1 + C)."""
         n = len(observation)
         return cls(
             observation=observation,

@@ -27,15 +27,8 @@ from bandit_envs.problem.trial import Trial, roster_of
 from bandit_envs.problem.truth import Truth
 
 ROLES = (
-    "functions",
-    "noise",
-    "delay",
-    "context",
-    "changes",
-    "constraint_noise",
-    "corruption",
-    "availability",
-    "cost_noise",
+    *("functions", "noise", "delay", "context", "changes", "constraint_noise"),
+    *("corruption", "availability", "cost_noise"),
 )
 
 

@@ -1,7 +1,5 @@
 """Publish a problem's laws to learners, and the few facts about the functions of a trial."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 
@@ -19,11 +17,12 @@ def trial_facts(problem: Composition) -> tuple[str, ...]:
     """Return the fields of a trial's setting that depend on its functions; others hold for every draw.
 
     Chowdhury & Gopalan (2017) give the learner two numbers of each function: noise is a share of its
-    range, and B is its norm, from which the bound -B s follows. No other published field is computed from the
-    truth. Without the model these are withheld as well. A safe seed, drawn among the safe arms, is one more:
-    an agent that must satisfy costs in every round needs one.
+    range, and B is its norm, from which the bound -B s follows. A safe seed is one more. No other published
+    field is computed from the truth, and without the model these are withheld as well.
     """
-    return (*_facts_of_reward(problem), *_facts_of_costs(problem), *_facts_of_play_costs(problem))
+    drawn = problem.play_costs.known and not problem.play_costs.is_fixed
+    safe_seed = ("safe_seed",) if problem.safe_seed else ()
+    return (*_facts_of_reward(problem), *safe_seed, *(("known_costs",) if drawn else ()))
 
 
 def published(problem: Composition) -> Setting:
@@ -61,14 +60,7 @@ def published(problem: Composition) -> Setting:
 def fields_of_trial(
     problem: Composition, truth: Truth | None, costs: Drawn | None, safe: int | None
 ) -> dict[str, Any]:
-    """Return the fields of a trial's setting that its draw determines; `trial_facts` names those that differ.
-
-    Args:
-        problem: whose draw it is.
-        truth: its functions, None for none.
-        costs: costs of its plays, None if they are not drawn.
-        safe: its safe seed, None for none.
-    """
+    """Return a trial's fields of the setting that its draw determines; those of `trial_facts` differ."""
     found = _reward_fields(problem, truth) if truth is not None and _found_in_a_draw(problem) else {}
     if safe is not None:
         found["safe_seed"] = np.array([safe])
@@ -91,16 +83,7 @@ def _found_in_a_draw(problem: Composition) -> tuple[str, ...]:
     return facts + (("rkhs_bound", "reward_lower_bound") if norm_is_drawn else ())
 
 
-def _facts_of_costs(problem: Composition) -> tuple[str, ...]:
-    return ("safe_seed",) if problem.safe_seed else ()
-
-
-def _facts_of_play_costs(problem: Composition) -> tuple[str, ...]:
-    return ("known_costs",) if problem.play_costs.known and not problem.play_costs.is_fixed else ()
-
-
 def _reward_fields(problem: Composition, truth: Truth | None) -> dict[str, Any]:
-    """Return the published facts of the drawn reward, or of all rewards before a draw."""
     if not problem.publish_model:
         return {"reward_lower_bound": problem.reward.least}
     rewards = [functions[0] for functions in truth.drawn] if truth else []
@@ -127,7 +110,6 @@ def _norm_bound(problem: Composition, rewards: list[Drawn]) -> float | None:
 
 
 def _prior_stds(problem: Composition) -> Floats | None:
-    """Prior stds of the costs' laws, (C,), which are facts of the model."""
     return problem.constraint_prior_std if problem.publish_model and problem.constraints else None
 
 
@@ -149,6 +131,5 @@ def _noise_profile(problem: Composition) -> Floats | None:
 
 
 def _cost_noise_bound(problem: Composition) -> float | None:
-    """Return an almost sure bound on the noise on costs; None without costs or a bound."""
     bound, std = problem.constraint_noise.relative_bound, problem.constraint_noise.stated_std
     return None if bound is None or std is None or not problem.constraints else bound * std

@@ -1,7 +1,5 @@
 """Keep the state of B trials while they are played: draws and results of each round."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -19,12 +17,7 @@ DRAWN = (
 
 
 class Rounds:
-    """Hold B trials, each at its own round; restarting one leaves the others unchanged.
-
-    Args:
-        problem: that all trials are drawn from.
-        num_trials: B.
-    """
+    """Hold B trials of a problem, each at its own round; restarting one leaves the others unchanged."""
 
     def __init__(self, problem: Problem, num_trials: int):
         costs, horizon = len(problem.constraints), problem.horizon
@@ -59,9 +52,8 @@ class Rounds:
         self.std_since = np.zeros((num_trials, stds))  # of the noise on the rewards
         priced = 0 if problem.play_costs.is_free else lead + horizon
         self.paid_since = np.zeros((num_trials, priced))  # observed cost of each play
-        self.tables = np.zeros(
-            (num_trials, 1 + costs, len(problem.decisions.points))
-        )  # of the current version
+        points = len(problem.decisions.points)
+        self.tables = np.zeros((num_trials, 1 + costs, points))  # of the current version
         self.shown = np.zeros(num_trials, dtype=np.int64)  # version held in `tables`
         unit_arms = problem.decisions.unit_arms
         self.slowdown = problem.delay.slowdown(unit_arms)  # (A,)
@@ -92,7 +84,6 @@ class Rounds:
         return self._nothing(rows)
 
     def _nothing(self, rows: Ints) -> RoundOutcome:
-        """Return the outcome of a round without a play, except for its number, (n,)."""
         slots = self.problem.slots
         stds, paid = (slots if each.size else 0 for each in (self.std_since, self.paid_since))
         context = self.views[self.context[rows, self.round[rows]]]
@@ -113,7 +104,6 @@ class Rounds:
         return self._nothing(rows)._replace(t=t, finished=last, terminated=ended, delay=never)
 
     def _cost_of(self, row: int, context: int, action: Any) -> float:
-        """Return the cost of a play."""
         trial, decisions = self.trials[row], self.problem.decisions
         assert trial is not None
         if not decisions.continuous:
@@ -123,7 +113,6 @@ class Rounds:
         return trial.play_costs.between(point).item()
 
     def _fits(self, row: int, cost: float) -> bool:
-        """Return whether the remaining budget pays for a play."""
         return self.paid.item(row) + cost <= self.problem.play_costs.budget
 
     def _take(self, row: int, name: str, drawn: Any) -> None:
@@ -134,7 +123,6 @@ class Rounds:
             getattr(self, name)[row] = drawn
 
     def _show(self, row: int, version: int) -> None:
-        """Load the functions of another version of a trial."""
         self.shown[row] = version
         self.tables[row] = self.trials[row].means[version]  # type: ignore[union-attr]
 
@@ -163,7 +151,6 @@ class Rounds:
         return law.wait(drawn, np.clip((best - reward) / extent, 0.0, 1.0))
 
     def _stated_std(self, row: int) -> Any:
-        """Return the noise std that a trial's setting states."""
         trial = self.trials[row]
         assert trial is not None
         return trial.setting.noise_std

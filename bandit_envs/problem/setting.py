@@ -1,35 +1,21 @@
 """A `Setting` publishes a problem before it is played, for one trial or for B."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_size
+from bandit_envs.basics.arguments import require, require_size
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.validity import require_same_noise, split_white
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import LAWS, Delay
 from bandit_envs.laws.play_costs import PlayCosts
-from bandit_envs.problem.decisions import (
-    Decisions,
-    arm_at,
-    checked_context_box,
-    checked_features,
-    checked_places,
-    corners_of,
-    from_cube,
-    nearest,
-    nearest_arm,
-    scaled,
-    to_cube,
-)
+from bandit_envs.problem.decisions import Decisions, checked_context_box, checked_places, corners_of
 from bandit_envs.problem.told import (
     check_prior_mean,
     check_size,
@@ -46,28 +32,12 @@ PER_TRIAL = (
 OF_COSTS = ("safe_seed", "lipschitz")  # several numbers a trial
 
 
-class Changeable(Protocol):
-    """Require the method of a `Setting` that changes fields."""
-
-    def with_facts(self, **facts: Any) -> Self:
-        """Return the setting with other values."""
-        ...
-
-
-S = TypeVar("S", bound=Changeable)
-
-
-def batch_settings(settings: Sequence[S]) -> S:
+def batch_settings(settings: "Sequence[Setting]") -> "Setting":
     """Return the setting of a batch: scalars where the trials agree, else (B,) arrays."""
     return settings[0].with_facts(**{name: _merge(settings, name) for name in PER_TRIAL})
 
 
-def setting_of_trial(batch: S, trial: int) -> S:
-    """Return the setting of one trial of a batch."""
-    return batch.with_facts(**{name: _pick(name, getattr(batch, name), trial) for name in PER_TRIAL})
-
-
-def _merge(settings: Sequence[Changeable], name: str) -> Any:
+def _merge(settings: "Sequence[Setting]", name: str) -> Any:
     values = [getattr(setting, name) for setting in settings]
     if name == "known_costs":
         return None if values[0] is None else _together(values)
@@ -76,7 +46,6 @@ def _merge(settings: Sequence[Changeable], name: str) -> Any:
 
 
 def _together(costs: list[Any]) -> Any:
-    """Return known costs of the trials of a batch: (B, N), or B functions."""
     return tuple(costs) if callable(costs[0]) else np.stack(costs)
 
 
@@ -225,7 +194,6 @@ class Setting:
             self._fill({"prior_mean": fixed(np.array(self.prior_mean, dtype=np.float64))})
 
     def _fill(self, values: Mapping[str, Any]) -> None:
-        """Set fields during construction."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -259,37 +227,49 @@ class Setting:
     @cached_property
     def scaled_contexts(self) -> Floats:
         """Return the observation of each context, (Z, dz) in [0, 1] as float32; one 0 without contexts."""
-        return scaled(self.contexts)
+        if self.contexts is None or self.contexts.shape[1] == 0:
+            return fixed(np.zeros((1, 1), dtype=np.float32))
+        low, span = self.contexts.min(axis=0), np.ptp(self.contexts, axis=0)
+        return fixed(((self.contexts - low) / np.where(span > 0, span, 1.0)).astype(np.float32))
 
     def context_index(self, observation: Floats) -> Ints:
         """Return the indices of the nearest contexts to observations, (n, dz) -> (n,)."""
-        return nearest(observation, self.scaled_contexts)
+        shown = self.scaled_contexts
+        if len(shown) == 1:
+            return np.zeros(len(observation), dtype=np.int64)
+        distance = ((np.asarray(observation)[:, None] - shown) ** 2).sum(axis=2)
+        return distance.argmin(axis=1)
 
     def context_features(self, observation: Floats) -> Floats:
         """Return the features of observed contexts, (n, ...) -> (n, dz); those of a box are unscaled."""
         if self.context_low is not None:
-            return checked_features(observation, len(self.context_low))
+            features = np.asarray(observation, dtype=np.float64)
+            usable = features.shape[1:] == self.context_low.shape and np.isfinite(features).all()
+            wanted = f"finite numbers of shape {(len(features), *self.context_low.shape)}"
+            require(usable, "observation", wanted, observation)
+            return features
         contexts = self.decisions.contexts
         assert contexts is not None
         return contexts[self.context_index(observation)]
 
     def to_point(self, action: Any) -> Floats:
         """Return features of actions: arms by index, or [-1, 1]^d mapped to the box; (...,) -> (..., d)."""
-        return from_cube(action, *self._box) if self.arms is None else arm_at(action, self.arms)
+        if self.arms is not None:
+            return self.arms[np.asarray(action)]
+        low, high = self.decisions.box
+        return low + (high - low) * (np.asarray(action, dtype=np.float64) + 1.0) / 2.0
 
     def to_action(self, point: Any) -> Any:
         """Return the action of a point, (..., d) -> (...): on a finite set, the index of the nearest arm."""
-        return to_cube(point, *self._box) if self.arms is None else nearest_arm(point, self.arms)
-
-    @property
-    def _box(self) -> tuple[Floats, Floats]:
-        assert self.low is not None
-        assert self.high is not None
-        return self.low, self.high
+        points = np.asarray(point, dtype=np.float64)
+        if self.arms is not None:
+            return ((points[..., None, :] - self.arms) ** 2).sum(axis=-1).argmin(axis=-1)
+        low, high = self.decisions.box
+        return 2.0 * (points - low) / np.where(high > low, high - low, 1.0) - 1.0
 
     def of_trial(self, trial: int) -> Self:
         """Return the setting of one trial of a batch."""
-        return setting_of_trial(self, trial)
+        return self.with_facts(**{name: _pick(name, getattr(self, name), trial) for name in PER_TRIAL})
 
     def with_facts(self, **facts: Any) -> Self:
         """Return the setting with other values; arrays of the size of the decision set are shared."""
@@ -306,6 +286,5 @@ class Setting:
 
     @property
     def _given(self) -> dict[str, str]:
-        """Return the fields that are not withheld, by name."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: brief(value) for name, value in values.items() if value is not None}

@@ -1,7 +1,5 @@
 """The dynamics of B trials at once, and of one trial on numbers; no Gymnasium here."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -79,7 +77,7 @@ class Simulator(Rounds):
         )
         return outcome.aggregated if self.problem.aggregated else outcome
 
-    def view(self, row: int) -> SingleSimulator:
+    def view(self, row: int) -> "SingleSimulator":
         """Return one trial as a single simulator that shares this one's memory."""
         single = object.__new__(SingleSimulator)
         batched = {key: value[row : row + 1] for key, value in vars(self).items() if key in _BATCHED}
@@ -98,7 +96,6 @@ class Simulator(Rounds):
         return np.where(rounds > self.problem.window, -1.0, rounds).astype(np.int64)
 
     def _store_std(self, rows: Ints, t: Ints, noise_scale: Floats) -> None:
-        """Store the noise std of the plays' rewards, if published."""
         if self.std_since.size:
             stated = np.array([self._stated_std(i) for i in rows.tolist()])
             self.std_since[rows, t + self.problem.window] = stated * noise_scale

@@ -1,7 +1,5 @@
 """Check the fields of a setting: each check raises unless the values are possible."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,20 +17,20 @@ SWITCHES = ("may_change", "volatile", "aggregated")
 
 
 def checked_facts(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Check a setting's fields; return those of its costs as arrays.
-
-    Args:
-        fields: its fields by name, before or after its arms are checked.
-    """
-    check_counts(**{name: fields[name] for name in COUNTS})
+    """Check a setting's fields, before or after its arms are checked; return those of its costs as arrays."""
+    for name in COUNTS:
+        require(is_integer(fields[name]) and fields[name] >= 0, name, "0 or a positive integer", fields[name])
     check_scales(**{name: fields[name] for name in SCALES})
     check_stds(**{name: fields[name] for name in STDS})
-    check_budget(fields["budget"], fields["cost_min"])
-    check_known_costs(fields["known_costs"], fields["arms"] is None)
-    check_kernel_kind(fields["kernel"])
+    for name in ("budget", "cost_min"):
+        positive = is_number(fields[name]) and fields[name] > 0
+        require(fields[name] is None or positive, name, "None or positive", fields[name])
+    costs, kernel, least = fields["known_costs"], fields["kernel"], fields["reward_lower_bound"]
+    check_known_costs(costs, fields["arms"] is None)
+    usable = callable(getattr(kernel, "diag", None)) and not isinstance(kernel, type)
+    require(kernel is None or usable, "kernel", "None or a scikit-learn kernel", kernel)
     check_switches(fields)
-    check_least(fields["reward_lower_bound"])
-    costs = fields["known_costs"]
+    require(least is None or _are_numbers(least), "reward_lower_bound", "None or a number", least)
     seed, slopes, count = fields["safe_seed"], fields["lipschitz"], fields["num_constraints"]
     return {
         **{name: checked_per_cost(name, fields[name], count) for name in PER_COST},
@@ -50,12 +48,6 @@ def check_switches(fields: Mapping[str, Any]) -> None:
     require(still, "volatile", "False on a box, which has no arms", fields["volatile"])
 
 
-def check_counts(**counts: Any) -> None:
-    """Raise unless each is 0 or a positive integer."""
-    for name, value in counts.items():
-        require(is_integer(value) and value >= 0, name, "0 or a positive integer", value)
-
-
 def check_scales(**scales: Any) -> None:
     """Raise unless each is None, or finite and not negative; one number or one a trial."""
     for name, value in scales.items():
@@ -68,12 +60,6 @@ def check_stds(**stds: Any) -> None:
     for name, value in stds.items():
         small = value is None or bool((np.asarray(value) <= LARGEST_STD).all())
         require(small, name, f"at most {LARGEST_STD:g}", value)
-
-
-def check_budget(budget: Any, least: Any) -> None:
-    """Raise unless the budget and the least cost of a play are None or positive."""
-    for name, value in {"budget": budget, "cost_min": least}.items():
-        require(value is None or (is_number(value) and value > 0), name, "None or positive", value)
 
 
 def check_known_costs(costs: Any, continuous: bool) -> None:
@@ -95,17 +81,6 @@ def check_size(costs: Any, decisions: Decisions) -> None:
         return
     size, given = len(decisions.points), np.shape(costs)
     require(given[-1] == size, "known_costs", f"{size} numbers, one a (context, arm) pair", given)
-
-
-def check_kernel_kind(kernel: Any) -> None:
-    """Raise unless the value is None or has a kernel's interface; its points are checked by its user."""
-    usable = callable(getattr(kernel, "diag", None)) and not isinstance(kernel, type)
-    require(kernel is None or usable, "kernel", "None or a scikit-learn kernel", kernel)
-
-
-def check_least(least: Any) -> None:
-    """Raise unless the lower bound of the reward is None or a number, or one a trial."""
-    require(least is None or _are_numbers(least), "reward_lower_bound", "None or a number", least)
 
 
 def check_times(times: Any) -> None:
@@ -130,9 +105,7 @@ def checked_profile(profile: Any, decisions: Decisions) -> Floats:
     given = np.array(profile)
     usable = given.dtype.kind in "iuf" and bool(((given > 0) & (given <= 1)).all())
     require(usable, "noise_profile", "shares of noise_std in (0, 1]", profile)
-    given = given.astype(np.float64)
-    given.setflags(write=False)
-    return given
+    return fixed(given.astype(np.float64))
 
 
 def checked_seed(seed: Any, arms: Any, num_constraints: int) -> Ints:
@@ -184,12 +157,10 @@ def fixed(values: Any) -> Any:
 
 
 def _is_scale(value: Any) -> bool:
-    """Return whether a number, or every number of a batch, is finite and not negative."""
     return _are_numbers(value) and bool((np.asarray(value) >= 0).all())
 
 
 def _are_numbers(value: Any) -> bool:
-    """Return whether the value is a finite number or a list of them."""
     values = np.asarray(value)
     counted = values.dtype.kind in "iuf" and values.ndim < 2 and values.size > 0
     return counted and bool(np.isfinite(values).all())

@@ -1,7 +1,5 @@
 """A trial is one draw of everything random; here too: which arms may be played in each round."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,13 +40,7 @@ def roster_of(
 ) -> Roster:
     """Return the available arms in each round of a trial, and the optima over them.
 
-    Args:
-        problem: of the trial.
-        truth, costs: its functions, and the costs of its plays.
-        kept: its safe seed, which is always available; None for none.
-        version: of each round, (T,).
-        context: (T + 1,).
-        rng: of availability.
+    The safe seed is `kept` available, if there is one; versions are of each round, (T,), contexts (T + 1,).
     """
     priced = not problem.play_costs.is_free
     truth = truth._replace(means=Playback(truth.means)) if problem.drifts else truth
@@ -72,17 +64,8 @@ def _drawn(
 ) -> Roster:
     """Draw the available arms of a trial; a feasible one is among them in every round, and all in the first.
 
-    So an arm that was chosen before the reset may be played after it, as Gymnasium's checker does.
-
-    Args:
-        law: of availability.
-        means: (1 + C, N) of each version, by its index.
-        version: of each round, (T,); after the last round the functions do not change.
-        context: (T + 1,).
-        decisions: of the problem.
-        rng: of availability.
-        price: cost of each point, (N,); None if plays are free and all rates are 0.
-        kept: a feasible arm that is available in every round, such as a safe seed; None for any feasible one.
+    So an arm that was chosen before the reset may be played after it, as Gymnasium's checker does. Means are
+    (1 + C, N) of each version, versions (T,), contexts (T + 1,), prices (N,) or None where plays are free.
     """
     versions = np.append(version, version[-1])
     size = max(1, ENTRIES // decisions.num_arms)
@@ -120,7 +103,6 @@ def _at(means: Any, version: Ints, context: Ints, num_arms: int) -> Floats:
 
 
 def _feasible(values: Floats) -> Bools:
-    """Return where all costs are satisfied, (n, 1 + C, A) -> (n, A)."""
     return np.asarray((values[:, 1:] <= 0).all(axis=1))
 
 

@@ -1,7 +1,5 @@
 """The functions of a trial and their extremes in a round, and a safe seed among the arms."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -20,13 +18,7 @@ SAFEST = "safest"
 
 
 def safe_arms(costs: Floats, decisions: Decisions, stds: Floats) -> Ints:
-    """Return the arms whose costs are at most -`MARGIN` prior stds in all contexts and segments.
-
-    Args:
-        costs: (V, C, N).
-        decisions: points.
-        stds: prior std of each cost, (C,).
-    """
+    """Return the arms whose costs, (V, C, N), are at most -`MARGIN` prior stds, (C,), in every context."""
     return np.flatnonzero(_worst(costs / stds[:, None], decisions) <= -MARGIN)
 
 
@@ -36,7 +28,6 @@ def safest_arm(costs: Floats, decisions: Decisions, stds: Floats) -> int:
 
 
 def _worst(costs: Floats, decisions: Decisions) -> Floats:
-    """Return the largest cost of each arm, (V, C, N) -> (A,)."""
     return costs.reshape(-1, decisions.num_arms).max(axis=0)
 
 
@@ -53,13 +44,10 @@ class Truth(NamedTuple):
     drawn: Sequence[Sequence[Drawn]] = ()  # [segment][reward, then costs]; empty with drift
 
     @classmethod
-    def of(cls, drawn: list[list[Drawn]], decisions: Decisions, extremes: Extremes | None) -> Truth:
+    def of(cls, drawn: list[list[Drawn]], decisions: Decisions, extremes: Extremes | None) -> "Truth":
         """Return the truth of functions that each hold for a segment.
 
-        Args:
-            drawn: [segment][reward, then costs].
-            decisions: the points.
-            extremes: between the points of a box; None on a finite set, where they are at the points.
+        The extremes are those between the points of a box; None on a finite set, where they are at points.
         """
         means = np.array([[function.values for function in functions] for functions in drawn])
         means.setflags(write=False)  # trials share it
@@ -94,7 +82,7 @@ def check_feasible(best: Floats, version: str) -> None:
 
 def of_box(drawn: list[list[Drawn]], decisions: Decisions) -> Extremes:
     """Return the extremes between the points, by search."""
-    contexts = _contexts(decisions)
+    contexts = range(decisions.num_contexts)
     best = np.array([[_maximise(decisions, z, 1.0, *row) for z in contexts] for row in drawn])
     worst = np.array([[-_maximise(decisions, z, -1.0, row[0]) for z in contexts] for row in drawn])
     return best, worst
@@ -105,16 +93,10 @@ def best_rates(truth: Truth, costs: Drawn, decisions: Decisions) -> Floats:
 
     It is rho* = max f / k: a budget of one resource earns rho* B at best, because the linear programme over
     mixtures of arms has its optimum at one arm. It is not negative, because losing arms need not be played.
-
-    Args:
-        truth: rewards and constraints.
-        costs: k > 0 of each play.
-        decisions: the points.
     """
     if decisions.continuous:
-        return np.array(
-            [[_best_rate(decisions, z, row, costs) for z in _contexts(decisions)] for row in truth.drawn]
-        )
+        contexts = range(decisions.num_contexts)
+        return np.array([[_best_rate(decisions, z, row, costs) for z in contexts] for row in truth.drawn])
     shape, versions = (-1, decisions.num_contexts, decisions.num_arms), range(len(truth.optimum))
     price = costs.values.reshape(shape)
 
@@ -132,25 +114,14 @@ def _best_rate(decisions: Decisions, context: int, row: Sequence[Drawn], costs: 
     return max(_maximise(decisions, context, 1.0, rate, *constraints), 0.0)
 
 
-def _contexts(decisions: Decisions) -> range:
-    return range(decisions.num_contexts)
-
-
 def _maximise(decisions: Decisions, context: int, sign: float, reward: Drawn, *costs: Drawn) -> float:
     """Return the largest value of sign * reward on the box, where all given costs are <= 0."""
 
     def within(function: Callable[[Floats], Floats], factor: float) -> Callable[[Floats], Floats]:
         return lambda arms: factor * function(decisions.with_context(context, arms))
 
-    assert decisions.low is not None
-    assert decisions.high is not None
-    return maximise(
-        within(_between(reward), sign),
-        decisions.low,
-        decisions.high,
-        decisions.arms,
-        [within(_between(cost), 1.0) for cost in costs],
-    )
+    limits = [within(_between(cost), 1.0) for cost in costs]
+    return maximise(within(_between(reward), sign), *decisions.box, decisions.arms, limits)
 
 
 def _between(drawn: Drawn) -> Callable[[Floats], Floats]:

@@ -1,7 +1,5 @@
 """Define test functions of optimisation on [0, 1]^d, to be maximised."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -121,9 +119,7 @@ def rosenbrock(**keywords: Any) -> Problem:
     f(arm) + noise of variance 1 % of the range. Info: see docs/environments.md. Regret: max f -
     f(arm), noiseless. The paper plays 30,000 rounds; the default is 1000. Rewards span about 100 units; the
     published kernel has their std, 22.9, and `signal_variance=1, prior_mean=False` is the paper's.
-
-    Args:
-        **keywords: see `benchmark`.
+    Keywords: see `benchmark`.
 
     Example:
         >>> env = gym.make("GPBandit-Rosenbrock-v0", normalize=True)
@@ -137,10 +133,7 @@ def hartmann3(**keywords: Any) -> Problem:
 
     Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
     f(arm) + noise of variance 1 % of the range. Info: see docs/environments.md. Regret: max f -
-    f(arm), noiseless. The paper plays 30,000 rounds; the default is 1000.
-
-    Args:
-        **keywords: see `benchmark`.
+    f(arm), noiseless. The paper plays 30,000 rounds; the default is 1000. Keywords: see `benchmark`.
 
     Example:
         >>> env = gym.make("GPBandit-Hartmann3-v0", continuous=True)
@@ -151,9 +144,7 @@ def hartmann3(**keywords: Any) -> Problem:
 
 def hartmann6(**keywords: Any) -> Problem:
     """Maximise Hartmann's 6-dimensional function on 600 uniform points, or on a box (`continuous=True`).
-
-    Args:
-        **keywords: see `benchmark`.
+    Keywords: see `benchmark`.
     """
     return benchmark(**with_defaults(keywords, name="hartmann6", num_arms=600, noise_std=0.1))
 

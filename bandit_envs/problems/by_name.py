@@ -1,7 +1,5 @@
 """Look up problems by name, with their keywords and data files."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -9,14 +7,28 @@ from typing import Any
 from bandit_envs.basics.arguments import entry, hint, shown
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.benchmarks import ackley, benchmark, branin, hartmann3, hartmann6, rosenbrock
-from bandit_envs.problems.changing import composite, piecewise_stationary
 from bandit_envs.problems.features import FEATURES, noted_defaults
 from bandit_envs.problems.hard import hard
 from bandit_envs.problems.long_term import data_rate_allocation, long_term, small_feasible_region
 from bandit_envs.problems.recorded import cmu_light, intel_temperature
-from bandit_envs.problems.svm import growing_data_svm, multi_task_svm, svm_tuning
-from bandit_envs.problems.synthetic import budgeted, constrained, contextual, delayed, gp, rkhs, synthetic
-from bandit_envs.problems.tuning import cnn_tuning, logistic_tuning
+from bandit_envs.problems.synthetic import (
+    budgeted,
+    composite,
+    constrained,
+    contextual,
+    delayed,
+    gp,
+    piecewise_stationary,
+    rkhs,
+    synthetic,
+)
+from bandit_envs.problems.tuning import (
+    cnn_tuning,
+    growing_data_svm,
+    logistic_tuning,
+    multi_task_svm,
+    svm_tuning,
+)
 
 FACTORIES: dict[str, Callable[..., Problem]] = {
     "gp": gp,
@@ -49,21 +61,10 @@ DATA_OF = {"intel-temperature": "intel_temperature", "cmu-light": "cmu_light", "
 
 # Presets pass their keywords to the factory whose defaults they change.
 PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
-    gp: synthetic,
-    rkhs: synthetic,
-    delayed: synthetic,
-    contextual: synthetic,
-    constrained: synthetic,
-    budgeted: synthetic,
-    piecewise_stationary: synthetic,
-    composite: synthetic,
-    rosenbrock: benchmark,
-    hartmann3: benchmark,
-    hartmann6: benchmark,
-    branin: benchmark,
-    ackley: benchmark,
-    small_feasible_region: long_term,
-    data_rate_allocation: long_term,
+    **dict.fromkeys((gp, rkhs, delayed, contextual, constrained, budgeted), synthetic),
+    **dict.fromkeys((piecewise_stationary, composite), synthetic),
+    **dict.fromkeys((rosenbrock, hartmann3, hartmann6, branin, ackley), benchmark),
+    **dict.fromkeys((small_feasible_region, data_rate_allocation), long_term),
 }
 
 
@@ -113,7 +114,6 @@ def defaults_of(problem: str) -> dict[str, Any]:
 
 
 def _of_factory(problem: str) -> dict[str, Any]:
-    """Return the keywords with the defaults of the factory to which a preset passes them."""
     factory = FACTORIES[problem]
     own = inspect.signature(PRESET_OF.get(factory, factory)).parameters.values()
     taken = {p.name: p.default for p in own if p.kind is p.KEYWORD_ONLY and p.name != "name"}

@@ -1,7 +1,5 @@
 """Contexts for problems on (context, arm) pairs, and the prior that a problem publishes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
@@ -30,12 +28,8 @@ def published_prior(
 ) -> Prior:
     """Return the prior of a problem; functions drawn under a kernel use the problem's kernel.
 
-    Args:
-        law: of the reward.
-        kernel: a scikit-learn kernel over the points.
-        points: (N, dz + d).
-        signal_variance: factor of the kernel, None for the one that gives it the law's own variance.
-        prior_mean: True for the law's own mean, False for 0, or a number.
+    The signal variance is a factor of the kernel, None for the one that gives it the law's own variance; the
+    prior mean is True for the law's own mean, False for 0, or a number.
     """
     valid = signal_variance is None or (is_number(signal_variance) and signal_variance > 0)
     require(valid, "signal_variance", "None or positive", signal_variance)
@@ -74,7 +68,7 @@ class ContextKernel:
         require_choice("combine", self.combine, ("product", "sum"))
 
     @classmethod
-    def of(cls, spec: Any) -> ContextKernel:
+    def of(cls, spec: Any) -> "ContextKernel":
         """Make it from {"combine": ..., "kernel": ..., "length_scale": ...}, each with a default, or None."""
         spec = {} if spec is None else spec
         require(isinstance(spec, Mapping), "context_kernel", "None or a dict", spec)

@@ -1,7 +1,5 @@
 """The keyword arguments that every problem takes, turned into laws."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,13 +33,7 @@ WAYS = ("changes", "change_points", "num_segments")
 
 
 def changes_of(changes: Any, change_points: Any, num_segments: Any) -> laws.Changes:
-    """Return the law that one of the keywords describes; stationary if all are None.
-
-    Args:
-        changes: {"law": "stationary" | "at" | "evenly" | "geometric" | "recurring", ...}.
-        change_points: the first rounds of new functions, as {"law": "at"} takes them.
-        num_segments: the number of segments of equal length, as {"law": "evenly"} takes it.
-    """
+    """Return the law that one of the keywords describes; stationary if all are None."""
     given = dict(zip(WAYS, (changes, change_points, num_segments), strict=True))
     chosen = {way: value for way, value in given.items() if value is not None}
     if len(chosen) > 1:
@@ -183,14 +175,8 @@ def compose(
             kernel, over (context, arm) features, is the model's unless one is given. None is off.
         num_constraints: the number of such costs; 1 with `constraints` alone, 0 is off.
         constraint_noise, constraint_noise_std: as for the reward, without "share"; None is none.
-        rkhs_bound: "true", "paper", a number or None: the published bound on the function's norm.
-        publish_model: whether prior, noise, bound and the law of the delays are published.
-        function_seed: freezes the functions.
-        safe_seed: publish `setting.safe_seed`, an arm drawn among all that satisfy all costs by 0.1 prior
-            stds in every context and segment ("safest": the one with the most slack); costs are redrawn
-            until there is one. With the model `setting.lipschitz` is published too, a bound on the slopes of
-            each cost's law. Where arms are volatile the seed is always available. For agents that must
-            satisfy costs in every round.
+        rkhs_bound, publish_model, function_seed, safe_seed: see `Problem`. Where arms are volatile the seed
+            is always available.
     """
     require_switch("normalize", normalize)
     law = Normalized.of(reward, decisions.points) if normalize else reward

@@ -1,7 +1,5 @@
 """Define problems whose functions are hard for every algorithm."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bandit_envs.basics.arguments import (
@@ -90,7 +88,6 @@ def hard(
 def _hard_functions(
     rkhs_norm: float, hard_for: int | None, rescaled: bool, keywords: dict[str, Any]
 ) -> HardFunctions:
-    """Return the law of hard functions for the problem's own noise."""
     horizon = keywords["horizon"]
     require_size("horizon", horizon)
     rounds = min(HARD_FOR, horizon) if hard_for is None else hard_for

@@ -1,7 +1,5 @@
 """Define the two problems of Shi & Eryilmaz (2022), Appendix E: a reward, and a cost <= 0 on average."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -108,9 +106,7 @@ def small_feasible_region(**keywords: Any) -> Problem:
     assumes, or with `constraint_noise_std=0.1` as in the paper's experiment with Algorithm 3. Regret: f* -
     f(x), noiseless, negative while violating; read it with the violation. T = 350 = 17.5 epochs of 20. The
     paper's kernel is Matern 5/2; the length-scale of 1.5 is our reading, for it states none.
-
-    Args:
-        **keywords: see `long_term`.
+    Keywords: see `long_term`.
 
     Example:
         >>> env = gym.make("GPBandit-SmallFeasibleRegion-v0", continuous=True, constraint_noise_std=0.1)
@@ -129,9 +125,7 @@ def data_rate_allocation(**keywords: Any) -> Problem:
     see docs/environments.md, with "cost" and "feedback_cost" under noise uniform on [-0.2, 0.2].
     Regret: f* - f(x), noiseless, negative while overspending. The constants of the utilities are not
     public: those of `utility` are ours, as are the length-scale, 1, of the Matern 5/2 kernel and T = 350.
-
-    Args:
-        **keywords: see `long_term`.
+    Keywords: see `long_term`.
 
     Example:
         >>> env = gym.make("GPBandit-DataRateAllocation-v0", points="uniform", num_arms=2000)

@@ -1,7 +1,5 @@
 """Define problems on recorded sensors: find the sensor with the largest reading at one test time."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,7 +84,7 @@ def cmu_light(
 
 def _sensors(
     name: str,
-    recordings: Recordings,
+    recordings: "Recordings",
     least: float | None,
     standardize: bool,
     replay: bool,

@@ -1,6 +1,4 @@
-"""Functions drawn from a Gaussian process or from its RKHS, and plays that cost something."""
-
-from __future__ import annotations
+"""Problems of functions drawn from a Gaussian process or from its RKHS, one a feature and all at once."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -111,9 +109,7 @@ def gp(**keywords: Any) -> Problem:
     f(arm) + noise, f ~ GP(0, k), k the SE kernel.
     Info: see docs/environments.md. Regret: max f - f(arm), noiseless, charged at play time.
     The paper's noise is "0.025 or 5 % of the signal variance", which agree at signal_variance=0.5.
-
-    Args:
-        **keywords: see `synthetic`.
+    Keywords: see `synthetic`.
 
     Example:
         >>> env = gym.make("GPBandit-GP-v0", length_scale=0.1, horizon=200)
@@ -128,10 +124,7 @@ def rkhs(**keywords: Any) -> Problem:
     Reward: f(arm) + noise, whose variance is 1 % of the range of f; f is the posterior mean given y ~ N(0, K)
     with ridge 1 % of the range of y. Info: see docs/environments.md. Regret: max f - f(arm),
     noiseless, charged at play time. T = 30,000. `function="gp"` draws f ~ GP(0, K) on the same points,
-    which is the paper's Figure 2.
-
-    Args:
-        **keywords: see `synthetic`.
+    which is the paper's Figure 2. Keywords: see `synthetic`.
 
     Example:
         >>> env = gym.make("GPBandit-RKHS-v0", kernel="matern52", rkhs_norm=1.0, horizon=1000)
@@ -192,9 +185,7 @@ def constrained(**keywords: Any) -> Problem:
     g ~ GP(0, k) less its 30 % quantile over the arms.
     Regret: f of the best feasible arm - f(arm), noiseless, negative while violating; read it with
     `result.violation`. The problem is ours, in the setting of Shi & Eryilmaz (2022).
-
-    Args:
-        **keywords: see `synthetic`.
+    Keywords: see `synthetic`.
 
     Example:
         >>> env = gym.make("GPBandit-Constrained-v0", num_constraints=3, constraint_noise_std=0.1)
@@ -217,3 +208,57 @@ def unit_box(
         unit_grid(num_arms, dim) if points == "grid" else uniform_points(num_arms, dim, points_seed)
     )
     return Decisions(arms, contexts, low=np.zeros(dim), high=np.ones(dim), continuous=continuous)
+
+
+def piecewise_stationary(**keywords: Any) -> Problem:
+    """Track GP samples on 1000 points of [0, 5] that change three times in 1200 rounds (Avanesov 2020).
+
+    Matern 5/2 kernel of length-scale 1, noise std 0.05; segment i = 1..4 ends after round(i T / 4)
+    rounds, and each has a function of its own, f ~ GP(0, k). Action: `Discrete(num_arms)`. Observation: a
+    constant 0; changes are not announced. Reward: f(arm) + noise. Info: see docs/environments.md;
+    "segment" in `oracle` counts the changes so far. Regret: max f - f(arm) of the segment's function,
+    noiseless, which is dynamic regret. The paper's other experiments are `num_segments=3` with horizons 900
+    to 2400, and `num_segments` 3 to 9 with horizon 2700.
+
+    Args:
+        **keywords: see `synthetic`. `num_segments=K`, `change_points=[300, 900]` or `changes={...}` sets
+            the change-points.
+
+    Example:
+        >>> env = gym.make("GPBandit-PiecewiseStationary-v0", num_segments=3, horizon=900)
+    """
+    defaults = {"kernel": "matern52", "length_scale": 1.0, "side": 5.0, "num_segments": 4}
+    return synthetic(
+        **with_defaults(keywords, name="piecewise-stationary", horizon=1200, noise_std=0.05, **defaults)
+    )
+
+
+def composite(**keywords: Any) -> Problem:
+    """Maximise GP samples with delays, constraints, contexts and change-points, each of which can be off.
+
+    100 arms of [0, 1] in 5 contexts; three segments of 200 rounds with functions of their own; one cost that
+    30 % of the arms satisfy in the tightest context; feedback is about 5 rounds late. SE kernels on contexts
+    and arms, multiplied. `delay=None`, `context=None`, `changes=None` and `constraints=None` each switch a
+    feature off, so that any of the 16 subsets takes one call. Action: `Discrete(num_arms)`. Observation: the
+    context in [0, 1], without contexts a constant 0. With `continuous=True` the arms are all of [0, 1], and
+    a reset takes seconds to find the optimum of every segment and context. Reward: the delivered sum.
+    Info: see docs/environments.md. Regret: to the best feasible arm in the round's segment and context,
+    noiseless, charged at play time, negative while violating. The setting is ours. Keywords: see `synthetic`.
+
+    Example:
+        >>> env = gym.make("GPBandit-Composite-v0", delay=None, num_constraints=2)
+    """
+    defaults = {
+        "num_arms": 100,
+        "horizon": 600,
+        "noise_std": 0.1,
+        "delay": {"law": "poisson", "mean": 5},
+        "num_contexts": 1 if _is_off("context", keywords) else 5,
+        "num_segments": 3,
+        "constraints": {"law": "gp", "quantile": 0.3},
+    }
+    return synthetic(**with_defaults(keywords, name="composite", **defaults))
+
+
+def _is_off(feature: str, keywords: dict[str, Any]) -> bool:
+    return keywords.get(feature, "on") is None

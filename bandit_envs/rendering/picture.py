@@ -1,7 +1,5 @@
 """A scene as an RGB array or a notebook's figure; here alone the environments import matplotlib."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
@@ -25,7 +23,7 @@ class ShownFigure(Figure):
     printed: bool = False  # whether its size is meant for print and kept when saved
 
     @classmethod
-    def of_size(cls, width: float, height: float) -> ShownFigure:
+    def of_size(cls, width: float, height: float) -> "ShownFigure":
         """Return an empty figure of this size in inches."""
         figure = cls(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)

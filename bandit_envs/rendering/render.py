@@ -1,7 +1,5 @@
 """A trial for people: as a picture, as text, or in a notebook."""
 
-from __future__ import annotations
-
 from html import escape
 from io import BytesIO
 from typing import Any
@@ -44,10 +42,8 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 def render(simulator: SingleSimulator, mode: str, agent: object = None) -> Any:
     """Render the truth in the current context and segment, the plays there and their delivered feedback.
 
-    Args:
-        simulator: of one trial, after its reset.
-        mode: "rgb_array" for a uint8 array (480, 640, 3), or "ansi" for text; notebooks show both.
-        agent: its posterior is drawn if it has a method `posterior(observation)`.
+    The mode is "rgb_array" for a uint8 array (480, 640, 3), or "ansi" for text; notebooks show both. The
+    posterior of an agent is drawn if it has a method `posterior(observation)`.
     """
     scene = Scene.of(simulator, agent)
     if mode == "ansi":

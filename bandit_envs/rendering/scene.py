@@ -1,7 +1,5 @@
 """Collect the contents of a picture of a trial: the truth, the plays and their delivered feedback."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -63,7 +61,7 @@ class Scene(NamedTuple):
     following: Floats | None = None  # (d,) the next play; None after the last
 
     @classmethod
-    def of(cls, simulator: SingleSimulator, agent: object = None) -> Scene:
+    def of(cls, simulator: SingleSimulator, agent: object = None) -> "Scene":
         """Return the scene of a simulator of one trial, with the posterior of an agent, if it has one."""
         trial = simulator.trials[0]
         if trial is None:
@@ -153,7 +151,6 @@ class Scene(NamedTuple):
 
 
 def _truth(decisions: Decisions, trial: Trial, version: int, context: int) -> tuple[Floats, Floats]:
-    """Return the drawn points, (M, d), and mean reward and costs there, (1 + C, M)."""
     if not decisions.continuous:
         here = slice(context * decisions.num_arms, (context + 1) * decisions.num_arms)
         return decisions.arms, trial.means[version][:, here]
@@ -182,15 +179,12 @@ def _optimum(trial: Trial, version: int, context: int) -> float:
 
 
 def _drawn_points(decisions: Decisions) -> Floats:
-    assert decisions.low is not None
-    assert decisions.high is not None
-    dim = len(decisions.low)
-    if dim not in FINENESS:
+    low, high = decisions.box
+    if len(low) not in FINENESS:
         return decisions.arms
-    return decisions.low + (decisions.high - decisions.low) * unit_grid(FINENESS[dim], dim)
+    return low + (high - low) * unit_grid(FINENESS[len(low)], len(low))
 
 
 def _points(simulator: SingleSimulator, trial: Trial, here: Bools) -> Floats:
-    """Return the features of the chosen plays, (n, d)."""
     actions = simulator.actions[0, : len(here)][here]
     return trial.setting.to_point(actions if trial.setting.continuous else actions.astype(np.int64))

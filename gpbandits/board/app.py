@@ -1,7 +1,5 @@
 """The board's server delivers one page, and the data it requests as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """JSON for the board's page: the state of a folder of results, and one trial round by round."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -109,8 +107,7 @@ class Choice(NamedTuple):
 def film(study: Study, choice: Choice) -> dict[str, Any]:
     """Return the frames of trial 0 of a seed from before the first round on, cut after MOST_SECONDS.
 
-    Raises:
-        ValueError: the study lacks the chosen labels, or the trial cannot be run.
+    Labels that the study lacks, and a trial that cannot be run, are a ValueError.
     """
     require(1 <= choice.rounds <= MOST_ROUNDS, "rounds", f"in 1..{MOST_ROUNDS}", choice.rounds)
     require(choice.seed >= 0, "seed", "an integer >= 0", choice.seed)
@@ -174,7 +171,6 @@ def _changed(kwargs: dict[str, Any], choice: Choice) -> dict[str, Any]:
 
 
 def _labelled(entries: Sequence[Entry], label: str, role: str) -> Entry:
-    """Return the entry of a label; a ValueError lists the known ones."""
     known = {each.label: each for each in entries}
     if label not in known:
         raise ValueError(f"{role} must be one of {', '.join(map(repr, known))}, got {label!r}")

@@ -1,7 +1,5 @@
 """Pages and pictures: a report of a study, a study while it runs, an agent at play."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

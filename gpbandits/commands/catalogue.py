@@ -77,7 +77,6 @@ def _require_one(picture: Path | None, what: str) -> None:
 
 
 def _draw(environment: str, agent: str, picture: Path | None) -> None:
-    """Write the last frame of a film of 20 rounds."""
     if picture is None:
         return
     from PIL import Image

@@ -82,12 +82,7 @@ def _reproduce(reproduction: "Reproduction", out: Path, quick: bool, compute: "C
 
 
 def _computing(backend: "Backend", announced: int) -> "Compute":
-    """Return a function that computes a part; unless `announced` is 0, it first prints the expected duration.
-
-    Args:
-        backend: where cells are computed.
-        announced: number of processes that the duration is estimated for.
-    """
+    """Return a function that computes a part; for `announced` processes it prints how long that takes."""
     from gpbandits.commands.progress import print_failures, run_with_progress
     from gpbandits.experiments import check_study, keep_study
     from gpbandits.experiments.toml import study_text

@@ -1,7 +1,5 @@
 """Running a study, and where it computes: the options of all commands that do."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -39,7 +37,7 @@ KindOption = Annotated[
 ]
 
 
-def chosen_backend(kind: ComputeKind, scheduler: str | None, workers: int | None) -> Backend:
+def chosen_backend(kind: ComputeKind, scheduler: str | None, workers: int | None) -> "Backend":
     """Return the backend that the options select."""
     from gpbandits.experiments.backends import local
     from gpbandits.experiments.cluster import dask

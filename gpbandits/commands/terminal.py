@@ -1,7 +1,5 @@
 """Text on a terminal: its width, filled prose and formulas."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys
@@ -41,7 +39,6 @@ def _begins_item(line: str) -> bool:
 
 
 def _joined(lines: list[str], begins: Callable[[str], bool]) -> list[str]:
-    """Join the lines of each item into one."""
     items: list[str] = []
     for line in lines:
         if not items or begins(line):
@@ -94,13 +91,7 @@ def console(stderr: bool = False) -> Console:
 def print_rows(
     title: str, header: tuple[str, ...], rows: list[tuple[str, ...]], spared: tuple[str, ...] = ()
 ) -> None:
-    """Print a table of text whose first column, the name to type, is never broken.
-
-    Args:
-        title: printed above the table.
-        header, rows: the text of all columns.
-        spared: names of columns that a narrow terminal omits.
-    """
+    """Print a table whose first column, the name to type, never breaks; narrow terminals omit some."""
     terminal = console()
     shown = [i for i, name in enumerate(header) if terminal.width >= NARROW or name not in spared]
     layout: Any = {"box": SIMPLE_HEAD, "padding": 0, "pad_edge": False, "title_justify": "left"}

@@ -1,7 +1,5 @@
 """A progress bar counts finished trials on a terminal or in a notebook."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,11 +10,7 @@ from gpbandits.evaluation.progress import Progress
 
 @contextmanager
 def bar(total: int) -> Iterator[Progress]:
-    """Draw one bar on the error stream or in the cell, and yield the function that advances it.
-
-    Args:
-        total: number of trials of all agents together.
-    """
+    """Draw a bar of so many trials on the error stream or in the cell, and yield what advances it."""
     with from_extra("eval", "progress bars"):
         from rich.console import Console
         from rich.progress import (

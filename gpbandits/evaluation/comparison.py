@@ -1,7 +1,5 @@
 """A comparison holds the records of agents on the same trials, with labels, rounds and parts of them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -113,10 +111,7 @@ class SharedTrials:
         return label not in self.privileged | self.pretrained
 
     def by_track(self) -> dict[str, Self]:
-        """Return a part for each track, with the agents of that track and those without one.
-
-        With at most one track it is {"": self}.
-        """
+        """Return a part for each track, with the agents of that track and those without one."""
         tracks = sorted(set(self.tracks.values()))
         if len(tracks) < 2:
             return {"": self}

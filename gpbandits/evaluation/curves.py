@@ -1,7 +1,5 @@
 """Curves derive regret, violation, time, changes and alarms from the records of agents, by label."""
 
-from __future__ import annotations
-
 import dataclasses
 from functools import cached_property
 from typing import Any, Literal
@@ -85,10 +83,7 @@ class Curves(SharedTrials):
     @cached_property
     def violation(self) -> dict[str, Floats]:
         """Return V_t = || [sum_{s <= t} g(x_s)]^+ ||, (B, T) each, which slack lowers (Shi 2022, eq. 7)."""
-        return {
-            label: np.linalg.norm(np.maximum(sums, 0.0), axis=2)
-            for label, sums in self.running("summed_costs").items()
-        }
+        return _excess(self.running("summed_costs"))
 
     @cached_property
     def hard_violation(self) -> dict[str, Floats]:
@@ -121,10 +116,7 @@ class Curves(SharedTrials):
     @cached_property
     def noisy_violation(self) -> dict[str, Floats]:
         """Return || [sum_{s <= t} (g(x_s) + noise)]^+ || of delivered feedback, (B, T) (Shi 2022, app. D)."""
-        return {
-            label: np.linalg.norm(np.maximum(sums, 0.0), axis=2)
-            for label, sums in self.running("summed_observed_costs").items()
-        }
+        return _excess(self.running("summed_observed_costs"))
 
     @property
     def actions(self) -> dict[str, Any]:
@@ -245,3 +237,7 @@ class Curves(SharedTrials):
             for label, played in self.played.items()
         }
         return {label: values / made[label] for label, values in sums.items()}
+
+
+def _excess(sums: dict[str, Floats]) -> dict[str, Floats]:
+    return {label: np.linalg.norm(np.maximum(each, 0.0), axis=2) for label, each in sums.items()}

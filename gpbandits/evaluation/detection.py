@@ -5,8 +5,6 @@ and a change without such an alarm is missed. Rounds count from 0: an alarm in r
 the new segment, and its delay is 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ observations and feedback through a pipe; after the trials its process ends and 
 seed and trial. It is no sandbox: files, and memory that the system lets it read, remain accessible.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import pickle
 from collections.abc import Callable, Iterator
@@ -33,8 +31,7 @@ class AgentProcessError(RuntimeError):
 def isolated(factory: AgentFactory) -> AgentFactory:
     """Return a factory of the same agents, each in a process of its own.
 
-    Raises:
-        ValueError: another process cannot import the agent.
+    An agent that another process cannot import is a ValueError.
     """
     try:
         parcel = pickle.dumps(factory)
@@ -60,13 +57,7 @@ def isolated(factory: AgentFactory) -> AgentFactory:
 
 
 class Isolated:
-    """An isolated agent forwards calls to the agent that it has made in another process.
-
-    Args:
-        parcel: the pickled factory of the agent.
-        setting: the published setting.
-        num_trials: B; None for one environment without a trial axis.
-    """
+    """An isolated agent forwards calls to the agent that it has made in another process."""
 
     def __init__(self, parcel: bytes, setting: Setting, num_trials: int | None):
         context = multiprocessing.get_context("spawn")  # a fork would inherit the memory
@@ -77,30 +68,10 @@ class Isolated:
         theirs.close()
         self.privileged, self.track = self._ask("make", parcel, setting, num_trials)
 
-    @property
-    def alarms(self) -> Any:
-        """See `agents.Agent`."""
-        return self._ask("alarms")
-
-    @property
-    def infeasible_since(self) -> Any:
-        """See `agents.Agent`."""
-        return self._ask("infeasible_since")
-
-    @property
-    def certified(self) -> Any:
-        """See `agents.Agent`."""
-        return self._ask("certified")
-
-    @property
-    def feedback_window(self) -> Any:
-        """See `agents.Agent`."""
-        return self._ask("feedback_window")
-
-    @property
-    def assumes_bound(self) -> Any:
-        """See `agents.Agent`."""
-        return self._ask("assumes_bound")
+    def __getattr__(self, name: str) -> Any:
+        if name not in ASKED:
+            raise AttributeError(name)
+        return self._ask(name)
 
     def reset(self, seed: Any) -> None:
         """Reset the agent."""
@@ -156,7 +127,6 @@ def _known_start_method() -> Iterator[None]:
 
 
 def _serve(pipe: Connection, number: int) -> None:
-    """Make an agent and answer its calls on so many threads, until the pipe is closed."""
     with threads(number):
         _answer(pipe)
 
@@ -184,7 +154,6 @@ def _answer(pipe: Connection) -> None:
 
 
 def _portable(error: Exception) -> Exception:
-    """Return the error if it can be pickled, else one with the same message."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

@@ -1,7 +1,5 @@
 """Agents are compared by one call, `evaluate`, which runs all of them on the same trials."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -146,7 +144,6 @@ def trial_seeds(seed: int, trial: int, entropy: int | None = None) -> tuple[int,
 
 
 def _rounds(checkpoints: Checkpoints, horizon: int) -> Ints:
-    """Return the recorded rounds of a run of this horizon."""
     return check_rounds(
         "checkpoints", checkpoints(horizon) if callable(checkpoints) else checkpoints, horizon
     )

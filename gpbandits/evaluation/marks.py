@@ -1,7 +1,5 @@
 """Signs behind an agent's label, and the styles of lines."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Collection, Iterable
 from itertools import cycle, islice

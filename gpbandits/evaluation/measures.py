@@ -1,7 +1,5 @@
 """A measure is a quantity followed round by round, with its unit and its combination between checkpoints."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 

@@ -1,8 +1,7 @@
 """Metrics: the curves of a result that figures, reports and the board show, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from bandit_envs.basics.types import Floats
@@ -24,43 +23,31 @@ def _of_budget(result: Any) -> dict[str, Floats]:
     return result.budget_regret
 
 
+def _regret(text: str, symbol: str, attribute: str) -> NamedCurve:
+    return NamedCurve(text, f"{text} {symbol}(reward units)", attrgetter(attribute))
+
+
+def _violation(text: str, symbol: str, attribute: str) -> NamedCurve:
+    def of(result: Any) -> dict[str, Floats]:
+        values = getattr(result, attribute)
+        return result.averaged(values) if text.startswith("average") else values
+
+    return NamedCurve(text, f"{text} {symbol}", of, "costs")
+
+
 METRICS = {
     "budget": NamedCurve("budget regret", "budget regret (reward units)", _of_budget, "budget"),
-    "cumulative": NamedCurve(
-        "cumulative regret", "cumulative regret $R_t$ (reward units)", lambda result: result.regret
+    "cumulative": _regret("cumulative regret", "$R_t$ ", "regret"),
+    "average": _regret("average regret", "$R_t/t$ ", "average_regret"),
+    "simple": _regret("simple regret", "", "simple_regret"),
+    "average-violation": _violation("average violation", r"$\|[\sum_t g(x_t)]^+\|/t$", "violation"),
+    "average-hard-violation": _violation(
+        "average hard violation", r"$\sum_t \|[g(x_t)]^+\|/t$", "hard_violation"
     ),
-    "average": NamedCurve(
-        "average regret", "average regret $R_t/t$ (reward units)", lambda result: result.average_regret
-    ),
-    "simple": NamedCurve(
-        "simple regret", "simple regret (reward units)", lambda result: result.simple_regret
-    ),
-    "average-violation": NamedCurve(
-        "average violation",
-        r"average violation $\|[\sum_t g(x_t)]^+\|/t$",
-        lambda result: result.averaged(result.violation),
-        "costs",
-    ),
-    "average-hard-violation": NamedCurve(
-        "average hard violation",
-        r"average hard violation $\sum_t \|[g(x_t)]^+\|/t$",
-        lambda result: result.averaged(result.hard_violation),
-        "costs",
-    ),
-    "violation": NamedCurve(
-        "violation", r"violation $\|[\sum_t g(x_t)]^+\|$", lambda result: result.violation, "costs"
-    ),
-    "hard-violation": NamedCurve(
-        "hard violation",
-        r"hard violation $\sum_t \|[g(x_t)]^+\|$",
-        lambda result: result.hard_violation,
-        "costs",
-    ),
-    "noisy-violation": NamedCurve(
-        "violation of noisy costs",
-        r"violation of noisy costs $\|[\sum_t (g(x_t) + \eta_t)]^+\|$",
-        lambda result: result.noisy_violation,
-        "costs",
+    "violation": _violation("violation", r"$\|[\sum_t g(x_t)]^+\|$", "violation"),
+    "hard-violation": _violation("hard violation", r"$\sum_t \|[g(x_t)]^+\|$", "hard_violation"),
+    "noisy-violation": _violation(
+        "violation of noisy costs", r"$\|[\sum_t (g(x_t) + \eta_t)]^+\|$", "noisy_violation"
     ),
 }
 

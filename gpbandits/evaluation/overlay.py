@@ -1,7 +1,5 @@
 """An overlay is a theoretical curve drawn beside measured ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """Where curves are drawn: panels, insets, and bounds of theorems."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import count
 from typing import Any, NamedTuple
@@ -35,14 +33,8 @@ class Panels(NamedTuple):
     axes: list[Axes]
 
     @staticmethod
-    def new(count: int, lines: int, size: Size = None) -> Panels:
-        """Make a figure that is high enough for its legend, unless its size is given.
-
-        Args:
-            count: number of panels in a row.
-            lines: number of lines of the legend.
-            size: "column" or "page" for print, or width and height in inches.
-        """
+    def new(count: int, lines: int, size: Size = None) -> "Panels":
+        """Make panels in a row, high enough for a legend of so many lines unless a size is given."""
         if isinstance(size, str):
             return _printed(count, size)
         if size is not None:
@@ -52,7 +44,7 @@ class Panels(NamedTuple):
         return Panels(figure, list(figure.subplots(1, count, squeeze=False)[0]))
 
     @staticmethod
-    def given(ax: Any, count: int) -> Panels:
+    def given(ax: Any, count: int) -> "Panels":
         """Return panels on given axes of another figure."""
         axes = given_axes(ax, count)
         return Panels(figure_of(axes[0]), axes)
@@ -92,6 +84,13 @@ def _printed(count: int, size: str) -> Panels:
     return Panels(figure, list(panels.flat))
 
 
+def tidy(axes: Axes) -> None:
+    """Leave the lower and left borders, and put a pale grid behind the data."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="0.9", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
 FLAT = 4.0  # a curve is flattened if the highest point of all is so many times its end
 ROOM = 1.08  # the top of the inset relative to the highest of the lower curves
 CLOSER = 2.0  # least enlargement of an inset
@@ -110,25 +109,16 @@ PIECES = 400  # of a curve, of equal length
 
 
 def flattened(means: Sequence[Floats]) -> list[int]:
-    """Return the curves that end below a quarter of the highest point of all, if they are several.
-
-    Args:
-        means: means of the curves, (n,) each.
-    """
+    """Return the curves that end below a quarter of the highest point of all means, if they are several."""
     highest, ends = max(float(mean.max()) for mean in means), [float(mean[-1]) for mean in means]
     low = [i for i, end in enumerate(ends) if FLAT * end <= highest]
     return low if len(low) > 1 and max(ends[i] for i in low) > 0 else []
 
 
 def add_inset(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> Axes | None:
-    """Draw the flattened curves of the axes again in an inset that hides no curve.
+    """Draw the flattened curves of finished axes again in an inset that hides no curve.
 
-    Args:
-        axes: finished axes with linear scales.
-        means: rounds and means of each curve, (n,) each.
-
-    Returns:
-        The inset, or None if no curve is flattened, there is no free place, or it would enlarge too little.
+    The inset is None if no curve is flattened, there is no free place, or it would enlarge too little.
     """
     low = flattened([mean for _, mean in means])
     place = _emptiest(axes, means)
@@ -150,7 +140,6 @@ def add_inset(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> Axes | None
 
 
 def _copy(artist: object, inset: Axes) -> None:
-    """Draw a line or a band unchanged."""
     from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
 
@@ -179,7 +168,6 @@ def _emptiest(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> tuple[float
 
 
 def _evenly(points: Floats) -> Floats:
-    """Return points at equal distances along a curve."""
     length = np.concatenate([[0.0], np.hypot(*np.diff(points, axis=0).T).cumsum()])
     along = np.linspace(0.0, length[-1], PIECES)
     return np.column_stack([np.interp(along, length, each) for each in points.T])
@@ -199,13 +187,7 @@ BELOW = 0.6  # a slope ends at this share of the lowest curve's end
 
 
 def draw_overlays(axes: Axes, bounds: Sequence[Overlay], ends: Floats) -> None:
-    """Draw bounds.
-
-    Args:
-        axes: axes of the figure.
-        bounds: the bounds to draw.
-        ends: positive last values of the curves, (n,), which set the level of slopes.
-    """
+    """Draw bounds; the positive last values of the curves, (n,), set the level of slopes."""
     level = BELOW * float(ends.min()) if ends.size else 1.0
     for i, each in zip(count(), bounds):
         colour = GREYS[i % len(GREYS)]

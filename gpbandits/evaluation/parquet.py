@@ -86,11 +86,7 @@ def write(
 
 
 def read(path: str | os.PathLike[str], kind: type[_Kind]) -> _Kind:
-    """Read a result as this kind; its arrays equal those that were written.
-
-    Raises:
-        DamagedFileError: the file is damaged; the message names it.
-    """
+    """Read a result as this kind, its arrays as they were written; a damaged file is a DamagedFileError."""
     require(not os.path.isdir(path), "path", "of a file that `save` wrote, not a folder", os.fspath(path))
     with _undamaged(path), pq.ParquetFile(path) as file:
         stored, table = file.schema_arrow.metadata or {}, file.read()
@@ -171,7 +167,6 @@ def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_some(result: Curves) -> dict[str, Any]:
-    """Return what only some environments and runs have."""
     records = result.records.values()
     played = [None if each.spending is None else each.spending.played.tolist() for each in records]
     covered = [None if each.covered is None else each.covered.tolist() for each in records]
@@ -212,14 +207,12 @@ def _restored_totals(header: Mapping[str, Any], table: pa.Table, shape: tuple[in
 
 
 def _covered(header: Mapping[str, Any]) -> list[Any]:
-    """Return the covered shares of each agent; None where reachable arms are not defined."""
     if header.get("covered") is None:
         return [None] * len(header["agents"])
     return [None if each is None else np.array(each, dtype=np.float64) for each in header["covered"]]
 
 
 def _spendings(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...]) -> list[Spending | None]:
-    """Return the spendings of each agent; None where plays are free."""
     if header.get("played") is None:
         return [None] * shape[0]
     spent, shortfall = (_restored(table, f"round_{name}", shape) for name in SPENDING)
@@ -230,7 +223,6 @@ def _spendings(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...
 
 
 def _infeasible(header: Mapping[str, Any]) -> list[list[Any]]:
-    """Return the infeasible rounds of each agent; None in files of older versions."""
     nobody = [[None] * header["shape"][0] for _ in header["agents"]]
     return header.get("infeasible", nobody)
 
@@ -269,7 +261,6 @@ def _digest(header: bytes, table: pa.Table) -> bytes:
 
 
 def _seconds(header: dict[str, Any]) -> Any:
-    """Return the seconds of each agent's trials, (agents, B); NaN in a file without timings."""
     if header["seconds"] is None:
         return np.full((len(header["agents"]), header["shape"][0]), np.nan)
     return np.array(header["seconds"], dtype=np.float64)

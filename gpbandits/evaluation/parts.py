@@ -1,7 +1,5 @@
 """Trials are run in parts, in this process or in several, and joined again."""
 
-from __future__ import annotations
-
 import pickle
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +27,7 @@ class TrialsPart(NamedTuple):
     seeds: list[tuple[int, int]]  # of the environment and of the agents, one pair a trial
     rounds: Ints | None  # (r,) counted from 1; None is all
 
-    def split(self, pieces: int) -> list[TrialsPart]:
+    def split(self, pieces: int) -> "list[TrialsPart]":
         """Split into at most so many parts of nearly equal length, none of them empty."""
         size, longer = divmod(len(self.seeds), min(pieces, len(self.seeds)))
         parts, start = [], 0
@@ -58,8 +56,7 @@ def play_in_processes(
 ) -> dict[str, Played]:
     """Run the trials of every agent in `workers` parts, in as many processes; the records are the same.
 
-    Raises:
-        ValueError: the environment or an agent cannot be pickled.
+    An environment or an agent that cannot be pickled is a ValueError.
     """
     with from_extra("eval", "workers"):
         from joblib import Parallel, delayed
@@ -135,6 +132,5 @@ def _play(
 
 
 def _joined(played: list[Played]) -> Played:
-    """Join the records of consecutive trials, with the agent's traits."""
     records, traits = zip(*played, strict=True)
     return join_trials(records), traits[-1]

@@ -1,7 +1,5 @@
 """Episodes of one agent run as a batch of trials if the agent supports it, else one after another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -22,7 +20,7 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.safety import reach_of
-from gpbandits.evaluation.trace import Trace, Traits
+from gpbandits.evaluation.trace import Trace, Traits, without_oracle
 
 BATCH = 64  # trials in a batch; more would cost memory without being faster
 Tell = Callable[[Sequence[int], dict[str, Any]], None]  # called with the indices of trials and a round's info
@@ -65,13 +63,9 @@ class Stage:
     ) -> Iterator[tuple[Record, Traits]]:
         """Yield the records of blocks of trials, with the agent's traits.
 
-        Args:
-            factory: makes the agent. Trials with a budget, which may end in different rounds, run one after
-                another.
-            seeds: of the environment and of the agent, one pair a trial.
-            first_trial: index of the first trial, for error messages.
-            rounds: the recorded rounds, counted from 1; None is all.
-            tell: called after every round.
+        Trials with a budget, which may end in different rounds, run one after another. Seeds are of the
+        environment and of the agent, recorded rounds count from 1 (None is all), and `tell` is called after
+        every round.
         """
         size = BATCH if factory.batched and self.problem and self.problem.play_costs.is_free else 1
         for start in range(0, len(seeds), size):
@@ -155,7 +149,7 @@ def _run(
     require("oracle" in info, "oracle", "on: evaluate scores by it", False)
     begin = getattr(agent, "start", None)
     if "action_mask" in info and begin is not None:
-        begin(info if trace.privileged else _without_oracle(info))
+        begin(info if trace.privileged else without_oracle(info))
     done = False
     while not done:
         start = perf_counter()
@@ -170,7 +164,7 @@ def _run(
             _check_earned(reward, info)
         if watch is not None:
             watch(info)
-        seen = info if trace.privileged else _without_oracle(info)
+        seen = info if trace.privileged else without_oracle(info)
         resumed = perf_counter()
         agent.update(observation, action, reward, seen)
         trace.seconds += perf_counter() - resumed + decided - start
@@ -183,13 +177,6 @@ def _check_earned(reward: Any, info: dict[str, Any]) -> None:
     finite = given.dtype.kind in "biuf" and bool(np.isfinite(given).all())
     require(finite, "reward of the environment", "finite", reward)
     Feedback.arrived(info)
-
-
-def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:
-    shown = info.copy()
-    for key in ("oracle", "_oracle"):
-        shown.pop(key, None)
-    return shown
 
 
 def _ended(terminated: Any, truncated: Any) -> bool:
@@ -209,7 +196,6 @@ def _closing(agent: Any) -> Iterator[None]:
 
 @contextmanager
 def _noted(place: str) -> Iterator[None]:
-    """Add a note of the place to an error."""
     try:
         yield
     except Exception as error:

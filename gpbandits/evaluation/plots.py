@@ -20,7 +20,7 @@ from gpbandits.evaluation.curves import Axis, Curves, Legend, Metric, Scale
 from gpbandits.evaluation.marks import Style, marks_in, styles
 from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.overlay import Overlay, check_overlays
-from gpbandits.evaluation.panels import FONT, LETTER, Panels, Size, add_inset, draw_overlays
+from gpbandits.evaluation.panels import FONT, LETTER, Panels, Size, add_inset, draw_overlays, tidy
 from gpbandits.evaluation.spending import budget_grid, over_budget
 from gpbandits.evaluation.statistics import bootstrap_interval
 
@@ -130,7 +130,6 @@ def _head(panels: Panels, title: str, own: bool) -> None:
 
 
 def _check_axis(x: Axis, result: Curves, bounds: Sequence[Overlay]) -> None:
-    """Raise unless the curves can be drawn over this axis."""
     if x not in get_args(Axis):
         raise ValueError(f"unknown x {x!r}; choose one of {', '.join(get_args(Axis))}")
     if x == "spent" and not result.spent:
@@ -182,7 +181,6 @@ def _mark_changes(axes: Axes, result: Curves) -> None:
 
 
 def _mark_alarms(axes: Axes, alarms: Ints, colour: str) -> None:
-    """Draw a tick on the time axis at each alarm of a single trial."""
     up = axes.get_xaxis_transform()
     axes.vlines(alarms + 1, 0, 0.05, color=colour, linewidth=1.4, transform=up)
 
@@ -230,9 +228,7 @@ def literal(label: str) -> str:
 
 def _finish(axes: Axes, result: Curves, scale: Scale) -> None:
     axes.set_xlabel("round $t$")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="0.9", linewidth=0.6)
-    axes.set_axisbelow(True)
+    tidy(axes)
     if scale == "log-log":
         _make_logarithmic(axes, "xy")
     else:
@@ -303,6 +299,5 @@ def _apart(places: Floats, gap: float) -> Floats:
 
 
 def _heights(axes: Axes) -> Floats:
-    """Return the heights of all lines of the axes."""
     heights = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines]
     return np.concatenate([np.zeros(0), *heights])

@@ -1,7 +1,5 @@
 """Progress is reported as trials finish, to a function or a bar."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import nullcontext
 from importlib import import_module

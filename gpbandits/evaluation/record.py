@@ -1,7 +1,5 @@
 """A record holds the actions and outcomes of one agent in some trials of one environment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -57,7 +55,7 @@ class Record(NamedTuple):
             return getattr(self, measure.name)
         return measure.accumulate(measure.of(self.of_rounds))
 
-    def at(self, rounds: Ints) -> Record:
+    def at(self, rounds: Ints) -> "Record":
         """Thin to these rounds, which count from 1, increase, and end with the last, (R,)."""
         index = rounds - 1
         measures = followed(self.spending is not None)

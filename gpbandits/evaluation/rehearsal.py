@@ -1,9 +1,8 @@
 """Short episodes on small problems, one a feature, in which an agent is watched."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -22,12 +21,7 @@ OF_FINITE_SETS = ("finite", "delay", "context", "constraint", "change")
 
 
 def stages(features: Any = None) -> dict[str, Problem]:
-    """Return the problems on which an agent is checked.
-
-    Args:
-        features: the features that its factory declares, in attributes "finite", "box", "delay", "context",
-            "constraint", "change" and "availability"; None is every feature of a finite set.
-    """
+    """Return the problems of the features that a factory declares; None is every one of a finite set."""
     handled = (
         OF_FINITE_SETS
         if features is None
@@ -36,36 +30,6 @@ def stages(features: Any = None) -> dict[str, Problem]:
     if "finite" not in handled:
         handled = tuple(name for name in handled if name == "box")
     return {name: MAKERS[name]() for name in MAKERS if name in handled}
-
-
-def _arms() -> Problem:
-    return build("gp", SMALL)
-
-
-def _box() -> Problem:
-    """Make a box problem with half the rounds, since a round on a box costs a search."""
-    return build("rkhs", SMALL | {"dim": 2, "continuous": True, "horizon": SMALL["horizon"] // 2})
-
-
-def _delay() -> Problem:
-    """Make a problem with rounds without feedback, with several, and feedback that is never delivered."""
-    return build("gp", SMALL | {"delay": {"law": "poisson", "mean": 3}, "max_delay": 5})
-
-
-def _change() -> Problem:
-    return build("gp", SMALL | {"changes": {"law": "at", "rounds": [8, 16]}})
-
-
-def _availability() -> Problem:
-    return build("gp", SMALL | {"availability": {"law": "bernoulli", "p": 0.5}})
-
-
-def _context() -> Problem:
-    return _by_hand(contexts=np.array([[0.0], [0.4], [1.0]]))
-
-
-def _constraint() -> Problem:
-    return _by_hand(constraints=(KnownFunction(_cost),), safe_seed=True)
 
 
 def _by_hand(contexts: Floats | None = None, **laws: Any) -> Problem:
@@ -78,14 +42,20 @@ def _cost(x: Floats) -> Floats:
     return x[:, -1] - 0.7
 
 
-MAKERS = {
-    "finite": _arms,
-    "box": _box,
-    "delay": _delay,
-    "context": _context,
-    "constraint": _constraint,
-    "change": _change,
-    "availability": _availability,
+def _small(name: str, **keywords: Any) -> Callable[[], Problem]:
+    return partial(build, name, SMALL | keywords)
+
+
+MAKERS: dict[str, Callable[[], Problem]] = {
+    "finite": _small("gp"),
+    # Half the rounds, since a round on a box costs a search.
+    "box": _small("rkhs", dim=2, continuous=True, horizon=SMALL["horizon"] // 2),
+    # Rounds without feedback, with several, and feedback that is never delivered.
+    "delay": _small("gp", delay={"law": "poisson", "mean": 3}, max_delay=5),
+    "context": partial(_by_hand, contexts=np.array([[0.0], [0.4], [1.0]])),
+    "constraint": partial(_by_hand, constraints=(KnownFunction(_cost),), safe_seed=True),
+    "change": _small("gp", changes={"law": "at", "rounds": [8, 16]}),
+    "availability": _small("gp", availability={"law": "bernoulli", "p": 0.5}),
 }
 
 
@@ -93,12 +63,7 @@ Show = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class AgentCheckError(AssertionError):
-    """An agent breaks a rule of the `Agent` protocol.
-
-    Args:
-        check: name of the check.
-        expected, happened, remedy: the rule, the agent's behaviour, and how to correct it.
-    """
+    """An agent breaks a rule of the `Agent` protocol: what was expected, what happened, and the remedy."""
 
     def __init__(self, check: str, expected: str, happened: str, remedy: str):
         super().__init__(f"[{check}] expected {expected}, but {happened}. Remedy: {remedy}.")
@@ -108,11 +73,8 @@ class AgentCheckError(AssertionError):
 def rehearse(env: Any, agent: Any, env_seed: Any, agent_seed: Any, show: Show) -> np.ndarray:
     """Play one episode, of one trial or of a batch, and return the actions, (T, ...).
 
-    Args:
-        env: a single or vector environment.
-        agent: an agent made for the setting of the same reset.
-        env_seed, agent_seed: one each, or one a trial.
-        show: maps `info` to the part that the agent receives, which it may keep but not modify.
+    The agent is made for the setting of the same reset. It may keep what it is shown of `info`, not modify
+    it.
     """
     observation, info = env.reset(seed=env_seed)
     _call(agent.reset, agent_seed)
@@ -207,11 +169,6 @@ def equal(first: Any, second: Any) -> bool:
 def everything(info: dict[str, Any]) -> dict[str, Any]:
     """Return the info unchanged."""
     return info
-
-
-def without_oracle(info: dict[str, Any]) -> dict[str, Any]:
-    """Return the info without "oracle", as `evaluate` passes it to agents."""
-    return {key: value for key, value in info.items() if key not in ("oracle", "_oracle")}
 
 
 def scrambled(info: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Other criteria than regret of the mean: risk-averse, stable, and against the best feasible mixture."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +48,6 @@ def _is_static(problem: Problem) -> bool:
 
 
 def _regret(worth: Floats, arms: Ints) -> Floats:
-    """Return the cumulative regret of arms, (B, T), by what arms are worth, (B, A)."""
     earned = np.take_along_axis(worth, arms, axis=1)
     return np.cumsum(worth.max(axis=1, keepdims=True) - earned, axis=1)
 

@@ -1,7 +1,5 @@
 """The arms that an agent which must keep every cost can reach, and the share that it certifies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -39,11 +37,7 @@ def _reach(problem: Problem, trial: Trial) -> Bools:
 
 
 class Covering:
-    """A covering counts the reachable arms that B trials have certified or played.
-
-    Args:
-        reach: reachable arms of each trial, (B, A).
-    """
+    """A covering counts the reachable arms, (B, A), that B trials have certified or played."""
 
     def __init__(self, reach: Bools):
         self._reach, self._known = reach, np.zeros_like(reach)

@@ -1,7 +1,5 @@
 """Simple regret is that of the best feasible, delivered play of the round's context and segment."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -62,9 +60,7 @@ class BestPlay:
 def _least_so_far(where: Ints, values: Floats) -> Floats:
     """Return the least value at the same place and not later, earlier rows first at equal times, (m,).
 
-    Args:
-        where: trial, context and segment, which form a place, and time, (m, 4).
-        values: (m,).
+    A place is a trial, a context and a segment; `where` has these and the time, (m, 4).
     """
     key = np.asarray(np.ravel_multi_index(tuple(where.T), tuple(where.max(axis=0) + 1)))
     order = np.argsort(key, kind="stable")
@@ -78,11 +74,7 @@ def _least_so_far(where: Ints, values: Floats) -> Floats:
 
 
 class Contexts:
-    """Observed contexts are numbered in the order of their first rounds.
-
-    Args:
-        setting: defines which part of an observation is the context.
-    """
+    """Observed contexts are numbered in the order of their first rounds."""
 
     def __init__(self, setting: Setting):
         self._width = setting.pairs_width - setting.dim if setting.has_contexts else 0
@@ -97,15 +89,10 @@ class Contexts:
 
 
 def learnable(delay: Ints, window: float | None, setting: Setting, start: int = 0) -> Ints:
-    """Return the delays of plays in rounds, (B, T), set to -1 where feedback exceeds an agent's window.
+    """Return the delays of plays in rounds from `start` on, (B, T), -1 where they exceed an agent's window.
 
-    Such an agent learns only from plays *converted within the window* (Verma et al. 2022).
-
-    Args:
-        delay: delays, -1 for never, (B, T).
-        window: longest delay that the agent uses; None uses all.
-        setting: defines the unit of the window.
-        start: the first of the rounds.
+    Such an agent learns only from plays *converted within the window* (Verma et al. 2022), in the unit of the
+    setting; None uses all.
     """
     if window is None:
         return delay

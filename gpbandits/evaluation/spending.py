@@ -1,7 +1,5 @@
 """Spending records the cost of plays under a budget, and draws curves over it instead of rounds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,7 +18,7 @@ class Spending(NamedTuple):
     shortfall: Floats  # (B, T) sums of rho* k(x) - f(x), rho* the best reward a unit of cost of the round
     played: Ints  # (B,) rounds in which a play was made
 
-    def at(self, rounds: Ints) -> Spending:
+    def at(self, rounds: Ints) -> "Spending":
         """Thin to these rounds, (R,)."""
         spent, shortfall = (sums_between(values, rounds) for values in (self.spent, self.shortfall))
         return Spending(spent, shortfall, self.played)
@@ -33,22 +31,12 @@ def join(blocks: Sequence[Spending | None]) -> Spending | None:
 
 
 def budget_grid(spent: Sequence[Floats]) -> Floats:
-    """Return budgets from where all agents have played in all trials to the largest spent, (n,).
-
-    Args:
-        spent: running sums of each agent, (B, T).
-    """
+    """Return budgets from where all agents have played in all trials to the largest of the `spent`, (n,)."""
     first, last = (max(float(each[:, i].max()) for each in spent) for i in (0, -1))
     return np.linspace(first, last, POINTS)
 
 
 def over_budget(values: Floats, spent: Floats, grid: Floats) -> Floats:
-    """Return the values after the last play that each budget pays for, (B, T) -> (B, n).
-
-    Args:
-        values: value of each round, constant after the last play.
-        spent: running sums, (B, T).
-        grid: budgets, the least of which pays for a play in each trial.
-    """
+    """Return the values after the last play that each budget of a grid pays for, (B, T) -> (B, n)."""
     last = np.array([np.searchsorted(row, grid, side="right") - 1 for row in spent])
     return np.take_along_axis(values, np.maximum(last, 0), axis=1)

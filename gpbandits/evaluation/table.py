@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,8 +15,10 @@ from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.notebook import html_table
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.curves import Curves
+from gpbandits.evaluation.detection import Detection
 from gpbandits.evaluation.formats import MISSING, inert, latex, markdown
 from gpbandits.evaluation.marks import footnotes
+from gpbandits.evaluation.measures import Measure
 from gpbandits.evaluation.metrics import headed
 from gpbandits.evaluation.statistics import (
     ENOUGH,
@@ -104,44 +108,24 @@ class Table:
         """Lay out the summaries of a result."""
         baseline = next(summary.label for summary in summaries if summary.difference is None)
 
-        def constrained(*cells: str) -> tuple[str, ...]:
-            return cells if result.num_constraints else ()
-
-        def paid(*cells: str) -> tuple[str, ...]:
-            return cells if result.spent else ()
-
-        def freely(*cells: str) -> tuple[str, ...]:
-            return () if result.spent else cells
-
-        header = (
-            "agent",
-            *constrained(HARD),
-            "budget regret" if result.spent else "cumulative regret",
-            "median [10, 90 %]",
-            f"minus {baseline}",
-            *freely("average"),
-            "simple",
-            *(measure.heading for measure in headed(result)),
-            *constrained(SOFT),
-            *paid("rounds", "spent"),
-            "µs/round",
-        )
-        rows = tuple(
-            (
-                result.marked(summary.label),
-                *constrained(_interval(summary.hard_violation)),
-                _interval(summary.regret),
-                _interval(summary.band),
-                _interval(summary.difference, signed=True) if summary.difference else MISSING,
-                *freely(number(summary.average_regret)),
-                number(summary.simple_regret),
-                *_headed(result, summary.label),
-                *constrained(number(summary.violation)),
-                *_paid(result, summary.label),
-                number(summary.seconds_per_decision * 1e6),
-            )
-            for summary in summaries
-        )
+        constrained, budget = bool(result.num_constraints), bool(result.spent)
+        columns: list[tuple[str, Callable[[TableSummary], str], bool]] = [
+            ("agent", lambda row: result.marked(row.label), True),
+            (HARD, lambda row: interval_text(row.hard_violation), constrained),
+            ("budget regret" if budget else "cumulative regret", lambda row: interval_text(row.regret), True),
+            ("median [10, 90 %]", lambda row: interval_text(row.band), True),
+            (f"minus {baseline}", lambda row: interval_text(row.difference, signed=True), True),
+            ("average", lambda row: number(row.average_regret), not budget),
+            ("simple", lambda row: number(row.simple_regret), True),
+            *((each.heading, partial(_of_measure, result, each), True) for each in headed(result)),
+            (SOFT, lambda row: number(row.violation), constrained),
+            ("rounds", lambda row: number(float(result.played[row.label].mean())), budget),
+            ("spent", lambda row: number(float(result.spent[row.label][:, -1].mean())), budget),
+            ("µs/round", lambda row: number(row.seconds_per_decision * 1e6), True),
+        ]
+        shown = [(heading, cell) for heading, cell, applies in columns if applies]
+        header = tuple(heading for heading, _ in shown)
+        rows = tuple(tuple(cell(row) for _, cell in shown) for row in summaries)
         return Table(result.environment, header, rows, _notes(result, baseline))
 
     def __str__(self) -> str:
@@ -228,18 +212,18 @@ class Table:
 
 def detection_table(result: Curves) -> Table:
     """Return a table with one row for each agent that detects changes."""
-    header = ("agent", "delay", "missed", "false alarms/run", "false alarms/round", "runs with one")
+    columns: dict[str, Callable[[Detection], str]] = {
+        "delay": lambda found: number(found.mean_delay),
+        "missed": lambda found: number(found.missed_share),
+        "false alarms/run": lambda found: interval_text(
+            bootstrap_interval(found.false_alarms.astype(np.float64))
+        ),
+        "false alarms/round": lambda found: number(found.false_alarm_rate),
+        "runs with one": lambda found: number(found.false_run_share),
+    }
+    detecting = [(label, result.detections[label]) for label in result.ordered if label in result.detections]
     rows = tuple(
-        (
-            result.marked(label),
-            number(found.mean_delay),
-            number(found.missed_share),
-            _interval(bootstrap_interval(found.false_alarms.astype(np.float64))),
-            number(found.false_alarm_rate),
-            number(found.false_run_share),
-        )
-        for label in result.ordered
-        if (found := result.detections.get(label))
+        (result.marked(label), *(cell(found) for cell in columns.values())) for label, found in detecting
     )
     changes = sum(map(len, result.changes))
     notes = (
@@ -247,23 +231,12 @@ def detection_table(result: Curves) -> Table:
         "Delay: rounds from a change to the first alarm before the next change; without one the change is "
         "missed. Every other alarm is false.",
     )
-    return Table(f"{result.environment}: detection", header, rows, notes)
+    return Table(f"{result.environment}: detection", ("agent", *columns), rows, notes)
 
 
-def _paid(result: Curves, label: str) -> tuple[str, ...]:
-    """Return the mean number of rounds played and their mean cost; nothing where plays are free."""
-    if not result.spent:
-        return ()
-    return number(float(result.played[label].mean())), number(float(result.spent[label][:, -1].mean()))
-
-
-def _headed(result: Curves, label: str) -> list[str]:
-    """Cells of the measures with a heading; a dash where the agent's record lacks one."""
-    values = {measure: result.held(measure.name) for measure in headed(result)}
-    return [
-        _interval(measure.estimate(held[label][:, -1])) if label in held else MISSING
-        for measure, held in values.items()
-    ]
+def _of_measure(result: Curves, measure: Measure, row: TableSummary) -> str:
+    held = result.held(measure.name)
+    return interval_text(measure.estimate(held[row.label][:, -1])) if row.label in held else MISSING
 
 
 def safety_table(result: Curves) -> Table:
@@ -275,11 +248,11 @@ def safety_table(result: Curves) -> Table:
     rows = tuple(
         (
             result.marked(label),
-            _interval(unsafe_share(plays)),
-            _interval(bootstrap_interval(plays[:, -1].astype(np.float64))),
+            interval_text(unsafe_share(plays)),
+            interval_text(bootstrap_interval(plays[:, -1].astype(np.float64))),
             number(first_of(result.first_unsafe[label])),
-            _interval(bootstrap_interval(result.hard_violation[label][:, -1])),
-            *((_interval(bootstrap_interval(result.coverage[label])),) if result.coverage else ()),
+            interval_text(bootstrap_interval(result.hard_violation[label][:, -1])),
+            *((interval_text(bootstrap_interval(result.coverage[label])),) if result.coverage else ()),
         )
         for label in result.ordered
         for plays in [result.unsafe_plays[label]]
@@ -319,7 +292,10 @@ def number(value: float, signed: bool = False) -> str:
     return f"{value:{sign}.{max(decimals, 0)}f}"
 
 
-def _interval(interval: Interval, signed: bool = False) -> str:
+def interval_text(interval: Interval | None, signed: bool = False) -> str:
+    """Return an estimate with its interval, if it has one; a dash for None."""
+    if interval is None:
+        return MISSING
     estimate, low, high = (number(float(part), signed) for part in interval)
     return f"{estimate} [{low}, {high}]" if low != MISSING else estimate
 

@@ -1,7 +1,5 @@
 """Quantities of all rounds are reduced, block by block, to the recorded rounds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,12 +17,7 @@ def blocks(horizon: int) -> Iterator[slice]:
 
 
 def recorded_in(rounds: Ints | None, block: slice) -> Ints:
-    """Return the recorded rounds of a block, counted from 0 in it, (r,).
-
-    Args:
-        rounds: the recorded rounds, counted from 1, increasing; None is all.
-        block: of rounds counted from 0.
-    """
+    """Return the recorded rounds (counted from 1; None is all) of a block, counted from 0 in it, (r,)."""
     if rounds is None:
         return np.arange(block.stop - block.start)
     first, beyond = np.searchsorted(rounds, [block.start + 1, block.stop + 1])
@@ -51,12 +44,7 @@ class Sums:
         self._rest: Floats | None = None  # (B, ...) since the last recorded round, if there are such rounds
 
     def take(self, values: Floats, recorded: Ints) -> Floats:
-        """Return the sums that end in a block, (B, n, ...) -> (B, r, ...).
-
-        Args:
-            values: values of all rounds of the block.
-            recorded: indices of the recorded rounds in it, (r,).
-        """
+        """Return the sums that end at the recorded rounds, (r,), of a block, (B, n, ...) -> (B, r, ...)."""
         starts = np.r_[0, recorded + 1]
         starts = starts[starts < values.shape[1]]
         sums = np.add.reduceat(values, starts, axis=1)

@@ -1,7 +1,5 @@
 """A trace collects the rounds of an episode in the evaluation loop and turns them into a record."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -145,9 +143,8 @@ class Trace:
     def record(self, worst_regret: Floats | None) -> Record:
         """Return the record of the B trials.
 
-        Args:
-            worst_regret: the largest possible regret of each round, (B, T), which is the simple regret
-                where no play counts; None takes the largest that occurred.
+        Where no play counts, simple regret is the largest possible regret of the round, (B, T), or the
+        largest that occurred.
         """
         kept = {name: np.concatenate(parts, axis=1) for name, parts in self._kept.items()}
         last = np.minimum(self.rounds, self.made or self.played)  # constant once a budget is spent
@@ -220,8 +217,12 @@ class Trace:
         return window
 
 
+def without_oracle(info: dict[str, Any]) -> dict[str, Any]:
+    """Return the info without "oracle", as `evaluate` passes it to agents."""
+    return {key: value for key, value in info.items() if key not in ("oracle", "_oracle")}
+
+
 def _observed(info: dict[str, Any]) -> Floats:
-    """Return the sum of the noisy costs delivered in a round, (C,) or (B, C)."""
     if "feedback_cost" not in info:
         return np.zeros(np.shape(info["oracle"]["cost_mean"]))
     return np.sum(info["feedback_cost"], axis=-2, where=info["feedback_mask"][..., None])
@@ -236,7 +237,6 @@ def _spent(oracle: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def _checked_window(window: Any) -> float | None:
-    """Return a window; raise unless it is a number that is not negative, or None."""
     valid = window is None or (is_number(window) and window >= 0)
     require(valid, "feedback_window of an agent", "None, 0 or positive, the same in all trials", window)
     return None if window is None else float(window)
@@ -253,7 +253,6 @@ def checked_alarms(rounds: Any, horizon: int) -> Any:
 
 
 def _checked_round(since: Any, horizon: int) -> Any:
-    """Return the infeasible round; raise unless it is a round of the trial, -1 or None."""
     valid = since is None or (is_integer(since) and -1 <= since < horizon)
     require(valid, "infeasible_since of an agent", f"a trial's round in 0..{horizon - 1}, or -1", since)
     return since

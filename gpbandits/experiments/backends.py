@@ -1,7 +1,5 @@
 """Where cells are computed: processes of this machine, or workers of a cluster."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading
@@ -28,7 +26,7 @@ def run(
     store: Store,
     workers: int | None = None,
     report: Report = lambda outcome: None,
-    backend: Backend | None = None,
+    backend: "Backend | None" = None,
     time_limit: float | None = None,
 ) -> list[Outcome]:
     """Compute the cells that are missing or invalid, and return those that failed; the others continue.
@@ -68,7 +66,7 @@ def _warn_of(waiting: Sequence[CellTask]) -> None:
 
 
 def _computed(
-    backend: Backend, tasks: Sequence[CellTask], report: Report, leave: Callable[[Cell], None]
+    backend: "Backend", tasks: Sequence[CellTask], report: Report, leave: Callable[[Cell], None]
 ) -> list[Outcome]:
     """Return the outcomes that failed, and pass cells that another run is computing to `leave`.
 

@@ -1,7 +1,5 @@
 """The file of a cell, and cells put together to a result."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections import Counter
@@ -48,7 +46,6 @@ def shape_of(block: Result) -> tuple[int, ...]:
 
 
 def _only(block: Result) -> Record:
-    """Return the record of the single agent of a cell; cells are stored without labels."""
     (record,) = block.records.values()
     return record
 
@@ -60,9 +57,7 @@ class UnfitFileError(ValueError):
 def read_cell(path: Path) -> Result:
     """Read the result of the cell at `path`, and check that the stored configuration fits the file's name.
 
-    Raises:
-        UnfitFileError: the file is damaged or holds another cell; the message names it.
-        FileNotFoundError: there is no file.
+    A damaged file, or another cell, is an UnfitFileError that names it; no file is a FileNotFoundError.
     """
     _check_regular(path)
     try:

@@ -1,7 +1,5 @@
 """Checks that a study can run at all, and counts of how far it has come."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from traceback import format_exception_only
@@ -20,12 +18,7 @@ from gpbandits.experiments.work import within
 
 
 def check_study(study: Study, time_limit: float | None = None) -> None:
-    """Make every environment and every agent for it once; an error names the entry that cannot be made.
-
-    Args:
-        study: the study to check.
-        time_limit: seconds that making one of them may take, as for `run`.
-    """
+    """Make every environment and every agent for it once, within a limit each; an error names its entry."""
     for environment in study.environments:
         _check_environment(study, environment, time_limit)
 

@@ -190,7 +190,6 @@ async def _ask(client: Any, workers: list[str]) -> dict[str, tuple[str, int]]:
 
 
 def _wait_for_workers(client: Any, scheduler: str) -> None:
-    """Warn after a few seconds without workers, and raise after a minute."""
     remedy = f"start some with `dask worker {scheduler} --nthreads 1`"
     with suppress(TimeoutError):
         client.wait_for_workers(1, timeout=_GATHERING)

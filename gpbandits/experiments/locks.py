@@ -11,8 +11,6 @@ clean up. Without such locks (Windows, some network folders), two runs may compu
 once.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import struct
@@ -24,7 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from bandit_envs.basics.files import WITHOUT_LOCKS
+from bandit_envs.basics.files import fcntl, lock_bytes
 
 PROCESSES = Path("/proc")
 PLACES = (Path("/dev/shm"), Path(tempfile.gettempdir()))
@@ -91,11 +89,6 @@ def _process(pid: int) -> Process | None:
     return Process(pid, int(started), f"{boot}.{numbers}")
 
 
-try:
-    import fcntl
-except ImportError:  # pragma: no cover (not on Windows)
-    fcntl = None
-
 FILE = ".locks"
 _PATIENCE = 0.1  # seconds between attempts
 _OWNER = "hhqqi4x"  # struct flock of Linux: type, whence, start, length, process
@@ -103,17 +96,14 @@ _OWNER = "hhqqi4x"  # struct flock of Linux: type, whence, start, length, proces
 
 @contextmanager
 def locked(folder: Path, key: str, wait: bool = True, seconds: float | None = None) -> Iterator[bool]:
-    """Lock a cell during the block, and yield True if the lock was obtained.
+    """Lock a cell, by its hexadecimal key, during the block, and yield True if the lock was obtained.
 
-    Args:
-        folder: folder of the cells.
-        key: hexadecimal key of the cell.
-        wait: wait while another process holds the lock; without, yield False at once.
-        seconds: the longest wait, after which it yields False.
+    While another process holds it, the block waits so many seconds at most, or yields False at once without
+    `wait`.
     """
     with _opened(folder) as descriptor:
         deadline = time.monotonic() + seconds if wait and seconds is not None else None
-        while not (held := _lock(descriptor, key, wait and deadline is None)):
+        while not (held := lock_bytes(descriptor, wait and deadline is None, 1, _offset(key))):
             if deadline is None or time.monotonic() >= deadline:
                 break
             time.sleep(_PATIENCE)
@@ -136,20 +126,7 @@ def is_locked(folder: Path, key: str) -> bool:
     if not (folder / FILE).exists():
         return False
     with _opened(folder) as descriptor:
-        return not _lock(descriptor, key, wait=False)
-
-
-def _lock(descriptor: int, key: str, wait: bool) -> bool:
-    """Lock the byte of a cell until the file is closed; always True where the system has no locks."""
-    if fcntl:
-        try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), 1, _offset(key))
-        except (BlockingIOError, PermissionError):  # EAGAIN or EACCES: another process has it
-            return False
-        except OSError as error:
-            if error.errno not in WITHOUT_LOCKS:
-                raise
-    return True
+        return not lock_bytes(descriptor, False, 1, _offset(key))
 
 
 @contextmanager

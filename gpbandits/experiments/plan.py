@@ -21,12 +21,7 @@ _UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionErro
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """A plan holds a study and the code that computes its cells.
-
-    Args:
-        study: the study of the run.
-        codes: `Cell.code` at the start of the run, for each agent on each environment, by `_pair`.
-    """
+    """A plan holds a study and, by `_pair`, the code of each agent on each environment at its start."""
 
     study: Study
     codes: Mapping[str, dict[str, Any]]

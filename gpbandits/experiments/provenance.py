@@ -1,7 +1,5 @@
 """Which code computed a cell: hashes of code by what it does."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import inspect
@@ -64,7 +62,6 @@ def _playing() -> set[Path]:
 
 
 def _files(package: str) -> set[Path]:
-    """Return the files of a package or of a module."""
     spec = find_spec(package)
     if spec is None:
         return set()
@@ -145,7 +142,6 @@ def _words(tree: ast.AST) -> list[str]:
 
 
 def _is_text(part: ast.AST) -> bool:
-    """Return True for a statement that is a string, such as a docstring."""
     return (
         isinstance(part, ast.Expr)
         and isinstance(part.value, ast.Constant)
@@ -219,7 +215,6 @@ def named_files(
 
 @cache
 def _paths(make: Callable[..., Any]) -> frozenset[str]:
-    """Return the parameters annotated as paths."""
     parameters = inspect.signature(make).parameters.values()
     return frozenset(each.name for each in parameters if _PATH.search(str(each.annotation)))
 
@@ -231,7 +226,6 @@ def _digest_of_file(path: str, _modified: int) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    """Return the strings of a value: itself or the elements of an array."""
     return [each for each in (value if isinstance(value, list | tuple) else [value]) if isinstance(each, str)]
 
 
@@ -245,7 +239,6 @@ def _makers_of_environment(env_id: str) -> list[Callable[..., Any]]:
 
 
 def _modules_of_environment(env_id: str) -> set[str]:
-    """Return the module of the environment's class and the module that registers it."""
     made, registering = _entry_point(_spec(env_id)), env_id.rpartition(":")[0]
     return {made.split(":")[0], *([registering] if registering else [])}
 
@@ -260,6 +253,5 @@ def _spec(env_id: str) -> EnvSpec:
 
 
 def _entry_point(spec: EnvSpec) -> str:
-    """Return the place of the environment's code, "package.module:Class"."""
     made = spec.entry_point
     return made if isinstance(made, str) else f"{made.__module__}:{getattr(made, '__qualname__', made)}"

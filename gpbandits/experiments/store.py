@@ -1,7 +1,5 @@
 """The folder of a study's results, and its computed cells: one Parquet file each."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os
@@ -29,13 +27,10 @@ PLAN = "plan.json"
 STUDY, CELLS, TIMINGS, RESULTS, TRASH = "study.toml", "cells", "timings.csv", "results", "trash"
 
 
-def open_results(folder: str | os.PathLike[str]) -> tuple[Study, Store]:
+def open_results(folder: str | os.PathLike[str]) -> "tuple[Study, Store]":
     """Return the study of a folder of results and its store, by the plan of the last run.
 
-    Modules that the study names are not imported.
-
-    Raises:
-        ValueError: the folder holds no plan.
+    Modules that the study names are not imported; a folder without a plan is a ValueError.
     """
     path = Path(folder) / PLAN
     if not path.is_file():
@@ -47,13 +42,11 @@ def open_results(folder: str | os.PathLike[str]) -> tuple[Study, Store]:
     return plan.study, Store(Path(folder) / CELLS, plan.code)
 
 
-def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> Store:
+def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> "Store":
     """Write the file and the plan of a study to the folder of its results, and return its store.
 
-    The modules that the study names are imported for the plan.
-
-    Raises:
-        ValueError: the folder has the results of another study, which `clean` would then remove.
+    The modules that the study names are imported for the plan. A folder with the results of another study,
+    which `clean` would then remove, is a ValueError.
     """
     path = Path(folder) / STUDY
     if path.is_file() and (other := load_study(path).name) != study.name:
@@ -106,11 +99,8 @@ _OURS = re.compile(r"[0-9a-f]{32}\.(parquet|failed\.txt)|\.[0-9a-f]{32}\..*\.par
 class Store:
     """A store is a folder of computed cells, whose files are written whole.
 
-    Any number of processes may read and write it at once.
-
-    Args:
-        folder: folder of the files.
-        code: returns the code of a cell, which is part of its name; by default the installed code.
+    Any number of processes may read and write it at once. The code of a cell, by default the installed one,
+    is part of its file's name.
     """
 
     def __init__(
@@ -160,9 +150,7 @@ class Store:
     def superfluous(self, study: Study, other_code: bool = False) -> list[Path]:
         """Return files that the study does not need: other cells, their tracebacks, remains of killed runs.
 
-        Args:
-            study: the study whose cells are needed.
-            other_code: include cells of the study that other versions or other code computed.
+        Cells of the study by other versions or other code are among them only if `other_code` says so.
         """
         cells = list(study.cells())
         needed = {self.path(cell) for cell in cells}
@@ -203,6 +191,5 @@ def failure_beside(path: Path) -> Path:
 
 
 def _content_at(path: Path) -> str | None:
-    """Return the content part of the configuration stored in a file; None where it cannot be read."""
     stored = stored_configuration(path) if path.suffix == ".parquet" else None
     return None if stored is None else content_of(stored)

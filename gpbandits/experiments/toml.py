@@ -1,7 +1,5 @@
 """Studies from TOML files and as text; whatever is not understood is one clear error."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

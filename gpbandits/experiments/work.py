@@ -1,7 +1,5 @@
 """Computing one cell, in whatever process: time limits, and environments shared between cells."""
 
-from __future__ import annotations
-
 import errno
 import json
 import math
@@ -46,14 +44,10 @@ def make_expendable() -> None:
 
 @contextmanager
 def within(seconds: float | None, what: str = "the cell") -> Iterator[None]:
-    """Raise OverdueError in the block after so many seconds; None sets no limit.
+    """Raise OverdueError with this subject in the block after so many seconds; None sets no limit.
 
     Where the block cannot be interrupted (compiled code, a thread other than the main one, Windows), an
     expendable process ends GRACE seconds later; any other process continues.
-
-    Args:
-        seconds: the limit.
-        what: subject of the error message.
     """
     if seconds is None:
         yield
@@ -122,12 +116,7 @@ def _make_room() -> None:
 
 
 def nbytes(thing: Any, seen: set[int]) -> int:
-    """Return the bytes of all arrays reachable through attributes and collections, each counted once.
-
-    Args:
-        thing: the root object.
-        seen: ids of the objects already counted; extended in place.
-    """
+    """Return the bytes of all arrays reachable through attributes and collections, each counted once."""
     if id(thing) in seen:
         return 0
     seen.add(id(thing))

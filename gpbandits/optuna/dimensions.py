@@ -1,7 +1,5 @@
 """Optuna's distributions are converted to parameters of a tuner, and values in both directions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -22,10 +20,8 @@ Values = dict[str, Any]
 class Dimension:
     """A dimension is one parameter of a study, whose steps and choices the tuner counts from 0.
 
-    Choices may thus be anything that Optuna takes, and a float with a step is an integer.
-
-    Args:
-        distribution: Optuna's distribution, with more than one value.
+    Choices may thus be anything that Optuna takes, and a float with a step is an integer. The distribution
+    has more than one value.
     """
 
     def __init__(self, distribution: BaseDistribution):
@@ -33,11 +29,7 @@ class Dimension:
         self.kind, self.origin, self.step = _counted(distribution)
 
     def to_tuner(self, value: Any) -> Any:
-        """Convert a value of Optuna to the tuner's.
-
-        Raises:
-            ValueError: the value, such as an enqueued one, is not in the distribution.
-        """
+        """Convert a value of Optuna to the tuner's; one that is not in the distribution is a ValueError."""
         place = (self.distribution.to_internal_repr(value) - self.origin) / self.step
         return self.kind.check("a parameter", place if isinstance(self.kind, Linear | Log) else round(place))
 
@@ -57,11 +49,7 @@ def is_tunable(distribution: BaseDistribution) -> bool:
 
 
 class Dimensions:
-    """The dimensions are the parameters of a study that a tuner chooses.
-
-    Args:
-        space: name -> distribution.
-    """
+    """The dimensions are the parameters of a study that a tuner chooses, by name and distribution."""
 
     def __init__(self, space: Mapping[str, BaseDistribution]):
         self._each = {name: Dimension(distribution) for name, distribution in space.items()}

@@ -1,7 +1,5 @@
 """The trials of a study are passed to a tuner in the order of their events."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from math import isfinite
@@ -40,17 +38,10 @@ def constraint_names(trials: Iterable[FrozenTrial]) -> list[str]:
 def inform(
     tuner: Tuner, dimensions: Dimensions, trials: Sequence[FrozenTrial], failures: str, goal: str
 ) -> None:
-    """Pass the trials of a study to a tuner, running ones included.
+    """Pass the trials of a study, in the order of their numbers and without waiting ones, to a new tuner.
 
     The outcome of a trial follows all trials that started before it ended, so that agents see parallel trials
     as delayed feedback.
-
-    Args:
-        tuner: a new tuner without observations.
-        dimensions: the parameters that it tunes.
-        trials: in the order of their numbers, without waiting ones.
-        failures: "worst" or "forget", see `GPBanditSampler`.
-        goal: "maximise" or "minimise".
     """
     names = constraint_names(trials)
     bad = _worst([outcome(trial, names) for trial in trials], goal) if failures == "worst" else None

@@ -1,7 +1,5 @@
 """The sampler lets an agent propose the next trial of a study from all earlier ones."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from math import isnan

@@ -1,7 +1,5 @@
 """The sections of a report: views of a result, and all environments together."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -32,12 +30,7 @@ class View(NamedTuple):
 
 
 def views(result: Result, numbers: Mapping[str, int]) -> list[View]:
-    """Draw every measure on every scale: the mean over trials and its 95 % bootstrap interval.
-
-    Args:
-        result: the result to draw.
-        numbers: number of each agent, for colour and dashes.
-    """
+    """Draw every measure on every scale: the mean over trials and its 95 % bootstrap interval."""
     return [
         View(metric, scale, _drawn(result, numbers, metric, scale))
         for metric in metrics_of(result)
@@ -61,16 +54,11 @@ class EnvironmentsSection:
     """A section ranks the agents of one track across the environments of a study.
 
     Agents of different tracks are not comparable, since some are trained beforehand.
-
-    Args:
-        standings: scores and ranks of the agents.
-        track: name of the track, "" if there is at most one.
-        numbers: number of each agent, for colour and dashes.
     """
 
     standings: Standings
-    track: str
-    numbers: Mapping[str, int]
+    track: str  # "" if there is at most one
+    numbers: Mapping[str, int]  # of the agents, for colour and dashes
 
     @property
     def name(self) -> str:
@@ -113,13 +101,7 @@ class EnvironmentsSection:
 def across(
     results: Sequence[Result], numbers: Mapping[str, int], reference: str
 ) -> list[EnvironmentsSection]:
-    """Return a section for each track with results of the reference agent on at least two environments.
-
-    Args:
-        results: one for each environment.
-        numbers: number of each agent of the study, for colour and dashes.
-        reference: label of the agent that scores 0.
-    """
+    """Return a section for each track with results of the reference agent on at least two environments."""
     tracks = {label: track for result in results for label, track in result.tracks.items()}
     several = sorted(set(tracks.values()))
     names = several if len(several) > 1 else [""]

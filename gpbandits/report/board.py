@@ -1,7 +1,5 @@
 """The leaderboard as a page in Markdown, with a table and figures."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
@@ -9,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.types import Floats
+from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.marks import COLOURS
+from gpbandits.evaluation.panels import tidy
 from gpbandits.report.grid import Grid
 from gpbandits.report.page import write_table
 from gpbandits.report.standings import THRESHOLDS, Standings
@@ -44,10 +43,8 @@ def ranks_figure(standings: Standings) -> Figure:
 
 
 def _figure(standings: Standings, width: float, widths: tuple[int, ...]) -> tuple[Figure, list[Axes]]:
-    """Make panels in a row that share the agents as rows, labelled on the left."""
     labels = standings.agents
-    figure = Figure(figsize=(width, HEAD + ROW * len(labels)), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = ShownFigure.of_size(width, HEAD + ROW * len(labels))
     panels = list(figure.subplots(1, len(widths), sharey=True, width_ratios=widths, squeeze=False)[0])
     panels[0].set_yticks(range(len(labels)), [standings.marked(label) for label in labels], fontsize=8)
     for panel in panels[1:]:
@@ -57,14 +54,11 @@ def _figure(standings: Standings, width: float, widths: tuple[int, ...]) -> tupl
 
 
 def _draw_intervals(axes: Axes, intervals: Sequence[Sequence[float]] | Floats) -> None:
-    """Draw the estimate and interval of each row, (agents, 3)."""
     estimate, low, high = np.asarray(intervals, dtype=np.float64).T
     rows = np.arange(len(estimate))
     axes.hlines(rows, low, high, color=COLOURS[0], lw=2.5, alpha=0.5)
     axes.plot(estimate, rows, "o", color=COLOURS[0], ms=4.5)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="0.9", linewidth=0.6)
-    axes.set_axisbelow(True)
+    tidy(axes)
 
 
 def write_board(
@@ -75,11 +69,8 @@ def write_board(
 ) -> Path:
     """Write `leaderboard.md`, its figures and its tables, and return the path of the page.
 
-    Args:
-        classes: the standings of each class of problems, by name; classes are ranked separately.
-        folder: folder of the page; figures go into its `figures`, CSV and LaTeX into its `tables`.
-        command: the command that makes the page, printed in it.
-        excluded: (agent or environment, reason) of those that do not take part.
+    Classes of problems are ranked separately. The page states the command that makes it, and each agent or
+    environment that does not take part with the reason.
     """
     place = Path(folder)
     (place / "figures").mkdir(parents=True, exist_ok=True)
@@ -111,7 +102,6 @@ def write_board(
 
 
 def _section(name: str, grid: Grid, shared: Sequence[str]) -> list[str]:
-    """Return the section of a class of problems: its figure, its table and its own notes."""
     own = dataclasses.replace(grid, notes=tuple(note for note in grid.notes if note not in shared))
     figure = f"![Ranks, scores and performance profiles, {name}](figures/leaderboard-{name}.png)"
     return ["", f"## {name.capitalize()}", "", figure, "", own.markdown().rstrip()]

@@ -5,8 +5,6 @@ attribute data-agent. To read values off a chart, data-x holds the points and da
 with their intervals, as text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
@@ -115,7 +113,6 @@ def style_of(agent: int) -> str:
 
 
 def _frame(across: Axis, up: Axis, x_label: str, y_label: str) -> list[str]:
-    """Draw the grid, ticks and labels."""
     lines = [f"M{at:.1f} {up.start}V{up.end}" for at, _ in across.ticks()]
     lines += [f"M{across.start} {at:.1f}H{across.end}" for at, _ in up.ticks()]
     below = [f'<text x="{at:.1f}" y="{up.start + 14}" class="x">{text}</text>' for at, text in across.ticks()]
@@ -147,7 +144,6 @@ def _curve(line: Line, across: Axis, up: Axis) -> str:
 
 
 def _values(line: Line) -> str:
-    """Return "mean low high" of each point, separated by commas; only the mean without an interval."""
     parts = [line.y, line.low, line.high] if np.isfinite(line.low).all() else [line.y]
     return ",".join(" ".join(number(float(part)) for part in point) for point in zip(*parts, strict=True))
 

@@ -1,7 +1,5 @@
 """The leaderboard's studies pair every agent with every environment whose features it handles."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

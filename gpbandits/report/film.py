@@ -23,6 +23,7 @@ from bandit_envs.rendering.limits import Limits
 from bandit_envs.rendering.scene import Scene
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import require_bandit
+from gpbandits.evaluation.trace import without_oracle
 from gpbandits.experiments.check import naming
 from gpbandits.theory.coverage import bands
 
@@ -133,7 +134,7 @@ def moments(
         player = factory(env.get_wrapper_attr("setting"))
     player.reset(of_agent)
     if "action_mask" in info and hasattr(player, "start"):
-        player.start(info if getattr(player, "privileged", False) else _without_oracle(info))
+        player.start(info if getattr(player, "privileged", False) else without_oracle(info))
     shown = set(np.linspace(0, env.get_wrapper_attr("setting").horizon, count).astype(int).tolist())
     done, played = False, 0
     try:
@@ -144,16 +145,12 @@ def moments(
             if done:
                 break
             following, reward, terminated, truncated, info = env.step(action)
-            seen = info if getattr(player, "privileged", False) else _without_oracle(info)
+            seen = info if getattr(player, "privileged", False) else without_oracle(info)
             if info.get("played", True):  # else the budget is spent, and the action was not played
                 player.update(observation, action, reward, seen)
             observation, done, played = following, terminated or truncated, played + 1
     finally:
         env.close()
-
-
-def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in info.items() if key != "oracle"}
 
 
 class Film:

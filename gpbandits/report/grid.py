@@ -8,28 +8,20 @@ import numpy as np
 
 from gpbandits.evaluation.formats import MISSING, inert, latex, markdown
 from gpbandits.evaluation.statistics import Interval
-from gpbandits.evaluation.table import number
+from gpbandits.evaluation.table import interval_text, number
 
 Cell = str | int | float | Interval | None
 
 
 @dataclasses.dataclass(frozen=True)
 class Grid:
-    """A grid holds rows of labels, numbers and intervals.
+    """A grid holds rows of labels, numbers and intervals; None prints as a dash."""
 
-    Args:
-        name: stem of its files.
-        title: printed above the table.
-        header: one text a column.
-        rows: one cell a column each; None prints as a dash.
-        notes: n, and the methods of intervals and p-values.
-    """
-
-    name: str
+    name: str  # stem of its files
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # n, and the methods of intervals and p-values
 
     def texts(self) -> list[list[str]]:
         """Return the cells as text."""
@@ -68,8 +60,7 @@ def text(cell: Cell) -> str:
         case str():
             return cell
         case Interval():
-            estimate, low, high = (number(float(part)) for part in cell)
-            return estimate if low == MISSING else f"{estimate} [{low}, {high}]"
+            return interval_text(cell)
         case int():
             return str(cell)
         case _:

@@ -40,13 +40,8 @@ class Count(NamedTuple):
 class Holdings:
     """The holdings are the cells of a study that are in a store.
 
-    Cells of other code than the store's count too, so that a report is possible after an upgrade; `outdated`
-    is their number.
-
-    Args:
-        study: the study whose cells are looked up.
-        store: the store that holds them.
-        by_installed: use only cells of the store's code, which by default is the installed one.
+    Cells of other code than the store's, by default the installed one, count too unless `by_installed`, so
+    that a report is possible after an upgrade; `outdated` is their number.
     """
 
     def __init__(self, study: Study, store: Store, by_installed: bool = False):
@@ -122,7 +117,6 @@ class Holdings:
         return Count(environment.label, agent.label, done, failed, shown, self.study.trials)
 
     def _leading(self, environment: EnvironmentEntry, agent: AgentEntry) -> list[Result]:
-        """Return the blocks before the first one that is missing."""
         blocks = []
         for cell in self.study.cells_of(environment, agent):
             path = self.path(cell)

@@ -1,7 +1,5 @@
 """The sections of a report, its page, and its files in the folder of the results."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from collections.abc import Iterator, Mapping
@@ -27,19 +25,12 @@ from gpbandits.report.tables import absence, comparison, growth, safety, spendin
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """A section shows one environment, or one track of it.
-
-    Args:
-        environment: the environment in the study.
-        result: the result that is shown.
-        numbers: number of each agent of the study, for colour and dashes.
-        track: name of the track, "" if there is at most one.
-    """
+    """A section shows one environment, or one track of it."""
 
     environment: EnvironmentEntry
     result: Result
-    numbers: Mapping[str, int]
-    track: str = ""
+    numbers: Mapping[str, int]  # of the agents, for colour and dashes
+    track: str = ""  # "" if there is at most one
 
     @property
     def name(self) -> str:
@@ -81,28 +72,18 @@ class Section:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """A report collects the content of a page about a folder of results.
-
-    Args:
-        study: the study of the folder.
-        source: the text of the study's file.
-        folder: folder of the results, shown in the command that runs the study again.
-        sections: one for each environment with results, or for each track of it.
-        across: comparisons across environments, one for each track.
-        missing: table of missing trials; None if nothing is missing.
-        holdings: the cells.
-    """
+    """A report collects the content of a page about a folder of results."""
 
     study: Study
-    source: str
-    folder: Path
+    source: str  # text of the study's file
+    folder: Path  # shown in the command that runs the study again
     sections: list[Section]
     across: list[EnvironmentsSection]
-    missing: Grid | None
+    missing: Grid | None  # trials; None if nothing is missing
     holdings: Holdings
 
     @staticmethod
-    def of(holdings: Holdings, source: str, folder: Path) -> Report:
+    def of(holdings: Holdings, source: str, folder: Path) -> "Report":
         """Collect the report from the holdings."""
         study = holdings.study
         results = [(environment, holdings.result(environment)) for environment in study.environments]
@@ -162,10 +143,7 @@ FIGURES_OF_CONSTRAINTS: dict[str, tuple[Scale, Metric]] = {
 def write_report(folder: str | os.PathLike[str], figures: bool = True) -> Path:
     """Write `report.html`, `tables/` (CSV, LaTeX) and `figures/` (PNG, PDF), and return the path of the page.
 
-    Args:
-        folder: folder of results, with the `study.toml`, `plan.json` and cells that `gpbandits run` writes;
-            if cells are missing, the report says so and shows the others.
-        figures: write files of figures; the page has its own.
+    If cells of the folder are missing, the report says so and shows the others. The page has its own figures.
     """
     place = Path(folder)
     holdings = Holdings(*open_results(place))

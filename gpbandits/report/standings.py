@@ -1,7 +1,5 @@
 """The standing of agents across environments: losses relative to a reference, ranks, and violations."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -79,10 +77,7 @@ _SAME = "Agents joined by = played the same in every trial and count as one."
 class Standings:
     """Standings hold scores and ranks of the agents with results on every one of several environments.
 
-    Args:
-        results: one for each environment.
-        reference: the agent whose mean score is 0; it is in every result, with some loss.
-        notes: further notes below the first table.
+    The mean score of the reference, which has some loss in every result, is 0.
     """
 
     def __init__(self, results: Sequence[Result], reference: str, notes: Sequence[str] = ()):

@@ -1,6 +1,6 @@
 """The tables of a report give summaries, comparisons, growth of regret, safety, budgets and time."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -22,9 +22,10 @@ from gpbandits.evaluation.statistics import (
 )
 from gpbandits.evaluation.table import SAFETY, SIMPLE, SPENDING, first_of, order_of, unsafe_share
 from gpbandits.report.across import NAMES
-from gpbandits.report.grid import Grid, p_text
+from gpbandits.report.grid import Cell, Grid, p_text
 from gpbandits.report.holdings import Count
 
+Columns = Mapping[str, Callable[[str], Cell]]  # heading -> cell of an agent's label
 BOOTSTRAP = f"95 % BCa bootstrap intervals over trials ({RESAMPLES} resamples)"
 _SUMMARY = (
     f"Means with {BOOTSTRAP}; the interquartile mean is that of the middle half of the trials. {SIMPLE}"
@@ -115,66 +116,47 @@ def comparison(result: Result, metric: Metric | None = None) -> Grid:
 def growth(result: Result) -> Grid:
     """Return the exponent of growth of each agent's mean regret over the last decade of rounds."""
     window = (max(result.horizon // 10, 1), result.horizon)
-    rows = tuple((result.marked(label), _slope(result, label, window)) for label in result.ordered)
     method = (
         f"Exponent b of mean regret ~ t^b by least squares on logarithms, in rounds {window[0]} to "
         f"{window[1]}, with its 95 % percentile bootstrap interval ({RESAMPLES} resamples); a dash "
         "where a mean is not positive."
     )
-    header = ("agent", "exponent")
-    return Grid("growth", f"{result.environment}: growth of regret", header, rows, _notes(result, method))
+    return _grid(result, "growth of regret", {"exponent": lambda x: _slope(result, x, window)}, method)
 
 
 def safety(result: Result) -> Grid:
     """Return the table of unsafe plays: share of runs, number a run, and first round."""
-    rows = tuple(
-        (
-            result.marked(label),
-            unsafe_share(plays),
-            bootstrap_interval(plays[:, -1].astype(np.float64)),
-            first_of(result.first_unsafe[label]),
-        )
-        for label in result.ordered
-        for plays in [result.unsafe_plays[label]]
-    )
-    header = ("agent", "runs with an unsafe play", "unsafe plays a run", "first unsafe round")
-    return Grid("safety", f"{result.environment}: safety", header, rows, _notes(result, SAFETY))
+    plays, first = result.unsafe_plays, result.first_unsafe
+    columns: Columns = {
+        "runs with an unsafe play": lambda x: unsafe_share(plays[x]),
+        "unsafe plays a run": lambda x: bootstrap_interval(plays[x][:, -1].astype(np.float64)),
+        "first unsafe round": lambda x: first_of(first[x]),
+    }
+    return _grid(result, "safety", columns, SAFETY)
 
 
 def spending(result: Result) -> Grid:
     """Return the table of budget regret, number of rounds, and budget spent."""
-    rows = tuple(
-        (
-            result.marked(label),
-            bootstrap_interval(result.budget_regret[label][:, -1]),
-            bootstrap_interval(result.played[label].astype(np.float64)),
-            bootstrap_interval(result.spent[label][:, -1]),
-        )
-        for label in result.ordered
-    )
-    header = ("agent", "budget regret", "rounds", "spent")
-    return Grid(
-        "budget", f"{result.environment}: budget", header, rows, _notes(result, SPENDING, f"{BOOTSTRAP}.")
-    )
+    columns: Columns = {
+        "budget regret": lambda x: bootstrap_interval(result.budget_regret[x][:, -1]),
+        "rounds": lambda x: bootstrap_interval(result.played[x].astype(np.float64)),
+        "spent": lambda x: bootstrap_interval(result.spent[x][:, -1]),
+    }
+    return _grid(result, "budget", columns, SPENDING, f"{BOOTSTRAP}.")
 
 
 def timing(result: Result) -> Grid:
     """Return the table of wall time in `act` and `update`."""
-    rows = tuple(
-        (
-            result.marked(label),
-            bootstrap_interval(result.seconds_per_decision[label] * 1e6),
-            float(result.seconds[label].mean()),
-            float(result.seconds[label].sum()),
-        )
-        for label in result.ordered
-    )
-    header = ("agent", "µs a round", "s a trial", "s in all")
+    columns: Columns = {
+        "µs a round": lambda x: bootstrap_interval(result.seconds_per_decision[x] * 1e6),
+        "s a trial": lambda x: float(result.seconds[x].mean()),
+        "s in all": lambda x: float(result.seconds[x].sum()),
+    }
     method = (
         f"Wall time in act and update, with {BOOTSTRAP}; the trials of a batch share its time evenly, and "
         "other programs may have run on the machine."
     )
-    return Grid("time", f"{result.environment}: time", header, rows, _notes(result, method))
+    return _grid(result, "time", columns, method)
 
 
 def absence(counts: list[Count]) -> Grid:
@@ -187,6 +169,15 @@ def absence(counts: list[Count]) -> Grid:
     header = ("environment", "agent", "trials done", "failed", "shown here", "of")
     note = "The report shows the leading trials that most agents have in common, so that all can be compared."
     return Grid("missing", "Missing trials", header, rows, (note,))
+
+
+def _grid(result: Result, what: str, columns: Columns, *notes: str) -> Grid:
+    """Return a table with a row for each agent, in order, named by its first word."""
+    rows = tuple(
+        (result.marked(label), *(cell(label) for cell in columns.values())) for label in result.ordered
+    )
+    title = f"{result.environment}: {what}"
+    return Grid(what.split()[0], title, ("agent", *columns), rows, _notes(result, *notes))
 
 
 def _at_horizon(result: Result) -> Mapping[str, dict[str, Floats]]:

@@ -37,19 +37,12 @@ Results = Sequence[tuple[EnvironmentEntry, Result]]
 
 
 class Part(NamedTuple):
-    """A part is the share of a study that one figure shows.
-
-    Args:
-        figure: name of the figure.
-        shown: the study with the figure's environments and agents only.
-        whole: the whole study.
-        rounds: rounds at which the figure's claims are tested, beside the last.
-    """
+    """A part is the share of a study that one figure shows."""
 
     figure: str
-    shown: Study
+    shown: Study  # with the figure's environments and agents only
     whole: Study
-    rounds: tuple[int, ...] = ()
+    rounds: tuple[int, ...] = ()  # at which the figure's claims are tested, beside the last
 
 
 Compute = Callable[[Part, Path], Results]  # computes the cells that the folder lacks, and returns the results
@@ -57,17 +50,11 @@ Compute = Callable[[Part, Path], Results]  # computes the cells that the folder 
 
 @dataclasses.dataclass(frozen=True)
 class Findings:
-    """The findings of a reproduction are its figures, its numbers and its verdicts.
+    """The findings of a reproduction are its figures, its numbers and its verdicts."""
 
-    Args:
-        figures: drawings by file stem.
-        text: Markdown of the numbers.
-        judged: the paper's sentences about the figure, in their order, with verdicts.
-    """
-
-    figures: Mapping[str, Figure]
-    text: str
-    judged: Sequence[Judged]
+    figures: Mapping[str, Figure]  # by file stem
+    text: str  # Markdown of the numbers
+    judged: Sequence[Judged]  # the paper's sentences about the figure, in their order
 
     @property
     def unjudged(self) -> Findings:

@@ -1,7 +1,5 @@
 """Claims of a paper about agents, detectors and intervals."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

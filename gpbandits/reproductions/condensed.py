@@ -3,8 +3,6 @@
 The page can thus be made again from its results, and a test compares the two.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
@@ -36,10 +34,6 @@ def seconds_of(study: Study, workers: int) -> float:
 
     It is an order of magnitude: rounds become slower as a posterior grows or hyperparameters are learnt, and
     the first may be the slowest if work is done once.
-
-    Args:
-        study: a study with one block of trials.
-        workers: number of processes that share the cells.
     """
     cells = [_seconds(study, entry, agent) for entry in study.environments for agent in study.agents]
     return max(sum(cells) / workers, *cells)
@@ -66,11 +60,7 @@ def _seconds(study: Study, entry: EnvironmentEntry, agent: AgentEntry) -> float:
 
 
 class Condensed:
-    """A reader of the results that `condensing` has written.
-
-    Args:
-        folder: folder with one folder a figure.
-    """
+    """A reader of the results that `condensing` has written, in one folder a figure."""
 
     def __init__(self, folder: Path):
         self.folder = folder

@@ -3,8 +3,6 @@
 The statements were written after trials of another seed (4242) and before those of the studies.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

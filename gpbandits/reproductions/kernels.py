@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from sklearn.gaussian_process.kernels import RBF, DotProduct, Kernel, Matern, WhiteKernel
 
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.marks import COLOURS, DASHES
 from gpbandits.reproductions.base import Compute, Findings
 from gpbandits.reproductions.verdicts import HOLDS, REVERSED, Judged, Row, table
@@ -149,6 +149,5 @@ def _draw_samples(samples: dict[str, Floats]) -> Figure:
 
 
 def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
-    figure = Figure(figsize=(3.6 * columns, 3.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = ShownFigure.of_size(3.6 * columns, 3.2)
     return figure, list(figure.subplots(1, columns, squeeze=False)[0])

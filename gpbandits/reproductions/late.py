@@ -1,18 +1,16 @@
 """Claims of how regret or violation grows: in late rounds, and as a power of a number."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter, NullLocator, ScalarFormatter
 
 from bandit_envs.basics.types import Floats
+from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.marks import Style, styles
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval
@@ -38,11 +36,8 @@ def power_law(regret: Floats, x: Floats, seed: int = 0) -> Power:
 
     A resampled trial keeps all its n regrets, which belong to the same functions.
     """
-    drawn = np.random.default_rng(seed).integers(len(regret), size=(RESAMPLES, len(regret)))
-    means = np.vstack([regret.mean(axis=0), regret[drawn].mean(axis=1)])  # (1 + RESAMPLES, n)
-    slope, intercept = np.polyfit(np.log(x), np.log(means).T, 1)
-    low, high = np.quantile(slope[1:], [0.025, 0.975])
-    return Power(float(np.exp(intercept[0])), Interval(slope[0], low, high))
+    slope, intercept = np.polyfit(np.log(x), np.log(_means(regret, seed)).T, 1)
+    return Power(float(np.exp(intercept[0])), _percentiles(slope))
 
 
 def final(results: Sequence[Result], label: str) -> Floats:
@@ -53,17 +48,8 @@ def final(results: Sequence[Result], label: str) -> Floats:
 def power_figure(
     x: Floats, results: Sequence[Result], name: str, paper: Power, named: str = "the paper"
 ) -> Figure:
-    """Draw mean regrets with intervals on logarithmic axes, our fits and the paper's.
-
-    Args:
-        x: the number of each result, (n,).
-        results: n results of the same agents and trials.
-        name: label of the x axis.
-        paper: the paper's fit.
-        named: label of the paper's fit.
-    """
-    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
-    FigureCanvasAgg(figure)
+    """Draw mean regrets of results of the same agents and trials at x, (n,), our fits and the paper's."""
+    figure = ShownFigure.of_size(6.4, 3.8)
     axes = figure.subplots()
     axes.set(xscale="log", yscale="log", xlabel=name, ylabel="cumulative regret at the horizon")
     agents = results[0].agents

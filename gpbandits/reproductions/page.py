@@ -43,11 +43,7 @@ def kept(part: Part, folder: Path) -> Results:
 def write_page(page: Path, reproductions: Sequence[Reproduction], folder: Path, quick: bool) -> None:
     """Write the page, its figures into `figures/reproductions` beside it, and its numbers into `results`.
 
-    Args:
-        page: path of the Markdown file.
-        reproductions: the reproductions to show, in order.
-        folder: folder of their results; figures without results of the installed code show only the claims.
-        quick: show the short versions.
+    Figures without results of the installed code in the folder show only the claims.
     """
     compute = condensing(kept, Condensed(page.parent / RESULTS))
     found = [(each, each.run(folder, quick, compute)) for each in reproductions]

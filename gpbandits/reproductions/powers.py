@@ -1,7 +1,5 @@
 """Figures of regret at the horizon: against a number that varies, and on the worst of several families."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Sequence

@@ -1,14 +1,15 @@
 """These studies vary the open choices of Verma et al. (2022) and Shi & Eryilmaz (2022), one at a time."""
 
+from functools import partial
+
 from gpbandits.evaluation.result import Metric
 from gpbandits.reproductions.claims import Claim, Statement
 from gpbandits.reproductions.study_figure import StudyFigure
 
-PAPER = "Beyond the papers"
+_figure = partial(StudyFigure, paper="Beyond the papers")
 _BOTH: tuple[Metric, ...] = ("average", "average-violation")
 _KNOWN = ("GP-UCB-SDF, m = 20", "GP-BUCB", "GP-UCB")
 _AT = 50
-_LATE = "three constraints, delayed"
 
 
 def _ahead(amplitude: str) -> tuple[Claim, ...]:
@@ -31,9 +32,8 @@ def _as_good(suffix: str) -> Statement:
 
 
 FIGURES = (
-    StudyFigure(
+    _figure(
         name="verma2022-known-kernel",
-        paper=PAPER,
         title="Verma's Figures 1 and 5 with a known kernel of two amplitudes",
         studies=("verma2022-figures-1-5-known",),
         metrics=("simple", "cumulative"),
@@ -49,9 +49,8 @@ FIGURES = (
             "one std above the least value, and the bias of pending plays makes SDF explore."
         ),
     ),
-    StudyFigure(
+    _figure(
         name="verma2022-variants",
-        paper=PAPER,
         title="Verma's variants: what the text does not show",
         studies=("verma2022-variants",),
         metrics=("simple", "cumulative"),
@@ -68,9 +67,8 @@ FIGURES = (
             "posterior itself without nu, and hyperparameters fitted on censored values too."
         ),
     ),
-    StudyFigure(
+    _figure(
         name="shi2022-readings",
-        paper=PAPER,
         title="Shi's readings: what the paper leaves open",
         studies=("shi2022-readings",),
         metrics=_BOTH,
@@ -96,9 +94,8 @@ FIGURES = (
         ),
         differs="Algorithm 2, noiseless constraints; B = 2 was chosen for the default at length-scale 1.5.",
     ),
-    StudyFigure(
+    _figure(
         name="shi2022-three-constraints",
-        paper=PAPER,
         title="Three constraints, with and without delays",
         studies=("shi2022-three-constraints",),
         metrics=(*_BOTH, "average-hard-violation"),

@@ -1,7 +1,5 @@
 """A figure that studies reproduce, as curves or box plots over time, and the numbers at their ends."""
 
-from __future__ import annotations
-
 import dataclasses
 from importlib.resources import files
 from itertools import islice
@@ -9,10 +7,10 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from bandit_envs.basics.types import Ints
+from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.plots import regret_figure
@@ -33,8 +31,7 @@ def box_figure(result: Result, metric: Metric) -> Figure:
     """Draw quartiles at evenly spread rounds, whiskers to 1.5 times the interquartile range, and outliers."""
     curves = result.curves(metric)
     rows = -(-len(curves) // COLUMNS)
-    figure = Figure(figsize=(3.4 * COLUMNS, 2.5 * rows + 0.3), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = ShownFigure.of_size(3.4 * COLUMNS, 2.5 * rows + 0.3)
     panels = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False).flatten()
     index = boxed(result.rounds)
     at, line = result.rounds[index], {"color": "0.25", "linewidth": 0.8}

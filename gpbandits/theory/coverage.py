@@ -1,7 +1,5 @@
 """The coverage of a confidence band is measured: does it contain the function, and which factor would?"""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any, NamedTuple
 
@@ -131,7 +129,6 @@ def _measured(agent: GPAgent, truth: Floats, bands: list[Band]) -> tuple[Floats,
 
 
 def _truth(env: BanditVectorEnv, t: int) -> Floats:
-    """Return the mean rewards of the arms in round t, counted from 0, (B, A)."""
     shape = env.problem.decisions.num_contexts, -1
     trials = (trial for trial in env.simulator.trials if trial is not None)
     return np.array([trial.means[trial.version[t], 0].reshape(shape)[trial.context[t]] for trial in trials])

@@ -12,8 +12,6 @@ the expected regret; `mvr_bound` bounds simple regret. `width` is w_T, and `gamm
 gain after T rounds. GP-TS has none here, since its theorem is an order of growth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -152,9 +150,7 @@ class NoisyBounds:
     def regret(self, rounds: Ints, multiplier: PerTrial | None = None) -> Floats:
         """Bound R_T by the sum over epochs of (25) minus (28), whose telescoping terms are at most 0, (T,).
 
-        Args:
-            rounds: T, (T,).
-            multiplier: the largest ||kappa^l|| of the run; by default its bound.
+        The largest ||kappa^l|| of the run is by default the bound of the multiplier.
         """
         kappa = self.multiplier if multiplier is None else multiplier
         learning = self.epochs.learning * (self.epochs.bound + np.sqrt(1.0 + np.square(kappa)) * self._width)
@@ -164,9 +160,7 @@ class NoisyBounds:
     def violation(self, rounds: Ints, multiplier: PerTrial | None = None) -> Floats:
         """Bound V_T <= S ||kappa^{L+1}|| / mu + 2 R L (sqrt(4 m S) + sqrt(S log(2 L / delta))) (27), (T,).
 
-        Args:
-            rounds: T, (T,).
-            multiplier: ||kappa|| after each of the rounds, () or (T,); by default its bound.
+        ||kappa|| after each of the rounds, () or (T,), is by default the bound of the multiplier.
         """
         kappa = self.multiplier if multiplier is None else multiplier
         noise = self.epochs.until(rounds) * self._mean_noise
@@ -252,10 +246,6 @@ def delayed_bound(
     C_1 = sqrt(2 / log(1 + 1/lambda)), lambda > 1; `width` is beta_T, without the sum over the window.
 
     Args:
-        rounds: T, (T,).
-        width: beta_T, (T,).
-        gamma: gamma_T, (T,).
-        noise_variance: lambda.
         window: m, the rounds within which feedback counts.
         reward_bound: B_y, at least every shifted |y|.
         arrival_probability: rho_m = P(delay <= m).

@@ -1,21 +1,19 @@
 """Define the interface of delay laws: draws that no action changes, and their meaning in rounds."""
 
-from __future__ import annotations
-
 import abc
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats
+from bandit_envs.laws.parameters import Checked, probability
 
 TAIL = 1e-6  # share of the feedback that the default window of the environment may lose
 
 
 @dataclass(frozen=True)
-class Delay(abc.ABC):
+class Delay(Checked, abc.ABC):
     """Delay the feedback of round t by d: it is in the `info` of the step of round t + d.
 
     The law draws a *wait*, in rounds or in units of time, before any arm is chosen. `slowdown` multiplies it
@@ -30,10 +28,7 @@ class Delay(abc.ABC):
     depends_on_rewards = False  # whether waits depend on rewards
 
     _: KW_ONLY
-    lost: float = 0.0
-
-    def __post_init__(self) -> None:
-        require(is_number(self.lost) and 0 <= self.lost <= 1, "lost", "a probability", self.lost)
+    lost: float = probability(0.0)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Return the wait of each round, (T,); infinite where the feedback is never delivered."""
@@ -82,16 +77,7 @@ class Delay(abc.ABC):
 
     @abc.abstractmethod
     def quantile(self, late: float = TAIL) -> float:
-        """Return the smallest wait w with P(wait > w) <= late for feedback that is not lost.
-
-        Args:
-            late: the share that is later, in (0, 1/2).
-        """
-
-
-def require_positive(argument: str, value: Any) -> None:
-    """Raise unless a parameter of a delay law is a positive, finite number."""
-    require(is_number(value) and value > 0, argument, "positive", value)
+        """Return the smallest wait w with P(wait > w) <= late, in (0, 1/2), for feedback that is not lost."""
 
 
 def _longest(wait: float, times: Floats) -> int:

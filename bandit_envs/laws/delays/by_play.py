@@ -1,19 +1,17 @@
 """Delays that depend on what is played or on what is earned."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import pdtr, pdtrik
 
-from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import in_rounds, in_time
 from bandit_envs.laws.delays.base import TAIL, Delay
 from bandit_envs.laws.delays.in_rounds import Poisson
+from bandit_envs.laws.parameters import not_negative, number
 
 BASES: dict[str, type[Delay]] = {**in_rounds.LAWS, **in_time.LAWS}
 
@@ -30,11 +28,10 @@ class ByArm(Delay):
     """
 
     base: Any = "poisson"
-    slowest: float = 3.0
+    slowest: float = number(3.0, "a factor >= 1", lambda slowest: slowest >= 1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(is_number(self.slowest) and self.slowest >= 1, "slowest", "a factor >= 1", self.slowest)
         object.__setattr__(self, "base", parse("base", self.base, BASES))
 
     def slowdown(self, features: Floats) -> Floats:
@@ -75,14 +72,13 @@ class ByReward(Delay):
     """
 
     mean: float = 10.0
-    more: float = 20.0
+    more: float = not_negative(20.0)
 
     depends_on_rewards = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         Poisson(self.mean)
-        require(is_number(self.more) and self.more >= 0, "more", "0 or positive", self.more)
 
     def wait(self, drawn: Any, shortfall: Any) -> Any:
         """Return the quantiles at the uniforms, (n,) each -> (n,); infinite where the draw is."""
@@ -96,7 +92,6 @@ class ByReward(Delay):
         return Poisson(self.mean + self.more).quantile(late)
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Draw uniforms, (T,)."""
         return rng.random(horizon)
 
 

@@ -1,7 +1,5 @@
 """Draw delays in rounds: the number of later rounds that start before the feedback is seen."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -9,11 +7,19 @@ from typing import Any
 import numpy as np
 from scipy.special import pdtrc
 
-from bandit_envs.basics.arguments import LARGEST_COUNT, is_count, is_integer, is_number, require
+from bandit_envs.basics.arguments import LARGEST_COUNT, is_integer, require
 from bandit_envs.basics.types import Floats
-from bandit_envs.laws.delays.base import TAIL, Delay, require_positive
+from bandit_envs.laws.delays.base import TAIL, Delay
+from bandit_envs.laws.parameters import count, not_negative, parameter, positive
 
 LARGEST_MEAN = 1e9  # of a Poisson law: `quantile` counts up from the mean
+
+
+def _is_whole(value: Any) -> bool:
+    return is_integer(value) and 0 <= value <= LARGEST_COUNT
+
+
+WHOLE = "0 or a positive integer"
 
 
 @dataclass(frozen=True)
@@ -32,11 +38,7 @@ class Immediate(Delay):
 class Constant(Delay):
     """Delay every feedback by `rounds` rounds: asynchronous batches of rounds + 1."""
 
-    rounds: int = 10
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(_is_whole(self.rounds), "rounds", "0 or a positive integer", self.rounds)
+    rounds: int = parameter(10, WHOLE, _is_whole)
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.full(horizon, float(self.rounds))
@@ -50,11 +52,7 @@ class Constant(Delay):
 class Cyclic(Delay):
     """Delay by b - 1, b - 2, ..., 0, and again: b = `batch` plays get their feedback together (batch BO)."""
 
-    batch: int = 10
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(is_count(self.batch), "batch", "a positive integer", self.batch)
+    batch: int = count(10)
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return (self.batch - 1 - np.arange(horizon) % self.batch).astype(np.float64)
@@ -68,14 +66,12 @@ class Cyclic(Delay):
 class Poisson(Delay):
     """Draw independent Poisson delays (Verma et al. 2022, Section 6)."""
 
-    mean: float = 10.0
+    mean: float = not_negative(10.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(is_number(self.mean) and self.mean >= 0, "mean", "0 or positive", self.mean)
-        require(
-            self.mean <= LARGEST_MEAN, "mean", f"at most {LARGEST_MEAN:g}, longer than any run", self.mean
-        )
+        longest = f"at most {LARGEST_MEAN:g}, longer than any run"
+        require(self.mean <= LARGEST_MEAN, "mean", longest, self.mean)
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.poisson(self.mean, horizon).astype(np.float64)
@@ -92,11 +88,7 @@ class Poisson(Delay):
 class Geometric(Delay):
     """Draw P(d = k) = p (1 - p)^k, mean (1 - p) / p: each later round delivers with probability p."""
 
-    mean: float = 10.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_positive("mean", self.mean)
+    mean: float = positive(10.0)
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return (rng.geometric(1.0 / (1.0 + self.mean), horizon) - 1).astype(np.float64)
@@ -110,12 +102,11 @@ class Geometric(Delay):
 class Uniform(Delay):
     """Draw every whole number of rounds from `low` to `high`, both included, with equal probability."""
 
-    low: int = 0
+    low: int = parameter(0, WHOLE, _is_whole)
     high: int = 20
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(_is_whole(self.low), "low", "0 or a positive integer", self.low)
         valid = _is_whole(self.high) and self.high >= self.low
         require(valid, "high", "an integer >= low", self.high)
 
@@ -135,13 +126,8 @@ class HeavyTailed(Delay):
     The mean is infinite where `tail` is 1 or less; some feedback then exceeds any practical window.
     """
 
-    tail: float = 1.0
-    scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_positive("tail", self.tail)
-        require_positive("scale", self.scale)
+    tail: float = positive(1.0)
+    scale: float = positive(1.0)
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.floor(self.scale * rng.pareto(self.tail, horizon))
@@ -161,7 +147,3 @@ LAWS: dict[str, type[Delay]] = {
     "uniform": Uniform,
     "heavy-tailed": HeavyTailed,
 }
-
-
-def _is_whole(value: Any) -> bool:
-    return is_integer(value) and 0 <= value <= LARGEST_COUNT

@@ -1,7 +1,5 @@
 """Draw continuous delays: round t starts at time t * interval, without waiting (Verma et al. 2022, A.4)."""
 
-from __future__ import annotations
-
 import abc
 import math
 from dataclasses import dataclass
@@ -9,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats
-from bandit_envs.laws.delays.base import TAIL, Delay, require_positive
+from bandit_envs.laws.delays.base import TAIL, Delay
+from bandit_envs.laws.parameters import number, positive
 
 LARGEST_SIGMA = 100.0  # std of logarithms: with a larger one waits are 0 or overflow
 
@@ -29,13 +27,8 @@ class DelayInTime(Delay):
         interval: between the starts of two rounds.
     """
 
-    mean: float = 10.0
-    interval: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_positive("mean", self.mean)
-        require_positive("interval", self.interval)
+    mean: float = positive(10.0)
+    interval: float = positive(1.0)
 
     def in_rounds(self, waits: Floats) -> Floats:
         """Return max(ceil(w / interval) - 1, 0), (n,) -> (n,)."""
@@ -69,12 +62,9 @@ class Exponential(DelayInTime):
 class LogNormal(DelayInTime):
     """Draw waits whose logarithm is normal with std `sigma`: mean exp(sigma z - sigma^2 / 2)."""
 
-    sigma: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        valid = is_number(self.sigma) and 0 <= self.sigma <= LARGEST_SIGMA
-        require(valid, "sigma", f"a number in [0, {LARGEST_SIGMA:g}]", self.sigma)
+    sigma: float = number(
+        1.0, f"a number in [0, {LARGEST_SIGMA:g}]", lambda sigma: 0 <= sigma <= LARGEST_SIGMA
+    )
 
     def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.exp(self.sigma * rng.standard_normal(horizon) - self.sigma**2 / 2.0)

@@ -1,6 +1,6 @@
 """Define the laws of the unknown reward and constraint functions."""
 
-from bandit_envs.laws.functions.base import SELDOM_BELOW, FunctionLaw, Moments
+from bandit_envs.laws.functions.base import SELDOM_BELOW, FunctionLaw, Moments, OfBoundedNorm
 from bandit_envs.laws.functions.given import KnownFunction, Recorded
 from bandit_envs.laws.functions.random import GPSample, RKHSFunction
 
@@ -11,6 +11,7 @@ __all__ = [
     "GPSample",
     "KnownFunction",
     "Moments",
+    "OfBoundedNorm",
     "RKHSFunction",
     "Recorded",
 ]

@@ -1,7 +1,5 @@
 """Take functions that are given: by a formula or by a record."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,17 +24,10 @@ class KnownFunction(FunctionLaw):
     """
 
     function: Callable[[Floats], Any]
-    moments: Moments | None = None  # type: ignore[assignment]  # a field in place of the property
+    moments: Moments | None = None
 
-    @property
-    def has_box_form(self) -> bool:
-        """Return True: it is a formula."""
-        return True
-
-    @property
-    def is_fixed(self) -> bool:
-        """Return True: it is given."""
-        return True
+    has_box_form = True
+    is_fixed = True
 
     def among(self, points: Floats) -> Floats:
         """Return the function's values, (1, N)."""
@@ -70,8 +61,8 @@ class Recorded(FunctionLaw):
     """
 
     values: Floats
-    least: float | None = None  # type: ignore[assignment]  # fields in place of the properties
-    moments: Moments | None = None  # type: ignore[assignment]
+    least: float | None = None
+    moments: Moments | None = None
 
     def __post_init__(self) -> None:
         matrix = np.ndim(self.values) == 2 and np.size(self.values) > 0

@@ -1,7 +1,5 @@
 """Functions drawn from a Gaussian process, or from its RKHS with exactly known norm."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,10 +29,8 @@ class GPSample(FunctionLaw):
     regular grid, O(N log N). On other sets of that size only random features are drawn.
     """
 
-    @property
-    def has_box_form(self) -> bool:
-        """Return True: its values at the points determine it."""
-        return True
+    has_box_form = True
+    is_gaussian = True
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Return z @ R with R'R = K, or a draw by the structure of kernel and points."""
@@ -49,11 +45,6 @@ class GPSample(FunctionLaw):
     def steepest(self, gram: Gram) -> float:
         """Return a slope that a draw exceeds with probability 0.01 at most."""
         return of_samples(gram)
-
-    @property
-    def is_gaussian(self) -> bool:
-        """Return True."""
-        return True
 
     def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
         """Return Z @ R in one product, where single draws are z @ R."""
@@ -88,16 +79,13 @@ class RKHSFunction(FunctionLaw):
     ridge: float = 0.01
     norm: float | None = None
 
+    has_box_form = True
+
     def __post_init__(self) -> None:
         require(is_number(self.ridge) and self.ridge > 0, "ridge", "positive", self.ridge)
         if self.norm is not None:
             require(is_number(self.norm), "norm", "None or positive", self.norm)
             require_scale("norm", self.norm, "or leave it out, and norms are drawn")
-
-    @property
-    def has_box_form(self) -> bool:
-        """Return True: the expansion holds everywhere."""
-        return True
 
     @property
     def norm_is_drawn(self) -> bool:

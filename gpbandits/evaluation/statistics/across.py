@@ -5,8 +5,6 @@ bootstrap that resamples the trials of each environment separately (stratified, 
 4.1), jointly for all agents.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple

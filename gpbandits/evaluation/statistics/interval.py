@@ -1,7 +1,5 @@
 """Intervals of every statistic, the spread of single trials, and the exponent at which regret grows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple

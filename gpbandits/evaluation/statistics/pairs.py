@@ -1,7 +1,5 @@
 """Two agents on the same trials: by how much, how often, how surely; and the order that follows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import product

@@ -26,6 +26,7 @@ REGISTRIES = {m.__name__.rpartition(".")[2]: m.LAWS for m in MODULES if hasattr(
 GRAM = Gram(RBF(0.2), unit_grid(9))
 UNNAMED = (  # how names are read, what a draw offers or is made of, what shifts costs, one problem's own
     "by_name",
+    "parameters",
     "drawn",
     "derived",
     "hard",

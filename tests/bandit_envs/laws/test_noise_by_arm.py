@@ -10,8 +10,7 @@ from cases import CONTEXTS, by_hand
 
 from agents.kernels.context_free import without_contexts
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Setting
-from bandit_envs.laws.noise import LAWS, ByArm
-from bandit_envs.laws.noise.laws import BASES
+from bandit_envs.laws.noise import BASES, LAWS, ByArm
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
 

@@ -1,7 +1,6 @@
-"""Laws of what plays cost: constant, or drawn."""
+"""The costs of plays, constant or drawn, and the budget that ends an episode."""
 
-from __future__ import annotations
-
+import abc
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -14,7 +13,61 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import GPSample
-from bandit_envs.laws.play_costs.base import PlayCosts
+from bandit_envs.laws.parameters import Checked, not_negative, positive, switch
+
+
+@dataclass(frozen=True)
+class PlayCosts(Checked, abc.ABC):
+    """Draw k(x) > 0, the amount that a play of x takes from the budget, constant throughout a trial.
+
+    Change-points and drift affect rewards and constraints only. In a context a play costs k of its (context,
+    arm) pair.
+
+    Args:
+        budget: B, the amount that may be spent in a trial, at least the largest possible cost of a play.
+        known: whether the costs are published before the first round.
+        noise_std: of observed costs, N(0, noise_std^2) on k, or on ln k where costs are `logarithmic`;
+            independent of the rewards' noise. The budget pays the true cost.
+    """
+
+    budget: float
+    _: KW_ONLY
+    known: bool = switch(False)
+    noise_std: float = not_negative(0.0)
+
+    logarithmic: ClassVar[bool] = False  # whether ln k, not k, is the Gaussian process
+    is_free: ClassVar[bool] = False  # whether nothing is ever spent
+    is_fixed: ClassVar[bool] = False  # whether every draw is the same function
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.is_free:
+            enough = is_number(self.budget) and self.budget >= self.most
+            require(enough, "budget", f"at least {self.most:g}, the largest cost of a play", self.budget)
+
+    @property
+    @abc.abstractmethod
+    def least(self) -> float:
+        """Return a lower bound on the cost of a play."""
+
+    @property
+    @abc.abstractmethod
+    def most(self) -> float:
+        """Return an upper bound on the cost of a play."""
+
+    @property
+    @abc.abstractmethod
+    def prior(self) -> tuple[float, float]:
+        """Return mean and std of k over draws and points, or of ln k where it is `logarithmic`."""
+
+    @abc.abstractmethod
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw k; `gram` is the model's on the points."""
+
+    def seen(self, cost: Floats | float, normal: Floats | float) -> Floats | float:
+        """Return the observed values of true costs, given standard normals of the same shape."""
+        noise = self.noise_std * normal
+        return cost * np.exp(noise) if self.logarithmic else cost + noise
 
 
 class ConstantCosts(PlayCosts):
@@ -81,11 +134,7 @@ MOST_STDS = 3.0  # prior stds at which log-GP costs are clipped, so that they ar
 
 @dataclass(frozen=True)
 class GPCosts(PlayCosts):
-    """Draw from the model's GP, rescaled to this minimum and maximum on the points.
-
-    Args:
-        low, high: the minimum, which is positive, and the maximum.
-    """
+    """Draw from the model's GP, rescaled to these minimum, which is positive, and maximum on the points."""
 
     _: KW_ONLY
     low: float = 0.2
@@ -130,16 +179,10 @@ class LogGPCosts(PlayCosts):
     """
 
     _: KW_ONLY
-    median: float = 1.0
-    deviation: float = 1.0
+    median: float = positive(1.0)
+    deviation: float = positive(1.0)
 
     logarithmic: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        for name in ("median", "deviation"):
-            value = getattr(self, name)
-            require(is_number(value) and value > 0, name, "positive", value)
-        super().__post_init__()
 
     @property
     def least(self) -> float:
@@ -200,3 +243,8 @@ def _mapped(
     change = _Cut(factor, shift, low, high, outer)
     between = None if drawn.between is None else _Mapped(drawn.between, change)
     return Drawn(change(drawn.values), between=between)
+
+
+FREE = Free()
+
+LAWS: dict[str, type[PlayCosts]] = {"none": Free, "unit": UnitCosts, "gp": GPCosts, "log-gp": LogGPCosts}

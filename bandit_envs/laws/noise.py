@@ -1,16 +1,65 @@
-"""Laws of observation noise: the same at every arm, or by arm."""
+"""Laws of observation noise, drawn at standard deviation 1: the trial and the play set the scale."""
 
-from __future__ import annotations
-
+import abc
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_number, require, require_switch
+from bandit_envs.basics.arguments import LARGEST_STD, is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws.by_name import parse
-from bandit_envs.laws.noise.base import Noise
+from bandit_envs.laws.parameters import Checked, number, switch
+
+
+@dataclass(frozen=True)
+class Noise(Checked, abc.ABC):
+    """Draw independent noise of a stated standard deviation.
+
+    Args:
+        std: standard deviation in units of the reward.
+        share: if given, the noise *variance* is this share of the function's range, max f - min f,
+            and differs from trial to trial (Chowdhury & Gopalan 2017, Section 6: 0.01). Comparing a variance
+            with a range suits functions of std 1: functions c times as large get noise only sqrt(c) times as
+            large, and are easier. Give `std` for those.
+    """
+
+    std: float = 0.1
+    share: float | None = None
+
+    relative_bound: ClassVar[float | None] = None  # almost sure bound on |noise| in noise stds
+    sub_gaussian: ClassVar[float | None] = (
+        None  # R in noise stds: E exp(s noise) <= exp(s^2 R^2 / 2) for all s
+    )
+    is_gaussian: ClassVar[bool] = False  # whether the noise is normal with one std at every play
+    publishes_shape: ClassVar[bool] = False  # whether the setting publishes the noise std of each play
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(is_number(self.std) and self.std >= 0, "std", "0 or a positive number", self.std)
+        require(self.std <= LARGEST_STD, "std", f"at most {LARGEST_STD:g}", self.std)
+        valid = self.share is None or (is_number(self.share) and self.share > 0)
+        require(valid, "share", "None or positive", self.share)
+
+    def scale(self, values: Floats) -> float:
+        """Return the noise std in a trial whose mean rewards are `values`."""
+        return self.std if self.share is None else float(np.sqrt(self.share * np.ptp(values)))
+
+    @property
+    def stated_std(self) -> float | None:
+        """Return the noise std of all trials; None if it is a share of each trial's range."""
+        return self.std if self.share is None else None
+
+    def shape(self, features: Floats) -> Floats:
+        """Return the noise std of plays over the stated one, at most 1, by features in [0, 1]^d; here 1.
+
+        (n, d) -> (n,). A round's draw is multiplied by it, so the draws are the same for all agents.
+        """
+        return np.ones(len(features))
+
+    @abc.abstractmethod
+    def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
+        """Return noise of standard deviation 1 for each round, (T,)."""
 
 
 @dataclass(frozen=True)
@@ -19,19 +68,12 @@ class NoNoise(Noise):
 
     std: float = 0.0
 
+    relative_bound = 0.0
+    sub_gaussian = 0.0
+
     def __post_init__(self) -> None:
         require(is_number(self.std) and self.std == 0.0, "std", "0 for the law 'none'", self.std)
         require(self.share is None, "share", "left out for the law 'none'", self.share)
-
-    @property
-    def relative_bound(self) -> float:
-        """Return 0."""
-        return 0.0
-
-    @property
-    def sub_gaussian(self) -> float:
-        """Return 0."""
-        return 0.0
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Return zeros, (T,)."""
@@ -42,15 +84,8 @@ class NoNoise(Noise):
 class Gaussian(Noise):
     """Draw N(0, std^2), which is std-sub-Gaussian."""
 
-    @property
-    def sub_gaussian(self) -> float:
-        """Return 1."""
-        return 1.0
-
-    @property
-    def is_gaussian(self) -> bool:
-        """Return True."""
-        return True
+    sub_gaussian = 1.0
+    is_gaussian = True
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Draw standard normals, (T,)."""
@@ -64,31 +99,22 @@ class Uniform(Noise):
     It is bounded, as Theorem 3 of Srinivas et al. 2010 requires.
     """
 
-    @property
-    def relative_bound(self) -> float:
-        """Return sqrt(3)."""
-        return float(np.sqrt(3.0))
-
-    @property
-    def sub_gaussian(self) -> float:
-        """Return 1: E exp(s a u) = sinh(s a) / (s a) <= exp(s^2 a^2 / 6), u uniform on [-1, 1]."""
-        return 1.0
+    relative_bound = float(np.sqrt(3.0))
+    sub_gaussian = 1.0  # E exp(s a u) = sinh(s a) / (s a) <= exp(s^2 a^2 / 6), u uniform on [-1, 1]
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Draw uniforms of variance 1, (T,)."""
         return rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), horizon)
 
 
+FINITE = "above 2, where the variance is finite"
+
+
 @dataclass(frozen=True)
 class StudentT(Noise):
     """Draw Student's t of the stated standard deviation: heavy tails, sub-Gaussian for no R."""
 
-    degrees: float = 3.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        valid = is_number(self.degrees) and self.degrees > 2
-        require(valid, "degrees", "above 2, where the variance is finite", self.degrees)
+    degrees: float = number(3.0, FINITE, lambda degrees: degrees > 2)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Draw Student's t of variance 1, (T,)."""
@@ -102,12 +128,7 @@ class Pareto(Noise):
     P(y > u) falls as u^-index, so E|y|^p is finite for p < index alone, and no R makes it sub-Gaussian.
     """
 
-    index: float = 3.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        valid = is_number(self.index) and self.index > 2
-        require(valid, "index", "above 2, where the variance is finite", self.index)
+    index: float = number(3.0, FINITE, lambda index: index > 2)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Draw with mean 0 and variance 1, (T,): x >= 1 has mean a/(a-1), variance a/((a-1)^2 (a-2))."""
@@ -140,33 +161,18 @@ class ByArm(Noise):
     """
 
     base: Any = "gaussian"
-    quietest: float = 0.1
-    declared: bool = True
+    quietest: float = number(0.1, "a share in (0, 1]", lambda quietest: 0 < quietest <= 1)
+    declared: bool = switch(True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        valid = is_number(self.quietest) and 0 < self.quietest <= 1
-        require(valid, "quietest", "a share in (0, 1]", self.quietest)
-        require_switch("declared", self.declared)
         law = parse("base", self.base, BASES)
         plain = law.std == type(law)().std and law.share is None
         require(plain, "base", 'without "std" and "share", which belong to the law "by-arm"', self.base)
         object.__setattr__(self, "base", law)
-
-    @property
-    def relative_bound(self) -> float | None:
-        """Return the other law's bound."""
-        return self.base.relative_bound
-
-    @property
-    def sub_gaussian(self) -> float | None:
-        """Return the other law's constant, for no play's std is above the stated one."""
-        return self.base.sub_gaussian
-
-    @property
-    def publishes_shape(self) -> bool:
-        """Return whether rho is declared."""
-        return self.declared
+        object.__setattr__(self, "publishes_shape", self.declared)
+        for bound in ("relative_bound", "sub_gaussian"):  # no play's std is above the stated one
+            object.__setattr__(self, bound, getattr(law, bound))
 
     def shape(self, features: Floats) -> Floats:
         """Return q + (1 - q) x_1, (n, d) -> (n,)."""
@@ -175,3 +181,6 @@ class ByArm(Noise):
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Draw as the other law."""
         return self.base.draw(horizon, rng)
+
+
+LAWS: dict[str, type[Noise]] = {**BASES, "by-arm": ByArm, "none": NoNoise}
