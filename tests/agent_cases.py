@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
 from inspect import signature
 from typing import Any
 
@@ -14,8 +17,17 @@ from agents.acquisition.rules import Thompson
 from agents.registry import resolve_agent
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws.delays import Poisson
 
 SETTING = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
+
+# What some agents ask for.
+WITH_ALL = replace(
+    SETTING,
+    **{"max_delay": 2, "delay": Poisson(1.0), "num_constraints": 1, "constraint_prior_std": 1.0},
+    **{"safe_seed": [3], "lipschitz": [9.0]},
+)
+BOX = Setting(low=np.zeros(1), high=np.ones(1), horizon=10, kernel=make_kernel("rbf"))
 
 
 def on_a_line(num_arms: int, **told: Any) -> Setting:
@@ -55,6 +67,52 @@ def told_for(name: str, slope: float = 20.0) -> dict[str, Any]:
 def draws_functions(name: str) -> bool:
     """Whether what it plays hangs on a draw, which depends on how the posterior is represented."""
     return isinstance(getattr(agents.make(name, SETTING), "rule", None), Thompson | PIMS | EIMS)
+
+
+@cache
+def shape(name: str) -> tuple[Any, ...]:
+    """Return what agents of the same factory shape share.
+
+    It is the class of the agent on a finite set and on a box, the features of problems that it handles, and
+    whether it draws functions; the module of the factory for those that play one trial after another.
+    """
+    handled = agents.features(name)
+    features = (handled.delay, handled.context, handled.constraint, handled.change)
+    if not resolve_agent(name).batched:
+        return resolve_agent(name).make.__module__, features
+    return type(_made(name, WITH_ALL)), type(_made(name, BOX)), features, draws_functions(name)
+
+
+def _made(name: str, setting: Setting) -> Any:
+    try:
+        return resolve_agent(name)(setting)
+    except ValueError:  # it plays no boxes
+        return None
+
+
+def of_each_shape(cases: Iterable[Any]) -> list[Any]:
+    """Mark cases of agents as long, but for the first of each factory shape.
+
+    Args:
+        cases: names, or tuples of a name and more; among them shapes are counted for each "more" by itself.
+    """
+    met: set[Any] = set()
+    marked = []
+    for case in cases:
+        name, *more = case if isinstance(case, tuple) else (case,)
+        kind = (shape(name), repr(more))
+        marks = [*installed(name).marks, *([pytest.mark.long] if kind in met else [])]
+        marked.append(pytest.param(name, *more, marks=marks))
+        met.add(kind)
+    return marked
+
+
+def representatives(names: Iterable[str]) -> list[str]:
+    """Return the first name of each factory shape."""
+    first: dict[Any, str] = {}
+    for name in names:
+        first.setdefault(shape(name), name)
+    return list(first.values())
 
 
 EACH = [installed(name) for name in agents.names()]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import seed_for, told_for
+from agent_cases import of_each_shape, seed_for, told_for
 from subsets import FEATURES, SUBSETS
 
 import agents
@@ -21,14 +21,18 @@ FEATURE = {"delay": "delay", "context": "context", "changes": "change", "constra
 LATE = {"law": "poisson", "mean": 5}
 HANDLED = {name: agents.features(name) for name in agents.names()}
 LEARNERS = [name for name in HANDLED if name != "random"]  # which looks at nothing
+LONG = pytest.mark.long
 Alter = Callable[[Any], Any]
 
 
-def marks(name: str) -> Any:
-    """Learners of other libraries take their time, one trial after another."""
-    factory = resolve_agent(name)
-    absent = pytest.mark.skipif(bool(factory.missing), reason=f"needs {factory.missing}")
-    return absent if factory.batched else (absent, pytest.mark.long)
+def marked(cases: Any) -> list[Any]:
+    """Cases of each shape; learners of other libraries take their time, one trial after another."""
+    return [
+        pytest.param(
+            *case.values, marks=case.marks if resolve_agent(case.values[0]).batched else (*case.marks, LONG)
+        )
+        for case in of_each_shape(cases)
+    ]
 
 
 def handlers(feature: str) -> list[str]:
@@ -36,8 +40,7 @@ def handlers(feature: str) -> list[str]:
 
 
 def each_handler(feature: str) -> Any:
-    marked = [pytest.param(name, marks=marks(name)) for name in handlers(feature)]
-    return pytest.mark.parametrize("name", marked)
+    return pytest.mark.parametrize("name", marked(handlers(feature)))
 
 
 def handled(name: str, off: dict[str, None]) -> bool:
@@ -56,12 +59,8 @@ def played(specs: Any, trials: int = 2, **keywords: Any) -> Result:
 
 @pytest.mark.parametrize(
     ("name", "off"),
-    [
-        pytest.param(name, off, id=f"{name} without {', '.join(off) or 'nothing'}", marks=marks(name))
-        for off in SUBSETS
-        for name in HANDLED
-        if handled(name, off)
-    ],
+    marked((name, off) for off in SUBSETS for name in HANDLED if handled(name, off)),
+    ids=lambda case: case if isinstance(case, str) else f"without {', '.join(case) or 'nothing'}",
 )
 def test_every_agent_runs_on_every_subset_of_features_that_it_handles(name, off):
     seed = {} if "constraints" in off else seed_for(name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED, GAUSSIAN, SETTING, seed_for, takes, told_for
+from agent_cases import BATCHED, GAUSSIAN, SETTING, of_each_shape, seed_for, takes, told_for
 from players import FirstArm
 from sklearn.gaussian_process.kernels import RBF
 
@@ -50,7 +50,7 @@ def told(name: str) -> dict[str, Any]:
     return told_for(name) | (LAW if agents.features(name).seed else {})
 
 
-@pytest.mark.parametrize("name", BATCHED)
+@pytest.mark.parametrize("name", of_each_shape(BATCHED))
 def test_an_agent_whose_plays_depend_on_a_default_bound_says_so(name, monkeypatch):
     before = played({name: (name, told(name))}, home(name), **seed_for(name))
     monkeypatch.setattr(agents.model.model, "DEFAULT_BOUND", OTHER)
@@ -61,13 +61,13 @@ def test_an_agent_whose_plays_depend_on_a_default_bound_says_so(name, monkeypatc
     assert name in before.assuming or not depends
 
 
-@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.parametrize("name", of_each_shape(BOUNDED))
 def test_an_agent_that_is_given_its_bounds_does_not(name):
     given = {"reward_bound": 1.0} if takes(name, reward_bound=1.0) else {}
     assert not says(agents.make(name, SETTING, rkhs_bound=1.0, **given))
 
 
-@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.parametrize("name", of_each_shape(BOUNDED))
 def test_one_trial_and_a_batch_say_the_same(name):
     alone, batch = agents.make(name, SETTING), agents.make(name, SETTING, num_trials=2)
     assert says(alone) == says(batch, [0, 1])

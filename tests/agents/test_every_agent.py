@@ -6,7 +6,16 @@ import pickle
 import gymnasium as gym
 import numpy as np
 import pytest
-from agent_cases import BATCHED, GAUSSIAN, LEARNING, LISTENING, REPEATING, SETTING
+from agent_cases import (
+    BATCHED,
+    GAUSSIAN,
+    LEARNING,
+    LISTENING,
+    REPEATING,
+    SETTING,
+    of_each_shape,
+    representatives,
+)
 from sklearn.gaussian_process.kernels import ConstantKernel
 
 import agents
@@ -42,7 +51,7 @@ def contextual_problem(horizon=30, **laws):
 
 
 @pytest.mark.parametrize("keywords", SETTINGS.values(), ids=SETTINGS.keys())
-@pytest.mark.parametrize("name", BATCHED)
+@pytest.mark.parametrize("name", of_each_shape(BATCHED))
 def test_a_batch_of_trials_plays_exactly_the_actions_of_the_trials_one_by_one(name, keywords):
     alone = resolve_agent(name)
     batch = actions("GPBandit-GP-v0", name, **keywords)
@@ -50,21 +59,21 @@ def test_a_batch_of_trials_plays_exactly_the_actions_of_the_trials_one_by_one(na
     np.testing.assert_array_equal(batch, singles)
 
 
-@pytest.mark.parametrize("name", BATCHED)
+@pytest.mark.parametrize("name", of_each_shape(BATCHED))
 def test_a_batch_equals_singles_with_contexts(name):
     problem, alone = contextual_problem(delay=delays.Poisson(3.0)), resolve_agent(name)
     np.testing.assert_array_equal(actions(problem, name), actions(problem, lambda setting: alone(setting)))
 
 
 @pytest.mark.parametrize("keywords", SETTINGS.values(), ids=SETTINGS.keys())
-@pytest.mark.parametrize("name", GAUSSIAN)
+@pytest.mark.parametrize("name", of_each_shape(GAUSSIAN))
 def test_every_representation_plays_the_same(name, keywords):
     first, *others = (actions("GPBandit-GP-v0", (name, {"form": form}), **keywords) for form in TABLES)
     for other in others:
         np.testing.assert_array_equal(first, other)
 
 
-@pytest.mark.parametrize("name", BATCHED)
+@pytest.mark.parametrize("name", of_each_shape(BATCHED))
 def test_the_same_seed_gives_the_same_run_and_another_seed_another(name):
     first, again = (actions("GPBandit-GP-v0", name, trials=2, length_scale=0.02) for _ in range(2))
     np.testing.assert_array_equal(first, again)
@@ -73,11 +82,13 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(name):
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [
-        *[(name, {}) for name in BATCHED],
-        *[(name, {"refit_every": 4}) for name in LEARNING],
-        *[(name, {"repeat": 2.0}) for name in REPEATING],
-    ],
+    of_each_shape(
+        [
+            *[(name, {}) for name in BATCHED],
+            *[(name, {"refit_every": 4}) for name in LEARNING],
+            *[(name, {"repeat": 2.0}) for name in REPEATING],
+        ]
+    ),
 )
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
 def test_a_copy_in_the_middle_of_a_run_plays_on_alike(copied, name, options):
@@ -232,7 +243,7 @@ NONSENSE = (
 
 
 @pytest.mark.parametrize("option", NONSENSE, ids=str)
-@pytest.mark.parametrize("name", BATCHED)
+@pytest.mark.parametrize("name", representatives(BATCHED))
 def test_no_agent_swallows_nonsense(name, option):
     (wrong,) = option
     with pytest.raises(ValueError, match=wrong):
@@ -345,7 +356,7 @@ def test_bad_input_gets_one_clear_error(call, message):
 @pytest.mark.parametrize(
     "wrong", [feedback(np.nan), feedback(1.0, 3), feedback(1.0, 9)], ids=["NaN", "old", "new"]
 )
-@pytest.mark.parametrize("name", LISTENING)
+@pytest.mark.parametrize("name", of_each_shape(LISTENING))
 def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
     plays = {}
     for disturbed in (False, True):
@@ -360,7 +371,7 @@ def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
     assert plays[True] == plays[False]
 
 
-@pytest.mark.parametrize("name", BATCHED)
+@pytest.mark.parametrize("name", representatives(BATCHED))
 def test_an_agent_asked_before_its_reset_says_so(name):
     with pytest.raises(RuntimeError, match="call reset"):
         agents.make(name, SETTING).act(np.zeros(1))
@@ -371,7 +382,7 @@ def test_an_agent_asked_before_its_reset_says_so(name):
     ["alarms", "assumes_bound", "certified", "feedback_window", "infeasible", "infeasible_since", "refuted"],
 )
 @pytest.mark.parametrize(
-    "name", [name for name in GAUSSIAN if isinstance(resolve_agent(name)(SETTING), Answers)]
+    "name", representatives(name for name in GAUSSIAN if isinstance(resolve_agent(name)(SETTING), Answers))
 )
 def test_what_an_agent_says_of_itself_waits_for_its_first_reset(name, question):
     with pytest.raises(RuntimeError, match="call reset"):
@@ -394,7 +405,7 @@ def test_features_say_what_an_agent_handles():
 
 @pytest.mark.parametrize("form", TABLES)
 @pytest.mark.parametrize(
-    "name", [name for name in GAUSSIAN if hasattr(agents.make(name, SETTING), "posterior")]
+    "name", of_each_shape(name for name in GAUSSIAN if hasattr(agents.make(name, SETTING), "posterior"))
 )
 def test_a_posterior_that_was_kept_stays_as_it_was(name, form):
     env = gym.make("GPBandit-GP-v0", num_arms=20, horizon=6)
@@ -417,7 +428,7 @@ def test_a_posterior_that_was_kept_stays_as_it_was(name, form):
 MODELLING = [name for name in BATCHED if not agents.features(name).constraint and name != "random"]
 
 
-@pytest.mark.parametrize("name", MODELLING)
+@pytest.mark.parametrize("name", of_each_shape(MODELLING))
 def test_what_is_believed_can_be_asked_and_comes_to_what_is_true(name):
     env = gym.make("GPBandit-GP-v0", num_arms=12, noise_std=0.05, horizon=60, function_seed=1)
     seen, _ = env.reset(seed=0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED, seed_for
+from agent_cases import BATCHED, of_each_shape, seed_for
 
 import agents
 from bandit_envs import BanditVectorEnv
@@ -68,20 +68,20 @@ def actions(name: str, further: Callable[[Any], Any] | None, std: float) -> np.n
 
 
 @pytest.mark.filterwarnings("ignore:psi of noisy costs is biased")
-@pytest.mark.parametrize("name", [name for name in CONSTRAINED if name not in SLACK_CHANGES])
+@pytest.mark.parametrize("name", of_each_shape(name for name in CONSTRAINED if name not in SLACK_CHANGES))
 def test_a_cost_that_is_never_violated_changes_no_play(name):
     slack = actions(name, lambda cost: 0.5 * cost - 3.0, std=3.0)
     np.testing.assert_array_equal(slack, actions(name, None, std=0.0))
 
 
 @pytest.mark.filterwarnings("ignore:psi of noisy costs is biased")
-@pytest.mark.parametrize("name", [name for name in CONSTRAINED if name not in COPY_CHANGES])
+@pytest.mark.parametrize("name", of_each_shape(name for name in CONSTRAINED if name not in COPY_CHANGES))
 def test_a_cost_that_is_there_twice_changes_no_play(name):
     twice = actions(name, lambda cost: cost, std=1.0)
     np.testing.assert_array_equal(twice, actions(name, None, std=0.0))
 
 
-@pytest.mark.parametrize("name", COPY_CHANGES)
+@pytest.mark.parametrize("name", of_each_shape(COPY_CHANGES))
 def test_where_it_does_the_docstring_says_so(name):
     text = " ".join((agents.registry.resolve_agent(name).make.__doc__ or "").split())
     assert "twice" in text

@@ -7,7 +7,7 @@ from typing import Any
 
 import gymnasium
 import pytest
-from agent_cases import installed, seed_for, told_for
+from agent_cases import of_each_shape, seed_for, told_for
 
 import agents
 from agents.registry import resolve_agent
@@ -55,12 +55,12 @@ def differs(name: str, seed: int, keywords: Any, options: Any) -> bool:
     return now != later
 
 
-@pytest.mark.parametrize("name", [installed(name) for name in BATCHED if name not in SAID])
+@pytest.mark.parametrize("name", of_each_shape(name for name in BATCHED if name not in SAID))
 def test_who_says_nothing_plays_the_same_whatever_the_horizon(name):
     assert not any(differs(name, 1, keywords, {}) for keywords in (PLAIN, everything(name)))
 
 
-@pytest.mark.parametrize("name", [installed(name) for name in SAID])
+@pytest.mark.parametrize("name", of_each_shape(name for name in SAID))
 def test_who_says_so_plays_otherwise_where_more_rounds_are_expected(name):
     options = OPTIONS.get(name, {})
     problems = [everything(name)] if options else [PLAIN, everything(name)]

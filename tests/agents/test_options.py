@@ -6,7 +6,7 @@ import re
 from inspect import Parameter, signature
 
 import pytest
-from agent_cases import SETTING
+from agent_cases import SETTING, of_each_shape
 
 import agents
 from agents import ModelOptions
@@ -44,7 +44,7 @@ def test_nearly_every_agent_with_a_model_says_what_it_hands_on():
     assert all(resolve_agent(name).make.__module__.startswith("agents.optimisers") for name in vague)
 
 
-@pytest.mark.parametrize("name", HANDING_ON)
+@pytest.mark.parametrize("name", of_each_shape(HANDING_ON))
 def test_an_option_that_is_misspelt_is_found_before_the_call(name):
     assert len(set(known := keywords_of(resolve_agent(name).make))) == len(known)
     path = re.escape(f"of the agent {resolve_agent(name).make.__module__}.")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED, seed_for
+from agent_cases import BATCHED, of_each_shape, seed_for
 
 import agents
 from bandit_envs import BanditVectorEnv
@@ -37,7 +37,7 @@ def regrets(name, problem, order, seed):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", FINITE)
+@pytest.mark.parametrize("name", of_each_shape(FINITE))
 def test_the_mean_regret_does_not_depend_on_the_order_of_the_arms(name):
     frozen = {"horizon": 20, "function_seed": 0}  # else arms are alike in law
     problem = build("composite", SMALL | frozen | seed_for(name))

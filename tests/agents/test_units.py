@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED, LEARNING, REPEATING, seed_for, takes, told_for
+from agent_cases import BATCHED, LEARNING, REPEATING, of_each_shape, seed_for, takes, told_for
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel
 
@@ -138,7 +138,7 @@ def everything(name: str) -> dict[str, Any]:
     return whole | {label: handled[label] for label in handled if label == "box"}
 
 
-@pytest.mark.parametrize("name", [name for name in BATCHED if agents.features(name).finite])
+@pytest.mark.parametrize("name", of_each_shape(name for name in BATCHED if agents.features(name).finite))
 def test_actions_do_not_depend_on_the_units_of_values_and_points(name):
     assert_same(name, "everything", build("composite", SMALL | seed_for(name)), VIEW)
 
@@ -147,7 +147,7 @@ def test_actions_do_not_depend_on_the_units_of_values_and_points(name):
 UNTOLD = [name for name in BATCHED if agents.features(name).finite and not agents.features(name).seed]
 
 
-@pytest.mark.parametrize("name", UNTOLD)
+@pytest.mark.parametrize("name", of_each_shape(UNTOLD))
 def test_nor_where_no_kernel_is_told(name):
     withheld = build("composite", SMALL | {"publish_model": False, "horizon": 32})
     assert_same(name, "everything untold", withheld, VIEW, **told_for(name))
@@ -160,7 +160,12 @@ def law_in(unit: float) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [(name, {}) for name in BATCHED if agents.features(name).delay] + [("gp-agent", {"belief": "censored"})],
+    of_each_shape(
+        [
+            *((name, {}) for name in BATCHED if agents.features(name).delay),
+            ("gp-agent", {"belief": "censored"}),
+        ]
+    ),
 )
 def test_nor_on_the_unit_of_time(name, options):
     hours, seconds, years = (build("gp", SMALL | {"delay": law_in(unit)}) for unit in (1.0, 3600.0, 1e-4 / 3))
@@ -169,39 +174,39 @@ def test_nor_on_the_unit_of_time(name, options):
         np.testing.assert_array_equal(played(name, problem, Units(), **options), plain)
 
 
-@pytest.mark.parametrize("name", REPEATING)
+@pytest.mark.parametrize("name", of_each_shape(REPEATING))
 def test_nor_where_arms_are_held(name):
     assert_same(name, "finite", stages()["finite"], VIEW, repeat=2.0)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", BATCHED)
+@pytest.mark.parametrize("name", of_each_shape(BATCHED))
 def test_nor_with_one_feature_after_the_other(name):
     for label, problem in stages(agents.features(name)).items():
         assert_same(name, label, problem, *MORE_VIEWS)
 
 
-@pytest.mark.parametrize("name", [name for name in LEARNING if takes(name, epoch=4)])
+@pytest.mark.parametrize("name", of_each_shape(name for name in LEARNING if takes(name, epoch=4)))
 def test_nor_where_the_hyperparameters_of_epochs_are_learnt(name):
     assert_same(name, "everything", build("composite", SMALL), Units(2.0**12), refit_every=3, epoch=4)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", LEARNING)
+@pytest.mark.parametrize("name", of_each_shape(LEARNING))
 def test_nor_where_hyperparameters_are_learnt(name):
     for label, problem in everything(name).items():
         assert_same(name, label, problem, VIEW, refit_every=6)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", [name for name in LEARNING if name in UNTOLD])
+@pytest.mark.parametrize("name", of_each_shape(name for name in LEARNING if name in UNTOLD))
 def test_nor_where_no_kernel_is_told_and_it_is_learnt(name):
     withheld = build("composite", SMALL | {"publish_model": False, "horizon": 32})
     assert_same(name, "everything untold", withheld, Units(2.0**12), refit_every=6)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", UNTOLD)
+@pytest.mark.parametrize("name", of_each_shape(UNTOLD))
 def test_nor_with_one_feature_after_the_other_where_no_kernel_is_told(name, monkeypatch):
     monkeypatch.setitem(SMALL, "horizon", 24)
     for label, problem in stages(agents.features(name)).items():
@@ -215,14 +220,14 @@ TWO = {"num_constraints": 2, "constraint_noise_std": 0.1, "horizon": 40}
 
 
 @pytest.mark.filterwarnings(PSI)
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", of_each_shape(CONSTRAINED))
 @pytest.mark.parametrize("kind", ["constrained", "composite"])
 def test_nor_on_the_unit_of_each_cost(name, kind):
     assert_same(name, kind, build(kind, SMALL | TWO | seed_for(name)), OF_EACH)
 
 
 @pytest.mark.filterwarnings(PSI)
-@pytest.mark.parametrize("name", [name for name in CONSTRAINED if agents.features(name).box])
+@pytest.mark.parametrize("name", of_each_shape(name for name in CONSTRAINED if agents.features(name).box))
 def test_nor_on_the_unit_of_each_cost_on_a_box(name):
     assert_same(name, "box", build("constrained", SMALL | TWO | {"continuous": True, "horizon": 12}), OF_EACH)
 
@@ -235,13 +240,13 @@ def test_nor_on_the_unit_of_each_cost_with_named_parts(options):
     assert_same("gp-agent", str(options), changing, OF_EACH, **options)
 
 
-@pytest.mark.parametrize("name", [name for name in CONSTRAINED if name in UNTOLD])
+@pytest.mark.parametrize("name", of_each_shape(name for name in CONSTRAINED if name in UNTOLD))
 def test_nor_on_the_unit_of_each_cost_where_no_model_is_told(name):
     withheld = build("constrained", SMALL | TWO | {"publish_model": False})
     assert_same(name, "untold", withheld, OF_EACH, **told_for(name))
 
 
-@pytest.mark.parametrize("name", [name for name in CONSTRAINED if agents.features(name).seed])
+@pytest.mark.parametrize("name", of_each_shape(name for name in CONSTRAINED if agents.features(name).seed))
 def test_nobody_plays_safely_by_the_reward_s_unit(name):
     setting = replace(
         build("constrained", SMALL | {"safe_seed": True}).draw(1).setting, constraint_prior_std=None

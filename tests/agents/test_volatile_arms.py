@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from agent_cases import of_each_shape
 
 import agents
 from agents.acquisition.incumbents import MaxMean
@@ -58,7 +59,7 @@ def begin(env: BanditEnv, name: str, **options: Any) -> tuple[Any, Any, Any]:
     return agent, seen, info
 
 
-@pytest.mark.parametrize("name", PLAYING)
+@pytest.mark.parametrize("name", of_each_shape(PLAYING))
 def test_arms_that_are_always_there_change_no_play(name):
     if name == "random":
         pytest.skip("it draws among the arms of a mask in another way")
@@ -67,7 +68,7 @@ def test_arms_that_are_always_there_change_no_play(name):
     assert actions(plain, name) == actions(masked, name)
 
 
-@pytest.mark.parametrize("name", PLAYING)
+@pytest.mark.parametrize("name", of_each_shape(PLAYING))
 def test_no_agent_plays_an_arm_that_is_missing(name):
     crowded = {"num_arms": 40, "horizon": 8}  # so that arms are within 0.05 of each other
     problem = volatile(**crowded, availability={"law": "bernoulli", "p": 0.3}, **costs_of(name))
@@ -85,7 +86,7 @@ def costs_of(name: str) -> dict[str, Any]:
     return {"constraints": "gp", "safe_seed": features.seed} if features.constraint else {}
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", of_each_shape(REFUSED))
 def test_an_agent_that_declares_no_availability_is_refused_before_anybody_plays(name):
     progress: list[Any] = []
     with pytest.raises(ValueError, match=rf"agent '{name}': setting must be without volatile arms"):

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from agent_cases import SETTING
+from agent_cases import SETTING, of_each_shape
 from running_notebooks import outputs, run
 from synthetic import result
 
@@ -85,7 +85,7 @@ def test_every_problem_and_its_setting_show_what_they_are(name):
     assert len(repr(problem)) < 4_000
 
 
-@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize("name", of_each_shape(agents.names()))
 def test_every_agent_shows_what_it_plays(name):
     try:
         agent = agents.make(name, SETTING)
@@ -121,9 +121,9 @@ def test_completion_of_agents_offers_every_factory_and_what_is_called_by_hand_an
     assert all(callable(getattr(agents, name)) for name in offered)
 
 
-@pytest.mark.parametrize("name", agents.names())
-def test_every_registered_agent_is_an_attribute_of_agents(name):
-    assert resolve_agent(getattr(agents, name.replace("-", "_"))) == resolve_agent(name)
+def test_every_registered_agent_is_an_attribute_of_agents():
+    for name in agents.names():
+        assert resolve_agent(getattr(agents, name.replace("-", "_"))) == resolve_agent(name)
 
 
 def test_a_rendered_trial_is_shown_as_a_picture_and_as_lines_and_still_is_an_array_and_text():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import references
-from agent_cases import BATCHED, takes
+from agent_cases import BATCHED, of_each_shape, takes
 
 import agents
 from agents.acquisition.robust import DMM
@@ -192,7 +192,7 @@ def test_of_one_environment_the_flag_is_one_word(options):
     assert agent.refuted is False
 
 
-@pytest.mark.parametrize("name", [name for name in BATCHED if takes(name, width=2.0)])
+@pytest.mark.parametrize("name", of_each_shape(name for name in BATCHED if takes(name, width=2.0)))
 def test_who_takes_a_width_takes_amm_and_has_dmm_or_says_who_has(name):
     assert takes(name, width="amm")
     if not takes(name, width="dmm"):

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from agent_cases import of_each_shape
 from box_cases import HERE, SETTING, feed
 from sklearn.gaussian_process.kernels import RBF, Matern
 
@@ -52,7 +53,7 @@ def test_a_box_restricted_to_grid_points_plays_as_the_finite_set(name):
     np.testing.assert_allclose(played["box"], played["finite"], atol=1e-12)
 
 
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", of_each_shape(CONSTRAINED))
 def test_agents_that_handle_constraints_keep_the_rules_on_boxes(name):
     boxes = {"box": build("small-feasible-region", {"horizon": 8, "continuous": True})}
     check_agent(name, boxes, time_limit=120.0)

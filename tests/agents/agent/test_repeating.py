@@ -5,7 +5,7 @@ import math
 import gymnasium as gym
 import numpy as np
 import pytest
-from agent_cases import GAUSSIAN, REPEATING, SETTING
+from agent_cases import GAUSSIAN, REPEATING, SETTING, of_each_shape
 
 import agents
 from agents.acquisition.rules import UCB
@@ -29,13 +29,13 @@ def actions(agent, environment="GPBandit-GP-v0", trials=2, **keywords):
     return result.actions["it"]
 
 
-@pytest.mark.parametrize("name", REPEATING)
+@pytest.mark.parametrize("name", of_each_shape(REPEATING))
 def test_once_is_the_plain_rule(name):
     np.testing.assert_array_equal(actions((name, {"repeat": 1.0})), actions(name))
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("name", REPEATING)
+@pytest.mark.parametrize("name", of_each_shape(REPEATING))
 def test_a_batch_of_holding_trials_equals_the_trials_one_by_one(name, case):
     options, alone = {"repeat": 2.0, "initial": 3}, resolve_agent(name)
     batch = actions((name, options), **CASES[case])
@@ -153,7 +153,7 @@ def test_a_fit_of_hyperparameters_ends_a_hold():
         assert agent.holds.free(t + 1)[0] == (t == 3)
 
 
-@pytest.mark.parametrize("name", sorted({*GAUSSIAN} - {*REPEATING}))
+@pytest.mark.parametrize("name", of_each_shape(sorted({*GAUSSIAN} - {*REPEATING})))
 def test_an_agent_that_must_look_at_every_round_says_so(name):
     with pytest.raises(ValueError, match=r"repeat.* must be 1, got 2"):
         agents.make(name, SETTING, repeat=2.0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from agent_cases import of_each_shape
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
@@ -23,8 +24,8 @@ UNTOLD = Setting(arms=ARMS, horizon=40, max_delay=10)
 BOX = Setting(low=np.zeros(2), high=np.ones(2), horizon=20)
 SEEN = np.zeros(1, dtype=np.float32)
 SAME_PLAYS = [  # factories that play arms without costs, in any unit
-    attribute
-    for attribute, name in by_attribute().items()
+    name
+    for name in by_attribute().values()
     for features in [agents.features(name)]
     if features.finite and not (features.privileged or features.seed or features.aggregated)
     if not resolve_agent(name).missing
@@ -198,12 +199,12 @@ def test_a_unit_in_which_no_variance_is_a_number_is_refused(size):
         agent.update(SEEN, 0, 0.0, info)
 
 
-@pytest.mark.parametrize("name", SAME_PLAYS)
+@pytest.mark.parametrize("name", of_each_shape(SAME_PLAYS))
 def test_factories_that_are_called_directly_play_as_make_does_in_every_unit(name):
     """A setting without a kernel publishes no unit: at 1024 times the unit the same arms are played."""
     setting = replace(UNTOLD, horizon=12)
-    factory, played = getattr(agents, name), []
-    for make in (factory, partial(agents.make, by_attribute()[name])):
+    factory, played = getattr(agents, name.replace("-", "_")), []
+    for make in (factory, partial(agents.make, name)):
         for unit in (1.0, 1024.0):
             agent = make(setting)
             agent.reset(3)

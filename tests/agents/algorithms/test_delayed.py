@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import references
-from agent_cases import GAUSSIAN
+from agent_cases import GAUSSIAN, of_each_shape
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
@@ -201,7 +201,7 @@ def plays_when_told(name, bound):
     return plays, agent
 
 
-@pytest.mark.parametrize("name", [name for name in GAUSSIAN if agents.features(name).delay])
+@pytest.mark.parametrize("name", of_each_shape(name for name in GAUSSIAN if agents.features(name).delay))
 def test_a_lower_bound_of_the_reward_matters_to_agents_that_censor_and_to_no_other(name):
     (plays, agent), (others, _) = plays_when_told(name, -1.0), plays_when_told(name, -7.0)
     assert (plays != others) == isinstance(getattr(agent, "belief", None), Censored)

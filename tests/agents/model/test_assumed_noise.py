@@ -5,7 +5,7 @@ from fractions import Fraction
 import agent_cases
 import numpy as np
 import pytest
-from agent_cases import BATCHED
+from agent_cases import BATCHED, of_each_shape
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
 import agents
@@ -45,7 +45,9 @@ def test_a_noiseless_problem_is_modelled_with_the_floor(deviation):
     assert Model.of(noiseless).noise_variance == pytest.approx(NOISE_FLOOR * deviation**2, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name in BATCHED if agent_cases.takes(name, noise_variance=0.01)])
+@pytest.mark.parametrize(
+    "name", of_each_shape(name for name in BATCHED if agent_cases.takes(name, noise_variance=0.01))
+)
 def test_no_agent_raises_a_noise_variance_unsaid(name):
     with pytest.raises(ValueError, match="noise_variance must be at least"):
         agents.make(name, SETTING, noise_variance=1e-12)
@@ -170,7 +172,9 @@ def test_a_white_term_plays_as_its_noise_does():
     np.testing.assert_array_equal(result.actions["white"], result.actions["told"])
 
 
-@pytest.mark.parametrize("name", [name for name in BATCHED if agent_cases.takes(name, kernel=RBF(0.2))])
+@pytest.mark.parametrize(
+    "name", of_each_shape(name for name in BATCHED if agent_cases.takes(name, kernel=RBF(0.2)))
+)
 def test_no_agent_takes_a_white_term_for_signal(name):
     model = getattr(agents.make(name, SETTING, kernel=RBF(0.2) + WhiteKernel(0.04)), "model", None)
     if model is not None:  # between two sets scikit-learn's WhiteKernel is 0, on the diagonal it is not

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import references
 from agent_cases import LEARNING as LEARNERS
-from agent_cases import takes
+from agent_cases import of_each_shape, takes
 from scipy.optimize import check_grad
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
@@ -314,7 +314,7 @@ def contextual(horizon=14):
 
 
 @pytest.mark.parametrize("source", ["all", pytest.param("arrived", marks=pytest.mark.long)])
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", of_each_shape(LEARNERS))
 def test_a_batch_that_learns_equals_single_trials(name, source):
     options = {"refit_every": 6, "fit_on": source}
     if not takes(name, **options):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agent_cases import EXACT, GAUSSIAN
+from agent_cases import EXACT, GAUSSIAN, of_each_shape
 
 from agents.posteriors import TABLES, PairPosterior, TablePosterior, posterior
 from agents.posteriors import pairs as pairs_module
@@ -238,13 +238,13 @@ def actions(agent, kernel="rbf", horizon=30):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "matern52"])
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", of_each_shape(EXACT))
 def test_agents_play_the_same_on_pairs_and_on_tables(name, kernel):
     pairs, table = (actions((name, {"form": form}), kernel) for form in ("pairs", "factor"))
     np.testing.assert_array_equal(pairs, table)
 
 
-@pytest.mark.parametrize("name", GAUSSIAN)
+@pytest.mark.parametrize("name", of_each_shape(GAUSSIAN))
 def test_a_batch_of_agents_on_pairs_equals_single_ones(name):
     alone = resolve_agent((name, {"form": "pairs"}))
     batch = actions((name, {"form": "pairs"}))

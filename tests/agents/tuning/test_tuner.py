@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from agent_cases import GAUSSIAN, LISTENING
+from agent_cases import GAUSSIAN, LISTENING, of_each_shape
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
@@ -80,7 +80,7 @@ def test_minimising_asks_what_maximising_the_negative_asks(name):
     assert up.best.parameters == down.best.parameters
 
 
-@pytest.mark.parametrize("agent", [name for name in GAUSSIAN if name in LISTENING])
+@pytest.mark.parametrize("agent", of_each_shape(name for name in GAUSSIAN if name in LISTENING))
 def test_standardised_values_have_no_unit(agent):
     plain, other = (Tuner(SMALL, agent=agent, seed=2, budget=20) for _ in range(2))
     assert run(plain, score, 8, workers=2) == run(other, lambda p: 7e3 + 1e3 * score(p), 8, workers=2)
@@ -99,7 +99,7 @@ CONSTRAINED = [  # but for those who need to be told where costs are kept
 ]
 
 
-@pytest.mark.parametrize("agent", [None, *CONSTRAINED])
+@pytest.mark.parametrize("agent", [None, *of_each_shape(CONSTRAINED)])
 @pytest.mark.parametrize(("unit", "of_costs"), [(1e3, 1e3), (1.0, 1e3), (1.0, 1e-3)])
 def test_nor_have_costs(agent, unit, of_costs):
     def asked(unit, of_costs):

@@ -3,7 +3,7 @@
 import agent_cases
 import numpy as np
 import pytest
-from agent_cases import BATCHED
+from agent_cases import BATCHED, of_each_shape
 
 import agents
 from agents.model.model import Model
@@ -60,7 +60,9 @@ def test_a_factor_of_beta_is_positive(name, scale):
         make_width(name, MODEL, 0.1, beta_scale=scale)
 
 
-@pytest.mark.parametrize("name", [name for name in BATCHED if agent_cases.takes(name, width="rkhs")])
+@pytest.mark.parametrize(
+    "name", of_each_shape(name for name in BATCHED if agent_cases.takes(name, width="rkhs"))
+)
 def test_theorem_3_is_used_with_a_true_bound_on_the_gain_whoever_uses_it(name):
     agent = agents.make(name, SETTING, width="rkhs")
     width: Width = getattr(agent, "rule", agent).width

@@ -8,6 +8,7 @@ from dataclasses import replace
 import gymnasium as gym
 import numpy as np
 import pytest
+from agent_cases import of_each_shape
 from cases import BY_HAND, Case
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
@@ -74,7 +75,7 @@ def test_deviations_of_the_noise_are_not_told():
     assert "feedback_std" not in env.step(0)[4]
 
 
-@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize("name", of_each_shape(agents.names()))
 def test_agents_that_need_to_know_whose_it_is_are_refused(name):
     handled = agents.features(name).aggregated
     if handled:

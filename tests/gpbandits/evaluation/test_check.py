@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED, seed_for
+from agent_cases import BATCHED, of_each_shape, seed_for
 
 import agents
 from agents.registry import resolve_agent
@@ -61,7 +61,7 @@ class Learner(Careful):
 # --- agents that pass ---
 
 
-@pytest.mark.parametrize("name", [name for name in BATCHED if agents.features(name).finite])
+@pytest.mark.parametrize("name", of_each_shape(name for name in BATCHED if agents.features(name).finite))
 def test_every_registered_agent_passes_with_all_features_at_once(name, monkeypatch):
     monkeypatch.setitem(SMALL, "horizon", 12)  # for speed
     check_agent(name, {"everything": build("composite", SMALL | seed_for(name))})

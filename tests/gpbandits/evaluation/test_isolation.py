@@ -13,7 +13,7 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 import pytest
-from agent_cases import GAUSSIAN, LISTENING
+from agent_cases import GAUSSIAN, LISTENING, of_each_shape
 from players import FirstArm
 
 from bandit_envs.problem.simulator import SingleSimulator
@@ -64,7 +64,7 @@ class Failing(FirstArm):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", [name for name in GAUSSIAN if name in LISTENING])
+@pytest.mark.parametrize("name", of_each_shape(name for name in GAUSSIAN if name in LISTENING))
 def test_an_isolated_agent_plays_the_same(name):
     apart, here = apart_and_here("GPBandit-GP-v0", [name], trials=2, env_kwargs=SMALL)
     np.testing.assert_array_equal(apart.actions[name], here.actions[name])

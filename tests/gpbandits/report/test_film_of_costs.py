@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED
+from agent_cases import BATCHED, of_each_shape
 
 import agents
 from bandit_envs.rendering.picture import draw
@@ -20,7 +20,7 @@ def last_scene(name, **options):
     return Scene.of(env.unwrapped.simulator, player), player
 
 
-@pytest.mark.parametrize("name", [name for name in BATCHED if agents.features(name).constraint])
+@pytest.mark.parametrize("name", of_each_shape(name for name in BATCHED if agents.features(name).constraint))
 def test_the_posteriors_of_reward_and_costs_come_near_both_truths_where_it_was_played(name):
     scene, _ = last_scene(name)
     if name in SILENT:
