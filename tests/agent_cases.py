@@ -74,12 +74,10 @@ def shape(name: str) -> tuple[Any, ...]:
     """Return what agents of the same factory shape share.
 
     It is the class of the agent on a finite set and on a box, the features of problems that it handles, and
-    whether it draws functions; the module of the factory for those that play one trial after another.
+    whether it draws functions.
     """
     handled = agents.features(name)
     features = (handled.delay, handled.context, handled.constraint, handled.change)
-    if not resolve_agent(name).batched:
-        return resolve_agent(name).make.__module__, features
     return type(_made(name, WITH_ALL)), type(_made(name, BOX)), features, draws_functions(name)
 
 
@@ -93,6 +91,8 @@ def _made(name: str, setting: Setting) -> Any:
 def of_each_shape(cases: Iterable[Any]) -> list[Any]:
     """Mark cases of agents as long, but for the first of each factory shape.
 
+    Learners of other libraries play one trial after another and take their time: all of them are long.
+
     Args:
         cases: names, or tuples of a name and more; among them shapes are counted for each "more" by itself.
     """
@@ -100,9 +100,9 @@ def of_each_shape(cases: Iterable[Any]) -> list[Any]:
     marked = []
     for case in cases:
         name, *more = case if isinstance(case, tuple) else (case,)
-        kind = (shape(name), repr(more))
-        marks = [*installed(name).marks, *([pytest.mark.long] if kind in met else [])]
-        marked.append(pytest.param(name, *more, marks=marks))
+        kind = (shape(name), repr(more)) if resolve_agent(name).batched else None
+        marks = [pytest.mark.long] if kind is None or kind in met else []
+        marked.append(pytest.param(name, *more, marks=[*marks, *installed(name).marks]))
         met.add(kind)
     return marked
 

@@ -64,6 +64,38 @@ def box_of(env_id: str) -> Problem | None:
         return None
 
 
+@cache
+def kind_of(env_id: str) -> tuple[Any, ...]:
+    """Return the kind of problem of an id, or the id where its data are not here."""
+    name = gym.spec(env_id).kwargs["problem"]
+    return features_of(build(name, {})) if all(map(find, data_files(name))) else (env_id,)
+
+
+def features_of(problem: Problem) -> tuple[Any, ...]:
+    """Return the class of the law of the reward, and which features there are."""
+    law, setting = problem.reward, problem.setting()
+    while hasattr(law, "law"):  # of which it is derived
+        law = law.law
+    several = problem.decisions.num_contexts > 1
+    features = (several, setting.num_constraints > 0, setting.may_change, setting.max_delay > 0)
+    return type(law), features, setting.volatile, problem.play_costs.is_free
+
+
+def of_each_kind(cases: list[Any]) -> list[Any]:
+    """Mark cases as long, but for the first of each kind of problem with the same further keywords."""
+    met: set[Any] = set()
+    marked = []
+    for each in cases:
+        case: Case = each.values[0]
+        registered = isinstance(case.environment, str)
+        kind = kind_of(case.environment) if registered else features_of(case.environment)
+        kind += tuple(case.keywords)
+        long = [pytest.mark.long] if kind in met else []
+        marked.append(pytest.param(case, id=each.id, marks=[*each.marks, *long]))
+        met.add(kind)
+    return marked
+
+
 def is_plain(problem: Problem) -> bool:
     """Whether one function holds for all rounds, and every point is feasible."""
     return not (problem.constraints or problem.setting().may_change or problem.decisions.num_contexts > 1)
@@ -126,8 +158,8 @@ BY_HAND = {
     ),
 }
 
-GRIDS = [of_id(env_id, horizon=30) for env_id in registered_ids()]
-DELAYED = [of_id(env_id, ", delayed", horizon=30, delay=POISSON) for env_id in registered_ids()]
+GRIDS = of_each_kind([of_id(env_id, horizon=30) for env_id in registered_ids()])
+DELAYED = of_each_kind([of_id(env_id, ", delayed", horizon=30, delay=POISSON) for env_id in registered_ids()])
 BOXES = [env_id for env_id in registered_ids() if box_of(env_id)]
 # A reset searches the optimum of every segment: in boxes that change, the problems by hand have fewer.
 STILL_BOXES = [env_id for env_id in BOXES if not box_of(env_id).setting().may_change]  # type: ignore[union-attr]
@@ -144,7 +176,7 @@ def quick_box(env_id: str) -> Any:
     return of_id(env_id, ", box", horizon=40, continuous=True, **keywords)
 
 
-IN_BOXES = [quick_box(env_id) for env_id in STILL_BOXES]
+IN_BOXES = of_each_kind([quick_box(env_id) for env_id in STILL_BOXES])
 COMPOSED = [pytest.param(Case(problem, {}), id=name) for name, problem in BY_HAND.items()]
 CASES = [*GRIDS, *DELAYED, *IN_BOXES, *COMPOSED]
 

@@ -11,7 +11,6 @@ from agent_cases import of_each_shape, seed_for, told_for
 from subsets import FEATURES, SUBSETS
 
 import agents
-from agents.registry import resolve_agent
 from gpbandits import Result, evaluate
 from gpbandits.evaluation.statistics import paired_difference
 
@@ -21,18 +20,7 @@ FEATURE = {"delay": "delay", "context": "context", "changes": "change", "constra
 LATE = {"law": "poisson", "mean": 5}
 HANDLED = {name: agents.features(name) for name in agents.names()}
 LEARNERS = [name for name in HANDLED if name != "random"]  # which looks at nothing
-LONG = pytest.mark.long
 Alter = Callable[[Any], Any]
-
-
-def marked(cases: Any) -> list[Any]:
-    """Cases of each shape; learners of other libraries take their time, one trial after another."""
-    return [
-        pytest.param(
-            *case.values, marks=case.marks if resolve_agent(case.values[0]).batched else (*case.marks, LONG)
-        )
-        for case in of_each_shape(cases)
-    ]
 
 
 def handlers(feature: str) -> list[str]:
@@ -40,7 +28,7 @@ def handlers(feature: str) -> list[str]:
 
 
 def each_handler(feature: str) -> Any:
-    return pytest.mark.parametrize("name", marked(handlers(feature)))
+    return pytest.mark.parametrize("name", of_each_shape(handlers(feature)))
 
 
 def handled(name: str, off: dict[str, None]) -> bool:
@@ -59,7 +47,7 @@ def played(specs: Any, trials: int = 2, **keywords: Any) -> Result:
 
 @pytest.mark.parametrize(
     ("name", "off"),
-    marked((name, off) for off in SUBSETS for name in HANDLED if handled(name, off)),
+    of_each_shape((name, off) for off in SUBSETS for name in HANDLED if handled(name, off)),
     ids=lambda case: case if isinstance(case, str) else f"without {', '.join(case) or 'nothing'}",
 )
 def test_every_agent_runs_on_every_subset_of_features_that_it_handles(name, off):

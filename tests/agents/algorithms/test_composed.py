@@ -238,6 +238,7 @@ def test_censored_keeps_the_window_and_bound_it_is_given():
     assert (agent.belief.window, agent.belief.reward_bound) == (4, 2.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("restart", SHARED)
 def test_the_default_threshold_has_the_stated_rate_of_false_alarms(restart):
     keywords = {**OFF, "changes": {"law": "at", "rounds": []}, "num_arms": 50, "horizon": 400}
@@ -247,6 +248,7 @@ def test_the_default_threshold_has_the_stated_rate_of_false_alarms(restart):
     assert runs <= 14  # 6 are expected; more than 14 in 60 would happen once in a thousand
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("restart", SHARED)
 def test_the_rate_of_false_alarms_is_shared_by_the_reward_and_all_costs(restart):
     keywords = {**OFF, "changes": {"law": "at", "rounds": []}, "num_arms": 50, "horizon": 400}
