@@ -3,6 +3,8 @@ PYTHON ?= python3
 STUDY ?= examples/studies/demo.toml
 OUT ?= results/demo
 PYTEST_ARGS ?= -n 2
+# Neither tests of many trials nor further agents of a shape of which one is tested.
+QUICK := not (long or further)
 # Kernels of OpenBLAS that every processor of its kind can run and hardly any takes by itself.
 CORETYPE ?= $(if $(filter arm64 aarch64,$(shell uname -m)),ARMV8,Nehalem)
 
@@ -14,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-data test-long test-numerics lint format benchmark clean
+.PHONY: help demo quick test test-data test-long test-numerics lint format benchmark clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,14 +24,19 @@ help: ## List the targets
 demo: .venv/.installed-eval ## Run the demo study: STUDY=examples/studies/demo.toml OUT=results/demo
 	$(BIN)/gpbandits run $(STUDY) --out $(OUT)
 
+quick: .venv/.installed-dev ## Run the tests of a room and the contracts of six agents: ROOM=agents/widths
+	$(BIN)/pytest $(PYTEST_ARGS) -m "$(QUICK)" tests/$(or $(ROOM),$(error name a room: make quick ROOM=agents/widths))
+	$(BIN)/pytest $(PYTEST_ARGS) -m "typical and $(QUICK)" tests/agents/test_every_agent.py
+
 test: lint ## Check format, lint, imports and types, then run all tests but the long ones
-	$(BIN)/pytest $(PYTEST_ARGS) -m "not long"
+	$(BIN)/pytest $(PYTEST_ARGS) -m "$(QUICK)"
 
 test-data: .venv/.installed-dev ## Run the tests of measurements that `make test` skips where they are absent
 	$(BIN)/pytest $(PYTEST_ARGS) -m "data and not long"
 
 test-long: .venv/.installed-dev ## Run the long tests: many trials, many rounds, whole installations
-	$(BIN)/pytest -m long # one after another: they start, count and kill processes
+	$(BIN)/pytest $(PYTEST_ARGS) --dist loadfile -m "(long or further) and not alone"
+	$(BIN)/pytest -m "(long or further) and alone" # one after another: they start, count and kill processes
 
 test-numerics: .venv/.installed-dev ## Run the numerical tests as another processor rounds: CORETYPE=Haswell
 	OPENBLAS_CORETYPE=$(CORETYPE) $(BIN)/pytest $(PYTEST_ARGS) -m "numerics and not long"

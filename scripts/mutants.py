@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
+QUICK = "not (long or further)"
 COPIED = (
     "agents",
     "bandit_envs",
@@ -190,7 +191,7 @@ def found(mutant: Mutant, copy: Path) -> bool:
     file = copy / mutant.path
     right = file.read_text(encoding="utf-8")
     file.write_text(right.replace(mutant.right, mutant.wrong), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", f"tests/{mutant.room}", "-q", "-x", "-m", "not long"]
+    command = [sys.executable, "-m", "pytest", f"tests/{mutant.room}", "-q", "-x", "-m", QUICK]
     run = subprocess.run(command, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True)
     file.write_text(right, encoding="utf-8")
     if run.returncode > 1:

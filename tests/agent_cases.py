@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
@@ -89,9 +90,10 @@ def _made(name: str, setting: Setting) -> Any:
 
 
 def of_each_shape(cases: Iterable[Any]) -> list[Any]:
-    """Mark cases of agents as long, but for the first of each factory shape.
+    """Mark cases of agents as further ones, but for the first of each factory shape.
 
-    Learners of other libraries play one trial after another and take their time: all of them are long.
+    Those of the most frequent shapes are typical. Learners of other libraries play one trial after another
+    and take their time: all of them are long.
 
     Args:
         cases: names, or tuples of a name and more; among them shapes are counted for each "more" by itself.
@@ -100,11 +102,22 @@ def of_each_shape(cases: Iterable[Any]) -> list[Any]:
     marked = []
     for case in cases:
         name, *more = case if isinstance(case, tuple) else (case,)
-        kind = (shape(name), repr(more)) if resolve_agent(name).batched else None
-        marks = [pytest.mark.long] if kind is None or kind in met else []
-        marked.append(pytest.param(name, *more, marks=[*marks, *installed(name).marks]))
-        met.add(kind)
+        marks = [*installed(name).marks]
+        if not resolve_agent(name).batched:
+            marks.append(pytest.mark.long)
+        elif (kind := (shape(name), repr(more))) in met:
+            marks.append(pytest.mark.further)
+        else:
+            met.add(kind)
+            marks += [pytest.mark.typical] if shape(name) in frequent_shapes() else []
+        marked.append(pytest.param(name, *more, marks=marks))
     return marked
+
+
+@cache
+def frequent_shapes() -> set[Any]:
+    """Return the six shapes that most agents have."""
+    return {each for each, _ in Counter(map(shape, BATCHED)).most_common(6)}
 
 
 def representatives(names: Iterable[str]) -> list[str]:

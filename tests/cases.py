@@ -82,7 +82,7 @@ def features_of(problem: Problem) -> tuple[Any, ...]:
 
 
 def of_each_kind(cases: list[Any]) -> list[Any]:
-    """Mark cases as long, but for the first of each kind of problem with the same further keywords."""
+    """Mark cases as further ones, but for the first of each kind of problem with the same keywords."""
     met: set[Any] = set()
     marked = []
     for each in cases:
@@ -90,8 +90,8 @@ def of_each_kind(cases: list[Any]) -> list[Any]:
         registered = isinstance(case.environment, str)
         kind = kind_of(case.environment) if registered else features_of(case.environment)
         kind += tuple(case.keywords)
-        long = [pytest.mark.long] if kind in met else []
-        marked.append(pytest.param(case, id=each.id, marks=[*each.marks, *long]))
+        further = [pytest.mark.further] if kind in met else []
+        marked.append(pytest.param(case, id=each.id, marks=[*each.marks, *further]))
         met.add(kind)
     return marked
 

@@ -24,6 +24,9 @@ MARKERS = (
     "needs_data(*files): skip where a public data file is neither in $GPBANDITS_DATA nor cached",
     "data: what needs such files; `make test-data` runs it",
     "long: many trials, many rounds or whole installations; `make test-long` runs them, `make test` does not",
+    "further: one more agent of a factory shape or environment of a kind; `make test` leaves them out too",
+    "typical: one of six agents, whose shapes most agents have; `make quick` runs their contracts",
+    "alone: starts, counts or kills processes; `make test-long` runs these one after another",
     "numerics: what another processor rounds otherwise; `make test-numerics` runs them as on another one",
 )
 # The folders of tests whose results rest on linear algebra.
@@ -31,6 +34,12 @@ NUMERICS = (
     *("agents/acquisition", "agents/agent", "agents/beliefs", "agents/box", "agents/kernels"),
     *("agents/model", "agents/objectives", "agents/posteriors", "agents/restarts", "agents/widths"),
     *("bandit_envs/kernels", "bandit_envs/laws", "bandit_envs/problem", "gpbandits/theory"),
+)
+# The rooms and files whose long tests nothing else may run beside.
+ALONE = (
+    *("project", "gpbandits/board", "gpbandits/commands", "gpbandits/experiments", "gpbandits/optuna"),
+    *("gpbandits/evaluation/test_isolation", "bandit_envs/environment/test_vector_libraries"),
+    *("agents/tuning/test_optimise", "agents/test_memory_a_round"),
 )
 
 
@@ -50,6 +59,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         room = item.path.relative_to(HERE).as_posix()
         if room.startswith(NUMERICS):
             item.add_marker(pytest.mark.numerics)
+        if room.startswith(ALONE):
+            item.add_marker(pytest.mark.alone)
         if any(marker.args for marker in item.iter_markers("needs_data")):
             item.add_marker(pytest.mark.data)
 

@@ -141,7 +141,7 @@ def all_parts():
     for (i, restart), (j, constraint) in product(enumerate(RESTARTS), enumerate(CONSTRAINTS)):
         for k, belief in enumerate(BELIEFS):
             in_turn = k == (i + j) % len(BELIEFS)
-            yield pytest.param(belief, constraint, restart, marks=() if in_turn else pytest.mark.long)
+            yield pytest.param(belief, constraint, restart, marks=() if in_turn else pytest.mark.further)
 
 
 @pytest.mark.parametrize(("belief", "constraint", "restart"), [*all_parts()])

@@ -237,6 +237,7 @@ def gone(process):
     return False
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="this system does not list processes")
 @pytest.mark.parametrize("end", ["terminate", "kill"])
 def test_the_run_that_a_board_began_ends_with_it(end, tmp_path):
