@@ -5,7 +5,7 @@
     python scripts/mutants.py --check            # only that every text to replace is there, once
 
 An error is written into a copy of the checkout, and the room's mirror folder of tests is run there until one
-fails. Errors that no test finds are printed, and the exit code is 1.
+fails, first those of the module's own name. Who found it is printed, or that it survives, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -186,17 +186,22 @@ def missing() -> list[Mutant]:
     return [each for each in MUTANTS if (ROOT / each.path).read_text(encoding="utf-8").count(each.right) != 1]
 
 
-def found(mutant: Mutant, copy: Path) -> bool:
-    """Whether a quick test of the room fails with the error."""
+def finder(mutant: Mutant, copy: Path) -> str:
+    """Return the first quick test of the room that fails with the error, or nothing."""
     file = copy / mutant.path
     right = file.read_text(encoding="utf-8")
     file.write_text(right.replace(mutant.right, mutant.wrong), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", f"tests/{mutant.room}", "-q", "-x", "-m", QUICK]
-    run = subprocess.run(command, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True)
+    likely = (copy / "tests" / mutant.room).rglob(f"test_{file.stem}.py")
+    tests = [*map(str, likely), f"tests/{mutant.room}"]
+    command = [sys.executable, "-m", "pytest", *tests, "-q", "-x", "-m", QUICK]
+    run = subprocess.run(
+        command, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True, text=True
+    )
     file.write_text(right, encoding="utf-8")
     if run.returncode > 1:
-        raise RuntimeError(run.stdout.decode()[-2000:])
-    return run.returncode == 1
+        raise RuntimeError(run.stdout[-2000:])
+    failed = [line for line in run.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failed[0].split(" - ")[0] if run.returncode else ""
 
 
 def main() -> int:
@@ -218,9 +223,9 @@ def main() -> int:
             copy(ROOT / name, Path(folder) / name)
         for mutant in MUTANTS:
             if mutant.room.startswith(chosen.room):
-                ok = found(mutant, Path(folder))
-                survivors += [] if ok else [mutant]
-                print("found   " if ok else "SURVIVES", mutant.path, mutant.right, flush=True)
+                by = finder(mutant, Path(folder))
+                survivors += [] if by else [mutant]
+                print(by or "SURVIVES", f"{mutant.path}: {mutant.right}", sep="  ", flush=True)
     print(f"{len(survivors)} survive")
     return int(bool(survivors))
 
