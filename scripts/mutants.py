@@ -5,7 +5,8 @@
     python scripts/mutants.py --check            # only that every text to replace is there, once
 
 An error is written into a copy of the checkout, and the room's mirror folder of tests is run there until one
-fails, first those of the module's own name. Who found it is printed, or that it survives, and the exit code is 1.
+fails, first those of the module's own name. Printed is which test fails, or that the error survives; then the
+exit code is 1.
 """
 
 from __future__ import annotations
