@@ -11,7 +11,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..model.rounds import PENDING, ByRound, Rows
 
 COLLECTED, UNPLAYED = -1, -2  # in the place of the point of a pending play
-NOTHING = np.empty(0, dtype=np.int64)
+NO_ROUNDS = np.empty(0, dtype=np.int64)
 
 
 class Book:
@@ -28,7 +28,7 @@ class Book:
     def __init__(self, num_trials: int, horizon: int, num_costs: int | None = None):
         self.rounds = 0
         self.since: Ints | None = None  # first round of each trial whose feedback is not stale; None is 0
-        self.recalled = [NOTHING] * num_trials  # older rounds of each trial that count again
+        self.recalled = [NO_ROUNDS] * num_trials  # older rounds of each trial that count again
         self.weighted = False  # whether a play's own noise was ever published
         self._pending = np.full((horizon, num_trials), UNPLAYED)  # points, (T, B)
         self._always = np.zeros(num_trials, dtype=np.int64)
@@ -86,10 +86,9 @@ class Book:
         """Return which plays, (n,) each, are not stale."""
         return rounds >= self._begun[trial]
 
-    def begin(self, trial: Ints, first: Ints, recalled: Sequence[Ints] | None = None) -> None:
-        """Let only plays from a round of each on, (n,), count in some trials, (n,), and some older rounds."""
-        older = [NOTHING] * len(trial) if recalled is None else recalled
-        for i, rounds in zip(trial.tolist(), older, strict=True):
+    def begin(self, trial: Ints, first: Ints, recalled: Sequence[Ints]) -> None:
+        """Let plays of some trials, (n,), count from a round of each on, (n,), and in recalled rounds."""
+        for i, rounds in zip(trial.tolist(), recalled, strict=True):
             self.recalled[i] = rounds
         since = self._begun.copy()
         since[trial] = first

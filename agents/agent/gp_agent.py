@@ -30,7 +30,7 @@ from ..protocol import Shown
 from ..restarts.base import Never, Restart
 from ..validation import require_reset, require_trials, seeds_of
 from .assumptions import Given
-from .book import Book
+from .book import NO_ROUNDS, Book
 from .candidates import ArmsView
 from .generators import Resumable, Streams, build
 from .queries import Answers, Declared
@@ -212,25 +212,21 @@ class GPAgent(Answers, Resumable, Shown):
         if revision is not NOTHING:
             self._revise(revision)
         if len(restarted := self.restart.end_round(self.round, info)):
-            self._start_over(restarted)
+            self.forget(restarted, kept=True)
         if self.assumptions.may_change:
             self.remodel(self.assumptions.after(self))
 
-    def _start_over(self, trial: Ints) -> None:
-        kept_from, recalled = self.restart.kept_from, self.restart.recalled
-        first = None if kept_from is None or not self._learns_again else kept_from[trial]
-        older = None if first is None or recalled is None else [recalled[i] for i in trial.tolist()]
-        self.forget(trial, first, older)
-
-    def forget(self, trial: Ints, first: Ints | None = None, recalled: Sequence[Ints] | None = None) -> None:
+    def forget(self, trial: Ints, kept: bool = False) -> None:
         """Begin anew in some trials, as after a reset; feedback of their earlier plays is stale.
 
         Args:
             trial: (n,) ascending.
-            first: rounds from which plays count again, (n,); None is none of them.
-            recalled: older rounds of each trial whose plays count again too; None is none of them.
+            kept: True where plays that the restart keeps or recalls count again.
         """
-        begun = np.full(len(trial), self.round) if first is None else first
+        kept_from = self.restart.kept_from if kept and self._learns_again else None
+        older = None if kept_from is None else self.restart.recalled
+        begun = np.full(len(trial), self.round) if kept_from is None else kept_from[trial]
+        recalled = [NO_ROUNDS if older is None else older[i] for i in trial.tolist()]
         for part in (self.belief, self.incumbent, self.restart):
             part.forget(trial)
         if self._opening is not None:
@@ -241,10 +237,8 @@ class GPAgent(Answers, Resumable, Shown):
         if self.holds is not None:
             self.holds.end(trial)
         self.book.begin(trial, begun, recalled)
-        self.t[trial] = 1 + self.round - begun
-        if recalled is not None:
-            self.t[trial] += np.array([len(rounds) for rounds in recalled])
-        if first is not None:
+        self.t[trial] = 1 + self.round - begun + np.array([len(rounds) for rounds in recalled])
+        if kept_from is not None:
             self._learn_again(trial)
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
