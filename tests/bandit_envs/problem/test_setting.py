@@ -192,6 +192,14 @@ def test_norm_and_noise_of_the_rkhs_problem_are_all_that_any_id_tells_of_a_trial
     assert redrawn(build(name, {"horizon": 20, **FEATURES["delayed"]})) == told
 
 
+@pytest.mark.parametrize("name", ["rkhs", "hard", "gp"])
+def test_a_norm_that_is_given_is_published(name):
+    given = {} if name == "hard" else {"rkhs_norm": 2.0}
+    keywords = {"function": "rkhs"} if name == "gp" else {}
+    problem = build(name, {"horizon": 20, "num_arms": 30, "noise_std": 0.1, **given, **keywords})
+    assert problem.draw(0).setting.rkhs_bound == pytest.approx(problem.reward.norm_bound)
+
+
 def test_the_papers_bound_is_declared_as_a_fact_of_the_trial():
     for name in ("gp", "rkhs"):
         problem = build(name, {"horizon": 20, "num_arms": 30, "rkhs_bound": "paper"})
