@@ -18,13 +18,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar, Union, Unpack, get_args,
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    LARGEST_COUNT,
-    ArgumentError,
-    hint,
-    is_integer,
-    shown,
-)
+from bandit_envs.basics.arguments import LARGEST_COUNT, ArgumentError, hint, is_integer, shown
 
 from .validation import ONE_A_TRIAL, require_one_a_trial
 
@@ -58,7 +52,6 @@ def require_taken(
 
     Args:
         takes: by its signature, and by the TypedDict of its `**options`; one of another annotation takes all.
-        given: names.
         role: of what is made, for the message: "the agent ".
         reserved: arguments that are no options.
     """
@@ -78,7 +71,6 @@ def require_annotated(
     Args:
         takes: a function, a class or a partial of one. Annotations of other kinds than ours allow anything.
             What it hands on is checked where it has its default.
-        given: to it, by keyword.
         num_trials: B, of which an array of one number a trial has as many; None if it is not known.
     """
     annotations = _annotations(takes)

@@ -40,38 +40,26 @@ class Always:
     rule: Rule
 
     def __call__(self, model: Model) -> Rule:
-        """Return the rule."""
         return self.rule
 
 
 @dataclass(frozen=True)
 class WithWidth:
-    """Builder of a rule whose width follows from the model.
-
-    Args:
-        rule: builds the rule from its width.
-        width_of: builds the width from the model.
-    """
+    """Builder of a rule whose width follows from the model."""
 
     rule: Callable[[Width], Rule]
     width_of: Callable[[Model], Width]
 
     def __call__(self, model: Model) -> Rule:
-        """Return the rule with the model's width."""
         return self.rule(self.width_of(model))
 
 
 @dataclass(frozen=True)
 class WithMargin:
-    """Builder of a rule with a least improvement xi, which is stated without a unit.
+    """Builder of a rule with a least improvement xi, which is stated without a unit."""
 
-    Args:
-        rule: builds the rule from the improvement in units of the reward.
-        xi: the improvement in prior stds.
-    """
-
-    rule: Callable[[PerTrial], Rule]
-    xi: PerTrial
+    rule: Callable[[PerTrial], Rule]  # builds the rule from the improvement in units of the reward
+    xi: PerTrial  # the improvement in prior stds
 
     def __post_init__(self) -> None:
         require_not_negative("xi", self.xi, "it is the least improvement that counts, in prior stds")
@@ -98,7 +86,6 @@ class Among:
         return getattr(self.rule, "unitless", False)
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return the scores, (B, A)."""
         return np.where(candidates.active, self.rule(candidates), -np.inf)
 
 
@@ -121,7 +108,6 @@ class Starting:
         return getattr(self.then, "draws", False)
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return the scores of the rule of each trial's round, (B, A)."""
         early = candidates.t <= self.rounds
         if not early.any():
             return self.then(candidates)
@@ -161,8 +147,6 @@ def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeR
         rule: a name in `RULES`, or a `Rule`: any callable that turns `Candidates` into scores, (B, A).
         width: of "ucb", "thompson" and "random-ucb": "improved", or a width of `make_width`. It must be left
             out with other rules, which have none or their own.
-        delta: failure probability of the width.
-        options: of a named rule.
     """
     require_probability("delta", delta)
     left_out = isinstance(width, str) and width == IMPROVED

@@ -127,7 +127,6 @@ class FeasibleImprovement:
     incumbent: float | None
 
     def __call__(self, believed: Prediction) -> Floats:
-        """Return scores, (A,)."""
         probability = log_feasibility(believed)
         if self.incumbent is None:
             return probability
@@ -151,7 +150,6 @@ class FeasibleMean:
     """mu_f where all mu_j <= 0, minus infinity elsewhere: the mean of arms believed to be feasible."""
 
     def __call__(self, believed: Prediction) -> Floats:
-        """Return scores, (A,)."""
         return np.where(believed_feasible(believed), believed.mean[0], -np.inf)
 
 
@@ -160,7 +158,6 @@ class Indifferent:
     """Constant score: ties are broken at random."""
 
     def __call__(self, believed: Prediction) -> Floats:
-        """Return zeros, (A,)."""
         return np.zeros(believed.mean.shape[1])
 
 
@@ -190,7 +187,6 @@ class GittinsIndex:
     """
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return indices in the units of the reward, (B, A)."""
         mean, std = candidates.mean, candidates.std
         return gittins_index(mean, std, np.broadcast_to(candidates.price, mean.shape))
 

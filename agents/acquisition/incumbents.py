@@ -41,7 +41,6 @@ class NoIncumbent:
         self._zero = np.zeros(num_trials)
 
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
-        """Return zeros, (B,)."""
         return self._zero
 
     def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
@@ -58,7 +57,6 @@ class MaxMean(NoIncumbent):
     """
 
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
-        """Return the largest mean, (B,)."""
         played = belief.centre.count_at(belief.cells(context)) > 0
         largest = np.where(played, mean, -np.inf).max(axis=1)
         return np.where(largest > -np.inf, largest, belief.prior_mean_at(context).max(axis=1))
@@ -72,7 +70,6 @@ class BestValue(NoIncumbent):
         self._num_arms = decisions.num_arms
 
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
-        """Return the best value, (B,)."""
         best = self._best[belief.rows, context]
         return np.where(np.isfinite(best), best, belief.prior_mean_at(context).max(axis=1))
 
@@ -102,7 +99,6 @@ def improvable(name: str | None, setting: Setting) -> type[NoIncumbent]:
     Args:
         name: in `INCUMBENTS`, or "noisy" on a box without contexts; None is "noisy" there, and "max_mean"
             elsewhere.
-        setting: decides whether this is a box without contexts.
     """
     noisy = setting.continuous and not setting.has_contexts
     if name == NOISY and not noisy:

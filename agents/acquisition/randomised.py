@@ -41,7 +41,6 @@ class IRGPUCB:
     draws: ClassVar[bool] = True
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return scores in the units of the reward, (B, A)."""
         return candidates.mean + self._width(candidates)[:, None] * candidates.std
 
     def slopes(self, candidates: Candidates) -> Slopes:
@@ -114,7 +113,6 @@ class OfSize:
             )
 
     def __call__(self, model: Model) -> IRGPUCB:
-        """Return the rule."""
         if self.size == "compact":
             return IRGPUCB(_compact_size(model))
         own = ON_BOX if model.setting.continuous else model.setting.decisions.num_arms

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Protocol
 
 import numpy as np
 
@@ -44,7 +44,6 @@ class DMM:
         require_probability("delta", self.delta)
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return scores in the units of the reward, (B, A)."""
         each = (
             mean + (self.width(fit, candidates.gain) + candidates.bias)[:, None] * std
             for fit, mean, std in candidates.ridges
@@ -70,17 +69,8 @@ def dmm(model: Model, *, delta: PerTrial) -> DMM:
     return DMM(model.rkhs_bound, model.noise_std, delta)
 
 
-class Extra(Protocol):
-    """Term that enlarges a valid half-width."""
-
-    @property
-    def apart(self) -> PerTrial:
-        """Return the additional distance between f and the function that the band covers."""
-        ...
-
-    def __call__(self, pulls: list[Pulls]) -> Floats:
-        """Return the term from the observations' weights in the mean of each trial, (B, A)."""
-        ...
+# Term that enlarges a valid half-width, (B, A), from the weights of the observations in the mean.
+Extra = Callable[[list[Pulls]], Floats]
 
 
 @dataclass(frozen=True)
@@ -95,13 +85,7 @@ class Misspecification:
     def __post_init__(self) -> None:
         require_not_negative("eps", self.eps, "it bounds how far the function is from the kernel's space")
 
-    @property
-    def apart(self) -> PerTrial:
-        """Return eps, the bound on |f - f_0|."""
-        return self.eps
-
     def __call__(self, pulls: list[Pulls]) -> Floats:
-        """Return the extra half-widths, (B, A)."""
         return _column(self.eps) * np.array([np.abs(each.share).sum(axis=0) for each in pulls])
 
 
@@ -112,13 +96,7 @@ class ExactMisspecification(Misspecification):
     m moves the mean by sum_i c_i(x) m(i), and f by m(x), which an arm's own plays share.
     """
 
-    @property
-    def apart(self) -> PerTrial:
-        """Return 0: the band covers f."""
-        return 0.0
-
     def __call__(self, pulls: list[Pulls]) -> Floats:
-        """Return the extra half-widths, (B, A)."""
         own = np.array([each.own for each in pulls])
         return super().__call__(pulls) + _column(self.eps) * (1.0 - 2.0 * own)
 
@@ -135,30 +113,19 @@ class CorruptedRewards:
     def __post_init__(self) -> None:
         require_not_negative("budget", self.budget, "it bounds the corruption of all rewards together")
 
-    @property
-    def apart(self) -> PerTrial:
-        """Return 0: the band covers f."""
-        return 0.0
-
     def __call__(self, pulls: list[Pulls]) -> Floats:
-        """Return the extra half-widths, (B, A)."""
         worst = [(np.abs(each.share) / each.plays[:, None]).max(axis=0, initial=0.0) for each in pulls]
         return _column(self.budget) * np.array(worst)
 
 
 @dataclass(frozen=True)
 class RobustUCB:
-    """mu + w sigma + extra, which allows for misspecification or corruption.
+    """mu + w sigma + extra, which allows for misspecification or corruption."""
 
-    Args:
-        width: w, of the clean problem.
-    """
-
-    width: Width
+    width: Width  # of the clean problem
     extra: Extra
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return scores in the units of the reward, (B, A)."""
         return UCB(self.width)(candidates) + self.extra(candidates.pulls)
 
 

@@ -28,7 +28,6 @@ class UCB:
     width: Width
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return scores in the units of the reward, (B, A)."""
         width = self.width(candidates.t, candidates.gain) + candidates.bias
         scores = (width.item() if len(width) == 1 else width[:, None]) * candidates.std
         scores += candidates.mean
@@ -48,7 +47,6 @@ class Thompson:
     draws: ClassVar[bool] = True
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return scores in the units of the reward, (B, A)."""
         return candidates.sample(_factor(candidates, self.width))
 
 
@@ -60,7 +58,6 @@ class RandomUCB:
     draws: ClassVar[bool] = True
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return scores in the units of the reward, (B, A)."""
         return candidates.mean + self._factor(candidates) * candidates.std
 
     def slopes(self, candidates: Candidates) -> Slopes:
@@ -116,7 +113,6 @@ class PosteriorMean:
     """mu: pure exploitation."""
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return scores in the units of the reward, (B, A)."""
         return candidates.mean.copy()
 
     def slopes(self, candidates: Candidates) -> Slopes:
@@ -129,7 +125,6 @@ class PosteriorVariance:
     """sigma, which ranks like the variance: pure exploration, the greedy experimental design."""
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return scores in the units of the reward, (B, A)."""
         return candidates.std.copy()
 
     def slopes(self, candidates: Candidates) -> Slopes:
@@ -142,7 +137,6 @@ class AnyArm:
     """Constant score: ties are broken at random, so every arm is equally likely."""
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return zeros, (B, A)."""
         return np.zeros_like(candidates.mean)
 
 

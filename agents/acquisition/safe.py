@@ -47,13 +47,10 @@ class StageOpt:
     The first stage ends after `rounds`, or when S has settled. Where no arm expands, it plays the widest band
     of the maximisers, as in the authors' code. Line 12 of the paper's Algorithm 1 says "if all eps_t^i <
     eps then expand" with eps_t^i undefined; we read it the other way round, with eps = 0.
-
-    Args:
-        rounds: T0, the longest first stage.
     """
 
     width: Width
-    rounds: int
+    rounds: int  # T0, the longest first stage
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return widths in the first stage, uf in the second, minus infinity elsewhere, (B, A)."""
@@ -127,13 +124,10 @@ class ISE:
 
     The paper has one cost; with several we take the largest gain. It only explores: the later change to
     maximising rewards is ours.
-
-    Args:
-        rounds: number of first rounds that explore.
     """
 
     width: Width
-    rounds: int
+    rounds: int  # number of first rounds that explore
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return gains in the first rounds, uf later, (B, A)."""

@@ -35,9 +35,6 @@ class Functionals:
     With v = Var e and u = Sigma h / sqrt(h'Sigma h + v): mu <- mu + u (s - h'mu) / sqrt(h'Sigma h + v) and
     Sigma <- Sigma - u u'. Sigma = K - U U' is kept as its columns u_1, ..., u_n: O(N n) time and memory per
     value, whatever h, until there are N columns; then as a matrix, O(N^2).
-
-    Args:
-        model: kernel and prior mean.
     """
 
     def __init__(self, model: Model):
@@ -113,7 +110,6 @@ class AggregatedUCB(LoneAgent):
     rounds, each is learnt by itself, and this is GP-UCB on the delivered feedback.
 
     Args:
-        model: of a finite set and a single trial.
         chances: p_k, (K,).
         width: w.
     """
@@ -123,7 +119,6 @@ class AggregatedUCB(LoneAgent):
         self.chances, self.width = chances, width
 
     def begin(self) -> None:
-        """Start a trial."""
         self.functionals = Functionals(self.model)
         self.recent: deque[int] = deque(maxlen=len(self.chances))  # points, the latest first
 
@@ -152,7 +147,6 @@ class AggregatedUCB(LoneAgent):
         self.round += 1
 
     def believed(self, context: Ints) -> tuple[Floats, Floats]:
-        """Return the posterior mean and std at the arms of a context, (A,) each."""
         point = self._points(context)
         return self.functionals.mean[point], self.functionals.std[point]
 
@@ -184,12 +178,10 @@ def gp_ucb_aggregated(
     """GP-UCB on sums of anonymous delayed rewards, by linear functionals: ours, heuristic.
 
     Args:
-        setting: the published setting, on a finite set.
         width: w: a number, or a name of `make_width`.
         chances: p_k that feedback takes k = 0, 1, ... rounds, with a sum of at most 1; default those of the
             published law, estimated from 100,000 draws. Laws that depend on arms or rewards have no default.
         delta, gamma: of the width; the realised gain is that of the sums.
-        **options: of the model, see `ModelOptions`, but for `form`, `initial`, `refit_every` and `repeat`.
     """
     if setting.continuous:
         raise ArgumentError("setting", f"must have arms for linear functionals, got {shown(setting)}")

@@ -1,5 +1,7 @@
 """Named algorithms that weigh rewards against the costs of plays: ratio-UCB, EI per cost and PBGI.
 
+The model of the costs has the kernel of the reward's, see `CostBelief`.
+
 Readable form: tests/references/budgets.py.
 """
 
@@ -52,7 +54,6 @@ def ratio_ucb(
         cost_width: w_k of the costs' band, a number or a width of `make_width`; default 2, or the number that
             `width` is.
         delta: failure probability of each of the two bands.
-        **options: of the model, see `ModelOptions`; that of the costs has the same kernel, see `CostBelief`.
     """
     require_probability("delta", delta)
     own = (width if isinstance(width, float | int) else WIDTH) if cost_width is None else cost_width
@@ -83,7 +84,6 @@ def ei_per_cost(
     Args:
         cooling: False takes a = 1, as in settings without a budget.
         incumbent, xi: see `gp_ei`.
-        **options: of the model, see `ModelOptions`; that of the costs has the same kernel, see `CostBelief`.
     """
     require_switch("cooling", cooling)
     objective = OfPerCost(PerCostImprovement, (cooling,))
@@ -109,7 +109,6 @@ def pbgi(
     Args:
         lam: what a unit of cost is worth; default 1e-4, and 0.1 with `halving`, as in the authors' code.
         halving: PBGI-D.
-        **options: of the model, see `ModelOptions`; that of the costs has the same kernel, see `CostBelief`.
     """
     require_switch("halving", halving)
     lam = (HALVED_LAM if halving else LAM) if lam is None else lam

@@ -76,26 +76,15 @@ def gp_ucb_cpd(
             with this probability; takes a few seconds.
         reading: "experiments" (lambda = R^2, which reproduces the paper's curves) or "theory" (lambda =
             6 R^2 log T and a ridge of c = 1, taken literally).
-        **options: see `WidthOptions`.
     """
     if theta is not None and false_alarm_rate is not None:
         raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
     if false_alarm_rate is not None:
-        require_probability(
-            "false_alarm_rate",
-            false_alarm_rate,
-            "give the probability of a false alarm in a run, such as 0.1",
-        )
-    observed = Model.of_reward(setting, options)
-    watch = CalibratedAlarm(
-        observed,
-        xi_squared,
-        false_alarm_rate,
-        theta,
-        ridge,
-        reading=reading,
-        noise_std=options.get("noise_std"),
-    )
+        remedy = "give the probability of a false alarm in a run, such as 0.1"
+        require_probability("false_alarm_rate", false_alarm_rate, remedy)
+    noise = options.get("noise_std")
+    given = xi_squared, false_alarm_rate, theta, ridge
+    watch = CalibratedAlarm(Model.of_reward(setting, options), *given, reading=reading, noise_std=noise)
     return _assemble(setting, watch, xi_squared, reading, num_trials, **options)
 
 
@@ -139,12 +128,7 @@ def _assemble(
     gamma: Any = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """Return Algorithm 2 with the restart that `watch` builds.
-
-    Args:
-        setting, watch, xi_squared, reading, num_trials: as above.
-        width, delta, beta_scale, gamma, **options: see `WidthOptions`.
-    """
+    """Return Algorithm 2 with the restart that `watch` builds."""
     chosen("reading", reading, READINGS)
     model = Model.of(setting, **options)
     if reading == "theory" and options.get("noise_variance") is None:

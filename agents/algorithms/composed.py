@@ -144,12 +144,9 @@ def _incumbent(incumbent: Any, rule: Any, setting: Setting) -> Any:
         builder = f"one of {', '.join(INCUMBENTS)}, or a builder (num_trials, decisions) -> incumbent"
         require_called_with("incumbent", incumbent, 2, builder)
         return incumbent
-    own = isinstance(rule, str) and rule == "ei"
-    return (
-        improvable(incumbent, setting)
-        if own
-        else incumbent_of("max_mean" if incumbent is None else incumbent)
-    )
+    if isinstance(rule, str) and rule == "ei":
+        return improvable(incumbent, setting)
+    return incumbent_of("max_mean" if incumbent is None else incumbent)
 
 
 def _separate(constraint_options: Options | None) -> bool:

@@ -69,7 +69,6 @@ def with_costs_apart(
         parts_of: makes the parts from the setting and the options.
         rule: by name, one with a width.
         width: w of the reward's band: a number, "improved" (IGP-UCB) or what `make_width` takes.
-        cost_width, ..., delta, **options: see `CostsApartOptions`.
     """
     own = width if cost_width is None else cost_width
     costs = make_cost_belief(cost_belief, belief_options)
@@ -91,12 +90,8 @@ def with_costs_apart(
 
 def _require_unshifted(belief: Any, assumed: OfCosts) -> None:
     """Raise unless a pending cost that counts as 0 lies on the constraint's border, and a window is set."""
-    require(
-        belief == "censored",
-        "cost_belief",
-        f'"delivered" or "hallucinated" with belief {belief!r}',
-        "censored",
-    )
+    others = f'"delivered" or "hallucinated" with belief {belief!r}'
+    require(belief == "censored", "cost_belief", others, "censored")
     off = "False with censored costs: centring shifts their border"
     require(not assumed.standardize, "standardize", off, True)
     for name, given in (("centre", assumed.given.centre), ("scale", assumed.given.scale)):

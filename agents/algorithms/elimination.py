@@ -31,12 +31,11 @@ from ..options import require_absent
 from ..protocol import handles
 from ..restarts.batches import (
     BatchEnds,
-    Fixed,
-    Quantile,
     SubExponential,
     Wait,
     doubling_lengths,
     growing_lengths,
+    quantile_wait,
 )
 from ..validation import PerTrial
 from ..widths.non_adaptive import ConstantBand, PlainBand, SplitBand
@@ -123,15 +122,7 @@ def eliminating(
     num_trials: int | None,
     options: ModelOptions,
 ) -> Agent:
-    """Return the agent that eliminates arms at the ends of batches of these lengths.
-
-    Args:
-        design: rule that scores the active arms.
-        lengths: rounds of the batches.
-        band, delta: see `bpe`.
-        num_trials: B, or None for a single trial.
-        options: of the model.
-    """
+    """Return the agent that scores the active arms by a design, and eliminates at the ends of batches."""
     if setting.continuous:
         raise ValueError('setting must have arms, which are struck off one by one, got a box; take "mvr"')
     require_absent(options, ("initial",), "these agents play no arm at random")
@@ -197,15 +188,15 @@ def _wait(setting: Setting, wait: Any, late: float) -> Wait:
     require_probability("late", late)
     if is_integer(wait):
         require(wait >= 0, "wait", "0 or a positive integer", wait)
-        return Fixed(int(wait))
+        return lambda t: int(wait)
     if wait is None:
         wait = "max_delay" if setting.delay is None else "quantile"
     require(isinstance(wait, str) and wait in WAITS, "wait", f"one of {', '.join(WAITS)} or an integer", wait)
     if wait == "max_delay" or not setting.max_delay:
-        return Fixed(setting.max_delay)
+        return lambda t: setting.max_delay
     if wait == "quantile":
         require(setting.delay is not None, "wait", "a number or max_delay where no law is published", wait)
-        return Quantile(setting, late)
+        return partial(quantile_wait, setting, late)
     law = setting.delay
     if not isinstance(law, Poisson):
         require(False, "wait", f"quantile, max_delay or a number where the law is {law!r}, not Poisson", wait)

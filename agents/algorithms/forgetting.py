@@ -10,6 +10,7 @@ Readable form: tests/references/forgetting.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Unpack
 
@@ -24,7 +25,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..beliefs.forgetting import Forgetful, discounted, sliding_window, time_varying, wandering
+from ..beliefs.forgetting import discounted, sliding_window, time_varying, wandering
 from ..model.model import Model
 from ..model.options import ModelOptions
 from ..protocol import handles
@@ -42,20 +43,15 @@ MOST_POINTS = 256  # of the spectrum: the fourth root of gamma_T needs no more p
 def memory_length(model: Model, variation: PerTrial) -> Floats:
     """Return the length gamma_T^(1/4) sqrt(T / B_T), 2 to T rounds, () or (B,) (Zhou & Shroff 2021).
 
-    Args:
-        model: kernel, noise and horizon. gamma_T is the spectral bound on at most 256 points.
-        variation: B_T, the sum of the distances between the reward functions of successive rounds, in prior
-            stds.
+    gamma_T is the spectral bound on at most 256 points, and B_T the `variation`.
     """
-    require_positive(
-        "variation", variation, "it is how much the function changes over the run, in prior stds"
-    )
+    meaning = "it is how much the function changes over the run, in prior stds"
+    require_positive("variation", variation, meaning)
     horizon = model.setting.horizon
     sample = Gram(model.kernel, _sample(model.setting))
     rounds = np.full(np.shape(model.noise_variance), horizon)
-    gamma = spectral_bound(sample, model.noise_variance, horizon)(
-        rounds, np.zeros_like(rounds, dtype=np.float64)
-    )
+    bound = spectral_bound(sample, model.noise_variance, horizon)
+    gamma = bound(rounds, np.zeros_like(rounds, dtype=np.float64))
     length = gamma**0.25 * np.sqrt(horizon / np.asarray(variation))
     return np.clip(length, 2.0, max(horizon, 2))
 
@@ -106,7 +102,7 @@ def sw_gp_ucb(
         width, delta, beta_scale, gamma: as for `gp_ucb`; the paper's own is for functions of bounded norm,
             "self-normalised". "amm" has no theorem here: its proof wants all plays of one function.
     """
-    belief = partial(_sliding, window=window, variation=variation)
+    belief = partial(_with_memory, sliding_window, "window", window, window_of, variation)
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
@@ -132,7 +128,7 @@ def r_gp_ucb(
         width, delta, beta_scale, gamma: as for `sw_gp_ucb`; "amm" has a theorem only where the function stays
             the same between two starts.
     """
-    restart = partial(_periodic, every=every, variation=variation)
+    restart = partial(_with_memory, Periodic, "every", every, window_of, variation)
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, restart=restart)
 
@@ -156,7 +152,7 @@ def tv_gp_ucb(
         width: "theory", sqrt(2 log(N pi^2 t^2 / (6 delta))), on a box "self-normalised"; "experiments",
             sqrt(0.8 log(4 t)); or a width of `make_width`, of which "amm" has no theorem here.
     """
-    belief = partial(_drifting, eps=eps, variation=variation)
+    belief = partial(_with_memory, time_varying, "eps", eps, drift_of, variation)
     width_of = partial(_time_varying_width, width, delta=delta)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
@@ -177,16 +173,14 @@ def ui_tvbo(
     The variance of points that are not played grows without limit; new plays outweigh old ones gradually.
 
     Args:
-        setting: the published setting, a finite set.
         rate: s^2, the variance of a round's step in prior variances; default 2 / W with the default window of
             `sw_gp_ucb`, which makes a step as large as that of `tv_gp_ucb` by default (our reading).
         variation: B_T of the default, in prior stds.
         width: a number, in the paper's code 2; or a width of `make_width`.
-        delta: failure probability of a named width.
     """
     if setting.continuous:
         raise ValueError("setting must be a finite set, whose prior may grow, got a box; take tv-gp-ucb")
-    belief = partial(_wandering, rate=rate, variation=variation)
+    belief = partial(_with_memory, wandering, "rate", rate, drift_of, variation)
     width_of = partial(make_width, width, delta=delta)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
@@ -214,33 +208,23 @@ def w_gp_ucb(
             "amm" has no theorem here: its proof requires equally weighted plays.
         delta, beta_scale, gamma: of the width.
     """
-    belief = partial(_discounting, discount=discount, variation=variation)
+    belief = partial(_with_memory, discounted, "discount", discount, discount_of, variation)
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
-def _sliding(model: Model, num_trials: int, *, window: PerTrial | None, variation: PerTrial) -> Forgetful:
-    chosen = window_of(model, variation) if window is None else window
-    return sliding_window(model, num_trials, window=chosen)
-
-
-def _periodic(model: Model, num_trials: int, *, every: PerTrial | None, variation: PerTrial) -> Periodic:
-    return Periodic(model, num_trials, window_of(model, variation) if every is None else every)
-
-
-def _drifting(model: Model, num_trials: int, *, eps: PerTrial | None, variation: PerTrial) -> Forgetful:
-    return time_varying(model, num_trials, eps=drift_of(model, variation) if eps is None else eps)
-
-
-def _wandering(model: Model, num_trials: int, *, rate: PerTrial | None, variation: PerTrial) -> Forgetful:
-    return wandering(model, num_trials, rate=drift_of(model, variation) if rate is None else rate)
-
-
-def _discounting(
-    model: Model, num_trials: int, *, discount: PerTrial | None, variation: PerTrial
-) -> Forgetful:
-    chosen = discount_of(model, variation) if discount is None else discount
-    return discounted(model, num_trials, discount=chosen)
+def _with_memory(
+    make: Callable[..., Any],
+    name: str,
+    given: PerTrial | None,
+    default_of: Callable[[Model, PerTrial], Any],
+    variation: PerTrial,
+    model: Model,
+    num_trials: int,
+) -> Any:
+    """Return the part with the given memory, or with the default one of the model."""
+    memory = default_of(model, variation) if given is None else given
+    return make(model, num_trials, **{name: memory})
 
 
 def _time_varying_width(width: str | float | Width, model: Model, *, delta: PerTrial) -> Width:

@@ -16,11 +16,7 @@ from ..validation import require_reset, require_trials, seeds_of
 
 
 class RandomAgent(Shown):
-    """Agent that plays uniformly on arms or on a box, in a single trial or a batch of B trials.
-
-    Args:
-        num_trials: B, or None for a single trial without a trial axis.
-    """
+    """Agent that plays uniformly on arms or on a box, in a single trial or a batch of B trials."""
 
     def __init__(self, setting: Setting, num_trials: int | None = None):
         require_trials(num_trials)

@@ -45,7 +45,6 @@ class RGPPE(PlanningAgent):
     """Agent that plays the epochs of Algorithm 1 in one trial: plan, play each planned point, eliminate.
 
     Args:
-        model: of a single trial.
         budget: C.
         eta: factor above 1 by which the determinant grows before the plan updates its variances.
         psi: the least share of an epoch in which a planned point is played.
@@ -62,7 +61,6 @@ class RGPPE(PlanningAgent):
         return not self.model.bound_is_known
 
     def begin(self) -> None:
-        """Start a trial with all arms active."""
         self.active = np.ones(self.setting.decisions.num_arms, dtype=bool)
         self.epoch, self.size = -1, 0  # h, and u, the plays of the epoch
         self._epochs = Alike(self.model, 1)
@@ -84,7 +82,6 @@ class RGPPE(PlanningAgent):
         return np.repeat(point, times).tolist()
 
     def learn(self, arm: Ints, value: Floats) -> None:
-        """Condition on values of this epoch."""
         self._epochs.receive(np.zeros_like(arm), arm, np.zeros_like(arm), value)
 
     @property
@@ -173,15 +170,12 @@ def rgp_pe(
     model = plain_model(setting, **options)
     horizon = np.array([model.setting.horizon])
     gain = np.max(make_gamma("bound", model)(horizon, np.zeros(1)))
-    make = partial(
-        _of_trial, model, 0.0 if most is None else most, eta, math.log(eta) / (2.0 * gain), extra, delta
-    )
-    return each_trial(make, num_trials)
+    psi, corruption = math.log(eta) / (2.0 * gain), 0.0 if most is None else most
+    return each_trial(partial(_of_trial, model, corruption, eta, psi, extra, delta), num_trials)
 
 
 def _of_trial(
     model: Model, budget: PerTrial, eta: float, psi: float, extra: str, delta: PerTrial, trial: int
 ) -> RGPPE:
-    own = (float(np.broadcast_to(each, trial + 1)[trial]) for each in (budget, delta))
-    most, level = own
+    most, level = (float(np.broadcast_to(each, trial + 1)[trial]) for each in (budget, delta))
     return RGPPE(model.of_trial(trial), most, eta, psi, extra, level)

@@ -37,7 +37,6 @@ class RAHBO(PlanningAgent):
     chance, and "code" then trusts such a mean for good. Where the setting publishes rho it is taken as known.
 
     Args:
-        model: of a single trial; R is the largest noise std.
         alpha: in prior stds, f - (alpha / s) rho^2.
         repeats: k.
         explore: number of choices by sigma_v alone, to learn the variance first.
@@ -53,7 +52,6 @@ class RAHBO(PlanningAgent):
         self.known = None if profile is None else self.unit * profile**2  # (A,) rho^2
 
     def begin(self) -> None:
-        """Start a trial from the prior."""
         self.reward = Delivered(self.model, 1)
         noise = 2.0 / (self.repeats - 1) * self.model.deviation**2
         self.variance = make_posterior(self.model, 1, np.array([noise]))  # of rho^2 / R^2 times s

@@ -1,5 +1,7 @@
 """Named algorithms that keep every cost in every round: safe UCB, SafeOpt, StageOpt, LoSBO and ISE.
 
+The setting must publish a safe seed, and for `losbo` L and E too.
+
 Readable form: tests/references/safe.py.
 """
 
@@ -63,7 +65,6 @@ def safe_ucb(
     reward, so that the agent may stay at a local optimum.
 
     Args:
-        setting: what is published of the problem, a safe seed among it.
         sets: what finds S, see `make_mask`.
         patience: rounds with feedback in which S does not grow after which a trial has settled; default
             None, never.
@@ -88,7 +89,6 @@ def safeopt(
     `cost_width="real-beta"` it is Real-beta-SafeOpt (Fiedler et al. 2024), which is proved for a known B.
 
     Args:
-        setting: what is published of the problem, a safe seed among it.
         sets, patience: see `safe_ucb`.
     """
     return safely(setting, SafeOpt, num_trials, sets=sets, patience=patience, **options)
@@ -107,7 +107,6 @@ def stageopt(
     """StageOpt: the expander of the widest cost band, then argmax_S uf (Sui et al. 2018).
 
     Args:
-        setting: the published setting, with a safe seed.
         rounds: T0, the longest first stage; default 80 % of the horizon, as in its experiments.
         patience: number of rounds with feedback and without growth of S that ends the first stage, 10 as in
             its experiments.
@@ -134,7 +133,6 @@ def losbo(
     guarantee.
 
     Args:
-        setting: what is published of the problem: a safe seed, L and E.
         patience: see `safe_ucb`.
     """
     return safely(setting, SafeOpt, num_trials, sets="plays", patience=patience, **options)
@@ -156,7 +154,6 @@ def ise(
     it explores each: a constraint that is never active changes up to 8 % of its plays (50 arms, T = 120).
 
     Args:
-        setting: what is published of the problem, a safe seed among it.
         rounds: how many of them explore; default half of the horizon.
         sets, patience: see `safe_ucb`.
     """
@@ -187,7 +184,6 @@ def safely(
     Args:
         rule: makes the rule from the width of the reward's band.
         sets, patience: see `safe_ucb`.
-        width, ..., restart_options, delta, **options: see `SafeOptions`.
     """
     parts = safe_parts(setting, sets=sets, patience=patience, delta=delta, **options)
     observed = Model.of_reward(setting, options)

@@ -4,7 +4,8 @@ The exact posterior keeps about one row of the N points for each of the u distin
 A dictionary of m points, about the effective dimension d_eff = tr K (K + lambda I)^-1, costs O(m^2 N), once
 a round or once a batch, and a play within a batch O(m N). So `bkb` is faster only for u >> d_eff, at 10^3
 distinct plays and more, and `bbkb` somewhat sooner; else `repeat=2` with the exact posterior is simpler and
-faster. These agents are marked `approximate`.
+faster. These agents are marked `approximate`; they play arms alone, and take no `form`, `refit_every` and
+`repeat`.
 """
 
 from __future__ import annotations
@@ -57,11 +58,9 @@ def bkb(
     GP-UCB's, with d_eff for the gain, is [memory]; the authors' experiments take 2 to 10 and delta = 0.5.
 
     Args:
-        setting: the published setting, with arms.
         size: q.
         reading: "code" draws once per point, "paper" once per play.
         delta: failure probability, for such a q.
-        **options: of the model, see `ModelOptions`, but for `form`, `refit_every` and `repeat`.
     """
     require_positive("size", size, "it scales the size of dictionaries; the authors take 2 to 10")
     require_choice("reading", reading, READINGS)
@@ -84,11 +83,9 @@ def bbkb(
     A batch ends when 1 + the sum of its plays' variances / lambda at its start is more than C.
 
     Args:
-        setting: the published setting, with arms.
         size: q, see `bkb`.
         growth: C, 2 in the authors' experiments.
         delta: failure probability, for a q as large as the theorem's.
-        **options: of the model, see `ModelOptions`, but for `form`, `refit_every` and `repeat`.
     """
     require_positive("size", size, "it scales the size of dictionaries; the authors take 2 to 10")
     require_at_least_one("growth", growth, "a batch ends where variances may have shrunk by it")

@@ -41,12 +41,7 @@ class StableAgent(GPAgent):
     centre: Ints
 
     def recommend(self, observation: Floats | None = None, among: object = None) -> Recommendation:
-        """Recommend the arm whose worst neighbour has the largest lower bound.
-
-        Args:
-            observation: the context, as `act` sees it; may be left out where there is only one.
-            among: the arms to choose from, (n,); default all.
-        """
+        """Recommend the arm whose worst neighbour has the largest lower bound; see `GPAgent.recommend`."""
         require_context(observation, self.setting.decisions.num_contexts > 1)
         shape = (len(self.belief.rows), self.setting.scaled_contexts.shape[1])
         context = self._contexts(np.zeros(shape) if observation is None else observation)
@@ -101,18 +96,15 @@ def stable_opt(
     that the worst neighbour is available.
 
     Args:
-        setting: the published setting, on a finite set.
         eps: largest distance of the arm that is used from the chosen one, in ranges of the features over the
             arms.
         width, delta, gamma: see `gp_ucb`.
-        **options: of the model, see `ModelOptions`, but for `refit_every` and `repeat`.
     """
     if setting.continuous:
         raise ArgumentError("setting", f"must have arms, which have neighbours, got {shown(setting)}")
     require_not_negative("eps", eps, "it is a distance")
-    require(
-        is_number(eps) and eps <= FURTHEST, "eps", f"a number up to {FURTHEST:g}, in ranges of features", eps
-    )
+    near = is_number(eps) and eps <= FURTHEST
+    require(near, "eps", f"a number up to {FURTHEST:g}, in ranges of features", eps)
     require_absent(options, ("refit_every",), "fears change with bands")
     if (repeat := options.get("repeat", 1.0)) != 1.0:
         raise ArgumentError("repeat", f"must be 1, got {shown(repeat)}: fears change with bands")

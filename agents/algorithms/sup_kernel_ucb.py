@@ -69,7 +69,6 @@ class SupKernelUCB(LoneAgent):
         return self.psi
 
     def begin(self) -> None:
-        """Start a trial."""
         self.psi: list[Belief] = [Hallucinated(self.model, 1) for _ in range(self.stages)]
         self.belief = Delivered(self.model, 1)  # of all values, for recommendations
         self.stage_of: list[int] = []  # of each play
@@ -100,7 +99,6 @@ class SupKernelUCB(LoneAgent):
         self.round += 1
 
     def dropped(self, rounds: Ints, point: Ints) -> None:
-        """Remove dropped plays from their stages."""
         for s, x in zip(rounds.tolist(), point[:, None], strict=True):
             if self.stage_of[s] != NO_STAGE:
                 self.psi[self.stage_of[s]].drop(HERE, x, np.array([self.round - s]))
@@ -150,9 +148,7 @@ def sup_kernel_ucb(
     """SupKernelUCB: R_T = O~(sqrt(gamma_T T)), for theory rather than use (Valko et al. 2013).
 
     Args:
-        setting: the published setting, on a finite set.
-        band: w of w sigma, without a proof; default B + (R / sqrt(lambda))
-            sqrt(2 log(2 T N / delta)).
+        band: w of w sigma, without a proof; default B + (R / sqrt(lambda)) sqrt(2 log(2 T N / delta)).
     """
     if setting.continuous:
         raise ArgumentError("setting", f"must have arms, which are left out by stages, got {shown(setting)}")

@@ -1,7 +1,8 @@
 """Named algorithms with a guarantee where only a bound on the length-scale, or a few priors, are known.
 
 Marginal likelihood (`refit_every`) has no guarantee: after a few plays it may settle on a wrong length-scale
-and never correct it. These shorten it by a schedule, or compare candidates by their regret.
+and never correct it. These shorten it by a schedule, or compare candidates by their regret. Their width is
+"amm", "self-normalised" or "improved", with the realised gain; they take no `refit_every` and `repeat`.
 """
 
 from __future__ import annotations
@@ -74,9 +75,7 @@ def a_gp_ucb(
     Args:
         g, b: powers of t.
         start: t_0, at least 1.
-        width: "amm", "self-normalised" or "improved", with the realised gain.
         delta: failure probability of a round's band, for that round's kernel.
-        **options: of the model, see `ModelOptions`, but for `refit_every` and `repeat`.
     """
     model = _fixed_model(setting, {"form": FORM, **options})
     grows, more = LengthScaleGrowth(g, start), _bound_growth(b)
@@ -107,8 +106,6 @@ def lb_gp_ucb(
     Args:
         scales: multiples of theta_0 in place of the schedule, all open from the start.
         g: power of t. The authors fit theta_0 by marginal likelihood to ten first plays; ours is the model's.
-        width: "amm", "self-normalised" or "improved", with the realised gain.
-        **options: of the model, see `ModelOptions`, but for `refit_every` and `repeat`.
     """
     require_probability("delta", delta)
     model = _fixed_model(setting, options)
@@ -138,8 +135,6 @@ def pe_gp_ucb(
         priors: for each prior, options of the model that override the common ones, such as
             ({"prior_mean": 0.0}, {"kernel": "matern52"}). Default: the model's prior mean, and means one
             prior std below and above it.
-        width: "amm", "self-normalised" or "improved", with the realised gain.
-        **options: of all models, see `ModelOptions`, but for `refit_every` and `repeat`.
     """
     require_probability("delta", delta)
     models = _offset(_fixed_model(setting, options)) if priors is None else _given(setting, priors, options)
@@ -154,15 +149,10 @@ def _bands(width: str, delta: PerTrial) -> WithWidth:
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """Schedule of the candidates: in round t the multiples of theta_0 of at least 1 / g(t).
+    """Schedule of the candidates: in round t the multiples of theta_0 of at least 1 / g(t)."""
 
-    Args:
-        ratios: all multiples, (K,).
-        g: growth of the schedule; None opens all candidates from the start.
-    """
-
-    ratios: Floats
-    g: LengthScaleGrowth | None = None
+    ratios: Floats  # all multiples, (K,)
+    g: LengthScaleGrowth | None = None  # growth of the schedule; None opens all candidates from the start
 
     def __call__(self, t: int) -> Bools:
         """Return the mask of open candidates, (K,)."""
@@ -184,12 +174,8 @@ def _schedule(model: Model, power: float) -> Scales:
 def _listed(scales: Any) -> Floats:
     words = "positive numbers, multiples of the length-scale such as (1, 0.5, 0.25)"
     listed = isinstance(scales, list | tuple) or (isinstance(scales, np.ndarray) and scales.ndim == 1)
-    require(
-        listed and len(scales) > 0 and all(is_number(each) and each > 0 for each in scales),
-        "scales",
-        words,
-        scales,
-    )
+    positive = listed and len(scales) > 0 and all(is_number(each) and each > 0 for each in scales)
+    require(positive, "scales", words, scales)
     return np.asarray(scales, dtype=np.float64)
 
 
@@ -205,10 +191,8 @@ def _fixed_model(setting: Setting, options: Mapping[str, Any]) -> Model:
     where = "where kernels are compared by their predictions"
     require_left_out("refit_every", options.get("refit_every") or None, None, where, remedy)
     if model.repeat != 1.0:
-        complaint = (
-            f"must be 1, got {model.repeat:g}: the choice may be another candidate's in the next round"
-        )
-        raise ArgumentError("repeat", complaint)
+        reason = "the choice may be another candidate's in the next round"
+        raise ArgumentError("repeat", f"must be 1, got {model.repeat:g}: {reason}")
     return model
 
 

@@ -24,10 +24,8 @@ def make_posterior(model: Model, num_trials: int, noise_variance: Floats | None 
     """Return the prior of a model as a posterior without plays; `noise_variance` overrides the model's."""
     given = model.noise_variance if noise_variance is None else noise_variance
     noise = np.asarray(given, dtype=np.float64)
-    setting = model.setting
-    return posterior(
-        model.gram, noise, num_trials, setting.horizon, model.form, setting.decisions.num_contexts
-    )
+    horizon, contexts = model.setting.horizon, model.setting.decisions.num_contexts
+    return posterior(model.gram, noise, num_trials, horizon, model.form, contexts)
 
 
 def successor(old: Posterior, model: Model) -> Posterior:
@@ -168,7 +166,6 @@ class Belief(abc.ABC):
         """Return the number of plays of noise lambda that plays of points count as, (n,); None for 1 each.
 
         Args:
-            point: of the plays.
             told: weights published for these plays themselves.
         """
         return told if told is not None or self._weights is None else self._weights[point]

@@ -35,12 +35,7 @@ class CensoredCost(Censored):
 
 
 def make_cost_belief(name: str, options: Any = None) -> Callable[[Model, int], Belief]:
-    """Return what builds the belief about a cost from the model and the number of trials.
-
-    Args:
-        name: one of `COST_BELIEFS`.
-        options: of "censored", those of the reward's belief.
-    """
+    """Return the builder of the belief about a cost; "censored" has the options of the reward's belief."""
     require_choice("cost_belief", name, COST_BELIEFS)
     if name == "censored":
         return partial(CensoredCost, **(options or {}))
@@ -55,8 +50,6 @@ def make_belief(belief: Any, setting: Setting, options: Any = None) -> MakeBelie
 
     Args:
         belief: a name in `BELIEFS`, a builder of the user's own, or None for the setting's default.
-        setting: decides the default by its delay.
-        options: of a named belief.
     """
     chosen = ("hallucinated" if setting.max_delay else "delivered") if belief is None else belief
     if isinstance(chosen, str):
@@ -65,10 +58,7 @@ def make_belief(belief: Any, setting: Setting, options: Any = None) -> MakeBelie
 
 
 def _censored(
-    setting: Setting,
-    window: float | None = None,
-    reward_bound: PerTrial | None = None,
-    noisy: bool = False,
+    setting: Setting, window: float | None = None, reward_bound: PerTrial | None = None, noisy: bool = False
 ) -> MakeBelief:
     return partial(Censored, window=window, reward_bound=reward_bound, noisy=noisy)
 

@@ -71,12 +71,10 @@ class Censored(Belief):
         self._deviation, self._largest = model.deviation, largest_shifted(model)
 
     def play(self, point: Ints) -> None:
-        """Observe 0 for now."""
         self.centre.observe(self.rows, point, self._zeros)
         self._points.append(point)
 
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        """Correct values that are delivered within the window."""
         kept = in_time(delay, self.window)
         trial, point = trial[kept], point[kept]
         self.centre.correct(trial, point, self.residual(trial, point, value[kept]))
@@ -96,14 +94,12 @@ class Censored(Belief):
         observe(self.centre, trial, point, np.zeros(len(point)))
 
     def forget(self, trial: Ints) -> None:
-        """Return the given trials, (n,), to the prior; their earlier plays leave the bias."""
         super().forget(trial)
         since = np.zeros(len(self.rows), dtype=np.int64) if self._since is None else self._since.copy()
         since[trial] = len(self._points)
         self._since = since
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Remove the zeros of plays, and leave the plays out of the bias."""
         counted = self._points.rows[-ago, trial] != DROPPED
         trial, point, ago = trial[counted], point[counted], ago[counted]
         withdraw(self.centre, trial, point, self.take_back(trial, point))

@@ -30,9 +30,6 @@ class Eliminating(Delivered):
     the delivered values of this batch. Until then stds are those of all plays of the batch, delivered or not,
     so that plays depend on none of its values. The mean, for recommendations, is that of all values delivered
     before their batch ended; arms are eliminated separately in each context.
-
-    Args:
-        band_of: builds W from the model.
     """
 
     def __init__(self, model: Model, num_trials: int, band_of: Callable[[Model], HalfWidth]):
@@ -55,7 +52,6 @@ class Eliminating(Delivered):
         return mean, self._band(std, self._batch.weight_norm_at(None))
 
     def active(self, context: Ints) -> Bools:
-        """Return the mask of arms that may still be the best, (B,) -> (B, A)."""
         return self._active[self.rows, context]
 
     def play(self, point: Ints) -> None:

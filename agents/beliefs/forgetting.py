@@ -14,15 +14,7 @@ from bandit_envs.kernels.gram import Gram
 
 from ..model.model import Model
 from ..model.rounds import Clock, Rows
-from ..posteriors import (
-    Discounted,
-    Drifting,
-    ForgettingPosterior,
-    LastCounts,
-    LastPlays,
-    Memory,
-    Wandering,
-)
+from ..posteriors import Discounted, Drifting, ForgettingPosterior, LastCounts, LastPlays, Memory, Wandering
 from ..validation import PerTrial
 from .base import Belief
 
@@ -50,7 +42,6 @@ class Forgetful(Belief):
         self._known.advance()
 
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        """Condition on the values with the ages of their plays."""
         age = self._clock.age(delay, self._now)
         self._known.observe_aged(trial, point, self.residual(trial, point, value), age)
 
@@ -66,7 +57,6 @@ class Forgetful(Belief):
         """Do nothing: pending plays are ignored."""
 
     def remodel(self, model: Model) -> None:
-        """Change to another kernel and noise; observations keep their ages."""
         self._known = self._known.under(model.gram, model.noise_variance)
         self.centre = self.spread = self._known
 
@@ -108,10 +98,9 @@ def time_varying(model: Model, num_trials: int, *, eps: PerTrial) -> Forgetful:
 def wandering(model: Model, num_trials: int, *, rate: PerTrial) -> Forgetful:
     """Return the belief about a Brownian f: kernel (1 + s^2 min(t, t')) k(x, x') (Brunzema 2022).
 
-    Predictions are for the next round.
+    Predictions are for the next round, on a finite set, because priors on boxes cannot grow.
 
     Args:
-        model, num_trials: as for every belief; on a finite set, because priors on boxes cannot grow.
         rate: s^2 >= 0, the variance of a step in prior variances, or one a trial (B,); 0 means no drift.
     """
     require_not_negative("rate", rate, "it is the variance of a round's step, in prior variances")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_at_least_one
 from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
@@ -41,7 +40,6 @@ class Hallucinated(Belief):
     def receive(
         self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
     ) -> None:
-        """Condition on the values, and on the weights of their plays where they are published now, (n,)."""
         observe(self.centre, trial, point, self.residual(trial, point, value), self.weights(point, weight))
         if weight is not None:
             reweigh(self.spread, trial, point, self.weights(point), weight)
@@ -53,16 +51,12 @@ class Hallucinated(Belief):
         super().condition(now, rows, clock)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Remove the plays from the std."""
         withdraw(self.spread, trial, point, np.zeros(len(point)), self.weights(point))
 
 
-class FillIn(Protocol):
-    """Function that gives the assumed value of a pending play, in the units of the posterior."""
-
-    def __call__(self, delivered: Posterior, trial: int, point: int) -> float:
-        """Return the value of a pending play, given the posterior of values delivered in time."""
-        ...
+# Assumed value of a pending play of a trial, given the posterior of values delivered in time, in its units.
+FillIn = Callable[[Posterior, int, int], float]
+NEIGHBOURS = 3
 
 
 def posterior_mean(delivered: Posterior, trial: int, point: int) -> float:
@@ -70,22 +64,15 @@ def posterior_mean(delivered: Posterior, trial: int, point: int) -> float:
     return float(delivered.mean_of(np.array([trial]), np.array([point]))[0])
 
 
-class NearestMeans:
-    """Average posterior mean of the k nearest points with delivered feedback; 0 before any."""
-
-    def __init__(self, neighbours: int = 3):
-        require_at_least_one("neighbours", neighbours, "it is the number of points to average")
-        self.neighbours = neighbours
-
-    def __call__(self, delivered: Posterior, trial: int, point: int) -> float:
-        """Return the average over the nearest points."""
-        arrived = delivered.played(trial)
-        if len(arrived) == 0:
-            return 0.0
-        features = delivered.gram.points
-        distance = ((features[arrived] - features[point]) ** 2).sum(axis=1)
-        nearest = arrived[np.argsort(distance, kind="stable")[: self.neighbours]]
-        return float(delivered.mean_of(np.full(len(nearest), trial), nearest).mean())
+def nearest_means(delivered: Posterior, trial: int, point: int) -> float:
+    """Return the average posterior mean of the nearest points with delivered feedback; 0 before any."""
+    arrived = delivered.played(trial)
+    if len(arrived) == 0:
+        return 0.0
+    features = delivered.gram.points
+    distance = ((features[arrived] - features[point]) ** 2).sum(axis=1)
+    nearest = arrived[np.argsort(distance, kind="stable")[:NEIGHBOURS]]
+    return float(delivered.mean_of(np.full(len(nearest), trial), nearest).mean())
 
 
 class Imputed(Censored):
@@ -107,7 +94,6 @@ class Imputed(Censored):
         return model
 
     def play(self, point: Ints) -> None:
-        """Condition on the fill-in until the value is delivered."""
         values = np.array([self.fill(self.delivered, i, int(x)) for i, x in enumerate(point)])
         self.centre.observe(self.rows, point, values)
         self._points.append(point)
@@ -126,7 +112,6 @@ class Imputed(Censored):
             self._renew(int(i))
 
     def revalue(self, trial: Ints, came: Callable[[int, Ints], SufficientStatistics]) -> None:
-        """Replace the delivered values of some trials, (n,), and update the fill-ins of pending plays."""
         super().revalue(trial, came)
         for i in trial.tolist():
             give_values(self.delivered, i, self.residuals(i, came))
@@ -142,7 +127,6 @@ class Imputed(Censored):
             self._renew(i)
 
     def forget(self, trial: Ints) -> None:
-        """Return the given trials, (n,), to the prior, without pending plays."""
         super().forget(trial)
         self.delivered.reset(trial)
         for i in trial.tolist():
@@ -162,7 +146,6 @@ class Imputed(Censored):
         return np.array([self.fill(self.delivered, i, x) for i, x in pairs], dtype=np.float64)
 
     def remodel(self, model: Model) -> None:
-        """Change to another kernel and noise, and update the fill-ins."""
         super().remodel(model)
         self.delivered = successor(self.delivered, model)
         for i in self.rows.tolist():
@@ -178,4 +161,4 @@ class Imputed(Censored):
             filled[:] = [value] * len(filled)
 
 
-FILL_INS: dict[str, FillIn] = {"mean": posterior_mean, "nearest": NearestMeans()}
+FILL_INS: dict[str, FillIn] = {"mean": posterior_mean, "nearest": nearest_means}

@@ -69,9 +69,8 @@ class CostBelief:
         self.rows = np.arange(num_trials)
         centre, self.scale = UNKNOWN if law is None else law.prior
         self.centre = np.full(num_trials, centre)  # (B,)
-        self._unseen = np.full(
-            num_trials, law is None
-        )  # True where the first observed cost will become the centre
+        # True where the first observed cost will become the centre.
+        self._unseen = np.full(num_trials, law is None)
         self._logarithmic = law is None or law.logarithmic
         learnt = not self.free and self.known is None
         self.model = _of_costs(model, law, self.scale) if learnt else None

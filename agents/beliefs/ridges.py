@@ -91,34 +91,29 @@ class Ridges(Delivered):
 
     @property
     def fits(self) -> list[Fit]:
-        """Fit of the plays under each regularisation."""
         misfits = [np.zeros(len(self.rows)), *self._misfit]
         return [Fit(each.noise, q) for each, q in zip((self.centre, *self.others), misfits, strict=True)]
 
     def receive(
         self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
     ) -> None:
-        """Condition on the values, at most one a trial at a time, as plays of these weights, (n,)."""
         residual, known = self.residual(trial, point, value), self.weights(point, weight)
         plays = np.ones(len(trial)) if known is None else known
         for wave in waves(trial):
             self._observe(trial[wave], point[wave], residual[wave], plays[wave])
 
     def forget(self, trial: Ints) -> None:
-        """Return the given trials, (n,), to the prior."""
         super().forget(trial)
         for other in self.others:
             other.reset(trial)
         self._misfit[:, trial] = 0.0
 
     def remodel(self, model: Model) -> None:
-        """Change to another kernel, noise and prior mean; the observations stay."""
         super().remodel(model)
         self.others = self._make(model)
         self._follow(self.rows)
 
     def revalue(self, trial: Ints, came: Callable[[int, Ints], SufficientStatistics]) -> None:
-        """Replace the delivered values of some trials, (n,)."""
         super().revalue(trial, came)
         self._follow(trial)
 

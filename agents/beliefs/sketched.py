@@ -46,7 +46,6 @@ class Sketched(Belief):
         self._since, self._start = np.ones(num_trials), self.sketch.variance_at(None)
 
     def play(self, point: Ints) -> None:
-        """Count the play."""
         self._since += self._start[self.rows, point] / self.sketch.noise
         self.sketch.play(point)
 
@@ -74,7 +73,6 @@ class Sketched(Belief):
         """Do nothing: pending plays do not enter the next dictionary."""
 
     def forget(self, trial: Ints) -> None:
-        """Return the given trials, (n,), to the prior."""
         super().forget(trial)
         self._start[trial], self._since[trial] = self.sketch.gram.diagonal, 1.0
 

@@ -150,14 +150,10 @@ def has_length_scale(kernel: Kernel) -> bool:
 
 
 def inflation(factor: float, dim: int) -> float:
-    r"""Return c^(d/2): |f| with length-scales l / c is at most that times |f| with length-scales l, c >= 1.
+    r"""Return c^(d/2), c the factor: |f| with length-scales l / c is at most that times |f| with l, c >= 1.
 
     It holds for every stationary kernel whose spectrum falls with the frequency: with S_l(w) = l^d s(l w),
     S_l(w) <= c^d S_{l/c}(w), and |f|^2 is the integral of |F(w)|^2 / S(w) (Bull 2011, Lemma 4).
-
-    Args:
-        factor: c.
-        dim: d, the number of features.
     """
     return factor ** (dim / 2)
 

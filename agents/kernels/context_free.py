@@ -55,7 +55,6 @@ class InContext(Kernel):
         self.context = context
 
     def __call__(self, X: Floats, Y: Floats | None = None, eval_gradient: bool = False) -> Any:
-        """Return covariances, (n, d) and (m, d) -> (n, m)."""
         covariance: Any = self.kernel(self._joined(X), None if Y is None else self._joined(Y))
         return (covariance, np.empty((*covariance.shape, 0))) if eval_gradient else covariance
 

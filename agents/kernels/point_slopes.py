@@ -1,12 +1,9 @@
-"""Stationary kernels as functions of the scaled distance, and their slopes in a point.
+"""Kernels between points and plays, with derivatives of weighted sums in the points.
 
-Stationary kernels of scikit-learn as functions of the squared scaled distance, with their slopes.
-
-With q = sum_d (x_d - x'_d)^2 / l_d^2 and k = h(q), every slope follows from c = 2 h'(q):
+A stationary kernel is a function of the squared scaled distance: with q = sum_d (x_d - x'_d)^2 / l_d^2 and
+k = h(q), every slope follows from c = 2 h'(q):
 
     dk/dx_d = c (x_d - x'_d) / l_d^2,    dk/dlog l_d = -c (x_d - x'_d)^2 / l_d^2.
-
-A kernel between points and plays, with derivatives of weighted sums in the points.
 
 The derivatives are never formed as an (n, k, D) array: callers need sum_k w_ik dk(x_i, X_k)/dx_i, which is
 two matrix products for a stationary kernel and composes through sums, products and powers.

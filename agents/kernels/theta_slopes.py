@@ -154,8 +154,7 @@ def _white(kernel: WhiteKernel, x: Floats) -> InTheta:
 def _sum(kernel: Sum, x: Floats) -> InTheta:
     first, second = in_theta(kernel.k1, x), in_theta(kernel.k2, x)
     return InTheta(
-        first.values + second.values,
-        lambda weight: np.concatenate([first.pull(weight), second.pull(weight)]),
+        first.values + second.values, lambda weight: np.concatenate([first.pull(weight), second.pull(weight)])
     )
 
 

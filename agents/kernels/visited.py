@@ -48,11 +48,7 @@ class Visited:
 
 
 class VisitedGram:
-    """Prior covariance of a kernel on the visited points, whose number may grow.
-
-    Args:
-        visited: the points, shared by all beliefs about them.
-    """
+    """Prior covariance of a kernel on the visited points, whose number may grow."""
 
     def __init__(self, kernel: Any, visited: Visited):
         self.kernel, self._visited = kernel, visited

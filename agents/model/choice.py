@@ -17,13 +17,7 @@ LOWEST = -np.finfo(np.float64).max
 
 
 def offered_in(info: dict[str, Any], setting: Setting, num_trials: int | None) -> Bools | None:
-    """Return the mask of arms available in the next round, (B, A); None where arms are never missing.
-
-    Args:
-        info: of the environment's reset or of a step.
-        setting: says whether arms may be missing.
-        num_trials: B, or None for a single trial without a trial axis.
-    """
+    """Return the mask of arms available in the next round, (B, A); None where arms are never missing."""
     if not isinstance(info, dict):
         require(isinstance(info, Mapping), "info", "the dict that the environment returned", info)
     if not setting.volatile:

@@ -54,9 +54,8 @@ class Learning:
             require_integer("fit_most", self.most, 2, "one value does not determine a length-scale")
         for name in ("spread", "amplitude_spread"):
             if not getattr(self, name) > 0:
-                raise ValueError(
-                    f"fit_{name} must be positive, got {getattr(self, name)}; use inf for no prior"
-                )
+                given = getattr(self, name)
+                raise ValueError(f"fit_{name} must be positive, got {given}; use inf for no prior")
         if not self.noise_spread >= 0:
             raise ValueError(
                 f"fit_noise_spread must not be negative, got {self.noise_spread}; use inf for no prior"
@@ -180,11 +179,8 @@ class Fitter:
             centre: the increase of the mean, in the units of the values.
         """
         self._latest = theta
-        return Hyperparameters(
-            self._kernel.clone_with_theta(theta[:-1] + self._shift),
-            math.exp(theta[-1]) * self._variance,
-            centre,
-        )
+        kernel = self._kernel.clone_with_theta(theta[:-1] + self._shift)
+        return Hyperparameters(kernel, math.exp(theta[-1]) * self._variance, centre)
 
     def _descend(self, start: Floats, sample: Sample) -> tuple[Floats, float]:
         try:

@@ -51,15 +51,10 @@ class Spreads(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LogNormalPrior:
-    """log h ~ N(log h_0, spread^2) for every hyperparameter h that has a spread, and flat in the others.
+    """log h ~ N(log h_0, spread^2) for every hyperparameter h that has a spread, and flat in the others."""
 
-    Args:
-        centre: logarithms of the hyperparameters, the noise variance last, (p,).
-        precision: 1 / spread^2, (p,).
-    """
-
-    centre: Floats
-    precision: Floats
+    centre: Floats  # logarithms of the hyperparameters, the noise variance last, (p,)
+    precision: Floats  # 1 / spread^2, (p,)
 
     @classmethod
     def of(cls, kernel: Kernel, centre: Floats, spreads: Spreads) -> LogNormalPrior:
@@ -114,7 +109,6 @@ def negative_log_likelihood(
 
     Args:
         theta: the kernel's free hyperparameters and s2, all as logarithms, (p + 1,).
-        sample: the values.
         with_mean: True subtracts the most likely constant mean from the values first.
     """
     found = likelihood(theta, kernel, sample, with_mean)

@@ -10,11 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    require_at_least_one,
-    require_integer,
-    require_not_negative,
-)
+from bandit_envs.basics.arguments import require_at_least_one, require_integer, require_not_negative
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import LengthScale
@@ -110,11 +106,7 @@ class Model:
         search: Any = None,
         repeat: float = 1.0,
     ) -> Model:
-        """Return the model of the given options, else of the setting, else of stated defaults.
-
-        Args:
-            kernel, ..., repeat: see `ModelOptions`.
-        """
+        """Return the model of the given `ModelOptions`, else of the setting, else of stated defaults."""
         require_at_least_one("repeat", repeat, "it is the factor by which variances may shrink; 1 is off")
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
         spread = SPREAD_ON_BOX if setting.continuous else math.inf
@@ -127,9 +119,8 @@ class Model:
         if setting.continuous:
             _check_box(form, prior_mean)
         else:
-            require_left_out(
-                "search", search, None, "on a finite set", "take a setting of low and high alone"
-            )
+            remedy = "take a setting of low and high alone"
+            require_left_out("search", search, None, "on a finite set", remedy)
         check_mean(setting, prior_mean)
         check_kernel(chosen, setting.decisions)
         deviation = largest_deviation(chosen, setting.decisions.points)
@@ -169,14 +160,9 @@ class Model:
     def of_trial(self, trial: int) -> Model:
         """Return the model of one trial of a batch."""
         means = {name: _mean_of(getattr(self, name), trial) for name in ("prior_mean", "least")}
-        numbers = {name: _pick(getattr(self, name), trial) for name in ("noise_std", "noise_variance")}
-        return replace(
-            self,
-            setting=self.setting.of_trial(trial),
-            rkhs_bound=_pick(self.rkhs_bound, trial),
-            **means,
-            **numbers,
-        )
+        of_trial = ("noise_std", "noise_variance", "rkhs_bound")
+        numbers = {name: _pick(getattr(self, name), trial) for name in of_trial}
+        return replace(self, setting=self.setting.of_trial(trial), **means, **numbers)
 
     def learnt(self, found: Hyperparameters) -> Model:
         """Return the model with learnt kernel, R, lambda and prior mean."""

@@ -16,11 +16,7 @@ FIRST_CAPACITY = 64  # rounds; doubled whenever they are full
 
 
 class ByRound:
-    """Growing array of B numbers a round.
-
-    Args:
-        dtype: of the numbers.
-    """
+    """Growing array of B numbers a round."""
 
     def __init__(self, num_trials: int, dtype: Any = np.int64):
         self._rows, self._used = np.empty((FIRST_CAPACITY, num_trials), dtype), 0
@@ -92,13 +88,9 @@ def default_window(setting: Setting) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Clock:
-    """Measures delays in rounds, or in the units of the published query times (Verma 2022, Appendix A.4).
+    """Measures delays in rounds, or in the units of the published query times (Verma 2022, Appendix A.4)."""
 
-    Args:
-        times: start of each round, (T,); None measures in rounds.
-    """
-
-    times: Floats | None = None
+    times: Floats | None = None  # start of each round, (T,); None measures in rounds
 
     @classmethod
     def of(cls, setting: Setting) -> Clock:

@@ -49,15 +49,11 @@ class PriorUnits(NamedTuple):
         """Return the units of a setting; costs without a prior std of their own have the reward's.
 
         Args:
-            deviation: prior std of the reward.
             costs: prior stds given by the user; default the setting's.
         """
         known = known_per_cost("constraint_prior_std", setting, costs)
-        return cls(
-            deviation,
-            float(np.mean(setting.prior_mean)),
-            np.full(setting.num_constraints, deviation if known is None else known),
-        )
+        each = np.full(setting.num_constraints, deviation if known is None else known)
+        return cls(deviation, float(np.mean(setting.prior_mean)), each)
 
     @classmethod
     def published(cls, setting: Setting) -> PriorUnits:
@@ -128,11 +124,7 @@ def _column(trials: Bools, like: Floats) -> Bools:
 
 
 def centred_model(setting: Setting, **options: Unpack[ModelOptions]) -> Model:
-    """Return the model of an agent whose prior means come from its own plays.
-
-    Args:
-        **options: of the model, but for `prior_mean`.
-    """
+    """Return the model of an agent whose prior means come from its own plays, so that none is given."""
     _require_absent(options, "prior_mean")
     taken: ModelOptions = {**options, "prior_mean": 0.0}
     return Model.of(setting, **taken)

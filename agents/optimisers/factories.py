@@ -23,10 +23,7 @@ from .optimiser import OptimiserAgent, OptimiserTask, quietly
 def optuna_tpe(setting: Setting, **options: Any) -> OptimiserAgent:
     """Tree-structured Parzen estimators of Optuna (Bergstra et al. 2011).
 
-    It ignores which arms are available, and would propose missing ones.
-
-    Args:
-        **options: of `optuna.samplers.TPESampler`.
+    It would propose missing arms. Options are those of `optuna.samplers.TPESampler`.
     """
     return _made(setting, OptunaEngine, sampler="TPESampler", **options)
 
@@ -36,10 +33,7 @@ def optuna_tpe(setting: Setting, **options: Any) -> OptimiserAgent:
 def optuna_gp(setting: Setting, **options: Any) -> OptimiserAgent:
     """The Gaussian-process sampler of Optuna: log expected improvement.
 
-    It ignores which arms are available, and would propose missing ones.
-
-    Args:
-        **options: of `optuna.samplers.GPSampler`.
+    It would propose missing arms. Options are those of `optuna.samplers.GPSampler`.
     """
     return _made(setting, OptunaEngine, sampler="GPSampler", **options)
 
@@ -49,10 +43,7 @@ def optuna_gp(setting: Setting, **options: Any) -> OptimiserAgent:
 def botorch_logei(setting: Setting, **options: Any) -> OptimiserAgent:
     """Log expected improvement of BoTorch (Ament et al. 2023).
 
-    It ignores which arms are available, and would propose missing ones.
-
-    Args:
-        **options: see `BoTorchEngine`.
+    It would propose missing arms. Options are those of `BoTorchEngine`.
     """
     return _made(setting, BoTorchEngine, acquisition="log-ei", **options)
 
@@ -62,10 +53,7 @@ def botorch_logei(setting: Setting, **options: Any) -> OptimiserAgent:
 def botorch_nei(setting: Setting, **options: Any) -> OptimiserAgent:
     """Log noisy expected improvement of BoTorch (Letham et al. 2019; Ament et al. 2023).
 
-    It ignores which arms are available, and would propose missing ones.
-
-    Args:
-        **options: see `BoTorchEngine`.
+    It would propose missing arms. Options are those of `BoTorchEngine`.
     """
     return _made(setting, BoTorchEngine, acquisition="log-nei", **options)
 
@@ -75,10 +63,7 @@ def botorch_nei(setting: Setting, **options: Any) -> OptimiserAgent:
 def smac(setting: Setting, **options: Any) -> OptimiserAgent:
     """SMAC3's facade for black boxes (Lindauer et al. 2022): a Gaussian process and expected improvement.
 
-    It ignores which arms are available, and would propose missing ones.
-
-    Args:
-        **options: of `smac.Scenario`.
+    It would propose missing arms. Options are those of `smac.Scenario`.
     """
     return _made(setting, SMACEngine, **options)
 
@@ -88,10 +73,7 @@ def smac(setting: Setting, **options: Any) -> OptimiserAgent:
 def bayes_opt(setting: Setting, **options: Any) -> OptimiserAgent:
     """The package bayesian-optimization (Nogueira 2014): a Gaussian process and UCB.
 
-    It ignores which arms are available, and would propose missing ones.
-
-    Args:
-        **options: see `BayesOptEngine`.
+    It would propose missing arms. Options are those of `BayesOptEngine`.
     """
     return _made(setting, BayesOptEngine, **options)
 
@@ -101,10 +83,7 @@ def bayes_opt(setting: Setting, **options: Any) -> OptimiserAgent:
 def skopt(setting: Setting, **options: Any) -> OptimiserAgent:
     """scikit-optimize: a Gaussian process and a portfolio of acquisitions, "gp_hedge".
 
-    It ignores which arms are available, and would propose missing ones.
-
-    Args:
-        **options: of `skopt.Optimizer`.
+    It would propose missing arms. Options are those of `skopt.Optimizer`.
     """
     return _made(setting, SkoptEngine, **options)
 

@@ -15,9 +15,7 @@ from .optimiser import OptimiserTask
 class OptunaEngine:
     """Engine of a study in memory, whose running trials are the pending plays.
 
-    Args:
-        sampler: name of a class in `optuna.samplers`.
-        **options: of that class.
+    The sampler is the name of a class in `optuna.samplers`, and `**options` are those of that class.
     """
 
     def __init__(self, task: OptimiserTask, sampler: str, **options: Any):

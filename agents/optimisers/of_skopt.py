@@ -18,8 +18,7 @@ from .optimiser import OptimiserTask
 class SkoptEngine:
     """Engine of ask and tell, by default with a Gaussian process and a portfolio of acquisitions.
 
-    Args:
-        **options: of `skopt.Optimizer`.
+    `**options` are those of `skopt.Optimizer`.
     """
 
     def __init__(self, task: OptimiserTask, **options: Any):

@@ -23,8 +23,7 @@ from .optimiser import OptimiserTask
 class SMACEngine:
     """Engine of SMAC's facade for black boxes; the files that SMAC writes are removed with it.
 
-    Args:
-        **options: of `smac.Scenario`.
+    `**options` are those of `smac.Scenario`.
     """
 
     def __init__(self, task: OptimiserTask, **options: Any):

@@ -36,7 +36,6 @@ class DensePosterior(TablePosterior):
         self._all = np.arange(num_trials)
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
-        """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
         return self._columns(trial, trial, point)
 
     def _columns(self, rows: slice | Ints, trial: Ints, point: Ints) -> Floats:
@@ -98,9 +97,8 @@ class DensePosterior(TablePosterior):
         With R[:, P] = Q_1 T_1 from a pivoted QR of R, a = T_1^-1 Q_1'z and g = R'(I - Q_1 Q_1') z.
         """
         root = self.gram.root
-        orthogonal, triangle, point = cast(
-            tuple[Floats, Floats, Ints], qr(root, mode="economic", pivoting=True)
-        )
+        found = qr(root, mode="economic", pivoting=True)
+        orthogonal, triangle, point = cast(tuple[Floats, Floats, Ints], found)
         # A larger T_1 amplifies the rounding of Sigma, a smaller one leaves a larger rest g.
         k = np.count_nonzero(np.abs(np.diag(triangle)) > SMALLEST_PIVOT * abs(triangle[0, 0]))
         basis = orthogonal[:, :k]

@@ -92,7 +92,6 @@ class FactorPosterior(TablePosterior):
         self._played: list[set[int]] = [set() for _ in range(num_trials)]  # distinct points
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
-        """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
         columns = np.empty((len(trial), self.gram.size))
         for row, i, x in zip(columns, trial.tolist(), point.tolist(), strict=True):
             row[:] = self._trial[i].column(x)

@@ -40,7 +40,6 @@ class KroneckerPosterior(TablePosterior):
         self._tables = self._late = LateTables(self.mean, self.variance, *late)
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
-        """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
         return self._factors.expand(self._weights(trial, point))
 
     def weight_norm_at(self, cells: Ints | None) -> Floats:
@@ -60,13 +59,11 @@ class KroneckerPosterior(TablePosterior):
         return weights
 
     def deviation(self, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Draw f - mean from the joint posterior, one draw a trial from its own generator, (B, N)."""
         return self._factors.expand(np.array(self._drawn(rngs)))
 
     def sample_at(
         self, cells: Ints | None, rngs: Sequence[np.random.Generator], factor: Floats | float
     ) -> Floats:
-        """Draw mean + w (f - mean) jointly at some points of each trial, w a number or (B, 1); (B, A)."""
         each = np.broadcast_to(factor, (len(rngs), 1)) * np.array(self._drawn(rngs))
         sample = np.array([self._late.sample(i, weight) for i, weight in enumerate(each)])
         return sample if cells is None else np.take_along_axis(sample, cells, axis=1)

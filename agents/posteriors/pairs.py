@@ -121,9 +121,8 @@ class CellRows:
             self._rows = np.pad(self._rows, ((0, max(rows, 2 * old) - old), (0, 0)))
 
 
-CACHE_BYTES = (
-    2**26
-)  # a trial, of the latest contexts; not less in a large batch, or trials would depend on the batch
+# Of a trial's latest contexts; not less in a large batch, or trials would depend on the batch.
+CACHE_BYTES = 2**26
 
 
 class PairPosterior(Posterior):
@@ -139,46 +138,36 @@ class PairPosterior(Posterior):
 
     @property
     def gain(self) -> Floats:
-        """Information gain, (B,): 1/2 logdet(I + K_t / lambda)."""
         return np.array([trial.factor.gain for trial in self._trial])
 
     def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Condition on one observation a trial, (n,) each; trials ascend and none repeats."""
         for i, x, y in zip(trial.tolist(), point.tolist(), value.tolist(), strict=True):
             self._trial[i].observe(x, y)
 
     def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
-        """Condition on several observations of one point a trial: a row of their number and their sum."""
         for i, *play in zip(*(each.tolist() for each in (trial, point, total, plays)), strict=True):
             self._trial[i].observe(*play)
 
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
-        """Change the values of earlier observations, (n,) each; trials may repeat."""
         for i, x, dy in zip(trial.tolist(), point.tolist(), change.tolist(), strict=True):
             self._trial[i].factor.correct(x, dy)
 
     def mean_at(self, cells: Ints | None) -> Floats:
-        """Posterior mean at ascending points of each trial, (B, A); None for all points."""
         return np.array([rows.mean for rows in self._at(cells)])
 
     def variance_at(self, cells: Ints | None) -> Floats:
-        """Posterior variance at ascending points of each trial, (B, A); None for all points."""
         return np.array([rows.variance for rows in self._at(cells)])
 
     def weight_norm_at(self, cells: Ints | None) -> Floats:
-        """|a_x| at ascending points of each trial, (B, A); None for all points."""
         return np.array([rows.weight_norm for rows in self._at(cells)])
 
     def count_at(self, cells: Ints | None) -> Floats:
-        """Plays of ascending points of each trial, (B, A); None for all points."""
         return np.array([rows.count for rows in self._at(cells)])
 
     def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Draw f - mean jointly at ascending points of each trial, (B, A); None for all points."""
         return np.array([rows.deviation(rng) for rows, rng in zip(self._at(cells), rngs, strict=True)])
 
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
-        """Posterior mean at single points, (n,) each -> (n,)."""
         mean = np.empty(len(trial))
         for i in np.unique(trial).tolist():
             factor, mine = self._trial[i].factor, trial == i
@@ -186,7 +175,6 @@ class PairPosterior(Posterior):
         return mean
 
     def variance_of(self, trial: Ints, point: Ints) -> Floats:
-        """Posterior variance at single points, (n,) each -> (n,)."""
         variance = self.gram.diagonal[point]
         for i in np.unique(trial).tolist():
             mine = trial == i
@@ -198,16 +186,13 @@ class PairPosterior(Posterior):
         return self._trial[trial].factor
 
     def reset(self, trial: Ints) -> None:
-        """Return the given trials, (n,), to the prior."""
         for i in trial.tolist():
             self._trial[i] = PairTrial(self.gram, float(self.noise[i]))
 
     def statistics(self, trial: int) -> SufficientStatistics:
-        """Plays and value sums of one trial."""
         return self._trial[trial].factor.statistics
 
     def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
-        """Replace the plays and value sums of one trial."""
         self._trial[trial].rebuild(seen)
 
     def _at(self, cells: Ints | None) -> Iterator[CellRows]:

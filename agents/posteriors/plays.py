@@ -32,14 +32,12 @@ class PlayPosterior(TablePosterior):
         self._factor = [PlayFactor(gram, each, SufficientStatistics.none()) for each in self.noise.tolist()]
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
-        """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
         columns = np.empty((len(trial), self.gram.size))
         for row, i, x in zip(columns, trial.tolist(), point.tolist(), strict=True):
             row[:] = self._column(self._factor[i], x)
         return columns
 
     def weight_norm_at(self, cells: Ints | None) -> Floats:
-        """|a_x| at some points of each trial, (B, A): sqrt(sum_p n_p Sigma[x, p]^2) / lambda."""
         norms = np.zeros(self.mean.shape)
         for i, row in enumerate(norms):
             for x, plays in zip(*self.statistics(i)[:2], strict=True):

@@ -137,53 +137,42 @@ class SketchedPosterior(Posterior):
         self.total[trial, point] += value
 
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
-        """Change the values of earlier observations, (n,) each; trials may repeat."""
         np.add.at(self.total, (trial, point), change)
         for i in np.unique(trial).tolist():
             self._learn(i, self.sketches[i].dictionary)
 
     def mean_at(self, cells: Ints | None) -> Floats:
-        """Posterior mean at some points of each trial, (B, A)."""
         return _at(self._all("mean"), cells)
 
     def variance_at(self, cells: Ints | None) -> Floats:
-        """Posterior variance at some points of each trial, (B, A)."""
         return _at(self._all("variance"), cells)
 
     def count_at(self, cells: Ints | None) -> Floats:
-        """Plays of some points of each trial, (B, A). Read only."""
         return _at(self.count, cells)
 
     def weight_norm_at(self, cells: Ints | None) -> Floats:
-        """|a_x| at some points of each trial, (B, A), by the approximation."""
         norms = map(Sketch.weight_norm, self.sketches, self.count)
         return _at(np.stack(list(norms)), cells)
 
     def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Draw f - mean at some points of each trial, (B, A), by the approximation."""
         return _at(np.stack(list(map(Sketch.deviation, self.sketches, rngs))), cells)
 
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
-        """Posterior mean at single points, (n,) each -> (n,)."""
         return self._of(trial, point, lambda sketch: sketch.mean)
 
     def variance_of(self, trial: Ints, point: Ints) -> Floats:
-        """Posterior variance at single points, (n,) each -> (n,)."""
         return self._of(trial, point, lambda sketch: sketch.variance)
 
     def reset(self, trial: Ints) -> None:
-        """Return the given trials, (n,), to the prior."""
         self.count[trial] = self.total[trial] = 0.0
         self._gain[trial] = 0.0
         for i in trial.tolist():
             self._learn(i, np.empty(0, dtype=np.int64))
 
     def statistics(self, trial: int) -> SufficientStatistics:
-        """Plays and value sums of one trial."""
         return SufficientStatistics.of(self.count[trial], self.total[trial])
 
     def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
-        """Replace the plays and value sums of one trial."""
         self.count[trial] = self.total[trial] = 0.0
         self.count[trial, seen.point], self.total[trial, seen.point] = seen.plays, seen.total
         self._learn(trial, seen.point)

@@ -64,11 +64,9 @@ class TablePosterior(Posterior):
 
     @property
     def gain(self) -> Floats:
-        """Information gain, (B,): 1/2 logdet(I + K_t / lambda)."""
         return self._journal.gain
 
     def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Condition on one observation a trial, (n,) each; trials ascend and none repeats."""
         if len(trial) == 1:  # a third of the time that arrays of one entry take
             self._observe_one(trial.item(), point.item(), value.item())
             return
@@ -77,10 +75,7 @@ class TablePosterior(Posterior):
         self._journal.write(cell, value.copy(), scale)
 
     def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
-        """Condition on several observations of one point a trial, their number and their sum, (n,) each.
-
-        It equals one observation of their mean with noise lambda / n: the step above.
-        """
+        """Condition on the mean of several observations, whose noise is lambda / n: the step above."""
         noise = self.noise[trial] / plays
         cell, scale = self._condition(trial, point, total / plays, noise)
         self._journal.write_sums(trial, cell, plays, total, scale / np.sqrt(noise))
@@ -97,10 +92,6 @@ class TablePosterior(Posterior):
         return cell, scale
 
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
-        """Change the values of earlier observations, (n,) each: mu += Sigma[:, x] dy / lambda.
-
-        Trials may repeat. The mean is linear in the values, so this equals having observed the new values.
-        """
         step = self.columns(trial, point)
         step *= (change / self.noise[trial])[:, None]
         for i, row in zip(trial.tolist(), step, strict=True):  # trials repeat: an indexed += would drop rows
@@ -108,7 +99,6 @@ class TablePosterior(Posterior):
         np.add.at(self.total, (trial, point), change)
 
     def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Draw f - mean jointly at some points of each trial, (B, A) -> (B, A); None for all points."""
         drawn = self.deviation(rngs)
         return drawn if cells is None else np.take_along_axis(drawn, cells, axis=1)
 
@@ -141,12 +131,10 @@ class TablePosterior(Posterior):
         return self._deviate(weight[None], everywhere)[0]
 
     def mean_at(self, cells: Ints | None) -> Floats:
-        """Posterior mean at some points of each trial, (B, A); None for all. Read only."""
         mean = self._tables.mean
         return mean if cells is None else np.take_along_axis(mean, cells, axis=1)
 
     def variance_at(self, cells: Ints | None) -> Floats:
-        """Posterior variance at some points of each trial, (B, A); None for all. Read only."""
         variance = self._tables.variance
         return variance if cells is None else np.take_along_axis(variance, cells, axis=1)
 
@@ -160,30 +148,24 @@ class TablePosterior(Posterior):
         return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
 
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
-        """Posterior mean at single points, (n,) each -> (n,)."""
         return self.mean[trial, point]
 
     def variance_of(self, trial: Ints, point: Ints) -> Floats:
-        """Posterior variance at single points, (n,) each -> (n,)."""
         return self.variance[trial, point]
 
     def count_at(self, cells: Ints | None) -> Floats:
-        """Plays of some points of each trial, (B, A); None for all. Read only."""
         return self.count if cells is None else np.take_along_axis(self.count, cells, axis=1)
 
     def reset(self, trial: Ints) -> None:
-        """Return the given trials, (n,), to the prior."""
         self._journal.reset(trial)
         self.mean[trial] = 0.0
         self.variance[trial] = self.gram.diagonal
         self._forget(trial)
 
     def statistics(self, trial: int) -> SufficientStatistics:
-        """Plays and value sums of one trial."""
         return SufficientStatistics.of(self.count[trial], self.total[trial])
 
     def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
-        """Replace the plays and value sums of one trial."""
         self._journal.restore(trial, seen)
         self._restore_trial(trial)
 

@@ -65,7 +65,6 @@ class WeightSpacePosterior(TablePosterior):
         self._tables = self._late = LateTables(self.mean, self.variance, *late)
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
-        """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
         return _products(self._covariance[trial], self._feature[point]) @ self._root
 
     def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
@@ -101,7 +100,6 @@ class WeightSpacePosterior(TablePosterior):
     def sample_at(
         self, cells: Ints | None, rngs: Sequence[np.random.Generator], factor: Floats | float
     ) -> Floats:
-        """Draw mean + w (f - mean) jointly at some points of each trial, w a number or (B, 1); (B, A)."""
         if len(rngs) > 1 or cells is not None:
             return super().sample_at(cells, rngs, factor)
         weight = self._pulled(*self._drawn_alone(rngs[0]))
@@ -113,9 +111,8 @@ class WeightSpacePosterior(TablePosterior):
 
     def _pulled(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
         """Apply Matheron's rule in weights in the only trial, (r,)."""
-        rate = (
-            self._journal.plays(0, played) / self.noise.item()
-        )  # a number: half the time of an array of one
+        noise_variance = self.noise.item()  # a number: half the time of an array of one
+        rate = self._journal.plays(0, played) / noise_variance
         pull = weight - (noise * np.sqrt(rate)).dot(self._feature.take(played, axis=0))
         return self._covariance[0].dot(pull)
 

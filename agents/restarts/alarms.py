@@ -101,22 +101,13 @@ NEGLIGIBLE = math.log(1e-6)  # share of the largest weight
 
 
 class RunLengths:
-    """The starts of one trial and their probabilities.
-
-    Args:
-        segment: expected rounds of a segment, 1 / H.
-    """
+    """The starts of one trial and their probabilities, given the expected rounds of a segment, 1 / H."""
 
     def __init__(self, told: Told, *, segment: float):
         self._outcomes = Outcomes(told)
         self._start, self._log_weight = np.zeros(1, dtype=np.int64), np.zeros(1)
         self._stay, self._change = math.log1p(-1.0 / segment), -math.log(segment)
         self._likeliest = 0
-
-    @property
-    def probabilities(self) -> tuple[np.ndarray, Floats]:
-        """Starts that are not negligible and their probabilities, (W,) each."""
-        return self._start, np.exp(self._log_weight)
 
     def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
         """Observe a value, see `Watch`; after a change plays are kept from the likeliest start on."""
@@ -245,17 +236,11 @@ class CalibratedAlarm:
         setting, test = self.observed.setting, self._test(noise)
         unknown = [share * self.observed.deviation for share in UNKNOWN_NOISE]
         known = [max([noise, *self._cost_noise.tolist()])]
-        return max(
-            _calibrated(
-                representative_gram(self.observed),
-                each,
-                max(uniform_rounds(setting.horizon, self.xi_squared), 2),
-                self.false_alarm_rate / (1 + setting.num_constraints),
-                **test,
-                centred=not self.observed.mean_is_known,
-            )
-            for each in (unknown if "scaled" in test else known)
-        )
+        gram, samples = representative_gram(self.observed), uniform_rounds(setting.horizon, self.xi_squared)
+        given = max(samples, 2), self.false_alarm_rate / (1 + setting.num_constraints)
+        test["centred"] = not self.observed.mean_is_known
+        noises = unknown if "scaled" in test else known
+        return max(_calibrated(gram, each, *given, **test) for each in noises)
 
 
 def _calibrated(gram: Gram, noise: float, samples: int, rate: float, **options: Any) -> float:

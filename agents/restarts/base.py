@@ -83,17 +83,12 @@ class Unobservant(Restart):
 
 
 class Never(Unobservant):
-    """Rule that never restarts.
-
-    Args:
-        model, num_trials: not used; every restart is built from them.
-    """
+    """Rule that never restarts."""
 
     def __init__(self, model: Model, num_trials: int):
         pass
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
-        """Return no trials."""
         return NO_TRIALS
 
 
@@ -107,7 +102,6 @@ class Periodic(Unobservant):
         self.every = np.broadcast_to(every, num_trials)
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
-        """Return the trials whose period ends."""
         return (rounds % self.every == 0).nonzero()[0]
 
 
@@ -124,7 +118,6 @@ class Oracle(Unobservant):
         self._segment = np.zeros(num_trials, dtype=np.int64)
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
-        """Return the trials whose segment differs from the last round's."""
         if "oracle" not in info:
             raise ValueError('info must hold "oracle": make the environment with oracle=True')
         segment = np.atleast_1d(info["oracle"]["segment"])

@@ -22,38 +22,18 @@ Wait = Callable[[int], int]  # from the rounds t up to the end of a batch withou
 
 
 @dataclass(frozen=True)
-class Fixed:
-    """Extension by u rounds.
-
-    Args:
-        rounds: u.
-    """
-
-    rounds: int
-
-    def __call__(self, t: int) -> int:
-        """Return u."""
-        return self.rounds
-
-
-@dataclass(frozen=True)
 class SubExponential:
     r"""u = ceil(E d + max(sqrt(2 xi^2 L), 2 b L)), L = log(3 t / (2 late)) (Vakili et al. 2023).
 
     P(d > u) <= e^-L where log E exp(s (d - E d)) <= s^2 xi^2 / 2 for s in [0, 1 / b]. The authors' code takes
     the smaller of the two terms in place of the larger, which breaks the bound: P(d > 117) = 0.043 for
     Poisson delays of mean 100, where 2e-4 is required.
-
-    Args:
-        mean: E d.
-        xi, b: of the delays; see `of_poisson`.
-        late: 3/2 of the bound on the probability that any of t plays is late.
     """
 
-    mean: float
-    xi: float
+    mean: float  # E d
+    xi: float  # of the delays; see `of_poisson`
     b: float
-    late: float
+    late: float  # 3/2 of the bound on the probability that any of t plays is late
 
     def __post_init__(self) -> None:
         require_not_negative("mean", self.mean, "it is that of the delays")
@@ -69,43 +49,25 @@ class SubExponential:
         return cls(mean, math.sqrt(2.0 * (math.e - 2.0) * mean), 1.0, late)
 
     def __call__(self, t: int) -> int:
-        """Return u."""
         nats = math.log(3.0 * t / (2.0 * self.late))
         return math.ceil(self.mean + max(math.sqrt(2.0 * nats) * self.xi, 2.0 * self.b * nats))
 
 
-@dataclass(frozen=True)
-class Quantile:
-    """The smallest u with P(d > u) <= 2 late / (3 t) under the published law.
-
-    Args:
-        setting: a setting with a published law of delays.
-        late: see `SubExponential`.
-    """
-
-    setting: Setting
-    late: float
-
-    def __call__(self, t: int) -> int:
-        """Return u."""
-        law, share = self.setting.delay, 2.0 * self.late / (3.0 * t)
-        assert law is not None
-        return law.window(self.setting.horizon, self.setting.query_times, min(share, 0.49))
+def quantile_wait(setting: Setting, late: float, t: int) -> int:
+    """Return the smallest u with P(d > u) <= 2 late / (3 t) under the published law, `late` as above."""
+    law, share = setting.delay, 2.0 * late / (3.0 * t)
+    assert law is not None
+    return law.window(setting.horizon, setting.query_times, min(share, 0.49))
 
 
 class BatchEnds(Unobservant):
-    """Rule that restarts every trial at the end of each batch but the last.
-
-    Args:
-        lengths: rounds of the batches.
-    """
+    """Rule that restarts every trial at the end of each batch but the last, given their lengths."""
 
     def __init__(self, model: Model, num_trials: int, lengths: Sequence[int]):
         self.ends = set(np.cumsum(lengths)[:-1].tolist())
         self._all_trials = np.arange(num_trials)
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
-        """Return all trials at the end of a batch."""
         return self._all_trials if rounds in self.ends else NO_TRIALS
 
 

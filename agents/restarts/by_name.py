@@ -33,8 +33,6 @@ def make_restart(restart: Any, setting: Setting, observed: Model, options: Any =
     Args:
         restart: a name in `RESTARTS`, a builder of the user's own, or None for the setting's default.
         setting: decides the default by whether the functions may change.
-        observed: the model of the observed reward.
-        options: of a named restart.
     """
     chosen = ("evidence" if setting.may_change else "never") if restart is None else restart
     if isinstance(chosen, str):
@@ -59,55 +57,29 @@ def _on_alarm(
 
 
 def _evidence(
+    archived: bool,
     observed: Model,
     step: int = 10,
     false_alarm_rate: float = FALSE_ALARM_RATE,
     anytime: bool = False,
     noise_scales: Any = None,
 ) -> MakeRestart:
-    """Return the builder of "evidence", with more noise levels where the noise is unknown."""
-    watch = _watch(observed, step, false_alarm_rate, anytime, noise_scales)
-    return partial(InOrder, observed=observed, watch=watch)
+    """Return the builder of "evidence", with more noise levels where the noise is unknown, or of its archive.
 
-
-def _evidence_archive(
-    observed: Model,
-    step: int = 10,
-    false_alarm_rate: float = FALSE_ALARM_RATE,
-    anytime: bool = False,
-    noise_scales: Any = None,
-) -> MakeRestart:
-    """Return the builder of "evidence-archive", with the same rate and levels for both tests."""
-    watch = _watch(observed, step, false_alarm_rate, anytime, noise_scales)
-    levels = watch.keywords["scales"]
-    archive = partial(Archive, make_watch=watch, false_alarm_rate=false_alarm_rate, scales=levels)
-    return partial(InOrder, observed=observed, watch=watch, archive=archive)
-
-
-def _watch(
-    observed: Model, step: int, false_alarm_rate: float, anytime: bool, noise_scales: Any
-) -> partial[Evidence]:
+    The archive has the same rate and levels as the detector.
+    """
     require_probability("false_alarm_rate", false_alarm_rate, "it is that of a run without a change")
     require_integer("step", step, 1, "it is the number of plays between starts")
     usual = TOLD_NOISE if observed.noise_is_known else UNKNOWN_NOISE
-    return partial(
-        Evidence,
-        horizon=None if anytime else observed.setting.horizon,
-        step=step,
-        false_alarm_rate=false_alarm_rate,
-        scales=usual if noise_scales is None else require_scales(noise_scales),
-    )
+    scales = usual if noise_scales is None else require_scales(noise_scales)
+    shared: dict[str, Any] = {"false_alarm_rate": false_alarm_rate, "scales": scales}
+    horizon = None if anytime else observed.setting.horizon
+    watch = partial(Evidence, horizon=horizon, step=step, **shared)
+    archive = partial(Archive, make_watch=watch, **shared) if archived else None
+    return partial(InOrder, observed=observed, watch=watch, archive=archive)
 
 
-def _event_triggered(observed: Model, false_alarm_rate: float = FALSE_ALARM_RATE) -> MakeRestart:
-    return _of_rate(EventTriggered, observed, false_alarm_rate)
-
-
-def _likelihood_ratio(observed: Model, false_alarm_rate: float = FALSE_ALARM_RATE) -> MakeRestart:
-    return _of_rate(LikelihoodRatio, observed, false_alarm_rate)
-
-
-def _of_rate(kind: type, observed: Model, false_alarm_rate: float) -> MakeRestart:
+def _of_rate(kind: type, observed: Model, false_alarm_rate: float = FALSE_ALARM_RATE) -> MakeRestart:
     require_probability("false_alarm_rate", false_alarm_rate, "it is that of a run without a change")
     return partial(InOrder, observed=observed, watch=partial(kind, false_alarm_rate=false_alarm_rate))
 
@@ -134,11 +106,11 @@ def _given_noise(observed: Model) -> PerTrial | None:
 RESTARTS: dict[str, Callable[..., MakeRestart]] = {
     "never": lambda observed: Never,
     "cpd": _on_alarm,
-    "evidence": _evidence,
-    "evidence-archive": _evidence_archive,
-    "et": _event_triggered,
+    "evidence": partial(_evidence, False),
+    "evidence-archive": partial(_evidence, True),
+    "et": partial(_of_rate, EventTriggered),
     "bocpd": _run_lengths,
-    "glr": _likelihood_ratio,
+    "glr": partial(_of_rate, LikelihoodRatio),
     "periodic": lambda observed, every: partial(Periodic, every=every),
     "oracle": lambda observed, xi_squared=PAPER_XI_SQUARED: partial(
         Exploring, watch=Oracle, xi_squared=xi_squared

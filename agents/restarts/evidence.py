@@ -131,12 +131,8 @@ def require_scales(scales: Any) -> tuple[float, ...]:
         given = np.asarray(scales, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         given = np.empty(0)
-    if (
-        given.ndim != 1
-        or not given.size
-        or isinstance(scales, str)
-        or not np.all((given > 0) & (given < np.inf))
-    ):
+    listed = given.ndim == 1 and given.size and not isinstance(scales, str)
+    if not listed or not np.all((given > 0) & (given < np.inf)):
         words = "must be positive numbers, factors of the noise std such as (1, 1.5, 2)"
         raise ArgumentError("noise_scales", f"{words}, got {shown(scales)}")
     return tuple(given.tolist())
@@ -155,12 +151,7 @@ class Seen(NamedTuple):
 
 
 class Candidate:
-    """Segment that may have returned.
-
-    Args:
-        scales: factors of the noise std.
-        plays: of the segment.
-    """
+    """Segment that may have returned."""
 
     def __init__(self, told: Told, scales: Sequence[float], plays: Sequence[Seen]):
         self.plays = plays

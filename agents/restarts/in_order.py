@@ -82,25 +82,20 @@ class InOrder(Restart):
 
     @property
     def alarms(self) -> list[list[int]]:
-        """Rounds after which each trial detected a change."""
         return self._alarms
 
     @property
     def kept_from(self) -> Ints:
-        """First round whose plays are kept, (B,)."""
         return self._kept
 
     @property
     def recalled(self) -> list[Ints] | None:
-        """Rounds of archived plays that are used again, (n,) of each trial."""
         return None if self.archives is None else [each.rounds for each in self.archives]
 
     def keep_nothing(self) -> None:
-        """Remove the archive."""
         self.archives = None
 
     def play(self, point: Ints) -> None:
-        """Count the rounds."""
         self._now += 1
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
@@ -110,7 +105,6 @@ class InOrder(Restart):
             self._waiting[i][t] = x, y
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
-        """Return the trials whose detector finds a change."""
         for i in range(len(self.watches)):
             first = self._look(i, rounds)
             if first is not None:

@@ -92,7 +92,6 @@ class OnAlarm(Restart):
 
     @property
     def alarms(self) -> list[list[int]]:
-        """Rounds after which each trial detected a change."""
         return self._alarms
 
     def play(self, point: Ints) -> None:
@@ -106,14 +105,12 @@ class OnAlarm(Restart):
             self._alarmed[i] |= self.detectors[i].insert(t, x, y)
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
-        """Return the trials with an alarm in this round."""
         alarmed = self._alarmed.nonzero()[0]
         for i in alarmed.tolist():
             self._alarms[i].append(rounds - 1)
         return alarmed
 
     def forget(self, trial: Ints) -> None:
-        """Reset the detectors."""
         self._alarmed[trial] = False
         for i in trial.tolist():
             self.detectors[i].reset()
@@ -142,7 +139,6 @@ class Exploring(Restart):
 
     @property
     def alarms(self) -> list[list[int]] | None:
-        """Rounds after which each trial detected a change."""
         return self.watch.alarms
 
     @property
@@ -151,22 +147,18 @@ class Exploring(Restart):
         return self._schedule.due
 
     def play(self, point: Ints) -> None:
-        """Record which trials have just played uniformly."""
         self._was_exploring.append(self._schedule.advance())
         self.watch.play(point)
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Pass the feedback of uniform plays on."""
         uniform = self._was_exploring.rows[rounds, trial]
         if uniform.any():
             kept = trial[uniform], point[uniform], rounds[uniform], reward[uniform], cost[uniform]
             self.watch.receive(*kept)
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
-        """Return the trials that the other restart selects."""
         return self.watch.end_round(rounds, info)
 
     def forget(self, trial: Ints) -> None:
-        """Restart trials, (n,)."""
         self._schedule.restart(trial)
         self.watch.forget(trial)

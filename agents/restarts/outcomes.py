@@ -170,11 +170,7 @@ class Told:
 
 
 class Outcomes:
-    """Posteriors of the reward and of the costs, which share their plays and their changes.
-
-    Args:
-        scales: factors of the given noise std, G.
-    """
+    """Posteriors of the reward and of the costs, which share their plays, under G scales of the noise std."""
 
     def __init__(self, told: Told, scales: Sequence[float] = (1.0,)):
         square = np.square(np.asarray(scales, dtype=np.float64))
@@ -198,15 +194,13 @@ class Outcomes:
     def expected(self, point: int, share: float) -> Expected:
         """Return the predictions for a play whose noise variance is `share` times the given one."""
         mean, variance = zip(*(part.predict(point) for part in self._parts), strict=True)
-        repeated = [
-            np.repeat(each[..., None], count, axis=-1)
-            for each, count in zip(variance, self._counts, strict=True)
-        ]
-        noise = [
-            np.repeat(share * part.noise[:, None, None], count, axis=-1)
-            for part, count in zip(self._parts, self._counts, strict=True)
-        ]
-        return Expected(*(np.concatenate(each, axis=-1) for each in (mean, repeated, noise)))
+        noise = [share * part.noise[:, None, None] for part in self._parts]
+        variance = self._repeated([each[..., None] for each in variance])
+        return Expected(np.concatenate(mean, axis=-1), variance, self._repeated(noise))
+
+    def _repeated(self, parts: list[Floats]) -> Floats:
+        each = zip(parts, self._counts, strict=True)
+        return np.concatenate([np.repeat(part, count, axis=-1) for part, count in each], axis=-1)
 
     def learn(self, point: int, value: Floats, share: float) -> None:
         """Condition on values, (1 + C,)."""

@@ -19,9 +19,8 @@ from ..kernels.amplitude import largest_deviation
 
 Ask = Callable[[Any], Any]
 
-PATIENCE = (
-    10.0  # seconds that `close` waits for a thread to leave; it is a daemon, so it never blocks an exit
-)
+# Seconds that `close` waits for a thread to leave; it is a daemon, so it never blocks an exit.
+PATIENCE = 10.0
 
 
 class Leave(BaseException):
@@ -102,7 +101,6 @@ class Plays:
         self._arms: Floats = 2.0 * setting.decisions.unit_arms - 1.0 if self.nearest else np.empty((0, 0))
 
     def __call__(self, action: Any) -> Any:
-        """Return the environment's action."""
         if self.nearest:
             return int(((self._arms - action) ** 2).sum(axis=1).argmin())
         return np.array(action, dtype=np.float32) if self.box else int(action)

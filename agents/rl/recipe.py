@@ -27,21 +27,13 @@ RESERVED = {
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A learner of stable-baselines3 or of a package built on it.
+    """A learner of stable-baselines3 or of a package built on it."""
 
-    Args:
-        source: "package:Class", or the class itself.
-        arms: True if it can play a `Discrete` action space.
-        box: True if it can play a `Box`.
-        policy: default of its first argument.
-        masks: True if it reads the mask of available arms.
-    """
-
-    source: str | type
-    arms: bool = True
-    box: bool = True
-    policy: str = "MlpPolicy"
-    masks: bool = False
+    source: str | type  # "package:Class", or the class itself
+    arms: bool = True  # True if it can play a `Discrete` action space
+    box: bool = True  # True if it can play a `Box`
+    policy: str = "MlpPolicy"  # default of its first argument
+    masks: bool = False  # True if it reads the mask of available arms
 
     @property
     def name(self) -> str:
@@ -110,12 +102,7 @@ TUNED: dict[str, dict[str, Any]] = {
     "sac": {"learning_starts": 10, "batch_size": 32, "learning_rate": 3e-3, "ent_coef": 0.02},
     "td3": {"learning_starts": 10, "batch_size": 32, "learning_rate": 3e-3, "action_noise": 0.1},
     "trpo": {"n_steps": 8, "batch_size": 8, "target_kl": 0.2},
-    "qr-dqn": {
-        "learning_starts": 10,
-        "train_freq": 1,
-        "learning_rate": 3e-3,
-        "exploration_fraction": 0.1,
-    },
+    "qr-dqn": {"learning_starts": 10, "train_freq": 1, "learning_rate": 3e-3, "exploration_fraction": 0.1},
     "recurrent-ppo": {"n_steps": 8, "batch_size": 8, "n_epochs": 4, "learning_rate": 1e-2},
 }
 TUNED["maskable-ppo"] = TUNED["ppo"]  # its plays are the same where all arms are available

@@ -27,21 +27,14 @@ class Snapping:
     The acquisition is thereby constant on all points that are rounded to one, and the kernel uses the values
     that will be run (Garrido-Merchan & Hernandez-Lobato 2020). In addition to the proposals of `search`, the
     best plays are tried with one parameter changed, since no small step leads from one category to another.
-
-    Args:
-        space: whose features are the box.
-        search: proposes points.
-        changed: number of changes of one parameter that are tried for each of the best plays.
-        gate: gives closed points a score of minus infinity; None closes none.
     """
 
-    space: Space
-    search: Search = field(default_factory=QuasiRandom)
-    changed: int = 8
-    gate: Gate | None = None
+    space: Space  # whose features are the box
+    search: Search = field(default_factory=QuasiRandom)  # proposes points
+    changed: int = 8  # number of changes of one parameter that are tried for each of the best plays
+    gate: Gate | None = None  # gives closed points a score of minus infinity; None closes none
 
     def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
-        """Return possible candidates."""
         gate = self.gate or Gate(self.space)
         snapped: Any = Snapped(terrain, self.space, gate)
         pool = self.search(snapped, rng)
@@ -58,13 +51,7 @@ class Snapping:
 
 
 class Snapped:
-    """Acquisition surface whose points are snapped before they are scored.
-
-    Args:
-        terrain: the box, whose bounds are 0 and 1.
-        space: whose features it has.
-        gate: gives closed points a score of minus infinity; None closes none.
-    """
+    """Acquisition surface on [0, 1]^d whose points are snapped before they are scored, closed ones not."""
 
     def __init__(self, terrain: Terrain, space: Space, gate: Gate | None = None):
         self.terrain, self.space, self.gate = terrain, space, gate or Gate(space)
@@ -179,28 +166,22 @@ class FiniteBoard(Board):
         )
 
     def has(self, played: list[Values], contexts: list[Values]) -> bool:
-        """Return True if all of them are in the set."""
         return all(each in self.arms for each in played) and all(each in self.contexts for each in contexts)
 
     def observation(self, context: Values) -> Floats:
-        """Return the agent's observation of a context."""
         return self.setting.scaled_contexts[self.contexts.index(context)]
 
     def action(self, parameters: Values) -> Any:
-        """Return the arm of a point."""
         return self.arms.index(parameters)
 
     def parameters(self, action: Any) -> Values:
-        """Return the point of an arm."""
         return dict(self.arms.values[int(action)])
 
     def opened(self, action: Any, gate: Gate) -> Any:
-        """Return the arm, or the nearest open one."""
         arms = self.arms.features
         return action if gate.admits(arms[[int(action)]])[0] else gate.nearest(arms[int(action)], arms)
 
     def around(self, point: Floats, gate: Gate) -> Floats:
-        """Return all arms."""
         return self.arms.features
 
     def narrow(self, agent: Any, gate: Gate) -> None:
@@ -209,7 +190,6 @@ class FiniteBoard(Board):
             agent.offer(self._open(gate))
 
     def among(self, gate: Gate) -> Any:
-        """Return the open arms."""
         return np.flatnonzero(self._open(gate))
 
     def _open(self, gate: Gate) -> Bools:
@@ -234,28 +214,22 @@ class BoxBoard(Board):
         self.setting = Setting(low=np.zeros(dim), high=np.ones(dim), **bounds, **plan.published(scale))
 
     def has(self, played: list[Values], contexts: list[Values]) -> bool:
-        """Return True: a box contains all points."""
         return True
 
     def observation(self, context: Values) -> Floats:
-        """Return the features of a context, or a constant where there are no contexts."""
         return self.plan.contexts.features(context) if self.plan.contexts.kinds else np.zeros(1)
 
     def action(self, parameters: Values) -> Any:
-        """Return the action of a point in [-1, 1]^d."""
         return self.setting.to_action(self.plan.parameters.features(parameters))
 
     def parameters(self, action: Any) -> Values:
-        """Return the nearest possible point."""
         return self.plan.parameters.values(self.setting.to_point(action))
 
     def opened(self, action: Any, gate: Gate) -> Any:
-        """Return the action, or the nearest open one."""
         point = self.plan.parameters.snap(self.setting.to_point(action)[None])
         return action if gate.admits(point)[0] else self.setting.to_action(gate.nearest(point[0]))
 
     def around(self, point: Floats, gate: Gate) -> Floats:
-        """Return possible points, nearby and anywhere."""
         return gate.around(point)
 
     def make_agent(self, factory: AgentFactory, gate: Gate) -> Any:

@@ -21,18 +21,13 @@ from .space import Space
 
 BOLD, CAUTIOUS = 0.3, 0.9  # range of the probabilities of success that questions require
 LIKELY = 0.5  # and a recommendation
-GOLDEN = (
-    5.0**0.5 - 1.0
-) / 2.0  # the fractional parts of its multiples are spread evenly, however many there are
+GOLDEN = (5.0**0.5 - 1.0) / 2.0  # fractional parts of its multiples are spread evenly, however many
 SPREAD, NEAR = 1024, 64  # alternatives to a closed point: anywhere, and nearby
 STEPS = (0.3, 0.1, 0.03)  # distances of those nearby, in box widths
 
 
 class Gate:
     """Gate that is closed where experiments probably fail, in one context; open before the first failure.
-
-    Args:
-        space: of the parameters.
 
     The required probability of success moves between 30 % and 90 % from question to question, and is at most
     90 % of the largest one: with one threshold for all questions the tuner would either try the same border
@@ -45,13 +40,7 @@ class Gate:
         self._context, self.bar = np.zeros(0), 0.0
 
     def set(self, belief: SuccessProbability | None, context: Floats, wanted: float) -> None:
-        """Set the classifier, the context and the threshold.
-
-        Args:
-            belief: classifier of successes, None if no experiment has failed.
-            context: its features, (dz,).
-            wanted: required probability of success.
-        """
+        """Set the classifier, None before any failure, the context, (dz,), and the required probability."""
         self._belief, self._context = belief, context
         self.bar = 0.0 if belief is None else min(wanted, CAUTIOUS * belief.highest)
 
@@ -187,13 +176,9 @@ BESIDE = 0.02  # of a range: least difference in some parameter of an informativ
 
 
 def beside(point: Floats, taken: Floats, among: Floats, gate: Gate) -> Floats | None:
-    """Return the point nearest to the chosen one that differs from all running ones; None without one.
+    """Return the nearest of some points, (n, d), to the agent's choice, (d,), that is open and not taken.
 
-    Args:
-        point: the agent's choice, (d,).
-        taken: the running points, (m, d).
-        among: possible points, (n, d).
-        gate: mask of the points that are likely to succeed.
+    It differs from all running points, `taken`, (m, d); None if there is no such point.
     """
     free = (np.abs(among[:, None] - taken).max(axis=2) > BESIDE).all(axis=1) & gate.admits(among)
     distance = np.where(free, np.abs(among - point).sum(axis=1), np.inf)

@@ -55,23 +55,14 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class TunerRound:
-    """One experiment, and the news reported while it was the latest.
-
-    Args:
-        parameters, context: of the experiment.
-        ticket: None for past data, which were not asked for.
-        asked: False for one that the user chose and reports with a ticket.
-        arrivals: values of experiments.
-        dropped: rounds that are dropped.
-        failed: rounds whose experiments failed.
-    """
+    """One experiment, and the news reported while it was the latest."""
 
     parameters: Values
     context: Values
-    ticket: int | None
+    ticket: int | None  # None for past data, which were not asked for
     arrivals: tuple[Arrival, ...] = ()
-    dropped: tuple[int, ...] = ()
-    asked: bool = True
+    dropped: tuple[int, ...] = ()  # rounds
+    asked: bool = True  # False for one that the user chose and reports with a ticket
     failed: tuple[Failure, ...] = ()
 
 
@@ -111,16 +102,11 @@ class TunerHistory:
 
     It is immutable: each change makes a new history, so that replacing one by the other leaves one of the two
     states after any interruption. O(n) a change, which is microseconds.
-
-    Args:
-        rounds: in order.
-        pending: ticket -> round.
-        tickets: number of tickets given.
     """
 
-    rounds: tuple[TunerRound, ...] = ()
-    pending: dict[int, int] = field(default_factory=dict)
-    tickets: int = 0
+    rounds: tuple[TunerRound, ...] = ()  # in order
+    pending: dict[int, int] = field(default_factory=dict)  # ticket -> round
+    tickets: int = 0  # given so far
 
     def ask(self, parameters: Values, context: Values, asked: bool = True) -> TunerHistory:
         """Return the history with a new experiment; its ticket is `self.tickets`."""

@@ -1,13 +1,8 @@
 """Kinds of parameters: numbers on a linear or logarithmic scale, whole numbers, and choices.
 
-Parameters that are numbers: on a linear or a logarithmic scale, or integers.
-
-Kernels use a number's relative position between its bounds, in [0, 1].
-
-Kinds of parameters, and their features for a kernel.
-
-Kernels use the values that will be run: the rounded integer, one coordinate a category (Garrido-Merchan &
-Hernandez-Lobato 2020). So points that a kernel distinguishes never give the same experiment.
+Kernels use a number's relative position between its bounds, in [0, 1], of the values that will be run: the
+rounded integer, one coordinate a category (Garrido-Merchan & Hernandez-Lobato 2020). So points that a kernel
+distinguishes never give the same experiment.
 """
 
 from __future__ import annotations
@@ -17,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -76,7 +71,6 @@ class Linear(Continuum):
         return np.array([min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)])
 
     def at(self, quantile: float) -> float:
-        """Return the value at a quantile in [0, 1]."""
         return min(max(self.low + (self.high - self.low) * quantile, self.low), self.high)
 
 
@@ -103,7 +97,6 @@ class Log(Continuum):
         return np.array([min(max(share, 0.0), 1.0)])
 
     def at(self, quantile: float) -> float:
-        """Return the value at a quantile in [0, 1] of the log-uniform law."""
         return min(max(self.low * (self.high / self.low) ** quantile, self.low), self.high)
 
 
@@ -244,41 +237,5 @@ class Categorical:
         return self.choices[self.choices.index(choice)]
 
 
-__all__ = ["KINDS", "Categorical", "Integer", "Linear", "Log", "Parameter"]
-
-
-class Parameter(Protocol):
-    """One quantity to be chosen."""
-
-    @property
-    def width(self) -> int:
-        """Number of features."""
-        ...
-
-    @property
-    def levels(self) -> Sequence[Any] | None:
-        """All values in order, None for a continuum."""
-        ...
-
-    def features(self, value: Any) -> Floats:
-        """Return features of a value in [0, 1], (width,)."""
-        ...
-
-    def value(self, features: Floats) -> Any:
-        """Return the value whose features are nearest, (width,)."""
-        ...
-
-    def snap(self, features: Floats) -> Floats:
-        """Return features of the values nearest to points of [0, 1]^width, (n, width)."""
-        ...
-
-    def at(self, quantile: float) -> Any:
-        """Return the value at a quantile in [0, 1] of its uniform law."""
-        ...
-
-    def check(self, name: str, value: Any) -> Any:
-        """Return a possible value as a plain Python value, or raise a ValueError."""
-        ...
-
-
+Parameter = Linear | Log | Integer | Categorical
 KINDS: dict[str, Any] = {kind.__name__: kind for kind in (Linear, Log, Integer, Categorical)}

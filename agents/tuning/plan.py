@@ -23,15 +23,10 @@ GOALS = {"maximise": 1.0, "minimise": -1.0}
 
 @dataclass(frozen=True)
 class Scale:
-    """reward = (sign value - centre) / deviation.
+    """reward = (sign value - centre) / deviation."""
 
-    Args:
-        sign: 1 to maximise, -1 to minimise.
-        centre, deviation: of the signed values.
-    """
-
-    sign: float
-    centre: float = 0.0
+    sign: float  # 1 to maximise, -1 to minimise
+    centre: float = 0.0  # of the signed values
     deviation: float = 1.0
 
     @classmethod
@@ -106,12 +101,8 @@ class TunerPlan:
         for name in ("budget", "num_arms"):
             require(is_count(getattr(self, name)), name, "a positive integer", getattr(self, name))
             require(getattr(self, name) <= MOST_POINTS, name, f"at most {MOST_POINTS}", getattr(self, name))
-        require(
-            self.max_pending is None or is_count(self.max_pending),
-            "max_pending",
-            "None or a positive integer",
-            self.max_pending,
-        )
+        limit = self.max_pending
+        require(limit is None or is_count(limit), "max_pending", "None or a positive integer", limit)
         known = self.noise_std is None or (is_number(self.noise_std) and self.noise_std >= 0)
         require(known, "noise_std", "None, 0 or positive", self.noise_std)
         require(isinstance(self.standardise, bool), "standardise", "True or False", self.standardise)
@@ -232,20 +223,14 @@ class TunerPlan:
 
     def _check_agent(self) -> None:
         features = getattr(self.factory.make, "features", Features(*[True] * 6, noise=True))
-        declared = isinstance(features, Features)
-        require(
-            declared, "agent", "a name, or a factory whose `features` are an `agents.Features`", self.agent
-        )
+        declared = "a name, or a factory whose `features` are an `agents.Features`"
+        require(isinstance(features, Features), "agent", declared, self.agent)
         wanted = {"constraint": self.constraints, "context": self.contexts.kinds}
         for feature, given in wanted.items():
             knows = getattr(features, feature) or not given
             require(knows, "agent", f"one that takes a {feature} into account", self.agent)
-        require(
-            not features.on_policy,
-            "agent",
-            "one that also learns from plays that it did not choose",
-            self.agent,
-        )
+        learns = "one that also learns from plays that it did not choose"
+        require(not features.on_policy, "agent", learns, self.agent)
 
 
 def known_noise(agent: tuple[str, dict[str, Any]], noise_std: float | None) -> tuple[str, dict[str, Any]]:
@@ -256,9 +241,8 @@ def known_noise(agent: tuple[str, dict[str, Any]], noise_std: float | None) -> t
 
 def names_of(given: Sequence[str]) -> tuple[str, ...]:
     """Return names of constraints as a tuple; a single text is not a list of letters."""
-    require(
-        isinstance(given, Sequence) and not isinstance(given, str), "constraints", "a list of names", given
-    )
+    listed = isinstance(given, Sequence) and not isinstance(given, str)
+    require(listed, "constraints", "a list of names", given)
     return tuple(given)
 
 

@@ -41,12 +41,7 @@ class Advice(NamedTuple):
 class TunerPlayer:
     """Agent that is given a history as a stream of rounds: plays, and feedback before the next one.
 
-    Args:
-        rounds: the history so far.
-        context: of the next round.
-        number: of players before it.
-
-    Its agent is made at the first round or question.
+    Its agent is made at the first round or question; `number` players were before it.
     """
 
     def __init__(self, plan: TunerPlan, rounds: Sequence[TunerRound], context: Values, number: int = 0):
@@ -216,9 +211,7 @@ def restored(
 ) -> TunerPlayer | None:
     """Return the latest player as it was after the last question, None before the first.
 
-    Args:
-        rounds: its history.
-        notes: of that player; without them all its questions are repeated, which takes as long.
+    Without notes of that player all its questions are repeated, which takes as long.
     """
     player, asked = _latest(plan, rounds)
     if player is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -27,10 +28,6 @@ class Reading:
 
     It is the model of the tuner's default agent, fitted to the latest 200 values with the same priors. It is
     also drawn for agents that assume another kernel, or none; costs do not enter.
-
-    Args:
-        rounds: its history.
-        context: of the predictions.
     """
 
     def __init__(self, plan: TunerPlan, rounds: Sequence[TunerRound], context: Values):
@@ -38,14 +35,8 @@ class Reading:
         require(
             len(told) >= FEWEST, "tuner", f"one with at least {FEWEST} values, to draw a model", len(told)
         )
-        self.plan = replace(
-            plan,
-            agent=known_noise(READER, plan.noise_std),
-            constraints=(),
-            cost_budget=None,
-            max_pending=None,
-            num_arms=1,
-        )
+        free: dict[str, Any] = {"constraints": (), "cost_budget": None, "max_pending": None, "num_arms": 1}
+        self.plan = replace(plan, agent=known_noise(READER, plan.noise_std), **free)
         past = [
             TunerRound(each.parameters, each.context, None, (Arrival(t, came.value, (), came.std),))
             for t, (each, came) in enumerate(told)
@@ -88,9 +79,7 @@ class Reading:
 def _steps(space: Space, spans: Floats) -> dict[str, tuple[Space, Floats]]:
     """Return differences of features between a parameter's ends, or any two choices, (m, d), by name.
 
-    Args:
-        space: of the parameters.
-        spans: of each feature that is a number, (d,).
+    The ends of a number are as far apart as its feature's span, (d,).
     """
     steps = {}
     for i, (name, kind) in enumerate(space.kinds.items()):

@@ -27,11 +27,8 @@ LATEST = 20  # number of experiments shown
 def heading(plan: TunerPlan, experiments: Sequence[Experiment]) -> str:
     """Return the parameters, and the number of experiments in each state."""
     counts = Counter(each.state for each in experiments)
-    states = ", ".join(
-        f"{counts[state]} {state}"
-        for state in ("told", "pending", "dropped", "failed")
-        if counts[state] or state != "failed"
-    )
+    shown = ["told", "pending", "dropped", *(["failed"] if counts["failed"] else [])]
+    states = ", ".join(f"{counts[state]} {state}" for state in shown)
     agent = plan.agent[0] if isinstance(plan.agent, tuple) else plan.agent
     return f"Tuner({plan.goal} over {', '.join(plan.parameters.kinds)}, agent={brief(agent)}: {states})"
 

@@ -9,14 +9,13 @@ import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.files import held
 
 from ..saving.files import read
 from .history import TunerHistory, as_number
-from .plan import TunerPlan
 from .space import Values, without_time
 from .workers import Crew, Experimenter, RunReport
 
@@ -29,57 +28,16 @@ TOLD = ("value", "costs", "std", "spent")
 RETURNED = f"a number, (value, costs) or a dict of {', '.join(TOLD)}"
 
 
-class Asking(Protocol):
-    """Interface of a tuner for runs."""
-
-    plan: TunerPlan
-    _history: TunerHistory
-
-    @property
-    def left(self) -> float | None:
-        """Remaining budget of costs."""
-        ...
-
-    @property
-    def pending(self) -> dict[int, Values]:
-        """Ticket -> parameters."""
-        ...
-
-    def ask(self, n: int, context: Values | None = None, *, time: float | None = None) -> list[Any]:
-        """Return tickets and parameters."""
-        ...
-
-    def tell(self, ticket: int, value: float, costs: Any = None, std: Any = None, spent: Any = None) -> None:
-        """Report the value of an experiment."""
-        ...
-
-    def fail(self, ticket: int, reason: str = "", spent: float | None = None) -> None:
-        """Report a failed experiment."""
-        ...
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file."""
-        ...
-
-
 @dataclass
 class Run:
-    """Run of a tuner's experiments.
+    """Run of a tuner's experiments."""
 
-    Args:
-        tuner: the tuner.
-        f: function that runs an experiment.
-        crew: the workers.
-        context, time: of the questions.
-        file: where the tuner is saved, None for nowhere.
-    """
-
-    tuner: Asking
+    tuner: Any  # a `Tuner`, whose module imports this one
     f: Experimenter
     crew: Crew
-    context: Values | None = None
+    context: Values | None = None  # of the questions
     time: Callable[[], float] | None = None
-    file: str | os.PathLike[str] | None = None
+    file: str | os.PathLike[str] | None = None  # where the tuner is saved, None for nowhere
     running: dict[Future[RunReport], int] = field(default_factory=dict)
 
     def play(self, n: int, workers: int) -> None:
@@ -140,7 +98,7 @@ class Run:
         return [ticket for ticket, each in contexts.items() if without_time(each) == without_time(wanted)]
 
 
-def require_continued(tuner: Asking, file: str | os.PathLike[str]) -> None:
+def require_continued(tuner: Any, file: str | os.PathLike[str]) -> None:
     """Raise where the file holds experiments that the tuner lacks, which saving would lose."""
     if not os.path.exists(file) or not os.path.getsize(file):
         return
@@ -150,7 +108,7 @@ def require_continued(tuner: Asking, file: str | os.PathLike[str]) -> None:
     require(tuner._history.continues(known), "file", f"{words}: {go_on}", file)
 
 
-def check_run(tuner: Asking, f: Any, n: Any, workers: int, context: Any, time: Any, file: Any) -> None:
+def check_run(tuner: Any, f: Any, n: Any, workers: int, context: Any, time: Any, file: Any) -> None:
     """Raise where a run cannot start."""
     require(file is None or isinstance(file, str | os.PathLike), "file", "None or a path", file)
     require(is_count(n), "n", "a positive integer", n)
@@ -185,11 +143,8 @@ def outcome(result: Any) -> dict[str, Any]:
 def unfit(told: Mapping[str, Any]) -> str | None:
     """Return the reason why an outcome is a failure: its first number that is infinite or NaN."""
     costs = told.get("costs")
-    numbers = {
-        "value": told["value"],
-        **(costs if isinstance(costs, Mapping) else {}),
-        "std": told.get("std"),
-    }
+    named = costs if isinstance(costs, Mapping) else {}
+    numbers = {"value": told["value"], **named, "std": told.get("std")}
     for name, number in numbers.items():
         if isinstance(number, float) and not math.isfinite(number):
             return f"its {name} was {number}"

@@ -15,22 +15,16 @@ from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..options import require_types
-from .parameters import KINDS, Parameter, plain
+from .parameters import KINDS, Continuum, Parameter, plain
 
 TIME = "time"  # the name of this context
 
 
 @dataclass(frozen=True)
-class Time:
-    """Start of an experiment, in any unit; it may be before 0 and after the span.
+class Time(Continuum):
+    """Start of an experiment, in any unit; it may be before 0 and after the span."""
 
-    Args:
-        span: approximate duration of all experiments together: the unit of the kernel.
-    """
-
-    span: float
-    width = 1
-    levels = None
+    span: float  # approximate duration of all experiments together: the unit of the kernel
 
     def __post_init__(self) -> None:
         usable = is_number(self.span) and self.span > 0
@@ -40,14 +34,6 @@ class Time:
     def features(self, value: float) -> Floats:
         """Return time / span."""
         return np.array([value / self.span])
-
-    def value(self, features: Floats) -> float:
-        """Return the inverse of `features`."""
-        return float(features[0]) * self.span
-
-    def snap(self, features: Floats) -> Floats:
-        """Return the features unchanged: every time is possible."""
-        return features
 
     def at(self, quantile: float) -> float:
         """Return the time at which this share of the span is over."""

@@ -52,14 +52,7 @@ MOST_AT_ONCE = 10_000  # questions in a call, each chosen given those before
 
 
 def require_room(plan: TunerPlan, history: TunerHistory, left: float | None, number: int) -> None:
-    """Raise unless so many experiments may start.
-
-    Args:
-        plan: has the limits.
-        history: of the experiments.
-        left: remaining budget of costs, None without one.
-        number: of the new experiments.
-    """
+    """Raise unless so many experiments may start; `left` is the remaining budget of costs."""
     require(number <= MOST_AT_ONCE, "n", f"at most {MOST_AT_ONCE} experiments in a call", number)
     if left is not None and left <= 0:
         raise RuntimeError(f"the cost_budget of {plan.cost_budget:g} is spent; see `recommend`")
@@ -87,23 +80,11 @@ class RunReport(NamedTuple):
     failure: str | None = None  # why there is no result
 
 
-class Crew(Protocol):
-    """Set of workers that run experiments concurrently."""
-
-    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[RunReport]:
-        """Start an experiment; callers start no more of them than there are workers."""
-        ...
-
-    def stop(self) -> None:
-        """Stop the workers without waiting."""
-        ...
-
-
 class Alone:
     """Worker that runs each experiment in the calling thread, without pickling; debuggers work in f."""
 
     def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[RunReport]:
-        """Run the experiment."""
+        """Run an experiment to its end."""
         future: Future[RunReport] = Future()
         future.set_result(report(f, parameters))
         return future
@@ -113,11 +94,7 @@ class Alone:
 
 
 class Threads:
-    """Workers in threads of this process, for experiments that wait for a device. They cannot be stopped.
-
-    Args:
-        workers: number of concurrent experiments.
-    """
+    """Workers in threads of this process, for experiments that wait for a device. They cannot be stopped."""
 
     def __init__(self, workers: int):
         self._pool = ThreadPoolExecutor(workers)
@@ -137,9 +114,6 @@ class Processes:
     They use joblib's loky, which unlike the standard library pickles functions of notebooks and lambdas, and
     starts processes that share no locks with this one. One pool of several processes would break as a whole
     when one dies, without naming it. Here a thread waits for each process.
-
-    Args:
-        workers: number of concurrent experiments.
     """
 
     def __init__(self, workers: int):
@@ -177,6 +151,9 @@ def report(f: Experimenter, parameters: Mapping[str, Any]) -> RunReport:
         return RunReport(f(**parameters))
     except Exception as error:
         return RunReport(failure=f"{type(error).__name__}: {error}")
+
+
+Crew = Alone | Threads | Processes  # they run experiments at the same time, no more than there are workers
 
 
 def crew_of(workers: int, backend: str) -> Crew:

@@ -2,10 +2,6 @@
 
 Of one trial they are computed with numbers, not with arrays of one entry: the operations are the same in the
 same order, and take a sixth of the time.
-
-Elementwise formulas, computed with plain numbers for a single trial instead of arrays of one entry.
-
-The operations and their order are the same, in a sixth of the time.
 """
 
 from __future__ import annotations

@@ -68,7 +68,6 @@ class ImprovedWidth:
         require_at_least_one("union", self.union, "use 1 for IGP-UCB and 2 for GP-TS")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return the width, (B,)."""
         return self._of_gamma(self.gamma(t - 1, gain))
 
     @elementwise
@@ -85,7 +84,8 @@ class ImprovedWidth:
 class SelfNormalisedWidth(BoundedNorm):
     """B + R / sqrt(lambda) * sqrt(2 (g_{t-1} + log(1 / delta))) (after Abbasi-Yadkori 2011).
 
-    It holds for every lambda > 0 and R-sub-Gaussian noise, with the realised gain or any upper bound on it.
+    It holds for every lambda > 0 and R-sub-Gaussian noise, with the realised gain or any upper bound on it;
+    delta is the probability that the band fails at some point and round.
     """
 
     gamma: Gamma = Realised()
@@ -96,14 +96,13 @@ class SelfNormalisedWidth(BoundedNorm):
         require_probability("delta", self.delta)
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return the width, (B,)."""
         ratio = self.noise_std / np.sqrt(self.noise_variance)
         gamma = self.gamma(t - 1, gain)
         return self.bound + ratio * np.sqrt(2.0 * (gamma + np.log(1.0 / self.delta)))
 
 
 @dataclass(frozen=True)
-class AMMWidth(BoundedNorm):
+class AMMWidth(SelfNormalisedWidth):
     """sqrt(B^2 + (2 R^2 / lambda) (g_{t-1} + log(1 / delta))) (Flynn & Reeb 2024, AMM-UCB).
 
     It holds where the self-normalised width holds: for every lambda > 0, R-sub-Gaussian noise, adaptive plays
@@ -117,31 +116,9 @@ class AMMWidth(BoundedNorm):
 
     and |y - f|^2 + lambda |f|_H^2 = lambda y' (K + lambda I)^-1 y + |f - mu|^2 in the norm of
     Phi'Phi + lambda I, in which no |f - mu|(x) is more than sigma(x) / sqrt(lambda) a unit.
-
-    Args:
-        bound, noise_std, noise_variance: B, R and lambda, see `BoundedNorm`.
-        gamma: the information gain.
-        delta: probability that the band fails at some point and round.
     """
 
-    gamma: Gamma = Realised()
-    delta: PerTrial = 0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_probability("delta", self.delta)
-
-    @classmethod
-    def of_known_variances(cls, bound: PerTrial, delta: PerTrial = 0.1) -> AMMWidth:
-        """Return sqrt(B^2 + 2 (g_{t-1} + log(1 / delta))), for plays with noise stds R_i of their own.
-
-        The posterior and g = 1/2 logdet(I + D^-1/2 K D^-1/2) must have D = diag(R_i^2) in place of lambda I:
-        the i-th observation divided by R_i is one with R = lambda = 1.
-        """
-        return cls(bound, 1.0, 1.0, delta=delta)
-
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return the width, (B,)."""
         nats = self.gamma(t - 1, gain) + np.log(1.0 / self.delta)
         return np.sqrt(np.square(self.bound) + 2.0 * np.square(self.noise_std) / self.noise_variance * nats)
 
@@ -158,16 +135,11 @@ class RealBetaWidth(SelfNormalisedWidth):
         ln det(...) = 2 g + n ln max(1, lambda),
 
     and t - 1 is taken for n, which exceeds the number of delivered values if feedback is late.
-
-    Args:
-        bound, noise_std, noise_variance, gamma, delta: see `SelfNormalisedWidth`.
-        relative_variance: lambda in prior variances.
     """
 
-    relative_variance: PerTrial = 1.0
+    relative_variance: PerTrial = 1.0  # lambda in prior variances
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return the width, (B,)."""
         ratio = self.noise_std / np.sqrt(self.noise_variance)
         determinant = 2.0 * self.gamma(t - 1, gain)
         determinant = determinant + (t - 1) * np.log(np.maximum(1.0, self.relative_variance))
@@ -198,6 +170,5 @@ class RKHSWidth:
         require_not_negative("lag", self.lag, "use 0 for gamma_t and 1 for gamma_{t-1}")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return sqrt(beta_t), (B,)."""
         gamma = self.gamma(t - self.lag, gain)
         return np.sqrt(2.0 * np.square(self.bound) + 300.0 * gamma * np.log(t / self.delta) ** 3)

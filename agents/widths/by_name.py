@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -55,7 +56,6 @@ def make_width(
     Args:
         width: a name in `WIDTHS`, a number, or a `Width`; None is "finite-set", and "self-normalised" on a
             box, which holds for every kernel and with contexts.
-        model: kernel, noise, bound and decision set.
         beta_scale: factor of beta_t in the widths of Srinivas et al.'s Theorems 1 and 2, and in Avanesov's;
             default 1. Other widths raise an error for it, and likewise for `gamma`.
         gamma: see `make_gamma`; default an upper bound for "rkhs", the realised gain for "self-normalised".
@@ -109,7 +109,6 @@ def make_gamma(gamma: Any, model: Model) -> Gamma:
     Args:
         gamma: "realised", "greedy", "spectral", "bound" (the smaller of these two), "rate" (constant 1, not
             a bound), "rate-vakili", a number, or a `Gamma`.
-        model: kernel, noise and horizon.
     """
     if is_number(gamma):
         with written_as({"value": "gamma"}):
@@ -171,19 +170,16 @@ def _rkhs(model: Model, delta: PerTrial, *, gamma: Any = "bound") -> Width:
     return RKHSWidth(model.rkhs_bound, make_gamma(gamma, model), delta)
 
 
-def _self_normalised(model: Model, delta: PerTrial, *, gamma: Any = "realised") -> Width:
-    information = make_gamma(gamma, model)
-    return SelfNormalisedWidth(model.rkhs_bound, model.noise_std, model.noise_variance, information, delta)
+def _of_gain(
+    kind: type[SelfNormalisedWidth], model: Model, delta: PerTrial, *, gamma: Any = "realised"
+) -> Width:
+    given = model.rkhs_bound, model.noise_std, model.noise_variance
+    return kind(*given, make_gamma(gamma, model), delta)
 
 
 def _real_beta(model: Model, delta: PerTrial) -> Width:
     given = model.rkhs_bound, model.noise_std, model.noise_variance, Realised(), delta
     return RealBetaWidth(*given, relative_variance=model.relative_variance)
-
-
-def _amm(model: Model, delta: PerTrial, *, gamma: Any = "realised") -> Width:
-    information = make_gamma(gamma, model)
-    return AMMWidth(model.rkhs_bound, model.noise_std, model.noise_variance, information, delta)
 
 
 def _constant(model: Model, delta: PerTrial) -> Width:
@@ -202,8 +198,8 @@ WIDTHS: dict[str, Callable[..., Width]] = {
     "finite-set": _finite_set,
     "compact": _compact,
     "rkhs": _rkhs,
-    "self-normalised": _self_normalised,
-    "amm": _amm,
+    "self-normalised": partial(_of_gain, SelfNormalisedWidth),
+    "amm": partial(_of_gain, AMMWidth),
     "real-beta": _real_beta,
     "constant": _constant,
     "change-point": _change_point,

@@ -25,7 +25,6 @@ class DelayedWidth:
         bound: B_f, at least the RKHS norm of the shifted f.
         noise_std: R / s, the noise is R-sub-Gaussian.
         reward_bound: B_y / s, where B_y bounds the shifted |y|.
-        gamma: the information gain.
         union: 2 with UCB, 4 with Thompson sampling.
     """
 
@@ -44,7 +43,6 @@ class DelayedWidth:
         require_at_least_one("union", self.union, "use 2 for UCB and 4 for Thompson sampling")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return beta_t, (B,)."""
         gamma = self.gamma(t - 1, gain)
         spread = np.sqrt(2.0 * (gamma + (1.0 + np.log(self.union / self.delta))))
         return np.asarray(self.bound + (self.noise_std + self.reward_bound) * spread, dtype=np.float64)

@@ -31,7 +31,6 @@ class GainTable:
     row: Ints  # (B,), or () for one row shared by all trials
 
     def __call__(self, rounds: Ints, gain: Floats) -> Floats:
-        """Return the table's value at the number of observations, (B,)."""
         try:
             return self.values[self.row, rounds]
         except IndexError:
@@ -161,7 +160,6 @@ class Realised:
     """g_t = 1/2 log det(I + K_t / lambda) of the points played so far; no upper bound on gamma_t."""
 
     def __call__(self, rounds: Ints, gain: Floats) -> Floats:
-        """Return the realised gain itself, (B,)."""
         return gain
 
 
@@ -175,7 +173,6 @@ class ConstantGain:
         require_not_negative("value", self.value, "an information gain is at least 0")
 
     def __call__(self, rounds: Ints, gain: Floats) -> Floats:
-        """Return the constant for each trial, (B,)."""
         return np.full(rounds.shape, self.value, dtype=np.float64)
 
 
@@ -193,7 +190,6 @@ class Rate:
         require_positive("constant", self.constant, "use 1 for the papers' rates")
 
     def __call__(self, rounds: Ints, gain: Floats) -> Floats:
-        """Return the rate at the number of observations, (B,)."""
         t = np.maximum(rounds, 1)
         return self.constant * t**self.power * np.log(t) ** self.log_power
 

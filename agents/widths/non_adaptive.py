@@ -10,11 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    require_at_least_one,
-    require_positive,
-    require_probability,
-)
+from bandit_envs.basics.arguments import require_at_least_one, require_positive, require_probability
 from bandit_envs.basics.types import Floats
 
 from ..validation import PerTrial
@@ -26,7 +22,6 @@ class NonAdaptive(BoundedNorm):
     """Parameters of the first two bands.
 
     Args:
-        bound, noise_std, noise_variance: B, R and lambda, see `BoundedNorm`.
         delta: probability that the band fails at any of the values.
         values: N H, the number of arms and times at which the band holds.
     """
@@ -53,17 +48,12 @@ class PlainBand(NonAdaptive):
     """
 
     def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
-        """Return half-widths from sigma, (B, A); |a_x|, (B, A), is not used."""
         return (_column(self.bound) + self._noise / np.sqrt(_column(self.noise_variance))) * std
 
 
 @dataclass(frozen=True)
 class ConstantBand:
-    """w sigma(x), a band without a proof.
-
-    Args:
-        width: w.
-    """
+    """w sigma(x), a band without a proof."""
 
     width: float
 
@@ -71,7 +61,6 @@ class ConstantBand:
         require_positive("width", self.width, "it multiplies a standard deviation")
 
     def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
-        """Return half-widths from sigma, (B, A); |a_x|, (B, A), is not used."""
         return self.width * std
 
 
@@ -85,37 +74,8 @@ class SplitBand(NonAdaptive):
     """
 
     def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
-        """Return half-widths from sigma and |a_x|, (B, A) each."""
         bias = np.maximum(std**2 - _column(self.noise_variance) * weight_norm**2, 0.0)
         return _column(self.bound) * np.sqrt(bias) + self._noise * weight_norm
-
-
-@dataclass(frozen=True)
-class FixedDesignBand(BoundedNorm):
-    """B sigma + R |a_x| sqrt(n + 2 sqrt(n log(1 / delta)) + 2 log(1 / delta)) (Fiedler et al. 2021).
-
-    The formula is from memory, neither confirmed nor proved here, and for comparison only: no algorithm uses
-    it. It is for n plays and holds at all points at once, without N and H, and is by far the widest band.
-
-    Args:
-        bound, noise_std, noise_variance: B, R and lambda, see `BoundedNorm`.
-        delta: probability that the band fails at any point.
-        plays: n.
-    """
-
-    delta: PerTrial = 0.1
-    plays: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_probability("delta", self.delta)
-        require_at_least_one("plays", self.plays, "it is the number of plays of the design")
-
-    def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
-        """Return half-widths from sigma and |a_x|, (B, A) each."""
-        nats = np.log(1.0 / np.asarray(self.delta))
-        noise = self.noise_std * np.sqrt(self.plays + 2.0 * np.sqrt(self.plays * nats) + 2.0 * nats)
-        return _column(self.bound) * std + _column(noise) * weight_norm
 
 
 def _column(values: PerTrial) -> Floats:

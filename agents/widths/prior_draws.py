@@ -44,7 +44,6 @@ class FiniteSetWidth:
 
     @elementwise
     def __call__(self, t: Any, gain: Floats) -> Any:
-        """Return sqrt(scale * beta_t), (B,)."""
         return sqrt(self.scale * (self._union + 4.0 * log(t)))  # log t^2 = 2 log t
 
     @cached_property
@@ -96,7 +95,6 @@ class CompactWidth:
         return cls(len(bounds), float(np.ptp(bounds, axis=1).max()), a, b, delta, scale)
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return sqrt(scale * beta_t), (B,)."""
         square = t**2
         point = 2.0 * np.log(2.0 * np.pi**2 / (3.0 * self.delta) * square)
         # The proof's grid has `_cells * t^2` points a side; it needs at least one.

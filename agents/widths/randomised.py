@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from bandit_envs.basics.arguments import require_at_least_one, require_positive
 from bandit_envs.basics.types import Floats, Ints
-
-
-class LogSize(Protocol):
-    """log |D_t|, of the points among which the maximiser of round t is sought."""
-
-    def __call__(self, t: Ints) -> Floats:
-        """Return the logarithm for rounds t = 1, 2, ..., (B,) -> (B,)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -30,7 +21,6 @@ class FiniteSize:
         require_at_least_one("count", self.count, "it is the number of arms")
 
     def __call__(self, t: Ints) -> Floats:
-        """Return log N for each trial, (B,)."""
         return np.full(t.shape, math.log(self.count))
 
 
@@ -58,10 +48,12 @@ class CompactSize:
         require_positive("b", self.b, "use derivative_constants")
 
     def __call__(self, t: Ints) -> Floats:
-        """Return the logarithm, at least that of one point, (B,)."""
         steepness = math.sqrt(math.log(self.a * self.dim)) + math.sqrt(math.pi) / 2.0
         side = self.b * self.dim * self.diameter * steepness * np.square(t, dtype=np.float64)
         return self.dim * np.log(np.maximum(side, 1.0))
+
+
+LogSize = FiniteSize | CompactSize  # log |D_t|, of the points among which round t seeks its maximiser
 
 
 def squared_width(log_size: Floats, exponential: Floats) -> Floats:

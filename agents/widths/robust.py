@@ -21,11 +21,6 @@ class MisspecifiedWidth:
     It is valid with any valid w_t for f_0: sum_i n_i |S[x, i]| / lambda <= sqrt((t - 1) / lambda) sigma(x),
     by Cauchy-Schwarz and sum_i n_i S[x, i]^2 / lambda <= sigma(x)^2. The paper's bound is R_T =
     O(B sqrt(gamma_T T) + sqrt(T gamma_T (gamma_T + log(1 / delta))) + eps T sqrt(gamma_T)), from memory.
-
-    Args:
-        width: w_t, for functions in the space.
-        eps: bound on the distance of the function from the space.
-        noise_variance: lambda.
     """
 
     width: Width
@@ -36,13 +31,7 @@ class MisspecifiedWidth:
         require_not_negative("eps", self.eps, "it bounds how far the function is from the kernel's space")
         require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
 
-    @property
-    def apart(self) -> PerTrial:
-        """Return eps, the additional distance between f and f_0."""
-        return self.eps
-
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return the width, (B,)."""
         return self.width(t, gain) + self.eps * np.sqrt((t - 1) / self.noise_variance)
 
 
@@ -52,11 +41,6 @@ class CorruptedWidth:
 
     It is valid with any valid w_t for clean rewards: one value changed by dy moves the mean by
     |S[x, i] dy| / lambda <= |dy| sigma(x) / sqrt(lambda). Regret O~(gamma_T sqrt(T) + C sqrt(gamma_T T)).
-
-    Args:
-        width: w_t, for clean rewards.
-        budget: C.
-        noise_variance: lambda.
     """
 
     width: Width
@@ -68,7 +52,6 @@ class CorruptedWidth:
         require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return the width, (B,)."""
         return self.width(t, gain) + self.budget / np.sqrt(self.noise_variance)
 
 
@@ -87,7 +70,6 @@ class TruncatedWidth:
         largest: b_T.
         alpha: in (0, 1]; 1 + alpha moments are finite.
         noise_variance: lambda.
-        gamma: the information gain.
     """
 
     bound: PerTrial
@@ -104,7 +86,6 @@ class TruncatedWidth:
         require_probability("delta", self.delta)
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return the width, (B,)."""
         nats = self.gamma(t - 1, gain) + np.log(1.0 / self.delta)
         unit = self.largest / np.sqrt(self.noise_variance)
         return self.bound + unit * (np.sqrt(1.0 + self.alpha) + np.sqrt(2.0 * nats))

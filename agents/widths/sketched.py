@@ -18,7 +18,6 @@ class BKBWidth(BoundedNorm):
     """B + sqrt((R^2 / lambda) (d_eff log t + log(1 / delta))) (Calandriello et al. 2019, the authors' code).
 
     Args:
-        bound, noise_std, noise_variance: B, R and lambda, see `BoundedNorm`.
         delta: failure probability, provided that dictionaries are as large as the theorem requires.
     """
 
@@ -39,7 +38,6 @@ class BBKBWidth(BoundedNorm):
     """B + sqrt((R^2 / lambda) (C logdet + log(1 / delta))) (Calandriello et al. 2020, the authors' code).
 
     Args:
-        bound, noise_std, noise_variance: B, R and lambda, see `BoundedNorm`.
         growth: C, the factor by which variances may be off within a batch.
         delta: failure probability, provided that dictionaries are as large as the theorem requires.
     """

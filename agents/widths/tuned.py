@@ -24,7 +24,6 @@ class FixedWidth:
         require_not_negative("value", self.value, "it multiplies a standard deviation")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return the value for each trial, (B,)."""
         return np.full(t.shape, self.value, dtype=np.float64)
 
 
@@ -40,7 +39,6 @@ class LogarithmicWidth:
         require_at_least_one("factor", self.factor, "the paper uses 4")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return sqrt(beta_t), (B,)."""
         return np.sqrt(self.scale * np.log(self.factor * t))
 
 
@@ -72,7 +70,6 @@ class ChangePointWidth:
             raise ValueError(f"smoothness must be positive, got {self.smoothness}; use inf for SE kernels")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return sqrt(beta_t), (B,)."""
         order = self.dim * (self.dim + 1)
         power = order / (2.0 * self.smoothness + order)
         beta = self.constant * (t - 1.0) ** power * math.log(self.horizon) ** 4
@@ -96,5 +93,4 @@ class KernelUCBWidth:
         require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return the width for each trial, (B,)."""
         return np.full(t.shape, self.eta / np.sqrt(self.noise_variance), dtype=np.float64)

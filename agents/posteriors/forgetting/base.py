@@ -16,7 +16,7 @@ from .memory import Memory
 
 
 class ForgettingPosterior(Posterior):
-    """Posterior with one memory a trial; it loops over trials, because their plays differ in number.
+    """Posterior for the next round with one memory a trial; it loops over trials, as their plays differ.
 
     In addition to the methods of every posterior, `advance` begins a round, and observations have ages.
 
@@ -60,32 +60,25 @@ class ForgettingPosterior(Posterior):
 
     @property
     def gain(self) -> Floats:
-        """Information gain of the remembered plays, (B,)."""
         return np.array([memory.gain for memory in self._trial])
 
     def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Condition on one observation of the latest round a trial, (n,) each."""
         self.observe_aged(trial, point, value, np.zeros_like(trial))
 
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
-        """Change the values of the latest observations of points, (n,) each; trials may repeat."""
         for i, x, dy in zip(trial.tolist(), point.tolist(), change.tolist(), strict=True):
             self._trial[i].correct(x, dy)
 
     def mean_at(self, cells: Ints | None) -> Floats:
-        """Posterior mean for the next round at some points of each trial, (B, A)."""
         return np.array([memory.mean(row) for memory, row in self._with(cells)])
 
     def variance_at(self, cells: Ints | None) -> Floats:
-        """Posterior variance for the next round at some points of each trial, (B, A)."""
         return np.array([memory.variance(row) for memory, row in self._with(cells)])
 
     def weight_norm_at(self, cells: Ints | None) -> Floats:
-        """|a_x| in the mean for the next round at some points of each trial, (B, A)."""
         return np.array([memory.weight_norm(row) for memory, row in self._with(cells)])
 
     def count_at(self, cells: Ints | None) -> Floats:
-        """Return remembered plays of some points of each trial, (B, A)."""
         count = np.zeros((len(self._trial), self.gram.size))
         for row, memory in zip(count, self._trial, strict=True):
             seen = memory.statistics
@@ -93,25 +86,20 @@ class ForgettingPosterior(Posterior):
         return count if cells is None else np.take_along_axis(count, cells, axis=1)
 
     def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Draw f - mean for the next round jointly at some points of each trial, (B, A)."""
         pairs = zip(self._with(cells), rngs, strict=True)
         return np.array([memory.deviation(row, rng) for (memory, row), rng in pairs])
 
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
-        """Posterior mean at single points, (n,) each -> (n,)."""
         return np.array([self._trial[i].mean(point[[k]])[0] for k, i in enumerate(trial.tolist())])
 
     def variance_of(self, trial: Ints, point: Ints) -> Floats:
-        """Posterior variance at single points, (n,) each -> (n,)."""
         return np.array([self._trial[i].variance(point[[k]])[0] for k, i in enumerate(trial.tolist())])
 
     def reset(self, trial: Ints) -> None:
-        """Return the given trials, (n,), to the prior."""
         for i in trial.tolist():
             self._trial[i] = self._make[i](self.gram, float(self.noise[i]))
 
     def statistics(self, trial: int) -> SufficientStatistics:
-        """Return remembered plays, with their weights, and sums of their values."""
         return self._trial[trial].statistics
 
     def condition_on(self, trial: int, seen: SufficientStatistics) -> None:

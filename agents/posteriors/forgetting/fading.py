@@ -58,7 +58,6 @@ class Discounted(Tallied):
             self._forget_factor()
 
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
-        """Condition on a value with the present weight of its play."""
         weight = plays * self.discount**age
         self._reserve(x)
         self._count[x] += weight
@@ -82,12 +81,10 @@ class Discounted(Tallied):
         return float(np.log(np.linalg.cholesky(weighted).diagonal()).sum())
 
     def correct(self, x: int, change: float) -> None:
-        """Change the value of the latest play of x."""
         self._total[x] += self.discount ** (self._now - self._latest[x]) * change
         self._forget_factor()
 
     def replay(self, other: Any) -> None:
-        """Copy the weights and values of another memory."""
         self._now, self._latest = other._now, other._latest.copy()
         self._count, self._total = other._count.copy(), other._total.copy()
         self._squares = other._squares.copy()
@@ -124,7 +121,6 @@ class Drifting(PlayMemory):
         self._root = math.sqrt(1.0 - eps)  # q
 
     def advance(self) -> None:
-        """Advance to the next round."""
         self.now += 1
         self.kept.fade(self._root)
         old = self._root ** (self.now - self.kept.plays["arrived"]) < NEGLIGIBLE_SHARE
@@ -133,7 +129,6 @@ class Drifting(PlayMemory):
             self.kept.cut(count)
 
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
-        """Condition on a value of the latest round or of an earlier one."""
         played = self.now - age
         apart = np.abs(self.kept.plays["played"] - played)
         play = (x, value, self.noise / plays, self._root ** (age + 1), played, self.now)
@@ -158,15 +153,12 @@ class Wandering(PlayMemory):
 
     @property
     def growth(self) -> float:
-        """Prior variance of the next round."""
         return 1.0 + self._rate * (self.now + 1)
 
     def advance(self) -> None:
-        """Advance to the next round."""
         self.now += 1
 
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
-        """Condition on a value of the latest round or of an earlier one."""
         played = self.now - age
         shared = 1.0 + self._rate * self.kept.plays["played"].clip(max=played)
         weight = 1.0 + self._rate * played
@@ -188,14 +180,12 @@ class LastPlays(PlayMemory):
         self.window = window
 
     def advance(self) -> None:
-        """Remove the plays that leave the window."""
         self.now += 1
         outdated = (self.kept.plays["played"] <= self.now - self.window).nonzero()[0]
         for j in outdated[::-1].tolist():
             self.kept.drop(j)
 
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
-        """Condition on a value from within the window."""
         if age < self.window:
             play = (x, value, self.noise / plays, 1.0, self.now - age, self.now)
             self.kept.append(play, self.kept.among(x))
@@ -216,7 +206,6 @@ class LastCounts(Tallied):
         self._plays = np.empty(0, PLAY)  # plays in the window, in order of delivery
 
     def advance(self) -> None:
-        """Remove the plays that leave the window."""
         self._now += 1
         kept = self._plays["played"] > self._now - self.window
         if not kept.all():
@@ -224,7 +213,6 @@ class LastCounts(Tallied):
             self._add_up()
 
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
-        """Condition on a value from within the window."""
         if age < self.window:
             self._plays = np.append(self._plays, np.array([(x, value, plays, self._now - age)], PLAY))
             self._add_up()
@@ -236,7 +224,6 @@ class LastCounts(Tallied):
         self._add_up()
 
     def replay(self, other: Any) -> None:
-        """Copy the plays and rounds of another memory."""
         self._now, self._plays = other._now, other._plays.copy()
         self._add_up()
 

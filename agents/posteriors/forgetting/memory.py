@@ -113,27 +113,20 @@ class PlayMemory(Memory):
         self.now = 0  # the latest round
         self.kept = PlayRows(gram, noise)
 
-    @abc.abstractmethod
-    def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
-        """Condition on the mean value of some plays of x, `age` rounds before the latest one."""
-
     def correct(self, x: int, change: float) -> None:
         """Change the value of one play of x in its last row, whose mean changes by the play's share."""
         j = int((self.kept.plays["point"] == x).nonzero()[0][-1])
         self.kept.revalue(j, change * float(self.kept.plays["noise"][j]) / self.noise)
 
     def rows(self, cells: Ints | None) -> Floats:
-        """Return V at some points for the next round, (k, A); None for all N. Read only."""
         return self.kept.at(cells)
 
     @property
     def factor(self) -> PlayRows:
-        """The rows, which are a factor."""
         return self.kept
 
     @property
     def innovation(self) -> Floats:
-        """e, (k,)."""
         return self.kept.innovation
 
     @property
@@ -143,13 +136,11 @@ class PlayMemory(Memory):
 
     @property
     def statistics(self) -> SufficientStatistics:
-        """Plays and sums of their values."""
         plays = self.kept.plays
         count = self.noise / plays["noise"]
         return SufficientStatistics.merge(plays["point"], count, count * plays["value"])
 
     def replay(self, other: Any) -> None:
-        """Observe the plays of another memory at their present ages."""
         self.now = other.now
         for x, value, noise, _, played, _ in other.kept.plays.tolist():
             self.observe(x, value, self.now - played, other.noise / noise)
@@ -185,7 +176,6 @@ class Tallied(Memory):
 
     @property
     def innovation(self) -> Floats:
-        """L^-1 (b / n), (u,)."""
         point, triangle = self._factor()
         return solve_vector(triangle, self._total[point] / self._count[point])
 
@@ -197,7 +187,6 @@ class Tallied(Memory):
 
     @property
     def statistics(self) -> SufficientStatistics:
-        """Sums of weights and of weighted values."""
         return SufficientStatistics.of(self._count, self._total)
 
     def _factor(self) -> tuple[Ints, Floats]:

@@ -83,11 +83,11 @@ class PlayRows:
     @property
     def smoothed(self) -> Floats:
         """Posterior means at the plays, (k,): y less the share of noise in it."""
-        return self.plays["value"] - self.plays["noise"] * self._back(self.innovation)
+        return self.plays["value"] - self.plays["noise"] * self._solve(self.innovation, 1)
 
     def weight_norm(self, explained: Floats) -> Floats:
         """Return |a_x| of points with v(x) = L^-1 c(x), (k, n) -> (n,); n plays have noise lambda / n."""
-        return np.sqrt(self.plays["noise"] / self.noise @ self._back(explained) ** 2)
+        return np.sqrt(self.plays["noise"] / self.noise @ self._solve(explained, 1) ** 2)
 
     def solve(self, values: Floats) -> Floats:
         """Return L^-1 c from covariances k(X, x) without fading, (k, n) -> (k, n)."""
@@ -96,7 +96,7 @@ class PlayRows:
     def back(self, values: Floats) -> Floats:
         """Return the weights of k(X, x) in v'L^-1 c, (k,) or (k, n)."""
         weight = self.plays["weight"]
-        return (weight if values.ndim == 1 else weight[:, None]) * self._back(values)
+        return (weight if values.ndim == 1 else weight[:, None]) * self._solve(values, 1)
 
     def at(self, cells: Ints | None) -> Floats:
         """Return V at some points, (k, A); None for all. Read only."""
@@ -170,18 +170,12 @@ class PlayRows:
     def _rows(self) -> Floats:
         return self._matrix[: self.used, len(self._plays) + 1 :]
 
-    def _solve(self, values: Floats) -> Floats:
-        """Return L^-1 b, (k,) or (k, n) of the same shape."""
+    def _solve(self, values: Floats, transposed: int = 0) -> Floats:
+        """Return L^-1 b, or with 1 L'^-1 b, (k,) or (k, n) of the same shape."""
         if not self.used:  # LAPACK refuses empty matrices
             return np.zeros(values.shape)
         # Fortran sees L' as L. Whole rows of it are passed: a (k, k) part would be copied.
-        return _trtrs(self._matrix[: self.used].T, values, lower=1, trans=0)[0]
-
-    def _back(self, values: Floats) -> Floats:
-        """Return L'^-1 b, (k,) or (k, n) of the same shape."""
-        if not self.used:
-            return np.zeros(values.shape)
-        return _trtrs(self._matrix[: self.used].T, values, lower=1, trans=1)[0]
+        return _trtrs(self._matrix[: self.used].T, values, lower=1, trans=transposed)[0]
 
     def _reserve(self) -> None:
         old = len(self._plays)

@@ -46,11 +46,9 @@ def calibrate(
     cross-validated ridge is each sequence's own, as in use; then 64 samples are simulated, in ten seconds.
 
     Args:
-        noise_std: standard deviation of the noise.
         samples: length of the sequence: with forced exploration about sqrt(xi^2 T) of T rounds.
         rate: probability of at least one false alarm in a sequence.
         runs: simulated sequences.
-        seed: seed of the simulation.
         **options: of the detector, apart from theta.
     """
     require_not_negative("noise_std", noise_std, "it is the standard deviation of the noise")

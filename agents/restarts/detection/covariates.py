@@ -51,17 +51,14 @@ class Indexed(Covariates):
         self._nodes: slice | Ints = slice(None, None, step)
 
     def profile(self, x: int) -> Floats:
-        """Return k(x, nodes), (N,)."""
         if not is_integer(x) or not 0 <= x < self.gram.size:
             raise ValueError(f"x must be the index of a point in 0..{self.gram.size - 1}, got {x!r}")
         return self.gram.column(int(x))[self._nodes]
 
     def between(self, x: int, others: list[int]) -> Floats:
-        """Return k(x, x_i), (m,)."""
         return self.gram.column(x)[others]
 
     def own(self, x: int) -> float:
-        """Return k(x, x)."""
         return float(self.gram.diagonal[x])
 
 
@@ -80,17 +77,14 @@ class FeatureCovariates(Covariates):
         self.variance, self.dim = float(np.max(np.asarray(kernel.diag(self.nodes)))), self.nodes.shape[1]
 
     def profile(self, x: Floats) -> Floats:
-        """Return k(x, nodes), (N,)."""
         return np.asarray(self.kernel(self._row(x), self.nodes), dtype=np.float64)[0]
 
     def between(self, x: Floats, others: list[Floats]) -> Floats:
-        """Return k(x, x_i), (m,)."""
         if not others:
             return np.empty(0)
         return np.asarray(self.kernel(self._row(x), np.array(others)), dtype=np.float64)[0]
 
     def own(self, x: Floats) -> float:
-        """Return k(x, x)."""
         return float(np.asarray(self.kernel.diag(self._row(x)))[0])
 
     def _row(self, x: Floats) -> Floats:

@@ -70,11 +70,8 @@ class ChangePointDetector:
         if not is_count(num_responses):
             raise ValueError(f"num_responses must be a positive integer, got {num_responses!r}")
         self._chooses_ridge = ridge == CROSS_VALIDATED
-        options = {
-            "variance": covariates.variance,
-            "ridge": None if self._chooses_ridge else ridge,
-            **options,
-        }
+        given = None if self._chooses_ridge else ridge
+        options = {"variance": covariates.variance, "ridge": given, **options}
         self._first_rates = TestRates.of(covariates.kernel, covariates.dim, volume=volume, **options)
         self.rates = self._first_rates
         if np.size(self.rates.theta) not in (1, num_responses):
@@ -167,12 +164,7 @@ class Found(NamedTuple):
 
 
 def detect(detector: ChangePointDetector, x: Iterable[Any], y: Iterable[Any]) -> list[Found]:
-    """Find the changes in a whole sequence; the detector is reset after each.
-
-    Args:
-        detector: is reset first.
-        x, y: covariates and responses in temporal order.
-    """
+    """Find the changes in a sequence in temporal order; the detector is reset first, and after each."""
     detector.reset()
     found = []
     for i, (where, what) in enumerate(zip(x, y, strict=True)):
@@ -186,12 +178,7 @@ NODES = 256  # of the integral over a box, a power of two
 
 
 class Places:
-    """Builder of an agent's detectors, and conversion of plays to their samples.
-
-    Args:
-        model: of the agent; on a box it has the plays' features.
-        observed: the model of the reward.
-    """
+    """Builder of an agent's detectors, and conversion of plays to their samples."""
 
     def __init__(self, model: Model, observed: Model):
         self._visited, self._observed = model.visited, observed

@@ -26,19 +26,13 @@ READINGS = {"experiments": 5.0, "theory": 1.0}  # c: the paper leaves it open
 
 @dataclass(frozen=True)
 class TestRates:
-    """rho_n and theta_n of the test on n + n samples.
-
-    Args:
-        exponent: e.
-        ridge: c, in units of the prior variance.
-        theta: the statistic that raises an alarm at n = 1; one number, or one a response, (q,).
-    """
+    """rho_n and theta_n of the test on n + n samples."""
 
     __test__ = False  # pytest must not collect it
 
-    exponent: float
-    ridge: float
-    theta: float | Floats
+    exponent: float  # e
+    ridge: float  # c, in units of the prior variance
+    theta: float | Floats  # the statistic that raises an alarm at n = 1; one number, or one a response, (q,)
 
     def __post_init__(self) -> None:
         require_not_negative("exponent", self.exponent, "it is (2a + d) / (2a + d + 1)")

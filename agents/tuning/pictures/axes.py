@@ -17,12 +17,7 @@ from ..parameters import Categorical, Integer, Log, Parameter
 
 
 class ParameterAxis:
-    """Axis of a parameter.
-
-    Args:
-        name: of the parameter.
-        kind: of the parameter.
-    """
+    """Axis of a parameter."""
 
     def __init__(self, name: str, kind: Parameter):
         self.name, self.kind = name, kind

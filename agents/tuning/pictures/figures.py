@@ -29,21 +29,14 @@ TOLD, BEST, FAILED = "tab:blue", "tab:orange", "tab:red"
 
 @dataclass
 class Drawing:
-    """Data of a tuner's figure.
-
-    Args:
-        plan, rounds: of the tuner.
-        experiments, best: their outcomes.
-        parameters: names of those that are drawn, None for all, or for a contour the two most important.
-        context: of the drawn model; None for that of the latest experiment.
-    """
+    """Data of a tuner's figure."""
 
     plan: TunerPlan
     rounds: Sequence[TunerRound]
     experiments: Sequence[Experiment]
     best: Experiment | None
-    parameters: Sequence[str] | None
-    context: Values | None
+    parameters: Sequence[str] | None  # None draws all, or for a contour the two most important
+    context: Values | None  # of the drawn model; None for that of the latest experiment
 
     def __post_init__(self) -> None:
         require(self.rounds, "tuner", "one with experiments, to draw them", "none")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from scipy.stats import binomtest
 import agents
 from agents.algorithms.elimination import BANDS
 from agents.registry import resolve_agent
-from agents.restarts.batches import Quantile, doubling_lengths, growing_lengths
+from agents.restarts.batches import doubling_lengths, growing_lengths, quantile_wait
 from bandit_envs import BanditVectorEnv
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.feedback import delivery
@@ -32,7 +33,7 @@ PROBLEM = synthetic(
 )
 LENGTHS = {
     "bpe": growing_lengths(HORIZON),
-    "bpe-delay": growing_lengths(HORIZON, Quantile(SETTING, 0.01)),
+    "bpe-delay": growing_lengths(HORIZON, partial(quantile_wait, SETTING, 0.01)),
     "phased-elimination": doubling_lengths(HORIZON, 16),
 }
 ONE = np.zeros(1)

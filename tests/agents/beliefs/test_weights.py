@@ -19,7 +19,6 @@ from agents.beliefs.ridges import Ridges
 from agents.model.likelihood import Sample, negative_log_likelihood
 from agents.model.model import Model
 from agents.posteriors import FORMS
-from agents.widths.bounded_norm import AMMWidth
 from agents.widths.non_adaptive import PlainBand
 from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel
@@ -101,13 +100,6 @@ def test_bands_of_ridges_are_those_of_rows_divided_by_their_noise():
 
     for fit in belief.fits:
         np.testing.assert_allclose(fit.misfit[0], q(fit.noise[0]) - q(NOISE**2), atol=1e-8)
-
-
-def test_the_width_of_known_variances_is_the_general_one():
-    belief = told(Delivered(Model.of(SETTING), 1))
-    t = np.array([26])
-    general = AMMWidth(2.0, NOISE, NOISE**2)(t, belief.gain)
-    np.testing.assert_allclose(general, AMMWidth.of_known_variances(2.0)(t, belief.gain), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["hallucinated", "eliminating"])

@@ -100,7 +100,7 @@ def test_probabilities_of_starts_are_those_of_bayes():
         log[s] += (-0.5 * np.log(2 * np.pi * square) - 0.5 * (value[s:] - mean) ** 2 / square).sum()
         if s:
             log[s] += _log_predictive(point, value, s, segment)
-    start, probability = watch.probabilities
+    start, probability = watch._start, np.exp(watch._log_weight)
     expected = np.exp(log - np.logaddexp.reduce(log))
     np.testing.assert_allclose(probability, expected[start] / expected[start].sum(), atol=1e-4)
 

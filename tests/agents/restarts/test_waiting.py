@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agents.restarts.batches import Fixed, Quantile, SubExponential, growing_lengths
+from agents.restarts.batches import SubExponential, growing_lengths, quantile_wait
 from bandit_envs import Setting
 from bandit_envs.laws.delays import LAWS, Poisson
 
@@ -44,7 +44,7 @@ def test_the_smaller_part_of_the_tail_bound_is_not_enough():
 @pytest.mark.parametrize("law", LAWS)
 def test_a_published_law_says_how_long_is_long_enough(law):
     published, t = setting(law), 100
-    extra, share = Quantile(published, LATE)(t), 2.0 * LATE / (3.0 * t)
+    extra, share = quantile_wait(published, LATE, t), 2.0 * LATE / (3.0 * t)
     assert published.delay is not None
     drawn = published.delay.draw(200_000, np.random.default_rng(0))
     waits = published.delay.wait(drawn, np.ones(200_000))
@@ -56,7 +56,7 @@ def test_a_published_law_says_how_long_is_long_enough(law):
 @pytest.mark.parametrize("mean", MEANS[1:])
 def test_quantiles_never_wait_longer_than_a_tail_bound(mean):
     published = Setting(arms=np.eye(2), horizon=5000, delay=Poisson(mean))
-    assert Quantile(published, LATE)(100) <= SubExponential.of_poisson(mean, LATE)(100)
+    assert quantile_wait(published, LATE, 100) <= SubExponential.of_poisson(mean, LATE)(100)
 
 
 def test_every_batch_is_longer_by_what_its_end_without_it_says():
@@ -69,4 +69,4 @@ def test_every_batch_is_longer_by_what_its_end_without_it_says():
     lengths = growing_lengths(1000, extra)
     assert lengths == [32 + 7, 179 + 7, 424 + 7, 1000 - 656]
     assert ends == [32, 39 + 179, 39 + 186 + 424, 656 + 652]
-    assert growing_lengths(1000, Fixed(0)) == growing_lengths(1000)
+    assert growing_lengths(1000, lambda t: 0) == growing_lengths(1000)

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binomtest
 
 from agents.posteriors import posterior
-from agents.widths.non_adaptive import FixedDesignBand, PlainBand, SplitBand
+from agents.widths.non_adaptive import PlainBand, SplitBand
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 
@@ -62,25 +62,6 @@ def test_the_split_band_is_the_formula_and_never_wider_than_the_plain_one(design
     np.testing.assert_allclose(plain, (BOUND + NOISE / np.sqrt(LAMBDA) * quantile) * design.std, rtol=1e-12)
     assert np.all(split <= plain * (1.0 + 1e-12))
     assert np.mean(split / plain) < 0.9
-
-
-def test_the_band_of_a_fixed_design_is_its_formula_and_far_wider_than_one_of_finitely_many_points(design):
-    fixed = FixedDesignBand(BOUND, NOISE, LAMBDA, DELTA, 60)(design.std, design.weight_norm)
-    spread = np.sqrt(60 + 2 * np.sqrt(60 * np.log(10)) + 2 * np.log(10))
-    np.testing.assert_allclose(fixed, BOUND * design.std + NOISE * spread * design.weight_norm, rtol=1e-12)
-    plain = PlainBand(BOUND, NOISE, LAMBDA, DELTA, 50)(design.std, design.weight_norm)
-    assert np.mean(fixed / plain) > 1.3
-
-
-def test_the_band_of_a_fixed_design_contains_the_function_as_often_as_promised(design):
-    assert failures(design, FixedDesignBand(BOUND, NOISE, LAMBDA, DELTA, 60)).low <= DELTA
-
-
-@pytest.mark.parametrize(("option", "value"), [("delta", 1.0), ("plays", 0), ("bound", -1.0)])
-def test_what_no_fixed_design_has_is_named(option, value):
-    given = {"bound": BOUND, "noise_std": NOISE, "noise_variance": LAMBDA, option: value}
-    with pytest.raises(ValueError, match=option):
-        FixedDesignBand(**given)
 
 
 def failures(design: Design, band: Any, trials: int = 3000) -> Any:

@@ -66,10 +66,6 @@ WIDTHS = {
         AMMWidth(1.5, 0.3, 0.04, delta=0.2),
         lambda: [references.amm_width(1.5, 0.3, 0.04, g, 0.2) for g in GAIN],
     ),
-    "amm of known variances": (
-        AMMWidth.of_known_variances(1.5, 0.2),
-        lambda: [references.amm_width(1.5, 1.0, 1.0, g, 0.2) for g in GAIN],
-    ),
     "kernel-ucb": (KernelUCBWidth(0.6, 0.04), lambda: [3.0] * 4),
 }
 
@@ -141,7 +137,7 @@ def test_known_variances_are_plays_divided_by_their_deviations():
     mean_divided = gram / std @ np.linalg.solve(divided + np.eye(12), values / std)
     np.testing.assert_allclose(mean, mean_divided, rtol=1e-9)
     gain = 0.5 * np.linalg.slogdet(np.eye(12) + divided)[1]
-    width = AMMWidth.of_known_variances(bound, 0.01)(np.array([13]), np.array([gain]))
+    width = AMMWidth(bound, 1.0, 1.0, delta=0.01)(np.array([13]), np.array([gain]))
     variance = np.diag(gram) - np.einsum("ij,ji->i", gram, np.linalg.solve(gram + np.diag(std**2), gram))
     assert np.all(np.abs(mean - f) <= width * np.sqrt(variance))
     assert width[0] == pytest.approx(references.amm_width(bound, 1.0, 1.0, gain, 0.01), rel=1e-12)
