@@ -61,8 +61,11 @@ def fields_of_trial(
     problem: Composition, truth: Truth | None, costs: Drawn | None, safe: int | None
 ) -> dict[str, Any]:
     """Return a trial's fields of the setting that its draw determines; those of `trial_facts` differ."""
-    differs = bool(_found_in_a_draw(problem)) or problem.reward.norm_bound is not None
-    found = _reward_fields(problem, truth) if truth is not None and differs else {}
+    found = {}
+    if truth is not None and (
+        _found_in_a_draw(problem) or any(row[0].norm is not None for row in truth.drawn)
+    ):
+        found = _reward_fields(problem, truth)
     if safe is not None:
         found["safe_seed"] = np.array([safe])
     if costs is not None and problem.play_costs.known:

@@ -135,8 +135,9 @@ def test_a_misspecified_function_is_eps_from_one_of_the_space_at_every_point():
     assert other.between is None
 
 
-def test_eps_and_the_norm_of_what_is_left_are_published():
-    options = {"misspecification": 0.1, "rkhs_norm": 2.0, "num_arms": 30}
+@pytest.mark.parametrize("noise", [{}, {"noise_std": 0.1}])  # a share of the range by default
+def test_eps_and_the_norm_of_what_is_left_are_published(noise):
+    options = {"misspecification": 0.1, "rkhs_norm": 2.0, "num_arms": 30, **noise}
     setting = build("rkhs", options).draw(0).setting
     assert (setting.misspecification, setting.rkhs_bound) == (0.1, 2.0)
     hidden = build("rkhs", options | {"publish_model": False}).setting()
