@@ -221,6 +221,10 @@ def test_the_page_on_changes_says_what_an_archive_was_worth():
     assert tables.count("\n| ") - 2 == len(lines)  # but for the heads of tables
     assert not missing(lines, tables)
     assert not missing(script.verdicts(runs, "evidence-archive", ["evidence"]), tables)
+    found = {run[:2]: run.regret for run in runs if run.environment.startswith("none")}
+    names = {environment for environment, _ in found}
+    mistaken = np.array([found[name, "evidence-archive"] != found[name, "evidence"] for name in names])
+    assert f"{mistaken.sum()} of {mistaken.size} trials mistook" in tables
 
 
 def test_the_page_on_the_field_says_what_its_table_says():
