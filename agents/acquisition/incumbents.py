@@ -13,6 +13,7 @@ from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.setting import Setting
 
 from ..beliefs.base import Belief
+from ..beliefs.feasibility import INFEASIBLE
 
 
 class Incumbent(Protocol):
@@ -21,7 +22,8 @@ class Incumbent(Protocol):
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
         """Return the incumbents, (B,), from the belief, the contexts (B,) and the candidates' means (B, A).
 
-        The mean of arms that are unavailable in this round is minus infinity.
+        The mean of arms that are unavailable in this round is minus infinity. An incumbent with an attribute
+        `of_worth = True` gets the candidates' worth, see `Objective.worth`, in place of their means.
         """
         ...
 
@@ -80,6 +82,17 @@ class BestValue(NoIncumbent):
     def forget(self, trial: Ints) -> None:
         """Reset the largest values of trials."""
         self._best[trial] = -np.inf
+
+
+class MaxWorth(NoIncumbent):
+    """The largest worth of the points played in this context, at least `INFEASIBLE`."""
+
+    of_worth = True
+
+    def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
+        """Return the largest worth, (B,)."""
+        played = belief.centre.count_at(belief.cells(context)) > 0
+        return np.where(played, mean, INFEASIBLE).max(axis=1)
 
 
 class NoisyPlays(MaxMean):

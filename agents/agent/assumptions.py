@@ -150,7 +150,15 @@ class Learnt(Given):
         if not self._overdue or self.waits:
             return None
         self._overdue = False
-        fit = self.fits.find(partial(self._found, agent), 0, len(self._fitter.latest) + 1)
+        return self.adopted(agent, self.fits.find(partial(self._found, agent), *self.fit_sizes))
+
+    @property
+    def fit_sizes(self) -> tuple[int, ...]:
+        """Possible lengths of a fit: 0 if it failed, else the kernel, the noise and the mean's rise."""
+        return 0, len(self._fitter.latest) + 1
+
+    def adopted(self, agent: Learner, fit: Fit) -> Model | None:
+        """Return the model that a fit found; None where it found nothing."""
         if not fit:
             self.failed_fits += fit is not None
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.choice import Recommendation, arms_among
 from ..protocol import Shown
-from ..validation import seeds_of
+from ..validation import require_trials, seeds_of
 
 
 class OneTrialAgent(Protocol):
@@ -125,6 +125,17 @@ class SideBySide(Shown):
         """Return an attribute of all trials, (B,); None where they lack it."""
         each = [getattr(agent, name, None) for agent in self.agents]
         return None if each[0] is None else np.array(each)
+
+
+A = TypeVar("A", bound=OneTrialAgent)
+
+
+def each_trial(make: Callable[[int], A], num_trials: int | None) -> A | SideBySide:
+    """Return the agent of trial 0, or a batch of B agents."""
+    require_trials(num_trials)
+    if num_trials is None:
+        return make(0)
+    return SideBySide([make(i) for i in range(num_trials)])
 
 
 def of_trial(info: dict[str, Any], trial: int) -> dict[str, Any]:

@@ -127,13 +127,14 @@ class BoxAgent(GPAgent):
         require_context(observation, self.setting.has_contexts)
         context = self._context(np.zeros(1) if observation is None else observation)
         if among is None:
-            arms = self._best(PosteriorMean(), PLAIN, self.belief, context, 0.0, np.zeros(1))[None]
+            rule = PosteriorMean()
+            arms = self._best(rule, PLAIN, self.belief, context, 0.0, np.zeros(1), worth=True)[None]
             among = self.setting.to_action(arms)
         else:
             arms = arms_of(self.setting, among, "among")
         pairs = with_context(context, arms)
         mean, std = Surface.of(self.belief).predict(pairs)
-        terms = self.objective.penalised_on_box
+        terms = self.objective.worth_on_box
         best = int((mean if terms is None else terms(mean, pairs, self.t)).argmax())
         known = self.objective.in_reward_units(mean[[best]], std[[best]])
         return Recommendation(among[best], arms[best], *(float(each[0]) for each in known))
@@ -155,8 +156,9 @@ class BoxAgent(GPAgent):
         context: Floats,
         tie: float,
         uniform: Floats,
+        worth: bool = False,
     ) -> Floats:
-        """Return the arm of the largest score, (d,); scores within `tie` units of the maximum tie."""
+        """Return the arm of the largest score, or worth, (d,); within `tie` units of the maximum arms tie."""
         surface = Surface.of(belief)
         plays = self._played(surface, context)
         worlds = incumbent.worlds(surface, plays, self._rng)
@@ -173,7 +175,8 @@ class BoxAgent(GPAgent):
             draw=partial(self.streams.of_round, "rule", self.round),
             maximise=cache(lambda: self._sampled_maximum(surface, context, plays, facts)),
         )
-        sampler, terms, unit = self.samplers[ONLY], self.objective.penalised_on_box, unit_of(rule, self.model)
+        terms = self.objective.worth_on_box if worth else self.objective.penalised_on_box
+        sampler, unit = self.samplers[ONLY], unit_of(rule, self.model)
         asked = partial(ridges_at, belief), partial(pulls_on_box, belief), self.objective.prices_on_box
         landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms, unit, *asked)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
@@ -186,11 +189,15 @@ class BoxAgent(GPAgent):
         return pool.scores.max(keepdims=True)
 
     def _played(self, surface: Surface, context: Floats) -> BestPlays:
-        """Return the arms played so far and their means in a context, best first."""
+        """Return the arms played so far and their means or worth in a context, best first."""
         plays = cast(Factor, surface.centre)  # always so in the belief of one trial
-        rows = np.argsort(-plays.smoothed, kind="stable")[:COMPARED]
+        worth = self.objective.worth_on_box if getattr(self.incumbent, "of_worth", False) else None
+        rows = np.argsort(-plays.smoothed, kind="stable")[: None if worth else COMPARED]
         arms = plays.features[rows, len(context) :]
-        means = surface.mean(with_context(context, arms))
+        pairs = with_context(context, arms)
+        means = surface.mean(pairs)
+        if worth is not None:
+            means = worth(means, pairs, self.t)
         order = np.argsort(-means, kind="stable")
         return BestPlays(self._visited, arms[order], context, means[order])
 

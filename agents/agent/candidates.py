@@ -33,6 +33,7 @@ class ArmsView:
         offered: mask of arms that may be played in this round, (B, A); None: all.
         safety: safe set and cost bounds, where costs must be kept in every round.
         price: returns the least improvement that is worth a play, (B, A).
+        worth: returns the worth of arms with these posterior means, (B, A), for incumbents that take it.
     """
 
     def __init__(
@@ -46,10 +47,11 @@ class ArmsView:
         offered: Bools | None = None,
         safety: Safety | None = None,
         price: Callable[[], Floats] = nothing,
+        worth: Callable[[Floats], Floats] = np.asarray,
     ):
         self._belief, self._incumbent, self._context = belief, incumbent, context
         self.t, self._samplers, self._draw, self._offered = t, samplers, draw, offered
-        self.safety, self._price = safety, price
+        self.safety, self._price, self._worth = safety, price, worth
         self._rngs: Sequence[np.random.Generator] | None = None
 
     @property
@@ -102,7 +104,8 @@ class ArmsView:
     @property
     def incumbent(self) -> Floats:
         """Return the value to improve on, (B,)."""
-        return self._incumbent(self._belief, self._context, only_offered(self.mean, self._offered))
+        values = self._worth(self.mean) if getattr(self._incumbent, "of_worth", False) else self.mean
+        return self._incumbent(self._belief, self._context, only_offered(values, self._offered))
 
     @property
     def price(self) -> Floats:
@@ -127,5 +130,5 @@ class ArmsView:
         samplers = [rng if draws else spare for rng, draws in zip(self._samplers, trials, strict=True)]
         return ArmsView(
             *(self._belief, self._incumbent, self._context, self.t, samplers, lambda: self.rngs),
-            *(self._offered, self.safety, self._price),
+            *(self._offered, self.safety, self._price, self._worth),
         )

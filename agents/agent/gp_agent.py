@@ -93,7 +93,7 @@ class GPAgent(Answers, Resumable, Shown):
 
     def notes(self) -> dict[str, Any] | None:
         """See `Resumable`; what starts over, holds arms or changes its objective has to be asked again."""
-        plain = isinstance(self.objective, Reward) and isinstance(self.restart, Never) and self.holds is None
+        plain = self.objective.resumes and isinstance(self.restart, Never) and self.holds is None
         noted = super().notes() if plain else None
         return None if noted is None else {**noted, **self.assumptions.notes()}
 
@@ -165,7 +165,8 @@ class GPAgent(Answers, Resumable, Shown):
         safety = self.objective.safety(context, self.t, self.offered)
         offered = self.offered if safety is None else safety.playable
         draws = self.samplers, partial(self.streams.of_round, "rule", self.round)
-        more = offered, safety, partial(self.objective.prices, context)
+        worth = partial(self.objective.worth, context=context, t=self.t)
+        more = offered, safety, partial(self.objective.prices, context), worth
         view = ArmsView(belief, self.incumbent, context, self.t, *draws, *more)
         view = view if free is None else view.drawing(free)
         scores = self._worth(rule(view), context, offered)

@@ -68,7 +68,7 @@ def best_arms(
     """
     mean, std = belief.mean(context), belief.std(context)
     arms = arms_among(among, mean.shape[1])
-    worth = objective.penalised(mean, context, t)
+    worth = objective.worth(mean, context, t)
     arm = arms[worth[:, arms].argmax(axis=1)]
     known = objective.in_reward_units(mean[belief.rows, arm], std[belief.rows, arm])
     return Recommendation(arm, setting.to_point(arm), *known)

@@ -66,9 +66,9 @@ class LoneAgent(Shown, abc.ABC):
         """
         require_reset(self.round >= 0)
         require_context(observation, self.setting.has_contexts)
-        mean, std = self.believed(self.context(np.zeros(1) if observation is None else observation))
-        arms = arms_among(among, len(mean))
-        arm = int(arms[self.worth(mean)[arms].argmax()])
+        context = self.context(np.zeros(1) if observation is None else observation)
+        mean, std = self.believed(context)
+        arm = self.best(context, mean, arms_among(among, len(mean)))
         return Recommendation(arm, self.setting.to_point(arm), float(mean[arm]), float(std[arm]))
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
@@ -101,6 +101,10 @@ class LoneAgent(Shown, abc.ABC):
     def believed(self, context: Ints) -> tuple[Floats, Floats]:
         """Return mean and std of each arm in a context, (1,) -> (A,) each, by default those of `belief`."""
         return self.belief.mean(context)[0], self.belief.std(context)[0]
+
+    def best(self, context: Ints, mean: Floats, arms: Ints) -> int:
+        """Return which of some arms, (n,), to recommend in a context, from the means of all, (A,)."""
+        return int(arms[self.worth(mean)[arms].argmax()])
 
     def worth(self, mean: Floats) -> Floats:
         """Return the scores of recommendations, (A,), by default the posterior mean, (A,)."""

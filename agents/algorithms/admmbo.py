@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
+from dataclasses import replace
+from typing import Any, Unpack
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from bandit_envs.basics.arguments import require_integer, require_positive
 from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
-from ..acquisition.improvement import log_expected_improvement, log_feasibility
-from ..agent.batching import SideBySide
-from ..agent.surrogate_agent import ArmsSurrogateAgent, each_trial, noise_variances
-from ..beliefs.surrogates import Prediction, Surrogates
+from ..acquisition.improvement import log_expected_improvement
+from ..agent.batching import SideBySide, each_trial
+from ..agent.gp_agent import TIE
+from ..agent.single_trial import LoneAgent
+from ..beliefs.delivered import Delivered
+from ..beliefs.feasibility import log_feasibility
 from ..kernels.amplitude import is_found
+from ..model.choice import argmax_with_ties, arms_of, offered_in
+from ..model.defaults import NOISE_FLOOR
 from ..model.model import Model
 from ..model.options import SharedOptions
-from ..model.units import PerCost, PriorUnits, unlearnt_model
+from ..model.units import PerCost, mean_and_deviation, unlearnt_model
+from ..objectives.each_modelled import OfCosts
+from ..objectives.each_modelled_parts import each_with_own_noise
 from ..protocol import handles
-from ..validation import PerTrial
+from ..validation import PerTrial, require_costs
 
 LEVEL = 50.0  # M, the price of infeasibility
 ABSOLUTE, RELATIVE = 0.05, 0.075  # tolerances of the residuals
@@ -124,15 +132,54 @@ STEPS_FROM_4D = (20, 2)  # of every subproblem
 REWARD_STEPS, COST_STEPS = (10, 5), (50, 5)  # in fewer dimensions
 Pair = Sequence[int]  # plays of a subproblem, in the first sweep and in later ones
 OPENING, REWARD = -1, 0  # phases; 1, ..., C are those of the costs
+FEWEST = 3  # values whose std says something about the size of a function
 
 
-class ADMMBO(ArmsSurrogateAgent):
+class Process:
+    """The Gaussian process of one quantity in prior stds, centre + scale h, of the plays that it learns.
+
+    Args:
+        model: of h at a scale of 1.
+        centre: at first.
+    """
+
+    def __init__(self, model: Model, centre: float):
+        self._model, self._centre, self._scale = model, centre, 1.0
+        self.point, self.value = np.zeros(0, dtype=np.int64), np.zeros(0)  # (n,) each
+        self._belief = Delivered(model, 1)
+
+    def receive(self, point: Ints, value: Floats) -> None:
+        """Learn values of points, (n,) each."""
+        self.point, self.value = np.append(self.point, point), np.append(self.value, value)
+        self._condition(point, value)
+
+    def standardise(self) -> None:
+        """Take centre and scale from the values, where they differ and there are three; else a scale of 1."""
+        if not len(self.value):
+            return
+        (self._centre,), (deviation,) = mean_and_deviation(self.value[:, None], FEWEST)
+        self._scale = deviation or 1.0
+        noise = np.maximum(self._model.noise_variance / self._scale**2, NOISE_FLOOR)
+        self._belief = Delivered(replace(self._model, noise_variance=noise), 1)
+        self._condition(self.point, self.value)
+
+    def believed(self, context: Ints) -> tuple[Floats, Floats]:
+        """Return mean and std at the arms of a context, (1,) -> (A,) each."""
+        mean, std = self._belief.mean(context)[0], self._belief.std(context)[0]
+        return self._centre + self._scale * mean, self._scale * std
+
+    def _condition(self, point: Ints, value: Floats) -> None:
+        none = np.zeros_like(point)
+        self._belief.receive(none, point, none, (value - self._centre) / self._scale)
+
+
+class ADMMBO(LoneAgent):
     """One trial: expected improvement on one subproblem after the other, until they agree.
 
     A sweep is an x-step, min -f + q, and for each cost a z-step, min 1[c_i > 0] + distance; each is so many
     plays, after which the best evaluated arm is x or z_i. When the splitting has converged the best f among
     the plays with all costs <= 0.01 is played for ever (if there is none, the least infeasible). Rewards and
-    costs are in prior deviations, and the widest side of the box has length 6, whatever their units.
+    costs are in prior stds, and the widest side of the box has length 6, whatever their units.
     As in the authors' code a subproblem's process knows the first plays and its own; a cost has mean 0, and
     centre and scale of the reward are taken from its values when an x-step starts. In a z-step it may be that
     no arm can improve, for the nearest feasible one is known: then the arm of the least expected objective
@@ -146,26 +193,21 @@ class ADMMBO(ArmsSurrogateAgent):
     two values on, and divide by the variance in theta; here all these are the published ones.
 
     Args:
-        model: kernel, points and the number of first plays.
-        noise_variance: of reward and costs, (1 + C,).
+        model: of the reward in prior stds, with the number of first plays.
+        assumed: assumptions about the costs.
         rho: weight of the distances.
         steps: plays of each subproblem, (first sweep, later sweeps), the reward's and then the costs'.
         shared: every process learns from all plays.
     """
 
     def __init__(
-        self,
-        model: Model,
-        noise_variance: Floats,
-        rho: float,
-        steps: Sequence[Pair],
-        shared: bool = False,
+        self, model: Model, assumed: OfCosts, rho: float, steps: Sequence[Pair], shared: bool = False
     ):
-        super().__init__(model, noise_variance)
-        self.rho, self.steps, self.shared = rho, steps, shared
+        super().__init__(model)
+        self.rho, self.steps, self.shared, self._prior = rho, steps, shared, assumed.prior
+        self._models = [model, *assumed.models(model, np.ones((1, 1 + self.setting.num_constraints)))]
         low, high = np.asarray(self.setting.low), np.asarray(self.setting.high)
         width = float((high - low).max()) or 1.0
-        self._units = PriorUnits.of_setting(self.setting, model.deviation).costs
         self._corner = WIDTH / width * high
         self._places = WIDTH / width * self.setting.decisions.arms
 
@@ -175,18 +217,41 @@ class ADMMBO(ArmsSurrogateAgent):
         self.phase, self.sweep, self.stopped = OPENING, 0, False
         self._left = self.model.initial
         self._phases: list[int] = []  # of each round
-        self.processes = [Surrogates(self.model, self.noise_variance) for _ in self.noise_variance]
+        self.processes, self.everything = (
+            [*map(Process, self._models, self._prior.centres)] for _ in range(2)
+        )
 
-    def scores(self, context: int) -> Floats:
+    def act(self, observation: Floats) -> int:
+        """Choose an arm for the observed context, (dz,)."""
+        scores = self.scores(self.context(observation))
+        return int(argmax_with_ties(scores[None], TIE, self.tie_breaker(), self.there())[0])
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Go over to the next subproblem when the plays of this one are over and something was delivered."""
+        arm, context = arms_of(action, 1, self.setting.decisions.num_arms), self.context(observation)
+        trial, rounds, value, cost = Feedback.arrived(info)
+        require_costs(cost, self.setting.num_constraints)
+        offered = offered_in(info, self.setting, None)
+        point = self.setting.decisions.point_index(context, arm)
+        played = self.book.record_round(point, trial, rounds)  # validates last, before any change
+        self.offered = offered
+        self._phases.append(self.phase)
+        self._learn(rounds, played, np.column_stack([value, cost]) / self._prior.each)
+        self.round += 1
+        self._left -= 1
+        if self._left <= 0 and len(self.everything[REWARD].point) and not self.stopped:
+            self._advance()
+
+    def scores(self, context: Ints) -> Floats:
         """Expected improvement of the phase's subproblem, (A,); equal scores for the first plays."""
         arms = np.arange(len(self._places))
         if self.stopped:
-            told = self.there[self._arms(self.surrogates)]
-            return (arms == self.incumbent(told)).astype(np.float64)
+            return (arms == self.incumbent(self.there()[0, self._arms(self.everything[REWARD])])).astype(
+                np.float64
+            )
         if self.phase == OPENING:
             return np.zeros(len(arms))
-        predicted = self.processes[self.phase].predict(context)
-        mean, std = (each[self.phase] / self.model.deviation for each in predicted)
+        mean, std = self.processes[self.phase].believed(context)
         smallest, distance = self._objective().min(), self._distance(arms)
         if self.phase == REWARD:
             return log_expected_improvement(smallest + mean - distance, std)
@@ -195,20 +260,21 @@ class ADMMBO(ArmsSurrogateAgent):
             return decrease
         return -expected_value(mean, std, distance)
 
-    def learn(self, rounds: Ints, outcome: Floats) -> None:
-        """Go over to the next subproblem when the plays of this one are over and something has come."""
-        self._phases.append(self.phase)
-        self._tell(rounds, outcome)
-        self._left -= 1
-        if self._left <= 0 and len(self.surrogates.point) and not self.stopped:
-            self._advance()
+    def believed(self, context: Ints) -> tuple[Floats, Floats]:
+        """Return mean and std of the reward given all delivered plays, (A,) each."""
+        return self._all_believed(context)[REWARD]
 
-    def best(self, believed: Prediction, arms: Ints) -> int:
-        """The incumbent; where none of the arms has told anything yet, the one most likely feasible."""
-        told = np.isin(self._arms(self.surrogates), arms)
-        if not told.any():
-            return int(log_feasibility(believed).argmax())
-        return int(np.flatnonzero(arms == self.incumbent(told))[0])
+    def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
+        """Return mean and std of the reward and of each cost at the arms in a context, (A,) each."""
+        return self._all_believed(self.context(observation))
+
+    def best(self, context: Ints, mean: Floats, arms: Ints) -> int:
+        """Return the incumbent; where none of the arms was observed, the one most likely feasible."""
+        told = np.isin(self._arms(self.everything[REWARD]), arms)
+        if told.any():
+            return self.incumbent(told)
+        costs = (log_feasibility(*process.believed(context)) for process in self.everything[1:])
+        return int(arms[sum(costs, np.zeros_like(mean))[arms].argmax()])
 
     def incumbent(self, eligible: Bools | None = None) -> int:
         """The arm of the best observed reward among plays with all costs <= 0.01.
@@ -216,19 +282,23 @@ class ADMMBO(ArmsSurrogateAgent):
         Args:
             eligible: which plays to choose from, (n,); default all.
         """
-        reward, cost = self.surrogates.outcome[:, 0], self.surrogates.outcome[:, 1:] / self._units
-        excess = np.maximum(cost - SLACK, 0.0).max(axis=1, initial=0.0)
+        reward, *cost = (process.value for process in self.everything)
+        excess = np.maximum(np.array(cost) - SLACK, 0.0).max(axis=0, initial=0.0)
         excess = excess if eligible is None else np.where(eligible, excess, np.inf)
         least = excess == excess.min()
-        return int(self._arms(self.surrogates)[np.where(least, reward, -np.inf).argmax()])
+        return int(self._arms(self.everything[REWARD])[np.where(least, reward, -np.inf).argmax()])
 
-    def _tell(self, rounds: Ints, outcome: Floats) -> None:
-        """Each process learns what came of the first plays and of its own."""
-        point = self.surrogates.point[len(self.surrogates.point) - len(rounds) :]
+    def _all_believed(self, context: Ints) -> list[tuple[Floats, Floats]]:
+        each = zip(self._prior.each, self.everything, strict=True)
+        return [tuple(unit * part for part in process.believed(context)) for unit, process in each]
+
+    def _learn(self, rounds: Ints, point: Ints, outcome: Floats) -> None:
+        """Let each process learn what was observed, (n, 1 + C), in the first plays and in its own."""
         phase = np.array([self._phases[t] for t in rounds.tolist()], dtype=np.int64)
-        for own, process in enumerate(self.processes):
+        for own, value in enumerate(outcome.T):
             seen = self.shared | (phase == OPENING) | (phase == own)
-            process.receive(point[seen], outcome[seen])
+            self.everything[own].receive(point, value)
+            self.processes[own].receive(point[seen], value[seen])
 
     def _advance(self) -> None:
         if self.phase != OPENING:
@@ -242,16 +312,15 @@ class ADMMBO(ArmsSurrogateAgent):
             self.stopped = self.splitting.close()
             self.phase, self.sweep = REWARD, self.sweep + 1
         self._left = self.steps[min(self.phase, 1)][min(self.sweep, 1)]
-        self.surrogates.standardise(self.surrogates.outcome)
+        for process in self.everything:
+            process.standardise()
         if self.phase == REWARD:
-            process = self.processes[REWARD]
-            process.standardise(process.outcome)
+            self.processes[REWARD].standardise()
 
     def _objective(self) -> Floats:
         """The phase's subproblem at the evaluated points, under the current splitting, (n,)."""
         process = self.processes[self.phase]
-        observed = process.outcome[:, self.phase]
-        value = -observed / self.model.deviation if self.phase == REWARD else (observed > 0.0).astype(float)
+        value = -process.value if self.phase == REWARD else (process.value > 0.0).astype(float)
         return value + self._distance(self._arms(process))
 
     def _distance(self, arms: Ints) -> Floats:
@@ -260,8 +329,8 @@ class ADMMBO(ArmsSurrogateAgent):
             return self.splitting.reward_distance(places)
         return self.splitting.cost_distance(places, self.phase - 1)
 
-    def _arms(self, told: Surrogates) -> Ints:
-        return told.point % self.setting.decisions.num_arms
+    def _arms(self, process: Process) -> Ints:
+        return process.point % self.setting.decisions.num_arms
 
 
 @handles("delay", "constraint", "availability")
@@ -284,19 +353,16 @@ def admmbo(
     twice, changes 63 to 78 % of the plays (50 arms, T = 120).
 
     Args:
-        setting: what is published of the problem.
         rho: weight of the distances, on a box whose widest side has length 6, the authors'.
         initial: uniform plays before the first subproblem.
         reward_steps: plays of an x-step, in the first sweep and in later ones; default (10, 5), and (20, 2)
             from 4 dimensions on.
         cost_steps: the same for a z-step; default (50, 5) and (20, 2).
         shared: let every process learn from all plays, which show reward and costs here.
-        constraint_noise_std: deviation of the noise on costs; default the setting's, else as much of
-            a cost's prior variance as the reward's is of its own.
+        constraint_noise_std: std of the noise on costs; default the setting's, else as much of a cost's
+            prior std as the reward's is of its own.
         noise_variance: lambda of the reward, see `ModelOptions`; in units of the first plays it counts as at
             least 1e-6 of the prior variance.
-        num_trials: None, or B.
-        **options: of the model: kernel, length_scale, noise_std, form; see `SharedOptions`.
     """
     if setting.continuous:
         raise ValueError(
@@ -312,9 +378,9 @@ def admmbo(
     require_integer("initial", initial, 1, "improvement needs a play to improve on")
     if setting.kernel is None or is_found(setting.kernel) or "length_scale" in options:
         options = {"kernel": "matern52", **options}
-    model = unlearnt_model(setting, initial=initial, noise_variance=noise_variance, **options)
-    noise = noise_variances(model, constraint_noise_std, num_trials or 1)
-    return each_trial(lambda i: ADMMBO(model, noise[i], rho, steps, shared), num_trials)
+    of_reward = unlearnt_model(setting, initial=initial, noise_variance=noise_variance, **options)
+    model, assumed = each_with_own_noise(of_reward, constraint_noise_std, standardize=False)
+    return each_trial(lambda i: ADMMBO(model.of_trial(i), assumed, rho, steps, shared), num_trials)
 
 
 def _pair(name: str, given: Pair | None, default: Pair) -> Pair:

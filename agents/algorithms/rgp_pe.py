@@ -24,10 +24,9 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.robust import CorruptedRewards
-from ..agent.batching import SideBySide
+from ..agent.batching import SideBySide, each_trial
 from ..agent.gp_agent import TIE
 from ..agent.single_trial import HERE, PlanningAgent, plain_model
-from ..agent.surrogate_agent import each_trial
 from ..beliefs.base import make_posterior
 from ..beliefs.delivered import Alike
 from ..beliefs.ridges import pulls

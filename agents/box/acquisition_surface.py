@@ -1,11 +1,10 @@
-"""The acquisition surface on a box, of one belief or of reward and costs together, with its slopes."""
+"""The acquisition surface on a box, with its slopes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from ..acquisition.candidates import Rule
 from ..beliefs.base import Ridge
 from ..beliefs.ridges import Pulls
 from ..beliefs.surface import Local, Surface
-from ..beliefs.surrogates import Prediction
 from ..objectives.base import BoxTerms
 from .path import Path
 
@@ -103,7 +101,7 @@ class Landscape:
         facts: a view without arms: round, gain, bias and incumbent. In S > 1 worlds the rule's scores must be
             logarithms of the averaged quantity, as those of expected improvement are.
         rng: generator of samples.
-        terms: adds the objective's terms to the scores of the rule, which then have no slopes; None for none.
+        terms: adds the objective's terms to the scores of the rule, see `BoxTerms`; None for none.
         unit: scale of the scores.
         ridges, pulls: the posterior under each regularisation, and the weights of the observations in the
             mean, at pairs (n, dz + d); only some rules use them.
@@ -141,9 +139,9 @@ class Landscape:
         return scores if self._terms is None else self._terms(scores, pairs, self._facts.t)
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats] | None:
-        """Return scores and slopes, (n, d) -> (n,) and (n, d); None where the rule has no slopes."""
-        slopes_of = getattr(self.rule, "slopes", None)
-        if slopes_of is None or self._terms is not None:
+        """Return scores and slopes, (n, d) -> (n,) and (n, d); None where rule or terms have no slopes."""
+        slopes_of, climb = getattr(self.rule, "slopes", None), getattr(self._terms, "climb", None)
+        if slopes_of is None or (self._terms is not None and climb is None):
             return None
         pairs = self._pairs(arms)
         local = self.surface.local(pairs)
@@ -153,6 +151,8 @@ class Landscape:
             return None
         scores, share = averaged(self.rule(view))
         slope = local.pull(share * of_belief.mean, (share * of_belief.std).sum(axis=0))
+        if climb is not None:
+            scores, slope = climb(scores, slope, pairs, self._facts.t)
         return scores, slope[:, len(self.context) :]
 
     def _view(self, pairs: Floats, local: Local) -> BoxView:
@@ -194,74 +194,3 @@ def with_context(context: Floats, arms: Floats) -> Floats:
     if not len(context):
         return arms
     return np.hstack([np.broadcast_to(context, (len(arms), len(context))), arms])
-
-
-class Acquisition(Protocol):
-    """Turns beliefs about 1 + C functions into scores; with a method `slopes` it can be climbed."""
-
-    def __call__(self, believed: Prediction) -> Floats:
-        """Scores, (A,)."""
-        ...
-
-
-class JointLocal(NamedTuple):
-    """The beliefs at n points and how they change with them."""
-
-    believed: Prediction
-    pull: Callable[[Prediction], Floats]  # slopes in means and deviations -> slopes in x, (n, D)
-
-
-class JointSurface:
-    """Beliefs about 1 + C functions, each centre + scale h.
-
-    Args:
-        each: surfaces of h.
-        centre, scale: (1 + C,).
-    """
-
-    def __init__(self, each: Sequence[Surface], centre: Floats, scale: Floats):
-        self.each, self.centre, self.scale = each, centre, scale
-
-    def predict(self, x: Floats) -> Prediction:
-        """Means and deviations, (n, D) -> (1 + C, n) each."""
-        return self.local(x).believed
-
-    def local(self, x: Floats) -> JointLocal:
-        """Means and deviations, and what their slopes need, (n, D)."""
-        scale = self.scale[:, None]
-        local = [surface.local(x) for surface in self.each]
-        mean = self.centre[:, None] + scale * np.array([each.mean[0] for each in local])  # of the only world
-        std = scale * np.array([each.std for each in local])
-
-        def pull(slopes: Prediction) -> Floats:
-            rows = zip(local, scale * slopes.mean, scale * slopes.std, strict=True)
-            return np.sum([each.pull(of_mean[None], of_std) for each, of_mean, of_std in rows], axis=0)
-
-        return JointLocal(Prediction(mean, std), pull)
-
-
-class JointLandscape:
-    """Scores of arms in one context, and their slopes where the acquisition has any.
-
-    Args:
-        wanted: turns what is believed into scores.
-        surface: what is believed.
-        context: features of the context, (dz,).
-        t: t = 1, 2, ...
-    """
-
-    def __init__(self, wanted: Acquisition, surface: JointSurface, context: Floats, t: int):
-        self.wanted, self.surface, self.context, self.t = wanted, surface, context, t
-        self.unit = 1.0  # of the scores, which are logarithms
-
-    def scores(self, arms: Floats) -> Floats:
-        """Scores, (n, d) -> (n,)."""
-        return self.wanted(self.surface.predict(with_context(self.context, arms)))
-
-    def climb(self, arms: Floats) -> tuple[Floats, Floats] | None:
-        """Scores and slopes, (n, d) -> (n,) and (n, d); None where the acquisition has no slopes."""
-        slopes_of = getattr(self.wanted, "slopes", None)
-        if slopes_of is None:
-            return None
-        believed, pull = self.surface.local(with_context(self.context, arms))
-        return self.wanted(believed), pull(slopes_of(believed))[:, len(self.context) :]

@@ -22,7 +22,8 @@ from scipy.special import ndtri
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 
-from ..acquisition.incumbents import BestValue, MaxMean, NoIncumbent, NoisyPlays
+from ..acquisition.incumbents import BestValue, MaxMean, MaxWorth, NoIncumbent, NoisyPlays
+from ..beliefs.feasibility import INFEASIBLE
 from ..beliefs.surface import Surface
 from ..kernels.point_slopes import linearise
 from ..kernels.visited import Visited
@@ -134,7 +135,7 @@ class BestPlays(NamedTuple):
     visited: Visited  # all plays
     arms: Floats  # (n, d)
     context: Floats  # features of the context, (dz,)
-    means: Floats  # posterior means in this context, (n,)
+    means: Floats  # posterior means in this context, (n,), or the worth of these
 
 
 class BoxIncumbent(Protocol):
@@ -188,6 +189,16 @@ class LargestMean(NothingToImprove):
         return float(plays.means.max()) if len(plays.means) else prior_mean
 
 
+class LargestWorth(NothingToImprove):
+    """The largest worth in this context of the arms played so far in any context, at least `INFEASIBLE`."""
+
+    of_worth = True
+
+    def value(self, plays: BestPlays, prior_mean: float) -> float:
+        """Return the largest worth."""
+        return float(plays.means.max(initial=INFEASIBLE))
+
+
 class SampledBest(LargestMean):
     """Noisy EI: the best noise-free value of the plays, in each of several samples of them.
 
@@ -228,6 +239,7 @@ class BestSeen(NothingToImprove):
 ON_BOX: dict[Any, Any] = {
     NoIncumbent: NothingToImprove,
     MaxMean: LargestMean,
+    MaxWorth: LargestWorth,
     BestValue: BestSeen,
     NoisyPlays: SampledBest,
 }

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 NO_TRIALS = np.empty(0, dtype=np.int64)
 
-BoxTerms = Callable[[Floats, Floats, Ints], Floats]  # scores (n,), pairs (n, dz + d) and t (1,) -> (n,)
+# From scores (n,), pairs (n, dz + d) and t (1,) to scores (n,). Terms with slopes have a method `climb`, from
+# scores, slopes in the pairs (n, dz + d), pairs and t to scores and slopes.
+BoxTerms = Callable[[Floats, Floats, Ints], Floats]
 Came = Callable[[int, Ints], SufficientStatistics]  # trial and points (u,) -> delivered plays, sums of values
 
 
@@ -48,6 +50,7 @@ class Objective(abc.ABC):
     of_reward = False  # True if the values are the rewards, and so have their noise
     assumes_bound = False  # True if it uses a bound that was neither given nor published
     keeps_plays = True  # True if plays after a change may be learnt again when a trial restarts
+    resumes = False  # True if its state follows from plays and feedback, whatever was asked in between
 
     @abc.abstractmethod
     def begin(self) -> Revision:
@@ -107,6 +110,15 @@ class Objective(abc.ABC):
         """Function that adds such terms at points of a box; None where there are none."""
         return None
 
+    def worth(self, mean: Floats, context: Ints, t: Ints) -> Floats:
+        """Return the worth of arms with these posterior means for a recommendation, (B, A) -> (B, A)."""
+        return self.penalised(mean, context, t)
+
+    @property
+    def worth_on_box(self) -> BoxTerms | None:
+        """Function that turns posterior means at points of a box into worth; None where they are equal."""
+        return self.penalised_on_box
+
     @abc.abstractmethod
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
         """Return mean and std of the belief, (B,) each, in the units of the reward."""
@@ -161,7 +173,7 @@ class PlayByPlay(Objective):
 class Reward(PlayByPlay):
     """The reward alone."""
 
-    of_reward = True
+    of_reward = resumes = True
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Return the rewards."""

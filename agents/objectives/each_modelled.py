@@ -103,7 +103,7 @@ class EachModelled(Objective):
         self._late = assumed.standardize and model.setting.max_delay > 0
         self._models, self._width_of = partial(assumed.models, model), assumed.width_of
         self._unknown = self._units()  # of the reward, then of the costs, (B, 1 + C)
-        models = self._models(self._unknown.scale)
+        models = self.cost_models(self._unknown.scale)
         self.costs = [assumed.belief(cost, num_trials) for cost in models]
         self._take(self._unknown)
 
@@ -111,6 +111,10 @@ class EachModelled(Objective):
     def assumes_bound(self) -> bool:
         """True where the bands of the costs use a default bound."""
         return any(map(rests_on_default, self.widths)) or any(belief.assumes_bound for belief in self.costs)
+
+    def cost_models(self, scale: Floats) -> list[Model]:
+        """Return the model of each cost under the scales of all, (B, 1 + C)."""
+        return self._models(scale)
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Return scaled rewards, (n,)."""
@@ -120,14 +124,17 @@ class EachModelled(Objective):
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Condition the models of the costs."""
-        (reward,), cost = self.prior.of(reward), self.prior.of_costs(cost)
-        scaled = (cost - self.centre[trial, 1:]) / self.scale[trial, 1:]
-        for belief, value in zip(self.costs, scaled.T, strict=True):
+        for belief, value in zip(self.costs, self.scaled_costs(trial, cost).T, strict=True):
             belief.receive(trial, point, np.zeros_like(point), value)
+        (reward,), cost = self.prior.of(reward), self.prior.of_costs(cost)
         outcome = np.column_stack([reward, cost])
         self.ledger.receive(trial, point, outcome)
         self.observe(trial, cost)
         self.first_plays.receive(trial, rounds, outcome)
+
+    def scaled_costs(self, trial: Ints, cost: Floats) -> Floats:
+        """Return scaled costs, (n, C)."""
+        return (self.prior.of_costs(cost) - self.centre[trial, 1:]) / self.scale[trial, 1:]
 
     def played(self, point: Ints, t: Ints) -> None:
         """Record the play in the models of the costs, before its costs are delivered."""
@@ -154,8 +161,8 @@ class EachModelled(Objective):
         """Return the objective from the reward's scores in prior stds and a band of each cost, (B, A)."""
 
     @abc.abstractmethod
-    def move(self, rounds: int) -> bool:
-        """Change how costs enter after round number `rounds`; return True to estimate scales again."""
+    def move(self, rounds: int) -> bool | Bools:
+        """Change how costs enter after round number `rounds`; return where to estimate scales again, (B,)."""
 
     def looks(self, rounds: int) -> bool:
         """Return True if scales are to be estimated again, because first plays may be delivered late."""
@@ -183,7 +190,13 @@ class EachModelled(Objective):
     @property
     def penalised_on_box(self) -> BoxTerms:
         """Function that returns the objective at points of a box."""
-        return self._on_box
+        return self.on_box
+
+    def on_box(self, scores: Floats, pairs: Floats, t: Ints) -> Floats:
+        """Return the objective from the scaled scores of the reward at points of a box, (n,)."""
+        each = enumerate(Surface.of(belief).predict(pairs) for belief in self.costs)
+        bands = ((mean[None], self.stretched(j, std[None])) for j, (mean, std) in each)
+        return self._after_first(scores[None], bands, t)[0]
 
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
         """Return mean and std in the units of the reward."""
@@ -218,11 +231,6 @@ class EachModelled(Objective):
         begun = np.isin(np.arange(len(self.centre)), trial)
         self._take(self._unknown.where(begun, Units(self.centre, self.scale)))
 
-    def _on_box(self, scores: Floats, pairs: Floats, t: Ints) -> Floats:
-        each = enumerate(Surface.of(belief).predict(pairs) for belief in self.costs)
-        bands = ((mean[None], self.stretched(j, std[None])) for j, (mean, std) in each)
-        return self._after_first(scores[None], bands, t)[0]
-
     def _after_first(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
         combined = self.combined(self.centre[:, :1] + self.scale[:, :1] * scores, bands, t)
         return np.where(t[:, None] <= self.first_plays.count, scores, combined)  # first plays are uniform
@@ -233,7 +241,7 @@ class EachModelled(Objective):
 
     def _take(self, units: Units) -> None:
         self.centre, self.scale = units
-        models = self._models(self.scale)
+        models = self.cost_models(self.scale)
         self.widths = [self._width_of(cost) for cost in models]
         for belief, cost in zip(self.costs, models, strict=True):
             if np.any(belief.spread.noise != cost.noise_variance):  # lambda is in squares of the scale

@@ -26,6 +26,7 @@ from .each_modelled import IMPROVED, OfCosts
 from .first_plays import GivenUnits, Values
 from .penalised_parts import BOUND, FIRST, NOISE_VARIANCE, in_prior_deviations
 
+NO_WIDTH = 1.0  # of bands that are not used
 LEARNING = 'the agent "gp-agent" with constraint="dual" learns hyperparameters'
 
 
@@ -117,3 +118,29 @@ def each_modelled(
         for cost in assumed.models(model, np.ones((1, 1 + setting.num_constraints))) or [model]:
             assumed.width_of(cost)
     return model, assumed
+
+
+def each_with_own_noise(
+    model: Model,
+    constraint_noise_std: PerCost | None,
+    *,
+    standardize: bool,
+    cost_belief: MakeBelief = Delivered,
+) -> tuple[Model, OfCosts]:
+    """Return the model of the reward in prior stds and the assumptions about costs, without bands.
+
+    Lambda of a quantity is the square of its own noise, at least 1e-6 of the prior variance.
+
+    Args:
+        model: of the reward, in its own units, with a prior mean of 0.
+        constraint_noise_std: std of the noise on costs; default the setting's. Where that is withheld, it is
+            as large a share of the prior std as the reward's.
+        standardize: True estimates centres and scales from the first plays.
+        cost_belief: builder of each cost's belief.
+    """
+    setting = model.setting
+    prior = PriorUnits.of_setting(setting, model.deviation)
+    noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
+    assumed = OfCosts(standardize, GivenUnits(), prior, noise, NOISE_FLOOR, NO_WIDTH, 0.1, cost_belief)
+    alike = replace(model, setting=replace(setting, noise_profile=None))
+    return in_prior_deviations(alike, model.relative_variance), assumed

@@ -126,6 +126,11 @@ class FirstPlays:
         early = (place >= 0) & (place < self.count)
         self.values[trial[early], :, place[early]] = values[early]
 
+    @property
+    def delivered(self) -> Ints:
+        """Return the number of first plays delivered so far, (B,)."""
+        return np.isfinite(self.values[:, 0]).sum(axis=1)
+
     def end_with(self, rounds: int) -> Bools:
         """Return where round number `rounds` = 1, 2, ... was the last of the first plays, (B,)."""
         return rounds - self._since == self.count

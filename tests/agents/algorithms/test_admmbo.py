@@ -87,17 +87,18 @@ def test_subproblems_take_turns_and_their_best_plays_are_kept():
         x = float(wide.arms[action, 0])
         agent.update(NOWHERE, action, 0.0, feedback([x], [[x - 1.0, -x]], [t]))
         if t == 4:
-            q = agent.splitting.reward_distance(wide.arms[agent.surrogates.point])
-            best = (q - agent.surrogates.outcome[:, 0]).argmin()
-            np.testing.assert_array_equal(agent.splitting.x, wide.arms[agent.surrogates.point[best]])
+            process = agent.everything[0]
+            q = agent.splitting.reward_distance(wide.arms[process.point])
+            best = (q - process.value).argmin()
+            np.testing.assert_array_equal(agent.splitting.x, wide.arms[process.point[best]])
     assert phases == [-1] * 2 + [0] * 3 + [1] * 4 + [2] * 4 + [0] * 2 + [1] + [2]
 
 
 def test_the_incumbent_is_the_best_reward_among_nearly_feasible_plays():
     agent = started(admmbo(SETTING))
-    agent.surrogates.receive(
-        np.array([4, 7, 9]), np.array([[1.0, 0.0, 0.01], [5.0, 0.0, 0.02], [0.0, -1, -1]])
-    )
+    told = zip([4, 7, 9], [1.0, 5.0, 0.0], [[0.0, 0.01], [0.0, 0.02], [-1.0, -1.0]], strict=True)
+    for t, (arm, reward, cost) in enumerate(told):
+        agent.update(NOWHERE, arm, 0.0, feedback([reward], [cost], [t]))
     assert agent.incumbent() == 4
     assert agent.recommend().action == 4
     agent.stopped = True

@@ -12,6 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 import agents
 from agents import Linear, Tuner
 from agents.algorithms.constrained_ei import constrained_ei
+from agents.beliefs.surface import Surface
 from agents.model.hyperparameters import Fitter
 from agents.model.likelihood import Spreads
 from bandit_envs import Setting
@@ -43,6 +44,17 @@ def play(agent: Any, setting: Setting, rounds: range, scale: float = 1.0) -> lis
     return played
 
 
+def quantities(agent: Any) -> list[tuple[Any, np.ndarray, np.ndarray]]:
+    """Return the model, the points and the scaled values of the reward and of each cost."""
+    rows, objective = agent.book.rows(np.zeros(1, dtype=int)), agent.objective
+    values = [
+        objective.values(rows.trial, rows.reward, rows.cost),
+        *objective.scaled_costs(rows.trial, rows.cost).T,
+    ]
+    models = [agent.model, *objective.cost_models(objective.scale)]
+    return [(model, rows.point, value) for model, value in zip(models, values, strict=True)]
+
+
 def started(name: str, scale: float = 1.0, **options: Any) -> tuple[Any, Setting]:
     setting, light = SETTINGS[name]
     setting = replace(setting, kernel=ConstantKernel(scale**2, (1e-4 * scale**2, 1e4 * scale**2)) * KERNEL)
@@ -55,25 +67,20 @@ def started(name: str, scale: float = 1.0, **options: Any) -> tuple[Any, Setting
 def test_each_quantity_finds_the_kernel_that_a_fit_of_it_alone_finds(name):
     agent, setting = started(name, fit_restarts=0)
     play(agent, setting, range(EVERY))
-    known = agent.surrogates
-    features = setting.decisions.points if agent.model.visited is None else agent.model.visited.features
-    values = (known.outcome - known.centre) / known.scale
-    spread = agent.model.learning.spread
-    for k, model in enumerate(known.models):
-        alone = Fitter(setting.kernel, 0.01, 1.0, spreads=Spreads(spread))
-        found = alone.fit(features, known.point, values[:, k], 0, np.random.default_rng(0))
+    for model, point, value in quantities(agent):
+        alone = Fitter(setting.kernel, 0.01, 1.0, spreads=Spreads(agent.model.learning.spread))
+        found = alone.fit(agent.features, point, value, 0, np.random.default_rng(0))
         assert found is not None
         np.testing.assert_allclose(model.kernel.theta, found.kernel.theta, atol=1e-6)
-        np.testing.assert_allclose(
-            known.noise_variance[k] / known.scale[k] ** 2, found.noise_variance, rtol=1e-5
-        )
+        np.testing.assert_allclose(model.noise_variance, found.noise_variance, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_feature_that_a_cost_does_not_depend_on_is_found_by_that_cost_alone(name):
     agent, setting = started(name)
     play(agent, setting, range(36))
-    slow, other = (agent.surrogates.models[k].kernel.get_params()["k2__length_scale"] for k in (1, 0))
+    models = [model for model, _, _ in quantities(agent)]
+    slow, other = (models[k].kernel.get_params()["k2__length_scale"] for k in (1, 0))
     assert slow[1] > 3 * slow[0]
     assert other[1] < 3 * other[0]
 
@@ -82,19 +89,13 @@ def test_a_feature_that_a_cost_does_not_depend_on_is_found_by_that_cost_alone(na
 def test_beliefs_are_those_of_the_learnt_kernels(name):
     agent, setting = started(name)
     play(agent, setting, range(EVERY))
-    known, pairs = agent.surrogates, ARMS[:7]
-    features = setting.decisions.points if agent.model.visited is None else agent.model.visited.features
-    for k, model in enumerate(known.models):
-        noise = max(known.noise_variance[k] / known.scale[k] ** 2, 1e-8 * model.deviation**2)
-        covariance = model.kernel(features[known.point]) + noise * np.eye(len(known.point))
-        gain = np.linalg.solve(covariance, model.kernel(features[known.point], pairs))
-        value = (known.outcome[:, k] - known.centre[k]) / known.scale[k]
-        mean = known.centre[k] + known.scale[k] * gain.T @ value
-        if name == "arms":
-            found = known.predict(0).mean[k, :7]
-        else:
-            found = known.centre[k] + known.scale[k] * known.surfaces()[k].predict(pairs)[0]
-        np.testing.assert_allclose(found, mean, rtol=1e-6, atol=1e-6 * known.scale[k])
+    pairs, each = ARMS[:7], [agent.belief, *agent.objective.costs]
+    for belief, (model, point, value) in zip(each, quantities(agent), strict=True):
+        covariance = model.kernel(agent.features[point]) + model.noise_variance * np.eye(len(point))
+        gain = np.linalg.solve(covariance, model.kernel(agent.features[point], pairs))
+        on_box = name == "box"
+        found = Surface.of(belief).predict(pairs)[0] if on_box else belief.mean(np.zeros(1, int))[0, :7]
+        np.testing.assert_allclose(found, gain.T @ value, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -110,7 +111,7 @@ def test_told_one_after_another_it_fits_once():
     agent, setting = started("arms")
     with agent.listening():
         play(agent, setting, range(20))
-    assert len(agent.learning.fits) == 1
+    assert len(agent.assumptions.fits) == 1
 
 
 @pytest.mark.parametrize("name", SETTINGS)
