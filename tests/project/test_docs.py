@@ -94,6 +94,7 @@ def test_the_site_documents_every_id_and_agent(site):
         assert [name for name in names if f">{name}<" not in html] == []
 
 
+@pytest.mark.long
 def test_an_interval_in_a_table_stays_in_one_line(site):
     html = (site / "changes.html").read_text(encoding="utf-8")
     cells = re.findall(r"<td[^>]*><p>[\d.]+ \[", html)

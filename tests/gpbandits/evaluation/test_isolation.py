@@ -96,7 +96,7 @@ class InBatchesOnly(FirstArm):
         return np.zeros(self.num_trials, dtype=np.int64)
 
 
-@pytest.mark.parametrize("trials", [1, 3])
+@pytest.mark.parametrize("trials", [pytest.param(1, marks=pytest.mark.further), 3])
 def test_one_that_plays_batches_alone_is_told_their_size(trials):
     agents = {"batches": InBatchesOnly, "first": FirstArm}
     result = evaluate("GPBandit-GP-v0", agents, trials=trials, env_kwargs=SMALL, isolate=True)
