@@ -135,7 +135,7 @@ OPENING, REWARD = -1, 0  # phases; 1, ..., C are those of the costs
 FEWEST = 3  # values whose std says something about the size of a function
 
 
-class Process:
+class OutcomeProcess:
     """The Gaussian process of one quantity in prior stds, centre + scale h, of the plays that it learns.
 
     Args:
@@ -218,7 +218,7 @@ class ADMMBO(LoneAgent):
         self._left = self.model.initial
         self._phases: list[int] = []  # of each round
         self.processes, self.everything = (
-            [*map(Process, self._models, self._prior.centres)] for _ in range(2)
+            [*map(OutcomeProcess, self._models, self._prior.centres)] for _ in range(2)
         )
 
     def act(self, observation: Floats) -> int:
@@ -329,7 +329,7 @@ class ADMMBO(LoneAgent):
             return self.splitting.reward_distance(places)
         return self.splitting.cost_distance(places, self.phase - 1)
 
-    def _arms(self, process: Process) -> Ints:
+    def _arms(self, process: OutcomeProcess) -> Ints:
         return process.point % self.setting.decisions.num_arms
 
 

@@ -195,6 +195,11 @@ READ = (
 MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": dict[str, Any]}
 
 
+def _seen(info: Any, keys: Sequence[str]) -> dict[str, Any]:
+    """Return the entries that are logged; the agent itself raises where `info` is not a dict."""
+    return {key: info[key] for key in keys if key in info} if isinstance(info, Mapping) else {}
+
+
 class Saving:
     """Records the calls of the agent whose class it extends, and writes them to a file; see `recorded`.
 
@@ -219,8 +224,7 @@ class Saving:
         """Read which arms the first round has, if the agent has a `start`; see `Agent`."""
         own: Any = super()
         if hasattr(own, "start"):
-            seen = {key: info[key] for key in READ if key in info}
-            self._log.record("start", partial(own.start, info), seen)
+            self._log.record("start", partial(own.start, info), _seen(info, READ))
 
     def act(self, observation: Any) -> Any:
         """Choose an action; see `Agent`."""
@@ -231,7 +235,7 @@ class Saving:
         """Learn from a round; see `Agent`."""
         own: Any = super()
         kept = (*READ, "oracle") if getattr(self, "privileged", False) else READ
-        seen = {key: info[key] for key in kept if key in info}
+        seen = _seen(info, kept)
         told = observation, action, reward
         self._log.record("update", partial(own.update, *told, info), *told, seen)
 

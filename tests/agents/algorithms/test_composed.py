@@ -14,7 +14,7 @@ from agents.acquisition.by_name import RULES, UNITLESS
 from agents.algorithms.composed import IMPROVING
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.censored import Censored
-from agents.beliefs.imputed import Hallucinated, Imputed, NearestMeans
+from agents.beliefs.imputed import Hallucinated, Imputed, nearest_means
 from agents.kernels.context_free import InContext, without_contexts
 from agents.objectives.base import Reward
 from agents.objectives.by_name import APART, CONSTRAINTS
@@ -205,7 +205,7 @@ def test_a_fresh_belief_that_fills_in_takes_no_value_of_plays_from_before_its_wi
     env = gym.make(COMPOSITE, **SMALL | {"delay": {"law": "constant", "rounds": 6}}, changes=None)
     observation, _ = env.reset(seed=3)
     fresh = {"constraint": "dual", "constraint_options": {"epoch": 10, "reuse": False}}
-    agent = agents.make("gp-agent", env, belief=partial(Imputed, fill=NearestMeans(), window=4), **fresh)
+    agent = agents.make("gp-agent", env, belief=partial(Imputed, fill=nearest_means, window=4), **fresh)
     agent.reset(0)
     for _ in range(30):
         action = agent.act(observation)
