@@ -26,10 +26,10 @@ def ranks_figure(standings: Standings) -> Figure:
     """Draw sets of ranks, scores with intervals, and performance profiles as colours; best on top."""
     figure, (left, middle, right) = _figure(standings, 10, (2, 2, 3))
     _draw_intervals(left, [standings.ranks[label] for label in standings.agents])
-    left.set(title="rank", xlabel="ranks that the trials leave open")
+    left.set(title="rank", xlabel="ranks left open")
     scores = [standings.overall_scores[label] for label in standings.agents]
     _draw_intervals(middle, np.maximum(scores, -LIMIT))
-    middle.set(title="score", xlabel="0 like the reference, 1 optimal", xlim=(None, 1.03))
+    middle.set(title="score", xlabel="reference 0, optimal 1", xlim=(None, 1.03))
     shares = np.array([standings.profile(label).estimate for label in standings.agents])
     step = THRESHOLDS[1] - THRESHOLDS[0]
     ends = (float(THRESHOLDS[0] - step / 2), float(THRESHOLDS[-1] + step / 2))
