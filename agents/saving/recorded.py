@@ -163,21 +163,19 @@ def rows_of(data: Any) -> Iterator[Any]:
 
 def copied(value: Any) -> Any:
     """Return a copy that its owner cannot change: arrays may be buffers that the next round overwrites."""
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if isinstance(value, dict):
-        return dict(zip(value, _owned(value.values()), strict=True))
-    return _owned(value) if isinstance(value, list) else value
+    return _owned([value])[0]
 
 
 def _owned(values: Iterable[Any]) -> list[Any]:
     """Return copies of arrays, dicts and lists, and numbers as they are."""
-    owned = []
+    owned: list[Any] = []
     for value in values:
         if isinstance(value, np.ndarray):
             owned.append(value.copy())
+        elif isinstance(value, dict):
+            owned.append(dict(zip(value, _owned(value.values()), strict=True)))
         else:
-            owned.append(copied(value) if isinstance(value, dict | list) else value)
+            owned.append(_owned(value) if isinstance(value, list) else value)
     return owned
 
 
