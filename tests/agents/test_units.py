@@ -116,7 +116,8 @@ def played(name: str, problem: Any, units: Units, **options: Any) -> np.ndarray:
 
 
 VIEW = Units(1e3, 7e3, 20.0)
-MORE_VIEWS = (Units(1e3), Units(1e-3, 7e-3), Units(length=0.1))
+# 1/8 rounds nothing: where an acquisition on a box is flat, its search stops elsewhere for a last bit.
+MORE_VIEWS = (Units(1e3), Units(1e-3, 7e-3), Units(length=0.125))
 
 
 @pytest.fixture(autouse=True)
