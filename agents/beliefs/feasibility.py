@@ -14,8 +14,13 @@ INFEASIBLE = -1e9  # worth, in prior stds, below that of all arms that are belie
 
 def log_feasibility(mean: Floats, std: Floats) -> Floats:
     """Return log P(c <= 0) = log Phi(-mean / std) of a cost c ~ N(mean, std^2), both of one shape."""
+    return log_ndtr(deviations_below(mean, std))
+
+
+def deviations_below(mean: Floats, std: Floats) -> Floats:
+    """Return -mean / std, of which Phi is the probability of a cost of at most 0; infinite where std = 0."""
     certain = np.where(mean <= 0.0, np.inf, -np.inf)
-    return log_ndtr(np.where(std > 0.0, -mean / np.where(std > 0.0, std, 1.0), certain))
+    return np.where(std > 0.0, -mean / np.where(std > 0.0, std, 1.0), certain)
 
 
 def log_feasibility_slopes(mean: Floats, std: Floats) -> tuple[Floats, Floats]:

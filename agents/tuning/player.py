@@ -23,6 +23,7 @@ from .plan import Scale, TunerPlan
 from .space import Values
 
 QUANTILE = 1.959963984540054  # of the standard normal law, at 97.5 %
+NOTES = dict[str, list[list[int] | list[float] | None]] | None  # type of a player's notes in a file
 
 
 class Advice(NamedTuple):

@@ -17,13 +17,11 @@ from .feasibility import feasibility_of
 from .history import ADD, TELL, Experiment, TunerHistory, checked_value
 from .parameters import Parameter
 from .plan import TunerPlan, names_of
-from .player import Advice, require_possible, restored
+from .player import NOTES, Advice, require_possible, restored
 from .records import Records
 from .running import FORM, SHARE, Run, check_run
 from .space import Space, Values, with_clock
 from .workers import crew_of, in_turn, require_room
-
-NOTES = dict[str, list[list[int] | list[float] | None]] | None
 
 Question = tuple[int, Values]  # a ticket and parameters
 
