@@ -1,4 +1,4 @@
-"""Agents that tests need for something else than what they play."""
+"""Agents that tests need for something else than what they play, and the loop in which an agent plays."""
 
 from __future__ import annotations
 
@@ -19,3 +19,15 @@ class FirstArm:
 
     def update(self, observation: Any, action: Any, reward: Any, info: Any) -> None:
         pass
+
+
+def play(env: Any, agent: Any, observation: Any, rounds: int) -> tuple[list[Any], Any]:
+    """Let an agent play; return its actions and the observation after them."""
+    actions = []
+    for _ in range(rounds):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        actions.append(action)
+        observation = following
+    return actions, observation

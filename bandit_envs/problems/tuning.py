@@ -191,14 +191,11 @@ def multi_task_svm(
     over_pairs = ContextKernel.of(context_kernel).join(
         make_kernel(kernel, length_scale), range(FEATURES), range(width, width + dim)
     )
-    delay = {"law": "poisson", "mean": 3}
     return from_table(
         tasks.accuracy,
         Decisions(tasks.configurations, contexts, continuous=continuous),
         over_pairs,
-        **with_defaults(
-            features, name="multi-task-svm", delay=delay, context="blocks", horizon=1500, noise_std=0.01
-        ),
+        **_with_delays(features, name="multi-task-svm", mean=3, horizon=1500, context="blocks"),
     )
 
 

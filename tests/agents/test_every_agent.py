@@ -16,6 +16,7 @@ from agent_cases import (
     of_each_shape,
     representatives,
 )
+from players import play
 from sklearn.gaussian_process.kernels import ConstantKernel
 
 import agents
@@ -98,18 +99,6 @@ def test_a_copy_in_the_middle_of_a_run_plays_on_alike(copied, name, options):
     observation = play(env, agent, observation, 10)[1]
     other_env, other, seen = copied((env, agent, observation))
     assert play(env, agent, observation, 8)[0] == play(other_env, other, seen, 8)[0]
-
-
-def play(env, agent, observation, rounds):
-    """The actions of some rounds and the observation after them."""
-    actions = []
-    for _ in range(rounds):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        actions.append(action)
-        observation = following
-    return actions, observation
 
 
 def test_trials_do_not_depend_on_their_number_or_on_the_other_agents():

@@ -6,6 +6,7 @@ from itertools import product
 import gymnasium as gym
 import numpy as np
 import pytest
+from players import play
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
@@ -189,11 +190,7 @@ def test_pending_plays_count_as_no_value_when_the_objective_is_revalued(belief):
     observation, _ = env.reset(seed=3)
     agent = agents.make("gp-agent", env, belief=belief, **EPOCHS)
     agent.reset(0)
-    for _ in range(40):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        observation = following
+    play(env, agent, observation, 40)
     statistics = agent.belief.centre.statistics(0)
     came = agent.objective._came(0, statistics.point)
     np.testing.assert_allclose(statistics.total, came.total, atol=1e-9)
@@ -207,11 +204,7 @@ def test_a_fresh_belief_that_fills_in_takes_no_value_of_plays_from_before_its_wi
     fresh = {"constraint": "dual", "constraint_options": {"epoch": 10, "reuse": False}}
     agent = agents.make("gp-agent", env, belief=partial(Imputed, fill=nearest_means, window=4), **fresh)
     agent.reset(0)
-    for _ in range(30):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        observation = following
+    play(env, agent, observation, 30)
     statistics = agent.belief.centre.statistics(0)
     assert statistics.plays.sum() == 4  # pending in the window when the last epoch began
     np.testing.assert_array_equal(statistics.total, 0.0)  # all will be too late

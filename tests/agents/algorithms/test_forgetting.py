@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from players import play
 
 import agents
 import bandit_envs
@@ -94,17 +95,6 @@ def test_a_peer_that_forgets_recovers_from_a_change_that_gp_ucb_does_not(name):
     late = {label: regret[:, -1] - regret[:, 199] for label, regret in result.regret.items()}
     saved = late["GP-UCB"] - late["peer"]
     assert saved.mean() > 3.0 * saved.std() / np.sqrt(len(saved))
-
-
-def play(env, agent, observation, rounds):
-    played = []
-    for _ in range(rounds):
-        action = agent.act(observation)
-        new, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        observation = new
-        played.append(int(action))
-    return played, observation
 
 
 @pytest.mark.parametrize("name", PEERS)

@@ -12,6 +12,7 @@ from cases import GRIDS
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from players import play
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Exponentiation, Matern, RationalQuadratic
 
 import agents
@@ -163,17 +164,6 @@ RUNS = {
 }
 
 
-def play(agent, env, observation, rounds):
-    actions = []
-    for _ in range(rounds):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        actions.append(action)
-        observation = following
-    return actions, observation
-
-
 @pytest.mark.parametrize("name", RUNS)
 def test_a_saved_agent_goes_on_with_the_same_actions(name, tmp_path):
     (env_id, keywords), options, *other = RUNS[name]
@@ -181,11 +171,11 @@ def test_a_saved_agent_goes_on_with_the_same_actions(name, tmp_path):
     observation, _ = env.reset(seed=2)
     agent = agents.make(*(other or [name]), env, **options)
     agent.reset(7)
-    _, observation = play(agent, env, observation, 13)
+    _, observation = play(env, agent, observation, 13)
     agent.save(tmp_path / "agent.json")
     loaded = agents.load(tmp_path / "agent.json")
-    actions, _ = play(agent, copy.deepcopy(env), observation, 12)
-    again, _ = play(loaded, env, observation, 12)
+    actions, _ = play(copy.deepcopy(env), agent, observation, 12)
+    again, _ = play(env, loaded, observation, 12)
     np.testing.assert_array_equal(again, actions)
     if hasattr(agent, "recommend"):
         context = observation if agent.setting.contexts is not None else None
@@ -221,7 +211,7 @@ def test_a_dropped_play_stays_dropped(tmp_path):
     observation, _ = env.reset(seed=0)
     agent = agents.make("gp-bucb", env)
     agent.reset(0)
-    play(agent, env, observation, 6)
+    play(env, agent, observation, 6)
     agent.drop([2, 4])
     agent.save(tmp_path / "agent.json")
     context = np.zeros(1, dtype=np.int64)
@@ -244,7 +234,7 @@ def test_a_made_agent_can_be_pickled_and_copied():
     observation, _ = env.reset(seed=0)
     agent = agents.make("gp-ts", env)
     agent.reset(0)
-    _, observation = play(agent, env, observation, 5)
+    _, observation = play(env, agent, observation, 5)
     twins = [pickle.loads(pickle.dumps(agent)), copy.deepcopy(agent)]
     assert len({each.act(observation) for each in [agent, *twins]}) == 1
 
