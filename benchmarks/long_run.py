@@ -18,7 +18,7 @@ import numpy as np
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from gpbandits import evaluate
-from gpbandits.experiments.checkpoints import Checkpoints
+from gpbandits.evaluation.thinning import Checkpoints
 
 NOISE = 0.1
 BARE_ROUNDS = 20_000

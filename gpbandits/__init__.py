@@ -4,11 +4,9 @@ Each public name is imported at its first use.
 """
 
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from gpbandits.shadowing import check_not_shadowed
-
-check_not_shadowed()
 
 if TYPE_CHECKING:
     from agents.protocol import Agent
@@ -46,6 +44,23 @@ _HOMES = {
 }
 
 
+def _check_not_shadowed() -> None:
+    """Raise an ImportError if `import agents` would find another project's package.
+
+    Ours lies beside this package, in a wheel as in a checkout; inside a zip file the paths are compared.
+    """
+    spec = find_spec("agents")
+    if spec is None:
+        raise ImportError("the package 'agents' of gpbandits is missing; install gpbandits again")
+    place = spec.origin or next(iter(spec.submodule_search_locations or ()), "an unknown place")
+    ours = Path(__file__).parents[1] / "agents" / "__init__.py"
+    if Path(place) != ours and not (Path(place).exists() and ours.exists() and ours.samefile(place)):
+        raise ImportError(
+            f"another package named 'agents', at {place}, hides that of gpbandits; rename or move it, "
+            "or start Python from another folder"
+        )
+
+
 def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names:
@@ -55,3 +70,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})  # completes names that are not imported yet
+
+
+_check_not_shadowed()  # the name `agents` is common

@@ -8,8 +8,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import LARGEST_STD, is_number, require
 from bandit_envs.basics.types import Floats
-from bandit_envs.laws.by_name import parse
-from bandit_envs.laws.parameters import Checked, number, switch
+from bandit_envs.laws.parameters import Checked, number, parse, switch
 
 
 @dataclass(frozen=True)

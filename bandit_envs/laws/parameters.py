@@ -1,15 +1,16 @@
-"""Declare what the parameters of a law may be, beside their defaults.
+"""The parameters of a law are declared beside their defaults, and given in a description of the law.
 
     mean: float = positive(10.0)
 
-A law that is `Checked` raises one clear error for a parameter that is something else.
+A law that is `Checked` raises one clear error for a parameter that is something else. `parse` makes the law:
+{"law": "poisson", "mean": 10} gives `Poisson(mean=10)`.
 """
 
-from collections.abc import Callable
-from dataclasses import field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, field, fields
 from typing import Any
 
-from bandit_envs.basics.arguments import is_count, is_number, require
+from bandit_envs.basics.arguments import ArgumentError, is_count, is_number, require, shown, written_as
 
 
 class Checked:
@@ -55,3 +56,34 @@ def count(default: int) -> Any:
 def switch(default: bool) -> Any:
     """Declare a bool: "no" would count as true."""
     return parameter(default, "True or False", lambda value: isinstance(value, bool))
+
+
+def parse(argument: str, spec: Any, laws: Mapping[str, type]) -> Any:
+    """Return the law described by {"law": name, parameter: value, ...}, by its name alone or by a law."""
+    if isinstance(spec, str):
+        spec = {"law": spec}
+    if not isinstance(spec, Mapping):
+        if isinstance(spec, tuple(laws.values())):
+            return spec
+        such = f'{{"law": "{next(iter(laws))}"}}'
+        raise ArgumentError(argument, f"must be a dict such as {such}, got {shown(spec)}")
+    name = spec.get("law")
+    if not isinstance(name, str) or name not in laws:
+        complaint = f"must be one of {', '.join(laws)}, got {shown(name)}"
+        raise ArgumentError(f'{argument}["law"]', complaint)
+    parameters = {key: value for key, value in spec.items() if key != "law"}
+    allowed = [each.name for each in fields(laws[name]) if each.init]
+    unknown = [key for key in parameters if key not in allowed]
+    if unknown:
+        takes = ", ".join(allowed) or "nothing"
+        raise ValueError(f"{argument} {name!r} has no {unknown[0]!r}; it takes {takes}")
+    for needed in _needed(laws[name]):
+        if needed not in parameters:
+            raise ArgumentError(f'{argument}["{needed}"]', f"must be given, {name!r} has no default for it")
+    with written_as({key: f'{argument}["{key}"]' for key in parameters}):
+        return laws[name](**parameters)
+
+
+def _needed(law: type) -> list[str]:
+    given = [each for each in fields(law) if each.init]
+    return [each.name for each in given if each.default is MISSING and each.default_factory is MISSING]

@@ -12,8 +12,8 @@ from bandit_envs.basics.arguments import require, require_size
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.validity import require_same_noise, split_white
-from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import LAWS, Delay
+from bandit_envs.laws.parameters import parse
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import Decisions, checked_context_box, checked_places, corners_of
 from bandit_envs.problem.told import (

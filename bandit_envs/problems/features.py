@@ -15,7 +15,6 @@ from bandit_envs.laws import changes as laws
 from bandit_envs.laws import contexts, delays, functions, noise, play_costs
 from bandit_envs.laws import corruption as _corruption
 from bandit_envs.laws import drift as _drift
-from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.derived import (
     AS_DRAWN,
     Feasibility,
@@ -25,6 +24,7 @@ from bandit_envs.laws.derived import (
     UnderKernel,
 )
 from bandit_envs.laws.functions import FunctionLaw
+from bandit_envs.laws.parameters import parse
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.contextual import published_prior

@@ -1,9 +1,11 @@
 """Pages and pictures: a report of a study, a study while it runs, an agent at play."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +13,14 @@ import typer
 
 from bandit_envs.basics.arguments import from_extra
 from gpbandits.commands.terminal import console, print_faults
+
+# The command line in a child process that ends when the board ends, even if that is killed.
+LEASHED = """
+from gpbandits.cli import main
+from gpbandits.commands.board import end_with_parent
+end_with_parent()
+main()
+"""
 
 
 def report(
@@ -80,7 +90,7 @@ def board(
     folder = _folder_of(source, out, run, is_study)
     # The server re-raises the signal that ended it; its default action would skip the `finally` below.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    command = [sys.executable, "-m", "gpbandits.leashed", "run", str(source), "--out", str(folder)]
+    command = [sys.executable, "-c", LEASHED, "run", str(source), "--out", str(folder)]
     runner = subprocess.Popen(command, stdin=subprocess.PIPE) if run else None
     console().print(f"The board is at http://{HOST}:{port}; Ctrl-C ends it.", soft_wrap=True)
     try:
@@ -89,6 +99,16 @@ def board(
         if runner is not None:
             runner.terminate()
             runner.wait()
+
+
+def end_with_parent() -> None:
+    """End this process once its standard input closes: the parent holds the other end and writes nothing."""
+
+    def wait() -> None:
+        sys.stdin.buffer.read()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _folder_of(source: Path, out: Path | None, run: bool, is_study: bool) -> Path:

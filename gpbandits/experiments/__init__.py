@@ -1,8 +1,8 @@
 """A study runs environments x agents x trials from a TOML file and stores each result once."""
 
+from gpbandits.evaluation.thinning import Checkpoints
 from gpbandits.experiments.backends import run
 from gpbandits.experiments.check import check_study, count_trials, failures
-from gpbandits.experiments.checkpoints import Checkpoints
 from gpbandits.experiments.store import Store, keep_study, open_results, write_tables
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
 from gpbandits.experiments.toml import load_study

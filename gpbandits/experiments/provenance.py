@@ -22,10 +22,7 @@ from agents.registry import agent_modules, resolve_agent
 from bandit_envs.basics.arguments import require
 from bandit_envs.problems import FACTORIES
 
-PLAYING = (
-    "gpbandits.evaluation.loop",
-    "gpbandits.experiments.checkpoints",
-)  # they determine a cell's numbers
+PLAYING = "gpbandits.evaluation.loop"  # with all that it imports it determines a cell's numbers
 SHOWING = "gpbandits.evaluation.result"  # imports tables, figures and files, which change no numbers
 PICTURES = {"bandit_envs": "rendering", "agents": "tuning/pictures"}  # folders that only draw, by package
 _SUFFIXES = (".py", ".so", ".pyd", ".csv", ".toml")  # of code and of the tables that it reads
@@ -57,8 +54,9 @@ def _playing() -> set[Path]:
         ours = name.startswith("gpbandits.") and name != SHOWING
         return next((place for place in places if ours and place.is_file()), None)
 
-    roots = [path for path in map(find, PLAYING) if path]
-    return _closure(roots, find)
+    loop = find(PLAYING)
+    assert loop is not None
+    return _closure([loop], find)
 
 
 def _files(package: str) -> set[Path]:

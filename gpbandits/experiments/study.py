@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bandit_envs.basics.arguments import require
-from gpbandits.experiments.checkpoints import Checkpoints
+from gpbandits.evaluation.thinning import Checkpoints
 from gpbandits.experiments.provenance import OURS, named_files, sources, versions
 
 OF_CODE = ("versions", "sources", "files")  # the keys of a configuration that describe the code

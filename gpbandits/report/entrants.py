@@ -14,7 +14,7 @@ from bandit_envs.laws.functions import Recorded
 from bandit_envs.laws.play_costs import Free
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.statistics import ENOUGH
-from gpbandits.experiments.checkpoints import Checkpoints
+from gpbandits.evaluation.thinning import Checkpoints
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study
 
 REFERENCE = "random"  # scores 0 in every environment

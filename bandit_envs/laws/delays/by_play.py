@@ -7,11 +7,10 @@ import numpy as np
 from scipy.special import pdtr, pdtrik
 
 from bandit_envs.basics.types import Floats
-from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import in_rounds, in_time
 from bandit_envs.laws.delays.base import TAIL, Delay
 from bandit_envs.laws.delays.in_rounds import Poisson
-from bandit_envs.laws.parameters import not_negative, number
+from bandit_envs.laws.parameters import not_negative, number, parse
 
 BASES: dict[str, type[Delay]] = {**in_rounds.LAWS, **in_time.LAWS}
 

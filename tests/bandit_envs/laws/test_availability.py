@@ -12,8 +12,8 @@ import bandit_envs
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem, Setting
 from bandit_envs.laws import changes
 from bandit_envs.laws.availability import LAWS, Bernoulli, EveryArm
-from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.drift import OrnsteinUhlenbeck
+from bandit_envs.laws.parameters import parse
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
 

@@ -8,7 +8,7 @@ import pytest
 from bandit_envs.laws import (
     changes,
 )
-from bandit_envs.laws.by_name import parse
+from bandit_envs.laws.parameters import parse
 
 
 def rng(seed: int = 0) -> np.random.Generator:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bandit_envs.laws import contexts
-from bandit_envs.laws.by_name import parse
+from bandit_envs.laws.parameters import parse
 
 
 def rng(seed: int = 0) -> np.random.Generator:

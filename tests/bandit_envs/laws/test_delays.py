@@ -15,9 +15,9 @@ from scipy import stats
 
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.laws import Gaussian, NoNoise, RKHSFunction, delays
-from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import TAIL, Delay
 from bandit_envs.laws.delays.in_time import DelayInTime
+from bandit_envs.laws.parameters import parse
 from bandit_envs.problem.decisions import unit_grid
 
 EXAMPLES: dict[str, dict[str, Any]] = {  # short delays, for the short runs below

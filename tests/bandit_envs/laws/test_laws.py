@@ -14,9 +14,9 @@ from sklearn.gaussian_process.kernels import RBF
 from bandit_envs import laws
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws import GPSample, Recorded
-from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.functions import FunctionLaw
+from bandit_envs.laws.parameters import parse
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import unit_grid
 
@@ -25,7 +25,6 @@ MODULES = (import_module(f"{laws.__name__}.{found.name}") for found in pkgutil.i
 REGISTRIES = {m.__name__.rpartition(".")[2]: m.LAWS for m in MODULES if hasattr(m, "LAWS")}
 GRAM = Gram(RBF(0.2), unit_grid(9))
 UNNAMED = (  # how names are read, what a draw offers or is made of, what shifts costs, one problem's own
-    "by_name",
     "parameters",
     "drawn",
     "derived",

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from bandit_envs.laws import Pareto, StudentT, Uniform
-from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.noise import BASES, LAWS, Gaussian, Noise
+from bandit_envs.laws.parameters import parse
 
 COUNT = 200_000
 NOISY = [name for name in LAWS if parse("noise", name, LAWS).stated_std]

@@ -13,10 +13,10 @@ from bandit_envs.environment.wrappers import EpisodeRegret
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import RKHSFunction
-from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.corruption import LAWS, AgainstTheBest, AtRandom, AtTheStart
 from bandit_envs.laws.derived import Misspecified
 from bandit_envs.laws.noise import NoNoise
+from bandit_envs.laws.parameters import parse
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
 

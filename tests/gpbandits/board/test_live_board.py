@@ -89,6 +89,7 @@ def place(tmp_path_factory):
         socket.create_connection(("127.0.0.1", port), timeout=5)
 
 
+@pytest.mark.long
 def test_the_board_shows_what_is_failed_and_missing(place):
     folder = place[2]
     copied = shutil.copytree(folder / "out", folder / "broken")
@@ -102,6 +103,7 @@ def test_the_board_shows_what_is_failed_and_missing(place):
     assert state["failures"] == [{"cell": str(second), "text": "ValueError: <script>"}]
 
 
+@pytest.mark.long
 def test_a_film_has_every_round_the_acquisition_and_a_panel_a_cost(place):
     status, text = asked(place[0], "/film", environment="Constrained", agent="config", rounds=8, noise=0.2)
     film = json.loads(text)
@@ -113,6 +115,7 @@ def test_a_film_has_every_round_the_acquisition_and_a_panel_a_cost(place):
     assert len(film["frames"][4]["acquisition"]) == 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("query", "said"),
     [
@@ -131,6 +134,7 @@ def test_a_bad_request_is_told_the_remedy(place, query, said):
     assert said in json.loads(text)["error"]
 
 
+@pytest.mark.long
 def test_nothing_listens_beyond_this_machine_and_other_hosts_are_refused(place):
     port = int(place[0].rpartition(":")[2])
     lines = [line for name in TABLES if name.exists() for line in name.read_text().splitlines()]

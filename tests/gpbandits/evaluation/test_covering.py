@@ -88,6 +88,7 @@ def test_the_table_has_a_column(result):
     assert "Coverage: " in str(table)
 
 
+@pytest.mark.long
 def test_it_is_the_same_alone_thinned_stored_and_isolated(result, tmp_path):
     third = {"trials": 1, "first_trial": 2, "env_kwargs": KEYWORDS}
     alone = evaluate("GPBandit-Constrained-v0", AGENTS, **third)

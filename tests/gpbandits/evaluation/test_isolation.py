@@ -70,6 +70,7 @@ def test_an_isolated_agent_plays_the_same(name):
     np.testing.assert_array_equal(apart.actions[name], here.actions[name])
 
 
+@pytest.mark.long
 def test_one_that_says_what_it_is_and_does_is_asked_for_it():
     agents = {"sdf": ("gp-ucb-sdf", {"window": 3}), "cpd": "gp-ucb-cpd", "oracle": "gp-ucb-oracle"}
     apart, here = apart_and_here("GPBandit-PiecewiseStationary-v0", agents, trials=2, env_kwargs=SMALL)
@@ -78,6 +79,7 @@ def test_one_that_says_what_it_is_and_does_is_asked_for_it():
     assert apart.assuming == here.assuming == {"sdf"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("isolate", [False, True])
 def test_one_that_approximates_is_known_by_what_its_factory_declares(isolate):
     agents = {"sketch": "bkb", "exact": "gp-ucb", "class": FirstArm}
@@ -96,7 +98,8 @@ class InBatchesOnly(FirstArm):
         return np.zeros(self.num_trials, dtype=np.int64)
 
 
-@pytest.mark.parametrize("trials", [pytest.param(1, marks=pytest.mark.further), 3])
+@pytest.mark.long
+@pytest.mark.parametrize("trials", [1, 3])
 def test_one_that_plays_batches_alone_is_told_their_size(trials):
     agents = {"batches": InBatchesOnly, "first": FirstArm}
     result = evaluate("GPBandit-GP-v0", agents, trials=trials, env_kwargs=SMALL, isolate=True)
@@ -109,6 +112,7 @@ def test_one_that_is_made_for_sums_gets_sums():
     np.testing.assert_array_equal(*(each.actions["gp-ucb-aggregated"] for each in runs))
 
 
+@pytest.mark.long
 def test_workers_may_isolate_agents_too():
     runs = apart_and_here("GPBandit-GP-v0", ["gp-ts"], {"workers": 2}, trials=3, env_kwargs=SMALL)
     np.testing.assert_array_equal(*(each.actions["gp-ts"] for each in runs))
@@ -158,6 +162,7 @@ def test_every_isolated_run_has_entropy_of_its_own_and_agents_have_their_usual_s
         evaluate("GPBandit-GP-v0", ["random"], trials=1, entropy=-1)
 
 
+@pytest.mark.long
 def test_its_errors_travel_and_its_death_is_said():
     with pytest.raises(ArithmeticError, match="not today"):
         evaluate("GPBandit-GP-v0", {"a": Failing}, trials=1, env_kwargs=SMALL, isolate=True)
@@ -165,6 +170,7 @@ def test_its_errors_travel_and_its_death_is_said():
         evaluate("GPBandit-GP-v0", {"a": Leaving}, trials=1, env_kwargs=SMALL, isolate=True)
 
 
+@pytest.mark.long
 def test_a_script_without_a_guard_is_told_what_it_lacks(tmp_path):
     script = tmp_path / "unguarded.py"
     script.write_text(

@@ -11,8 +11,8 @@ import gpbandits
 from agents.widths.information_gain import upper_bound
 from bandit_envs import Problem
 from bandit_envs.laws import Gaussian
-from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.noise import BASES, LAWS, Noise
+from bandit_envs.laws.parameters import parse
 from bandit_envs.problems import build
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.theory.overlays import BOUNDS, bound
