@@ -30,7 +30,11 @@ def write_reference(folder: Path) -> None:
     """Write the pages into a folder; one that has not changed is left, and then not read again."""
     folder.mkdir(exist_ok=True)
     draw_environments(folder / "pictures")
-    for name, page in pages().items():
+    made = pages()
+    for file in folder.glob("*.rst"):
+        if file.stem not in made:  # of a module that is gone
+            file.unlink()
+    for name, page in made.items():
         file = folder / f"{name}.rst"
         if not file.exists() or file.read_text(encoding="utf-8") != page:
             file.write_text(page, encoding="utf-8")

@@ -33,8 +33,8 @@ SEEDS = [(11, 5), (12, 6), (13, 7)]  # of the environment and of the agent
 
 def check_agent(
     agent: AgentSpec, environments: Mapping[str, EnvLike] | None = None, *, time_limit: float = 60.0
-) -> None:
-    """Raise AgentCheckError unless an agent keeps the rules that `evaluate` relies on.
+) -> str:
+    """Raise AgentCheckError unless an agent keeps the rules of `evaluate`, and say what was checked.
 
     It has `reset`, `act` and `update`; its actions are valid; it does not modify its arguments; the same seed
     gives the same actions, again and in another instance; its actions do not depend on `oracle` in `info`,
@@ -48,16 +48,25 @@ def check_agent(
             ones with the features that the factory declares, or with every feature of a finite set where
             it declares none.
         time_limit: seconds for all checks together.
+
+    Returns:
+        One sentence with the rules and the environments on which they were checked.
     """
+    checked: list[str] = []
 
     def run() -> None:
         factory = resolve_agent(agent)
         chosen = stages(getattr(factory.make, "features", None)) if environments is None else environments
         for label, environment in chosen.items():
             _check_on(label, environment, factory)
+            checked.append(label)
 
     with preserved_generators(), one_thread():
         _finish(run, time_limit)
+    return (
+        "All is well: valid actions, unchanged arguments, the same actions from the same seed, no use of the "
+        f"truth and, where they apply, batches and late feedback. Checked on: {'; '.join(checked)}."
+    )
 
 
 def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:

@@ -49,7 +49,7 @@ def test_the_python_blocks_run_in_order_and_print_the_table_that_is_shown(
 def test_the_template_credits_late_rewards_to_the_arms_that_earned_them() -> None:
     (block,) = [block for block in BLOCKS if "class EpsilonGreedy" in block]
     names: dict[str, Any] = {}
-    exec(compile(block.partition("\n\ncheck_agent(")[0], "README.md", "exec"), names)
+    exec(compile(block.partition("\n\nprint(check_agent(")[0], "README.md", "exec"), names)
     template = names["EpsilonGreedy"]
     check_agent(template)
     regret = evaluate("GPBandit-Delayed-v0", {"it": template, "random": "random"}, trials=8).regret

@@ -414,3 +414,9 @@ def test_a_module_that_exits_or_hangs_at_its_import_is_told_apart_from_one_that_
     with pytest.raises(AgentCheckError) as caught:
         check_agent(f"{name}:Agent", time_limit=0.5)
     assert caught.value.check == check
+
+
+def test_an_agent_that_passes_is_told_what_was_checked_and_where():
+    said = check_agent(Careful, FEW | {"a second": FEW["arms"]})
+    assert said.startswith("All is well: valid actions")
+    assert said.endswith("Checked on: arms; a second.")
