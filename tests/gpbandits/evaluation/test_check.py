@@ -97,9 +97,9 @@ def test_the_global_generators_are_left_as_they_were():
         def act(self, observation: Any) -> Any:
             return int(np.random.randint(self.num_arms))  # noqa: NPY002
 
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    before = np.random.get_state(legacy=False)  # noqa: NPY002
     check_agent(Global, FEW)
-    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    np.testing.assert_equal(np.random.get_state(legacy=False), before)  # noqa: NPY002
 
 
 # --- agents that break a rule ---
