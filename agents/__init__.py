@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .model.options import ModelOptions
     from .protocol import Features, handles
     from .registry import features, names
-    from .rl import Policy, pretrained, sb3, train_policy
+    from .rl import Policy, from_sb3, pretrained, sb3, train_policy
     from .saving import load
     from .tuning import Categorical, Integer, Linear, Log, Tuner
     from .validation import PerTrial
@@ -49,7 +49,7 @@ _HOMES = {
     "acquisition.candidates": ["Candidates"],
     "registry": ["features", "names"],
     "making": ["compose", "make"],
-    "rl": ["Policy", "pretrained", "sb3", "train_policy"],
+    "rl": ["Policy", "from_sb3", "pretrained", "sb3", "train_policy"],
     "agent.gp_agent": ["GPAgent"],
     "protocol": ["Features", "handles"],
     "saving": ["load"],
@@ -59,7 +59,7 @@ _HOMES = {
 }
 
 _BY_HAND = [
-    *("compose", "features", "load", "make", "names", "pretrained", "sb3"),
+    *("compose", "features", "from_sb3", "load", "make", "names", "pretrained", "sb3"),
     *("Tuner", "Categorical", "Integer", "Linear", "Log"),
 ]
 
@@ -89,6 +89,7 @@ __all__ = [
     "ec_gp_ucb",
     "eims",
     "features",
+    "from_sb3",
     "gp_bts",
     "gp_bucb",
     "gp_ei",

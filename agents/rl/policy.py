@@ -7,7 +7,7 @@ import os
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -75,6 +75,10 @@ class Policy:
             ) from error
         raise ValueError(f"{os.fspath(path)!r} has format {content['format']}, not {FORMAT}; train it again")
 
+    def unit(self, setting: Setting) -> float:
+        """Return the published prior std, in which rewards were seen in the training."""
+        return published_unit(setting) or 1.0
+
     def network(self, setting: Setting) -> Any:
         """Return the policy of stable-baselines3 with these weights, for a setting whose spaces fit."""
         recipe = Recipe(find_algorithm(self.algorithm), self.options, self.box, self.observation)
@@ -96,10 +100,33 @@ def _never(question: Any) -> Any:
     raise RuntimeError("a frozen policy does not learn")
 
 
+class Trained(Protocol):
+    """Frozen weights, with what they were trained to see and to play."""
+
+    @property
+    def box(self) -> bool:
+        """True if it plays points of [-1, 1]^d, False for arms."""
+        ...
+
+    @property
+    def observation(self) -> Any:
+        """What it sees; see `bandit_envs.environment.observations.make_summary`."""
+        ...
+
+    def unit(self, setting: Setting) -> float:
+        """Return the divisor of the rewards that it sees."""
+        ...
+
+    def network(self, setting: Setting) -> Any:
+        """Return the policy of stable-baselines3, not in training mode, or raise where spaces do not fit."""
+        ...
+
+
 class PretrainedAgent(Shown):
     """Agent with frozen weights, trained on other functions of the same kind.
 
     Args:
+        policy: the weights.
         deterministic: True plays the most likely action, False a draw.
     """
 
@@ -107,12 +134,12 @@ class PretrainedAgent(Shown):
     pretrained = True
     num_trials = None
 
-    def __init__(self, setting: Setting, policy: Policy, deterministic: bool = False):
+    def __init__(self, setting: Setting, policy: Trained, deterministic: bool = False):
         self.setting, self.policy, self.deterministic = setting, policy, deterministic
         self._network = policy.network(setting)
         self._plays = Plays(setting, policy.box)
         self._summary = make_summary(policy.observation, setting)
-        self._summary.unit = published_unit(setting) or 1.0
+        self._summary.unit = policy.unit(setting)
         self._started = False
 
     def reset(self, seed: int) -> None:
