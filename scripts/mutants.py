@@ -4,9 +4,9 @@
     python scripts/mutants.py --room agents/widths
     python scripts/mutants.py --check            # only that every text to replace is there, once
 
-An error is written into a copy of the checkout. There the tests of the module's name are run until one
-fails, then those of the room's mirror folder, then all quick ones. Which one fails is printed; the exit
-code is 1 where none does.
+An error is written into a copy of the checkout's files, in which all quick tests pass without one. There
+the tests of the module's name are run until one fails, then those of the room's mirror folder, then all
+quick ones. Which one fails is printed; the exit code is 1 where none does.
 """
 
 from __future__ import annotations
@@ -23,17 +23,6 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 QUICK = "not (long or further)"
 ELSEWHERE = ("tests/agents/algorithms", "tests")  # named algorithms are compared with their readable forms
-COPIED = (
-    "agents",
-    "bandit_envs",
-    "gpbandits",
-    "tests",
-    "docs",
-    "examples",
-    "benchmarks",
-    "scripts",
-    "pyproject.toml",
-)
 
 
 class Mutant(NamedTuple):
@@ -149,6 +138,7 @@ MUTANTS = (
     ),
     Mutant("agents/box/search.py", "found[1] * self.span", "found[1]"),
     Mutant("agents/agent/gp_agent.py", "1 + self.round - begun", "self.round - begun"),
+    Mutant("agents/agent/gp_agent.py", "self._awaited(rounds) | (", "("),
     Mutant("agents/agent/gp_agent.py", "rounds[known]", "rounds[known] - 1"),
     Mutant("agents/agent/book.py", "rounds >= self._begun[trial]", "rounds > self._begun[trial]"),
     Mutant("agents/kernels/theta_slopes.py", "2.0 * (total -", "(total -"),
@@ -186,6 +176,15 @@ MUTANTS = (
 def missing() -> list[Mutant]:
     """Errors whose right text does not stand in its file exactly once."""
     return [each for each in MUTANTS if (ROOT / each.path).read_text(encoding="utf-8").count(each.right) != 1]
+
+
+def copied(folder: Path) -> Path:
+    """Copy the files of the checkout that git knows, as they are now."""
+    known = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    for name in known.splitlines():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return folder
 
 
 def finder(mutant: Mutant, copy: Path) -> str:
@@ -226,12 +225,12 @@ def main() -> int:
         return int(bool(lost))
     survivors = []
     with tempfile.TemporaryDirectory() as folder:
-        for name in COPIED:
-            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-            copy(ROOT / name, Path(folder) / name)
+        copy = copied(Path(folder))
+        if by := first_failure(copy, *ELSEWHERE, "-n", "2"):
+            parser.error(f"without an error all quick tests must pass, but {by}")
         for mutant in MUTANTS:
             if mutant.room.startswith(chosen.room):
-                by = finder(mutant, Path(folder))
+                by = finder(mutant, copy)
                 survivors += [] if by else [mutant]
                 print(by or "SURVIVES", f"{mutant.path}: {mutant.right}", sep="  ", flush=True)
     print(f"{len(survivors)} survive")

@@ -131,7 +131,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.restart = build(restart, self.model, self.streams, "restart", self._size)
         self.book = self._new_book()
         self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
-        self.round = 0
+        self.round = self._epoch = 0
         self.t = np.ones(self._size, dtype=np.int64)  # of each trial: rounds started since it began
         self.declared = Declared(self._size)
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
@@ -281,9 +281,13 @@ class GPAgent(Answers, Resumable, Shown):
         self._assume(replace(self.model, initial=0))
         self.belief = build(self._parts[0], self.model, self.streams, "belief", self._size)
         rows = self.book.pending()
-        awaited = in_time(self.clock.delay(rows.round, self.round), self.belief.window)
-        self.belief.condition(self.round, rows.where(awaited), self.clock)
+        self._epoch = self.round
+        self.belief.condition(self.round, rows.where(self._awaited(rows.round)), self.clock)
         self.t[:] = 1
+
+    def _awaited(self, rounds: Ints) -> Bools:
+        """Return which earlier plays could still be delivered in time when the epoch began, (n,) each."""
+        return in_time(self.clock.delay(rounds, self._epoch), self.belief.window)
 
     def _learn(
         self, point: Ints, feedback: Feedback, value: Floats, played: Ints, std: Floats | None
@@ -298,13 +302,16 @@ class GPAgent(Answers, Resumable, Shown):
         told = () if weight is None else (weight,)
         if self.book.keeps:
             self.book.record_feedback(point, trial, rounds, reward, cost, weight)
-        self.belief.receive(trial, played, delay, value, *told)  # type: ignore[call-arg]
-        if self._parts[1] is not NoIncumbent:
-            self.incumbent.receive(trial, played, value)
+        valued: tuple[Any, ...] = trial, played, delay, value, *told
         came: tuple[Any, ...] = trial, played, rounds, reward, cost
         if self.belief.window < math.inf:
             kept = in_time(delay, self.belief.window)
             came = tuple(each[kept] for each in came)
+            counted = self._awaited(rounds) | (rounds >= self._epoch)
+            valued = tuple(each[counted] for each in valued)
+        self.belief.receive(*valued)
+        if self._parts[1] is not NoIncumbent:
+            self.incumbent.receive(trial, played, value)
         self.objective.receive(*came)
         self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1

@@ -156,7 +156,7 @@ class Belief(abc.ABC):
 
     @abc.abstractmethod
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        """Condition on values delivered `delay` rounds after their plays, (n,) each; trials ascend."""
+        """Condition on values of counted plays, (n,) each, delivered after `delay`; trials ascend."""
 
     @abc.abstractmethod
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:

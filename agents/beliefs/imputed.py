@@ -80,7 +80,7 @@ class Imputed(Censored):
 
     Args:
         model, num_trials, **options: as for `Censored`.
-        fill: the fill-in value. After the window a pending play keeps its last fill-in.
+        fill: the fill-in value. A play whose feedback is later than the window keeps its last fill-in.
     """
 
     def __init__(self, model: Model, num_trials: int, *, fill: FillIn, **options: Any):
@@ -133,12 +133,9 @@ class Imputed(Censored):
             self._pending[i] = {}
 
     def take_back(self, trial: Ints, point: Ints) -> Floats:
-        """Return the last fill-ins of plays that have just ceased to be pending, (n,); 0 of earlier ones.
-
-        A play from before a fresh belief, too old to be delivered in time, has no fill-in.
-        """
-        filled = (self._pending[i].get(x) for i, x in zip(trial.tolist(), point.tolist(), strict=True))
-        return np.array([each.pop() if each else 0.0 for each in filled], dtype=np.float64)
+        """Return the last fill-ins of counted plays that have just ceased to be pending, (n,)."""
+        pairs = zip(trial.tolist(), point.tolist(), strict=True)
+        return np.array([self._pending[i][x].pop() for i, x in pairs], dtype=np.float64)
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
         """Return the fill-ins of the plays, (n,)."""

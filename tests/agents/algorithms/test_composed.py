@@ -1,6 +1,5 @@
 """Agents of named parts: the parts are those of the named algorithms, and any of them go together."""
 
-from functools import partial
 from itertools import product
 
 import gymnasium as gym
@@ -15,7 +14,7 @@ from agents.acquisition.by_name import RULES, UNITLESS
 from agents.algorithms.composed import IMPROVING
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.censored import Censored
-from agents.beliefs.imputed import Hallucinated, Imputed, nearest_means
+from agents.beliefs.imputed import Hallucinated
 from agents.kernels.context_free import InContext, without_contexts
 from agents.objectives.base import Reward
 from agents.objectives.by_name import APART, CONSTRAINTS
@@ -196,18 +195,6 @@ def test_pending_plays_count_as_no_value_when_the_objective_is_revalued(belief):
     np.testing.assert_allclose(statistics.total, came.total, atol=1e-9)
     plays = statistics.plays.sum()
     assert plays == 40 if belief == "censored" else plays < 40
-
-
-def test_a_fresh_belief_that_fills_in_takes_no_value_of_plays_from_before_its_window():
-    env = gym.make(COMPOSITE, **SMALL | {"delay": {"law": "constant", "rounds": 6}}, changes=None)
-    observation, _ = env.reset(seed=3)
-    fresh = {"constraint": "dual", "constraint_options": {"epoch": 10, "reuse": False}}
-    agent = agents.make("gp-agent", env, belief=partial(Imputed, fill=nearest_means, window=4), **fresh)
-    agent.reset(0)
-    play(env, agent, observation, 30)
-    statistics = agent.belief.centre.statistics(0)
-    assert statistics.plays.sum() == 4  # pending in the window when the last epoch began
-    np.testing.assert_array_equal(statistics.total, 0.0)  # all will be too late
 
 
 def test_an_agent_without_contexts_sees_the_arms_alone():
