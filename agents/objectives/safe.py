@@ -288,7 +288,7 @@ def _seed_of(setting: Setting, given: Any) -> Ints:
         return np.arange(num_arms)
     remedy = (
         "make the environment with safe_seed=True, or give arms that are known to keep all costs: "
-        "safe_seed=[3]"
+        'safe_seed=[3]; a Tuner takes parameters: safe=[{"x": 0.1}]'
     )
     task = "to play safely from the first round on"
     known = require_known("safe_seed", given, setting.safe_seed, task, remedy)

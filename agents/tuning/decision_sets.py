@@ -155,13 +155,14 @@ class FiniteBoard(Board):
     """
 
     def __init__(self, plan: TunerPlan, scale: Scale, played: list[Values], contexts: list[Values]):
-        self.arms = Points(plan.parameters, [*plan.parameters.spread(plan.num_arms), *played])
+        self.arms = Points(plan.parameters, [*plan.parameters.spread(plan.num_arms), *plan.safe, *played])
         self.contexts = Points(plan.contexts, contexts)
         self.setting = Setting(
             arms=self.arms.features,
             low=np.zeros(plan.parameters.dim),
             high=np.ones(plan.parameters.dim),
             contexts=self.contexts.features if plan.contexts.kinds else None,
+            safe_seed=np.array([self.arms.index(each) for each in plan.safe]) if plan.safe else None,
             **plan.published(scale),
         )
 
@@ -243,10 +244,11 @@ class BoxBoard(Board):
 def board(plan: TunerPlan, scale: Scale, played: list[Values], contexts: list[Values]) -> Board:
     """Return a box where the points are too many for a set, if the agent plays boxes; else a set.
 
-    With a clock every question has another context, for which a set would have to be rebuilt.
+    Known safe points are arms of a set. With a clock every question has another context, for which a set
+    would have to be rebuilt.
     """
     features = getattr(plan.factory.make, "features", Features())
-    if features.box and (plan.clocked or plan.parameters.size > plan.num_arms):
+    if features.box and not plan.safe and (plan.clocked or plan.parameters.size > plan.num_arms):
         return BoxBoard(plan, scale)
     return FiniteBoard(plan, scale, played, contexts)
 

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 import numpy as np
 from sklearn.gaussian_process.kernels import Matern
 
-from bandit_envs.basics.arguments import is_count, is_integer, is_number, require
+from bandit_envs.basics.arguments import is_count, is_integer, is_number, require, written_as
 
 from ..options import require_types
 from ..protocol import Features
@@ -89,6 +89,7 @@ class TunerPlan:
     noise_std: float | None = None
     standardise: bool = True
     cost_budget: float | None = None
+    safe: tuple[Values, ...] = ()
     factory: AgentFactory = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -113,6 +114,7 @@ class TunerPlan:
         agent = _copied(self._default() if self.agent is None else self.agent)
         object.__setattr__(self, "agent", agent)
         object.__setattr__(self, "factory", resolve_agent(agent))
+        object.__setattr__(self, "safe", tuple(map(self._checked_safe, range(len(self.safe)), self.safe)))
         self._check_agent()
 
     def _default(self) -> tuple[str, dict[str, Any]]:
@@ -215,6 +217,7 @@ class TunerPlan:
         hints = {**get_type_hints(cls), "agent": SAVED_AGENT}
         types = {each.name: hints[each.name] for each in fields(cls) if each.init}
         given: dict[str, Any] = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
+        given |= {"safe": ()}  # which older files lack
         given |= {name: decode(each) for name, each in data.items() if name not in KINDS}
         require_types("a tuner", given, types)
         agent = given["agent"]
@@ -231,6 +234,15 @@ class TunerPlan:
             require(knows, "agent", f"one that takes a {feature} into account", self.agent)
         learns = "one that also learns from plays that it did not choose"
         require(not features.on_policy, "agent", learns, self.agent)
+        starts = features.seed or self.factory.options.get("constraint") == "safe"
+        remedy = 'parameters that are known to keep all costs, such as [{"x": 0.1}], for this agent'
+        require(self.safe or not (starts and self.constraints), "safe", remedy, self.safe)
+        remedy = 'left out with an agent that needs none and without constraints; take agent="safe-ucb"'
+        require(not self.safe or (starts and self.constraints), "safe", remedy, self.safe)
+
+    def _checked_safe(self, i: int, given: Any) -> Values:
+        with written_as({"parameters": f"safe[{i}]"}):
+            return self.parameters.check(given)
 
 
 def known_noise(agent: tuple[str, dict[str, Any]], noise_std: float | None) -> tuple[str, dict[str, Any]]:
@@ -239,10 +251,9 @@ def known_noise(agent: tuple[str, dict[str, Any]], noise_std: float | None) -> t
     return name, options if noise_std is None else {**options, "fit_noise_spread": 0.0}
 
 
-def names_of(given: Sequence[str]) -> tuple[str, ...]:
-    """Return names of constraints as a tuple; a single text is not a list of letters."""
-    listed = isinstance(given, Sequence) and not isinstance(given, str)
-    require(listed, "constraints", "a list of names", given)
+def listed(argument: str, given: Any, what: str) -> tuple[Any, ...]:
+    """Return a list as a tuple, or raise; a single text is not a list of letters."""
+    require(isinstance(given, Sequence) and not isinstance(given, str), argument, f"a list of {what}", given)
     return tuple(given)
 
 

@@ -35,8 +35,8 @@ class Reading:
         require(
             len(told) >= FEWEST, "tuner", f"one with at least {FEWEST} values, to draw a model", len(told)
         )
-        free: dict[str, Any] = {"constraints": (), "cost_budget": None, "max_pending": None, "num_arms": 1}
-        self.plan = replace(plan, agent=known_noise(READER, plan.noise_std), **free)
+        free: dict[str, Any] = {"constraints": (), "safe": (), "cost_budget": None, "max_pending": None}
+        self.plan = replace(plan, agent=known_noise(READER, plan.noise_std), num_arms=1, **free)
         past = [
             TunerRound(each.parameters, each.context, None, (Arrival(t, came.value, (), came.std),))
             for t, (each, came) in enumerate(told)

@@ -16,7 +16,7 @@ from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from .feasibility import feasibility_of
 from .history import ADD, TELL, Experiment, TunerHistory, checked_value
 from .parameters import Parameter
-from .plan import TunerPlan, names_of
+from .plan import TunerPlan, listed
 from .player import NOTES, Advice, require_possible, restored
 from .records import Records
 from .running import FORM, SHARE, Run, check_run
@@ -65,6 +65,10 @@ class Tuner(Records):
             value and costs have a noise each, it is the initial value of learning.
         standardise: False gives the agent values and costs unscaled; it then assumes a prior mean of 0 and
             the amplitude of its kernel.
+        safe: parameters that are known to keep all costs in every context, such as [{"x": 0.1}], for agents
+            that keep them in every experiment, such as "safe-ucb". The agent then chooses from a finite set.
+            It assumes that costs are samples of its kernel whose std is the size of those told so far;
+            `standardise=False` takes costs as multiples of a std that you know.
 
     Raises:
         ValueError: an argument is impossible; the message names it.
@@ -86,10 +90,26 @@ class Tuner(Records):
         standardise: bool = True,
         cost_budget: float | None = None,
         clock: float | None = None,
+        safe: Sequence[Values] = (),
     ):
         within = Space("contexts", with_clock({} if contexts is None else contexts, clock))
-        chosen = Space("parameters", parameters), within, agent, goal, names_of(constraints), seed
-        sizes = budget, max_pending, num_arms, noise_std, standardise, cost_budget
+        chosen = (
+            Space("parameters", parameters),
+            within,
+            agent,
+            goal,
+            listed("constraints", constraints, "names"),
+            seed,
+        )
+        sizes = (
+            budget,
+            max_pending,
+            num_arms,
+            noise_std,
+            standardise,
+            cost_budget,
+            listed("safe", safe, "parameters"),
+        )
         self._begin(TunerPlan(*chosen, *sizes))
 
     @overload
