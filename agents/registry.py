@@ -18,6 +18,7 @@ from .options import path_of, require_annotated, require_taken
 from .protocol import Features
 
 GROUP = "gpbandits.agents"
+METHODS = "reset(seed), act(observation) and update(observation, action, reward, info)"
 AgentSpec = str | tuple[str | Callable[..., Any], Mapping[str, Any]] | Callable[..., Any]
 
 
@@ -87,6 +88,8 @@ class AgentFactory:
             )
         size = {} if num_trials is None else {"num_trials": num_trials}
         first = next(iter(inspect.signature(self.make).parameters), "")
+        if not first:
+            raise ValueError(f"{self._entry} must take a setting as its first argument; it takes none")
         self.require_takes(setting)
         with entry(self._entry):
             require_taken(self.make, self.options, "the agent ", {first, "setting", "num_trials"})
@@ -112,6 +115,12 @@ class AgentFactory:
     @property
     def _entry(self) -> str:
         return f"agent {self.name!r}" if self.name else path_of(self.make)
+
+
+def lacking_method(agent: Any) -> str:
+    """Return the first method that an object lacks to be an agent; "" if it has all."""
+    needed = ("reset", "act", "update")
+    return next((name for name in needed if not callable(getattr(agent, name, None))), "")
 
 
 def names() -> list[str]:
@@ -187,7 +196,8 @@ def _load(name: Any) -> Callable[..., Any]:
         raise ValueError(f"an agent is made anew for each setting: give {kind}, not an object of it")
     if not isinstance(name, str):
         raise ValueError(
-            f"an agent is a name, a path or a callable, alone or in (agent, options), got {name!r}"
+            'an agent is a name such as "gp-ucb", a path "package.module:Class" or a callable setting -> '
+            f"agent, such as a class with the methods {METHODS}, alone or in (agent, options), got {name!r}"
         )
     if ":" in name:
         return _load_path(name)

@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 
 from agents.agent.generators import preserved_generators
-from agents.registry import AgentFactory, AgentSpec, resolve_agent
+from agents.registry import METHODS, AgentFactory, AgentSpec, lacking_method, resolve_agent
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.making import EnvLike, make
@@ -133,12 +133,11 @@ def _instance(setting: Setting, factory: AgentFactory) -> Any:
 
 
 def _with_methods(agent: Any) -> Any:
-    missing = [name for name in ("reset", "act", "update") if not callable(getattr(agent, name, None))]
-    if missing:
+    if missing := lacking_method(agent):
         raise AgentCheckError(
             "interface",
-            "the methods reset(seed), act(observation) and update(observation, action, reward, info)",
-            f"{type(agent).__name__} has no {missing[0]}",
+            f"the methods {METHODS}",
+            f"{type(agent).__name__} has no {missing}",
             "add it; an agent that learns nothing has an empty update",
         )
     return agent

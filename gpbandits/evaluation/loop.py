@@ -158,7 +158,15 @@ def _factories(agents: Mapping[str, AgentSpec] | Sequence[str]) -> dict[str, Age
     require(len(chosen) > 0, "agents", "at least one", agents)
     for label in chosen:
         require(is_text(label), "label of an agent", "text", label)
-    return {label: resolve_agent(spec) for label, spec in chosen.items()}
+    return {label: _factory(label, spec) for label, spec in chosen.items()}
+
+
+def _factory(label: str, spec: AgentSpec) -> AgentFactory:
+    try:
+        return resolve_agent(spec)
+    except ValueError as error:
+        error.add_note(f"for agents[{label!r}]")
+        raise
 
 
 def _label(environment: EnvLike) -> str:

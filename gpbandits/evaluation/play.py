@@ -10,7 +10,7 @@ import numpy as np
 
 from agents.agent.generators import preserved_generators
 from agents.protocol import Agent
-from agents.registry import AgentFactory
+from agents.registry import METHODS, AgentFactory, lacking_method
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Ints
 from bandit_envs.environment.envs import BanditEnv
@@ -103,7 +103,7 @@ def _play_batch(
 ) -> tuple[Record, Traits]:
     first = env.reset(seed=[of_environment for of_environment, _ in seeds])
     setting = env.setting
-    agent = factory(setting, num_trials=len(seeds))
+    agent = _made(factory, setting, len(seeds))
     with _closing(agent):
         agent.reset([of_agents for _, of_agents in seeds])
         reach = reach_of(env.problem, env.simulator.trials)
@@ -125,7 +125,7 @@ def _play_one(
 ) -> tuple[Record, Traits]:
     first = env.reset(seed=env_seed)
     setting = env.get_wrapper_attr("setting")
-    agent = factory(setting)
+    agent = _made(factory, setting)
     with _closing(agent):
         agent.reset(agent_seed)
         reach = None if problem is None else reach_of(problem, env.unwrapped.simulator.trials)
@@ -134,6 +134,14 @@ def _play_one(
         trace.end()
     worst = env.get_wrapper_attr("worst_regret") if env.has_wrapper_attr("worst_regret") else None
     return trace.record(None if worst is None else worst[None]), trace.traits
+
+
+def _made(factory: AgentFactory, setting: Any, num_trials: int | None = None) -> Any:
+    agent = factory(setting, num_trials)
+    if missing := lacking_method(agent):
+        what = f"an object with the methods {METHODS}, got one of {type(agent).__name__} without {missing}"
+        raise ValueError(f"an agent must be {what}")
+    return agent
 
 
 def _run(

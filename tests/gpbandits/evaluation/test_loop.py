@@ -184,7 +184,15 @@ BAD = {
     "callables without labels": ({"agents": [Scripted]}, "agents must be a mapping of labels to agents"),
     "a pair without a label": ({"agents": [("gp-ucb", {})]}, "agents must be a mapping of labels to agents"),
     "a label": ({"agents": {1: "random"}}, "label of an agent must be text, got 1"),
-    "no agent": ({"agents": {"a": object()}}, "an agent is a name, .* or a callable"),
+    "no agent": (
+        {"agents": {"a": object()}},
+        r"an agent is a name such as .* a class with the methods reset\(seed\), act\(observation\) and",
+    ),
+    "a class of something else": (
+        {"agents": {"a": lambda setting: setting}},
+        r"an agent must be an object with the methods reset\(seed\), .* got one of Setting without reset",
+    ),
+    "a class that takes no setting": ({"agents": {"a": object}}, "builtins.object must take a setting as"),
     "an agent, not its class": (
         {"agents": {"a": object.__new__(Scripted)}},
         "an agent is made anew for each setting: give Scripted, not an object of it",
@@ -270,6 +278,12 @@ def test_any_integers_will_do_and_can_be_saved(tmp_path):
     plain = evaluate("GPBandit-GP-v0", ["random"], trials=2, seed=3, first_trial=1, env_kwargs={"horizon": 5})
     loaded = Result.load(tmp_path / "result.parquet")
     np.testing.assert_array_equal(loaded.actions["random"], plain.actions["random"])
+
+
+def test_an_error_of_what_is_no_agent_names_its_label():
+    with pytest.raises(ValueError, match="an agent is a name") as caught:
+        evaluate("GPBandit-GP-v0", {"a": "random", "mine": 3})  # type: ignore[dict-item]
+    assert caught.value.__notes__ == ["for agents['mine']"]
 
 
 def test_an_error_says_which_agent_and_trials_it_came_from():
