@@ -19,7 +19,7 @@ from ..named import made, require_no_options
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
-from .candidates import Candidates, Rule, Slopes
+from .candidates import Candidates, Memory, Rule, Slopes
 from .randomised import EIMS, PIMS, OfSize
 from .robust import dmm
 from .rules import (
@@ -85,6 +85,10 @@ class Among:
         """True where the other rule's scores have no unit."""
         return getattr(self.rule, "unitless", False)
 
+    def memory(self, num_trials: int) -> Memory | None:
+        """Return the memory of the other rule."""
+        return memory_of(self.rule, num_trials)
+
     def __call__(self, candidates: Candidates) -> Floats:
         return np.where(candidates.active, self.rule(candidates), -np.inf)
 
@@ -123,9 +127,19 @@ class Starting:
         slopes = getattr(rule, "slopes", None)
         return None if slopes is None else slopes(candidates)
 
+    def memory(self, num_trials: int) -> Memory | None:
+        """Return the memory of the later rule, which also learns from the first rounds."""
+        return memory_of(self.then, num_trials)
+
     def refuted(self, belief: Belief) -> Bools | None:
         """Return where the later rule is refuted."""
         return refuted(self.then, belief)
+
+
+def memory_of(rule: Rule, num_trials: int) -> Memory | None:
+    """Return a new memory of a rule, of B trials; None for a rule that learns nothing from feedback."""
+    makes = getattr(rule, "memory", None)
+    return None if makes is None else makes(num_trials)
 
 
 def refuted(rule: Rule, belief: Belief) -> Bools | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -82,6 +82,11 @@ class Candidates(Protocol):
         ...
 
     @property
+    def memory(self) -> Any:
+        """What the rule's `memory` made, see `Memory`; None without one."""
+        ...
+
+    @property
     def incumbent(self) -> Floats:
         """Value that improvement is measured from, as the agent defines it, (B,)."""
         ...
@@ -113,13 +118,34 @@ class Slopes(NamedTuple):
     std: Floats
 
 
+class Memory(Protocol):
+    """State of a rule that feedback changes, of B trials; it starts anew at every reset and restart."""
+
+    def receive(self, trial: Ints, point: Ints, value: Floats, mean: Floats, std: Floats) -> None:
+        """Learn from delivered values, (n,) each, before the belief does.
+
+        Args:
+            trial: trials, ascending; one may have several values.
+            point: the points played.
+            value: their values.
+            mean, std: the posterior of these values before the round, noise included.
+        """
+        ...
+
+    def forget(self, trial: Ints) -> None:
+        """Return trials that start over, (n,), to the first state; kept plays are not received again."""
+        ...
+
+
 class Rule(Protocol):
     """Function from the belief at candidates to scores; the candidate of the largest score is played.
 
     Scores are in the units of the reward, or the rule has a class attribute `unitless = True`. Where a score
     depends on the mean and std at its candidate alone, a method `slopes(candidates)` that returns its
     `Slopes`, or None, lets agents on boxes follow gradients. A rule with random scores has `draws = True`. A
-    method `refuted(belief)` may mark trials whose feedback contradicts the rule's assumptions.
+    method `refuted(belief)` may mark trials whose feedback contradicts the rule's assumptions. A rule that
+    learns from feedback has a method `memory(num_trials)` that makes a `Memory`, and reads
+    `candidates.memory`; the rule itself does not change.
     """
 
     def __call__(self, candidates: Candidates) -> Floats:

@@ -174,6 +174,7 @@ class BoxAgent(GPAgent):
             weigh=lambda: none,
             draw=partial(self.streams.of_round, "rule", self.round),
             maximise=cache(lambda: self._sampled_maximum(surface, context, plays, facts)),
+            memory=self.memory,
         )
         terms = self.objective.worth_on_box if worth else self.objective.penalised_on_box
         sampler, unit = self.samplers[ONLY], unit_of(rule, self.model)

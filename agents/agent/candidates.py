@@ -8,6 +8,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..acquisition.candidates import Memory
 from ..acquisition.incumbents import Incumbent
 from ..beliefs.base import Belief, Ridge
 from ..beliefs.ridges import Pulls, pulls
@@ -34,6 +35,7 @@ class ArmsView:
         safety: safe set and cost bounds, where costs must be kept in every round.
         price: returns the least improvement that is worth a play, (B, A).
         worth: returns the worth of arms with these posterior means, (B, A), for incumbents that take it.
+        memory: what the rule has learnt from feedback; None without.
     """
 
     def __init__(
@@ -48,10 +50,11 @@ class ArmsView:
         safety: Safety | None = None,
         price: Callable[[], Floats] = nothing,
         worth: Callable[[Floats], Floats] = np.asarray,
+        memory: Memory | None = None,
     ):
         self._belief, self._incumbent, self._context = belief, incumbent, context
         self.t, self._samplers, self._draw, self._offered = t, samplers, draw, offered
-        self.safety, self._price, self._worth = safety, price, worth
+        self.safety, self._price, self._worth, self.memory = safety, price, worth, memory
         self._rngs: Sequence[np.random.Generator] | None = None
 
     @property
@@ -130,5 +133,5 @@ class ArmsView:
         samplers = [rng if draws else spare for rng, draws in zip(self._samplers, trials, strict=True)]
         return ArmsView(
             *(self._belief, self._incumbent, self._context, self.t, samplers, lambda: self.rngs),
-            *(self._offered, self.safety, self._price, self._worth),
+            *(self._offered, self.safety, self._price, self._worth, self.memory),
         )

@@ -15,7 +15,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.feedback import Feedback, deviations, spendings
 
-from ..acquisition.by_name import Starting, unit_of
+from ..acquisition.by_name import Starting, memory_of, unit_of
 from ..acquisition.candidates import Rule
 from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorMean
@@ -92,8 +92,9 @@ class GPAgent(Answers, Resumable, Shown):
         self.tie_breaker()
 
     def notes(self) -> dict[str, Any] | None:
-        """See `Resumable`; what starts over, holds arms or changes its objective has to be asked again."""
-        plain = self.objective.resumes and isinstance(self.restart, Never) and self.holds is None
+        """See `Resumable`; what starts over, holds arms, or learns a rule or an objective is asked again."""
+        plain = self.objective.resumes and isinstance(self.restart, Never)
+        plain = plain and self.holds is None and self.memory is None
         noted = super().notes() if plain else None
         return None if noted is None else {**noted, **self.assumptions.notes()}
 
@@ -128,6 +129,7 @@ class GPAgent(Answers, Resumable, Shown):
         self._opening: Belief | None = None
         self.belief = build(belief, self.model, self.streams, "belief", self._size)
         self.incumbent = incumbent(self._size, self.setting.decisions)
+        self.memory = memory_of(self.rule, self._size)
         self.restart = build(restart, self.model, self.streams, "restart", self._size)
         self.book = self._new_book()
         self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
@@ -166,7 +168,7 @@ class GPAgent(Answers, Resumable, Shown):
         offered = self.offered if safety is None else safety.playable
         draws = self.samplers, partial(self.streams.of_round, "rule", self.round)
         worth = partial(self.objective.worth, context=context, t=self.t)
-        more = offered, safety, partial(self.objective.prices, context), worth
+        more = offered, safety, partial(self.objective.prices, context), worth, self.memory
         view = ArmsView(belief, self.incumbent, context, self.t, *draws, *more)
         view = view if free is None else view.drawing(free)
         scores = self._worth(rule(view), context, offered)
@@ -230,6 +232,8 @@ class GPAgent(Answers, Resumable, Shown):
         recalled = [NO_ROUNDS if older is None else older[i] for i in trial.tolist()]
         for part in (self.belief, self.incumbent, self.restart):
             part.forget(trial)
+        if self.memory is not None:
+            self.memory.forget(trial)
         if self._opening is not None:
             self._opening.forget(trial)  # an epoch has ended in the same round
         for i, rounds in zip(trial.tolist(), begun.tolist(), strict=True):
@@ -295,6 +299,8 @@ class GPAgent(Answers, Resumable, Shown):
         """Condition all parts on a round: a point a trial, (B,), and feedback of plays, (n,) each."""
         trial, rounds, reward, cost = feedback
         delay = self.clock.delay(rounds, self.round)
+        if self.memory is not None:
+            self.memory.receive(trial, played, value, *self.belief.predicted(trial, played))
         self.objective.played(point, self.t)
         self.belief.play(point)
         self.restart.play(point)

@@ -230,6 +230,11 @@ class Belief(abc.ABC):
             variance += self.noise_of(self.rows)[:, None]
         return np.sqrt(variance, out=variance)
 
+    def predicted(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
+        """Return mean and std of values at single points, noise included, (n,) -> (n,) each."""
+        variance = np.maximum(self.spread.variance_of(trial, point), 0.0) + self.spread.noise[trial]
+        return self.centre.mean_of(trial, point) + self.prior_mean[trial, point], np.sqrt(variance)
+
     def noise_of(self, trial: Ints) -> Floats:
         """Return the share of noise in the variances, (n,) -> (n,): 0, or lambda if `noisy`."""
         return self.spread.noise[trial] if self.noisy else np.zeros(len(trial))

@@ -17,6 +17,8 @@ from ..posteriors import SufficientStatistics
 if TYPE_CHECKING:
     from ..model.model import Model
 
+__all__ = ["Objective", "PlayByPlay", "Revision", "Reward"]
+
 NO_TRIALS = np.empty(0, dtype=np.int64)
 
 # From scores (n,), pairs (n, dz + d) and t (1,) to scores (n,). Terms with slopes have a method `climb`, from

@@ -15,6 +15,8 @@ from ..validation import PerTrial
 if TYPE_CHECKING:
     from ..model.model import Model
 
+__all__ = ["Never", "Oracle", "Periodic", "Restart", "Unobservant"]
+
 NO_TRIALS = np.empty(0, dtype=np.int64)
 
 

@@ -22,6 +22,8 @@ from bandit_envs.kernels.kronecker import Kronecker, parts_of
 from bandit_envs.kernels.random_features import feature_count, feature_map
 from bandit_envs.kernels.shared import Shares, shared
 
+__all__ = ["Gram"]
+
 TOLERANCE = 1e-14  # of the largest prior variance; 1e-12 costs 1e-6 in the mean after many plays at low noise
 MAX_LOW_RANK = 512  # beyond, a weight-space step costs more than the other forms; so does finding the rank
 LOW_RANK_BYTES = 2**30  # of the root of a low-rank kernel

@@ -31,6 +31,8 @@ from bandit_envs.problems import build
 from gpbandits.evaluation.overlay import Overlay
 from gpbandits.theory.regret import bayesian_bound, gp_ucb_bound, igp_ucb_bound
 
+__all__ = ["BOUNDS", "bound"]
+
 ROUNDING = 1e-9
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
+import sys
 import tomllib
 from pathlib import Path
 
@@ -16,6 +18,10 @@ from gpbandits import cli
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS))
+from public import defined, exported  # noqa: E402
+
+PACKAGES = ("bandit_envs", "agents", "gpbandits")
 PAGES = sorted(DOCS.glob("*.md"))
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
 
@@ -36,7 +42,22 @@ def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
         exec(compile(block, page.name, "exec", dont_inherit=True), names)  # as a reader runs it
 
 
-@pytest.mark.parametrize("package", ["bandit_envs", "agents", "gpbandits"])
+OWN = [ROOT / "README.md", DOCS / "extending.md", *sorted((DOCS / "guides").glob("*.md")), *TUTORIALS]
+
+
+@pytest.mark.parametrize("page", OWN, ids=lambda page: page.stem)
+def test_pages_for_newcomers_import_public_names_alone(page):
+    imports = [
+        (node.module, each.name)
+        for block in blocks(page, "python")
+        for node in ast.walk(ast.parse(block))
+        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] in PACKAGES
+        for each in node.names
+    ]
+    assert [pair for pair in imports if pair[1] not in exported(pair[0]) | defined(pair[0])] == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
 def test_the_page_of_rooms_lists_the_folders_of_each_package(package):
     page = (DOCS / "architecture.md").read_text(encoding="utf-8")
     (table,) = re.findall(rf"^## `{package}`.*?(?=^## )", page, re.DOTALL | re.MULTILINE)

@@ -9,12 +9,13 @@ import pytest
 
 import agents
 from agents.acquisition.incumbents import MaxMean
+from agents.algorithms.composed import gp_agent
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.delivered import Delivered
 from agents.objectives.base import PlayByPlay, Reward
 from agents.restarts.base import Never, Periodic, Unobservant
 from agents.widths.tuned import FixedWidth
-from gpbandits import evaluate
+from gpbandits import check_agent, evaluate
 
 GP, COMPOSITE = "GPBandit-GP-v0", "GPBandit-Composite-v0"
 LIGHT = {"search": {"candidates": 32, "starts": 1, "steps": 3}}
@@ -53,6 +54,42 @@ class Bold:
         return candidates.mean + 2.0 * candidates.weight_norm
 
 
+class Surprises:
+    """The mean square of what values were off by, in predicted stds, with one of size 1 before all others."""
+
+    def __init__(self, num_trials):
+        self.count, self.total = np.ones(num_trials), np.ones(num_trials)
+        self.heard = []
+
+    def receive(self, trial, point, value, mean, std):
+        np.add.at(self.count, trial, 1.0)
+        np.add.at(self.total, trial, ((value - mean) / std) ** 2)
+        self.heard.append((trial, point, value, mean, std))
+
+    def forget(self, trial):
+        self.count[trial] = self.total[trial] = 1.0
+
+
+@dataclass(frozen=True)
+class LearntWidth:
+    """UCB whose width grows with what values were off by."""
+
+    factor: agents.PerTrial = 1.0
+
+    def memory(self, num_trials):
+        return Surprises(num_trials)
+
+    def __call__(self, candidates):
+        learnt = candidates.memory
+        width = self.factor * np.sqrt(learnt.total / learnt.count)
+        return candidates.mean + width[:, None] * candidates.std
+
+
+def learnt(setting, factor: agents.PerTrial = 1.0, num_trials=None, **options):
+    """The agent of this rule, with a path for files."""
+    return gp_agent(setting, rule=LearntWidth(factor), num_trials=num_trials, **options)
+
+
 class Forgetful(Unobservant):
     """Starts over when a coin says so."""
 
@@ -71,7 +108,7 @@ class Perturbed(Delivered):
         super().__init__(model, num_trials)
         self.rngs = rngs
 
-    def receive(self, trial, point, delay, value):
+    def receive(self, trial, point, delay, value, weight=None):
         noise = np.array([self.rngs[i].normal() for i in trial])
         super().receive(trial, point, delay, value + 0.1 * noise)
 
@@ -88,6 +125,9 @@ PARTS = {
     "a rule with a number a trial": {"rule": EpsilonGreedy(np.array([0.0, 0.7]))},
     "a rule that is a function": {"rule": lambda candidates: candidates.mean + 2.0 * candidates.std},
     "a rule that reads |a_x|": {"rule": Bold()},
+    "a rule that learns": {"rule": LearntWidth()},
+    "a rule that learns with a number a trial": {"rule": LearntWidth(np.array([0.5, 2.0]))},
+    "a rule that learns and starts over": {"rule": LearntWidth(), "restart": Forgetful},
     "width": {"width": Narrowing()},
     "belief": {"belief": Perturbed},
     "objective": {"objective": Thrifty},
@@ -100,6 +140,7 @@ def of_trial(parts, i):
     """The parts as one trial has them, written down by hand."""
     special = {
         "a rule with a number a trial": {"rule": EpsilonGreedy([0.0, 0.7][i])},
+        "a rule that learns with a number a trial": {"rule": LearntWidth([0.5, 2.0][i])},
         "restart": {"restart": partial(Forgetful, chance=[0.1, 0.4][i])},
     }
     return special.get(parts, PARTS[parts])
@@ -167,6 +208,81 @@ def test_the_draws_of_a_rule_move_no_other_draws():
 
     for place in ("arms", "box"):
         np.testing.assert_array_equal(played(place, 2, rule=wasteful), played(place, 2, rule=frugal))
+
+
+# --- a rule that learns ---
+
+
+def follow(env, agent, rounds, seen):
+    """Play so many rounds; return the plays and the last observation."""
+    plays = []
+    for _ in range(rounds):
+        plays.append(agent.act(seen))
+        following, reward, *_, info = env.step(plays[-1])
+        agent.update(seen, plays[-1], reward, info)
+        seen = following
+    return plays, seen
+
+
+def begun(place, **options):
+    env_id, keywords, light = PLACES[place]
+    env = gym.make(env_id, **keywords)
+    seen, _ = env.reset(seed=1)
+    agent = agents.make(f"{__name__}:learnt", env, **light, **options)
+    agent.reset(2)
+    return env, agent, seen
+
+
+@everywhere
+def test_what_a_rule_has_learnt_survives_a_file(place, tmp_path):
+    (env, agent, seen), (twin_env, twin, twin_seen) = begun(place), begun(place)
+    _, seen = follow(env, agent, 5, seen)
+    agent.save(tmp_path / "agent.json")
+    loaded = agents.load(tmp_path / "agent.json", trust=True)
+    _, twin_seen = follow(twin_env, twin, 5, twin_seen)
+    np.testing.assert_array_equal(follow(twin_env, loaded, 3, twin_seen)[0], follow(env, agent, 3, seen)[0])
+
+
+def test_a_rule_receives_values_with_the_belief_before_them():
+    env, agent, seen = begun("arms")
+    plays, _ = follow(env, agent, 2, seen)
+    (_, _, first, mean, std), (_, point, value, *_) = agent.memory.heard
+    setting, noise = env.get_wrapper_attr("setting"), agent.model.noise_variance
+    assert (mean, std) == (0.0, pytest.approx(np.sqrt(1.0 + noise)))
+    assert (point, len(first), len(value)) == (plays[1], 1, 1)
+    covariance = setting.kernel(setting.arms[plays])[0, 1]
+    assert agent.memory.heard[1][3] == pytest.approx(covariance / (1.0 + noise) * first)
+
+
+def test_a_learnt_width_differs_among_functions_and_forgets_at_a_restart():
+    together = {"rule": LearntWidth(), "restart": partial(Periodic, every=4)}
+    env = gym.make_vec(GP, num_envs=2, num_arms=30, horizon=25)
+    seen, _ = env.reset(seed=0)
+    agent = agents.compose(env, 2, **together)
+    agent.reset([0, 1])
+    counts = []
+    for _ in range(9):
+        action = agent.act(seen)
+        seen, reward, *_, info = env.step(action)
+        agent.update(seen, action, reward, info)
+        counts.append(agent.memory.count.tolist())
+    assert [each[0] for each in counts] == [2, 3, 4, 1, 2, 3, 4, 1, 2]
+    assert agent.memory.total[0] != agent.memory.total[1]
+
+
+def test_a_tuner_asks_again_what_a_rule_that_learns_was_asked(tmp_path):
+    tuner = agents.Tuner(
+        {"x": agents.Linear(0.0, 1.0)}, agent=(f"{__name__}:learnt", {"refit_every": 3}), num_arms=30
+    )
+    for _ in range(6):
+        ticket, chosen = tuner.ask()
+        tuner.tell(ticket, np.sin(5 * chosen["x"]))
+    tuner.save(tmp_path / "tuner.json")
+    assert agents.load(tmp_path / "tuner.json", trust=True).ask() == tuner.ask()
+
+
+def test_a_rule_that_learns_passes_the_checks_of_agents():
+    check_agent((learnt, {}))
 
 
 class NoBuilder:
