@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, is_typeddict
 
 import typer
 from docstrings import linked
+from entries import NOTATION, entries
 from parts import PARTS, built, laws_by_kind, options
 from public import defined, exported, is_code, modules, own_agents, place
 from sphinx.util.typing import stringify_annotation
 
-from agents.options import typed_dict_of
 from agents.protocol import demanded
 from agents.registry import resolve_agent
 from bandit_envs.basics.notebook import brief
@@ -114,19 +114,9 @@ def draw_environments(folder: Path) -> None:
 
 
 def _agents() -> Iterator[str]:
-    for name in own_agents():
-        made = resolve_agent(name).make
-        yield _directive("agent", name, f"Made by :py:func:`{place(made)}`. {_features(made)}")
-
-
-def _features(factory: Callable[..., Any]) -> str:
-    features = getattr(factory, "features", None)
-    handled = [name for name, is_handled in features._asdict().items() if is_handled] if features else []
-    options = [p.name for p in inspect.signature(factory).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    shown = ", ".join(f"``{name}``" for name in options if name != "num_trials") or "none of its own"
-    handed_on = typed_dict_of(factory)
-    others = f", and those of :py:obj:`{place(handed_on)}`" if handed_on else ""
-    return f"Handles: {', '.join(handled) or 'nothing declared'}. Options: {shown}{others}."
+    yield NOTATION
+    for name, text in entries():
+        yield _directive("agent", name, text)
 
 
 def _parts() -> Iterator[str]:
