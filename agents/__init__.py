@@ -36,10 +36,13 @@ if TYPE_CHECKING:
     from .algorithms.stable import stable_opt
     from .algorithms.sup_kernel_ucb import sup_kernel_ucb
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
+    from .beliefs.delivered import Delivered
     from .making import compose, make
     from .model.options import ModelOptions
+    from .objectives.base import PlayByPlay
     from .protocol import Features, handles
     from .registry import features, names
+    from .restarts.base import Unobservant
     from .rl import Policy, from_sb3, pretrained, sb3, train_policy
     from .saving import load
     from .tuning import Categorical, Integer, Linear, Log, Tuner
@@ -51,6 +54,9 @@ _HOMES = {
     "making": ["compose", "make"],
     "rl": ["Policy", "from_sb3", "pretrained", "sb3", "train_policy"],
     "agent.gp_agent": ["GPAgent"],
+    "beliefs.delivered": ["Delivered"],
+    "objectives.base": ["PlayByPlay"],
+    "restarts.base": ["Unobservant"],
     "protocol": ["Features", "handles"],
     "saving": ["load"],
     "tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],
@@ -66,6 +72,7 @@ _BY_HAND = [
 __all__ = [
     "Candidates",
     "Categorical",
+    "Delivered",
     "Features",
     "GPAgent",
     "Integer",
@@ -73,8 +80,10 @@ __all__ = [
     "Log",
     "ModelOptions",
     "PerTrial",
+    "PlayByPlay",
     "Policy",
     "Tuner",
+    "Unobservant",
     "a_gp_ucb",
     "admmbo",
     "asy_ts",

@@ -1,7 +1,7 @@
 """Gaussian-process bandit environments for Gymnasium.
 
 `import bandit_envs` registers the ids and nothing else; `Problem`, `Setting`, `Decisions`, `BanditEnv`,
-`BanditVectorEnv` and `make` are imported when they are first used.
+`BanditVectorEnv`, `Gram` and `make` are imported when they are first used.
 """
 
 from importlib import import_module
@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from bandit_envs.environment.envs import BanditEnv
     from bandit_envs.environment.making import make
     from bandit_envs.environment.vector import BanditVectorEnv
+    from bandit_envs.kernels.gram import Gram
     from bandit_envs.problem.decisions import Decisions
     from bandit_envs.problem.problem import Problem
     from bandit_envs.problem.setting import Setting
 
-__all__ = ["BanditEnv", "BanditVectorEnv", "Decisions", "Problem", "Setting", "make"]
+__all__ = ["BanditEnv", "BanditVectorEnv", "Decisions", "Gram", "Problem", "Setting", "make"]
 
 _HOMES = {
     "BanditEnv": "environment.envs",
     "BanditVectorEnv": "environment.vector",
     "Decisions": "problem.decisions",
+    "Gram": "kernels.gram",
     "Problem": "problem.problem",
     "Setting": "problem.setting",
     "make": "environment.making",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tables import DOCS, measure
+from tables import measure
 
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.tuning.plan import LEARNING
@@ -134,4 +134,4 @@ def rows(runs: int) -> Iterator[list[str]]:
 
 
 if __name__ == "__main__":
-    measure(__doc__, "constrained_tuning", HEADER, rows, 12, DOCS / "constraints.md")
+    measure(__doc__, "constrained_tuning", HEADER, rows, 12)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import gymnasium as gym
 import numpy as np
-from tables import PAGE, measure
+from tables import measure
 
 import bandit_envs  # noqa: F401  # registers the environments
 
@@ -59,4 +59,4 @@ def rows(runs: int) -> Iterator[list[str]]:
 
 
 if __name__ == "__main__":
-    measure(__doc__, "resets", HEADER, rows, 5, PAGE)
+    measure(__doc__, "resets", HEADER, rows, 5)

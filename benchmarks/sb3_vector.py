@@ -5,7 +5,7 @@
 The same trials, from the same seeds, are stepped with the same actions and learnt from by the same PPO, over
 `DummyVecEnv`, `SubprocVecEnv` (a process a copy, forked) and `SB3VectorEnv`.
 Observations and rewards are checked to be the same. The ways are interleaved, repeat by repeat, and rates are
-the best of the repeats. `--write` stores docs/results/sb3_vector.csv and prints it on docs/reinforcement.md.
+the best of the repeats. `--write` stores docs/results/sb3_vector.csv.
 """
 
 import os
@@ -100,7 +100,7 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--write", action="store_true", help="store the table and print it on the page")
+    parser.add_argument("--write", action="store_true", help="store the table")
     options = parser.parse_args()
     torch.set_num_threads(1)
     rows = []
@@ -111,7 +111,7 @@ def main() -> None:
             rows.append((name, observation, str(copies), way, f"{float(f'{rate:.2g}'):.0f}", ratio))
             print(*rows[-1], sep="\t", flush=True)
     if options.write:
-        tables.write("sb3_vector", HEADER, rows, tables.DOCS / "reinforcement.md")
+        tables.write("sb3_vector", HEADER, rows)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from joblib import Parallel, delayed
-from tables import DOCS, measure
+from tables import measure
 
 from agents import Linear, Tuner
 
@@ -58,4 +58,4 @@ def rows(runs: int) -> Iterator[list[str]]:
 
 
 if __name__ == "__main__":
-    measure(__doc__, "tuner_intervals", HEADER, rows, 40, DOCS / "guides/ask_and_tell.md")
+    measure(__doc__, "tuner_intervals", HEADER, rows, 40)

@@ -16,7 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.optimize import minimize
 from scipy.stats import qmc
-from tables import DOCS, measure
+from tables import measure
 
 from agents import Integer, Linear, Tuner
 from agents.tuning.plan import LEARNING
@@ -131,4 +131,4 @@ def rows(runs: int) -> Iterator[list[str]]:
 
 
 if __name__ == "__main__":
-    measure(__doc__, "tuning", HEADER, rows, 30, DOCS / "guides/ask_and_tell.md")
+    measure(__doc__, "tuning", HEADER, rows, 30)

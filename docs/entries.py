@@ -17,8 +17,9 @@ from agents.options import typed_dict_of
 from agents.registry import features, resolve_agent
 
 LEARNERS = "sb3"  # of stable-baselines3, of which one entry of facts is for all
-NOTATION = r"""For looking up one agent: what it plays, its source, what it needs and promises, its options. :doc:`Which agent? </agents>` chooses by setting. Where nothing is proved the entry says so, and *from memory*
-marks rates of papers that were not at hand: they are no theorems here.
+NOTATION = r"""For looking up one agent: what it plays, its source, what it needs and promises, its
+options. :doc:`Which agent? </agents>` chooses by setting. Where nothing is proved the entry says so,
+and *from memory* marks rates of papers that were not at hand: they are no theorems here.
 
 :math:`\mu, \sigma` are the posterior mean and standard deviation, :math:`u = \mu + w \sigma` and
 :math:`l = \mu - w \sigma` the ends of a band of width :math:`w`, :math:`k` the kernel,

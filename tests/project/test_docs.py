@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import shlex
-import sys
 import tomllib
 from pathlib import Path
 
@@ -18,10 +18,7 @@ from gpbandits import cli
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-sys.path.insert(0, str(DOCS))
-from public import defined, exported  # noqa: E402
-
-PACKAGES = ("bandit_envs", "agents", "gpbandits")
+OURS = ("agents", "bandit_envs", "gpbandits")
 PAGES = sorted(DOCS.glob("*.md"))
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
 
@@ -42,22 +39,7 @@ def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
         exec(compile(block, page.name, "exec", dont_inherit=True), names)  # as a reader runs it
 
 
-OWN = [ROOT / "README.md", DOCS / "extending.md", *sorted((DOCS / "guides").glob("*.md")), *TUTORIALS]
-
-
-@pytest.mark.parametrize("page", OWN, ids=lambda page: page.stem)
-def test_pages_for_newcomers_import_public_names_alone(page):
-    imports = [
-        (node.module, each.name)
-        for block in blocks(page, "python")
-        for node in ast.walk(ast.parse(block))
-        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] in PACKAGES
-        for each in node.names
-    ]
-    assert [pair for pair in imports if pair[1] not in exported(pair[0]) | defined(pair[0])] == []
-
-
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", OURS)
 def test_the_page_of_rooms_lists_the_folders_of_each_package(package):
     page = (DOCS / "architecture.md").read_text(encoding="utf-8")
     (table,) = re.findall(rf"^## `{package}`.*?(?=^## )", page, re.DOTALL | re.MULTILINE)
@@ -127,3 +109,23 @@ def test_the_citation_has_the_version_of_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for file in (ROOT / "CITATION.cff", DOCS / "citing.md"):
         assert project["version"] in file.read_text(encoding="utf-8")
+
+
+EVERY = [ROOT / "README.md", *(page for page in DOCS.rglob("*.md") if "generated" not in page.parts)]
+
+
+@pytest.mark.parametrize("page", [p for p in EVERY if blocks(p, "python")], ids=lambda page: page.stem)
+def test_the_code_of_a_page_uses_public_names_only(page):
+    for tree in map(ast.parse, blocks(page, "python")):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in OURS:
+                public = importlib.import_module(node.module or "").__all__
+                assert [each.name for each in node.names if each.name not in public] == [], node.module
+            for said in (getattr(node, "attr", ""), getattr(node, "name", "") or ""):
+                assert not re.fullmatch(r"_[^_]\w*", said), said
+
+
+@pytest.mark.parametrize("page", EVERY, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_says_in_its_first_lines_whom_it_is_for(page):
+    first = page.read_text(encoding="utf-8").split("\n\n", 3)[1:3]
+    assert re.search(r"\b[Ff]or (every|read|research|people|user|lectur|engineer|main)", " ".join(first))

@@ -32,7 +32,7 @@ class Delay(Checked, abc.ABC):
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Return the wait of each round, (T,); infinite where the feedback is never delivered."""
-        waits = np.asarray(self._draw_waits(horizon, rng), dtype=np.float64)
+        waits = np.asarray(self.draw_waits(horizon, rng), dtype=np.float64)
         if self.lost:  # drawn last: `lost` leaves the other waits as they were
             waits = np.where(rng.random(horizon) < self.lost, np.inf, waits)
         return waits
@@ -72,7 +72,7 @@ class Delay(Checked, abc.ABC):
         return int(min(longest[0], horizon - 1))
 
     @abc.abstractmethod
-    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Return the wait of each round, (T,), as if nothing were lost."""
 
     @abc.abstractmethod

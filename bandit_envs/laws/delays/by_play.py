@@ -49,7 +49,7 @@ class ByArm(Delay):
         """Return the other law's quantile at the slowest arm: no arm is late more often."""
         return self.slowest * self.base.quantile(late)
 
-    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return self.base.draw(horizon, rng)
 
 
@@ -90,7 +90,7 @@ class ByReward(Delay):
         """Return the quantile of the worst rewards: none are late more often."""
         return Poisson(self.mean + self.more).quantile(late)
 
-    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.random(horizon)
 
 

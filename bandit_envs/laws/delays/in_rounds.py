@@ -26,7 +26,7 @@ WHOLE = "0 or a positive integer"
 class Immediate(Delay):
     """Deliver feedback in the round itself."""
 
-    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.zeros(horizon)
 
     def quantile(self, late: float = TAIL) -> float:
@@ -40,7 +40,7 @@ class Constant(Delay):
 
     rounds: int = parameter(10, WHOLE, _is_whole)
 
-    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.full(horizon, float(self.rounds))
 
     def quantile(self, late: float = TAIL) -> float:
@@ -54,7 +54,7 @@ class Cyclic(Delay):
 
     batch: int = count(10)
 
-    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return (self.batch - 1 - np.arange(horizon) % self.batch).astype(np.float64)
 
     def quantile(self, late: float = TAIL) -> float:
@@ -73,7 +73,7 @@ class Poisson(Delay):
         longest = f"at most {LARGEST_MEAN:g}, longer than any run"
         require(self.mean <= LARGEST_MEAN, "mean", longest, self.mean)
 
-    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.poisson(self.mean, horizon).astype(np.float64)
 
     def quantile(self, late: float = TAIL) -> float:
@@ -90,7 +90,7 @@ class Geometric(Delay):
 
     mean: float = positive(10.0)
 
-    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return (rng.geometric(1.0 / (1.0 + self.mean), horizon) - 1).astype(np.float64)
 
     def quantile(self, late: float = TAIL) -> float:
@@ -110,7 +110,7 @@ class Uniform(Delay):
         valid = _is_whole(self.high) and self.high >= self.low
         require(valid, "high", "an integer >= low", self.high)
 
-    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.integers(self.low, self.high, horizon, endpoint=True).astype(np.float64)
 
     def quantile(self, late: float = TAIL) -> float:
@@ -129,7 +129,7 @@ class HeavyTailed(Delay):
     tail: float = positive(1.0)
     scale: float = positive(1.0)
 
-    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.floor(self.scale * rng.pareto(self.tail, horizon))
 
     def quantile(self, late: float = TAIL) -> float:

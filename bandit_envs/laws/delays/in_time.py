@@ -38,7 +38,7 @@ class DelayInTime(Delay):
         """Return tau_t = t * interval, (T,)."""
         return self.interval * np.arange(horizon, dtype=np.float64)
 
-    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return self.mean * self._draw_relative(horizon, rng)
 
     @abc.abstractmethod
