@@ -99,12 +99,11 @@ def short(value: float) -> str:
 OURS = "gpbandits"
 TEXT = """# What a round costs, here and elsewhere
 
-One process plays a problem with this package, and asks scikit-learn, BoTorch and GPy, given the same plays,
-kernel, noise variance and width, which arm they would play. They compute the posterior from scratch each
-time, as their interfaces have it; here it is updated. Arms are compared in every one of the first rounds,
-so that their own loop would have played the same, and in later ones that stand for the rest of the run, which
-are timed. All run on one thread, and times are those of the processor. Machines differ, and their load too:
-the ratios are what to read.
+For readers who ask how fast a round is. One process plays a problem with this package, and asks scikit-
+learn, BoTorch and GPy, given the same plays, kernel, noise variance and width, which arm they would play.
+They compute the posterior from scratch each time; here it is updated. Arms are compared in each of the
+first rounds and in later ones, which are timed, on one thread, in time of the processor. Machines differ:
+read the ratios.
 
 {machine}; {versions}.
 

@@ -10,7 +10,7 @@ One sees that each part is worth having: without the constraint the agent earns 
 the restart it trusts what it knew before the changes; without contexts it takes their differences for noise,
 and sees changes where there are none; and without counting what is pending it plays the same arm again and
 again until news comes. Read the regret, which is to the best feasible arm, with the violation.
-docs/composite.md has 30 trials of it.
+docs/field.md has 30 trials of it.
 """
 
 import agents

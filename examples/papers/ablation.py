@@ -1,7 +1,7 @@
 """What each part of an agent is worth: paired differences to the agent with all parts, from a result.
 
 Regret is to the best feasible arm and violation pays for it, so the two are drawn side by side. What one sees
-is in docs/composite.md.
+is in docs/field.md.
 
     gpbandits run examples/studies/composite-ablation.toml --out results/composite
     python examples/papers/ablation.py results/composite/results/*.parquet --out ablation.png

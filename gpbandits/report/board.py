@@ -86,9 +86,9 @@ def write_board(
     lines = [
         "# Leaderboard",
         "",
-        "Every agent on the environments whose features it handles, with its default options, in trials of "
-        f"{rounds} rounds. Agents are ranked within a class of problems, those that play all of its "
-        "environments. Figures draw what scores below -1 at -1. "
+        "For readers who ask which agents rank first: every agent on the environments whose features it "
+        f"handles, with its default options, in trials of {rounds} rounds. Agents are ranked within a class "
+        "of problems, those that play all of its environments. Figures draw what scores below -1 at -1. "
         f"Made by `{command}`.",
         "",
         " ".join(shared),

@@ -128,4 +128,6 @@ def test_the_code_of_a_page_uses_public_names_only(page):
 @pytest.mark.parametrize("page", EVERY, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_says_in_its_first_lines_whom_it_is_for(page):
     first = page.read_text(encoding="utf-8").split("\n\n", 3)[1:3]
-    assert re.search(r"\b[Ff]or (every|read|research|people|user|lectur|engineer|main)", " ".join(first))
+    assert re.search(
+        r"\b[Ff]or (every|readers|research|people|users|lecturers|engineers|main|authors)", " ".join(first)
+    )

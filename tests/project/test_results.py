@@ -238,7 +238,7 @@ def test_no_entrant_of_the_field_has_significantly_less_hard_violation_than_the_
     own = [run for run in runs if run.subset == script.WHOLE and run.restart != "oracle"]
     (default,) = (run for run in own if script._is_default(run))
     assert {*significant_signs([(default.hard, run.hard) for run in own])} == {-1, 0}
-    page = read("composite.md").replace("\n", " ")
+    page = read("field.md").replace("\n", " ")
     assert "no entrant without the true changes has significantly less hard violation" in page
 
 

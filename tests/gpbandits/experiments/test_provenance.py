@@ -148,7 +148,7 @@ def test_a_package_names_what_its_agents_rest_on(module):
 
 @pytest.mark.long
 def test_a_law_of_a_users_module_is_known_to_workers_by_the_module_that_the_id_names(module, tmp_path):
-    text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "guides" / "law.md").read_text(encoding="utf-8")
     law = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[0].partition("grid = ")[0]
     module(my_laws=law + 'LAWS["weekend"] = Weekend\n')
     entry = EnvironmentEntry("my_laws:GPBandit-GP-v0", "week", GP.kwargs | {"delay": {"law": "weekend"}})
