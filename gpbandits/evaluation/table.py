@@ -265,8 +265,8 @@ def order_of(result: Curves) -> str:
     """Say in which order tables list the agents of a result with constraints."""
     asked = "violation" if result.long_term else "hard violation"
     return (
-        f"In order: the least mean {asked} and what does not differ significantly from it (paired 95 % "
-        "intervals), by regret; then the rest likewise."
+        f"In order: the least mean {asked} and what does not differ significantly from it (sign flips of all "
+        "pairs, with Holm's correction at 5 %), by regret; then the rest likewise."
     )
 
 

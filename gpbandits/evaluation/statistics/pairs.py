@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +17,9 @@ from gpbandits.evaluation.statistics.interval import RESAMPLES, Interval, check_
 def ordered(losses: Mapping[str, Floats], first: Mapping[str, Floats] | None = None) -> list[str]:
     """Return the labels by least mean loss or, given `first`, by that and then by loss.
 
-    Agents whose paired 95 % interval of the difference to the least mean of `first` contains 0 come first,
-    ordered by mean loss; the rest follow by the same rule. A single trial has no interval, and the difference
-    itself decides.
+    Agents that do not have significantly more of `first` than the one of the least mean come first, ordered
+    by mean loss; the rest follow by the same rule. All pairs are tested together by `significant_signs`.
+    Where trials are too few for any pair to be significant, as a single one is, the means of `first` decide.
 
     Args:
         losses: losses of each agent on the same trials, (B,) each; less is better.
@@ -33,21 +33,26 @@ def ordered(losses: Mapping[str, Floats], first: Mapping[str, Floats] | None = N
     left = sorted(losses, key=lambda label: losses[label].mean())
     if first is None:
         return left
-    order: list[str] = []
+    more, order = _significantly_more(first, left), []
     while left:
-        order += _least(first, left)
-        left = [label for label in left if label not in order]
+        least = min(left, key=lambda label: first[label].mean())
+        order += [label for label in left if (label, least) not in more]
+        left = [label for label in left if (label, least) in more]
     return order
 
 
-def _least(values: Mapping[str, Floats], labels: Sequence[str]) -> list[str]:
-    """Return the labels that do not have significantly more than the one of the least mean."""
-    least = min(labels, key=lambda label: values[label].mean())
-    more, low, _ = bootstrap_interval(np.stack([values[x] - values[least] for x in labels], axis=1))
-    significant = np.where(np.isnan(low), more, low) > 0
-    return [label for label, differs in zip(labels, significant, strict=True) if not differs]
+def _significantly_more(values: Mapping[str, Floats], labels: Sequence[str]) -> set[tuple[str, str]]:
+    """Return the pairs of labels of which the first has significantly more."""
+    pairs = list(combinations(labels, 2))
+    smallest = max(0.5 ** (len(values[labels[0]]) - 1), 1 / (1 + FLIPS))  # p-value
+    if len(pairs) * smallest > 1 - LEVEL:
+        signs = [np.sign(values[a].mean() - values[b].mean()) for a, b in pairs]
+    else:
+        signs = significant_signs([(values[a], values[b]) for a, b in pairs])
+    return {(a, b) if sign > 0 else (b, a) for (a, b), sign in zip(pairs, signs, strict=True) if sign}
 
 
+LEVEL = 0.95  # of the order: the probability that no pair is wrongly taken for different
 FLIPS = 20_000  # random flips of signs, if there are more than that many in all
 
 
@@ -150,17 +155,18 @@ def sign_flip_test(values: Floats, baseline: Floats, seed: int = 0, flips: int =
     (Fisher 1935): of all 2^B, or of `flips` random ones and the observed one. It is NaN if a value is not
     finite.
     """
-    difference = _differences(values, baseline)
-    if np.isnan(difference).any():
-        return float("nan")
-    n = len(difference)
-    observed = abs(difference.sum()) - 1e-12 * np.abs(difference).sum()  # sums of equal terms may differ
-    if 2**n <= flips:
-        sums = np.array(list(product((-1.0, 1.0), repeat=n))) @ difference
-        return float((np.abs(sums) >= observed).mean())
-    blocks = np.array_split(_signs(n, seed, flips), max(1, flips // 1000))  # each becomes floats for a moment
-    extreme = sum(int((np.abs(signs @ difference) >= observed).sum()) for signs in blocks)
-    return (1 + extreme) / (1 + flips)
+    return float(_flipped(_differences(values, baseline)[:, None], seed, flips)[0])
+
+
+def _flipped(differences: Floats, seed: int, flips: int) -> Floats:
+    """Return the p-values of paired differences, (B, P) -> (P,)."""
+    n, size = len(differences), np.abs(differences).sum(axis=0)
+    observed = np.abs(differences.sum(axis=0)) - 1e-12 * size  # sums of equal terms may differ
+    signs = _signs(n, seed, flips)
+    blocks = np.array_split(signs, max(1, len(signs) // 1000))  # each becomes floats for a moment
+    extreme = sum((np.abs(some @ differences) >= observed).sum(axis=0) for some in blocks)
+    p_values = extreme / 2**n if 2**n <= flips else (1 + extreme) / (1 + flips)
+    return np.where(np.isnan(size), np.nan, p_values)
 
 
 def significant_signs(
@@ -178,9 +184,12 @@ def significant_signs(
         array([-1,  1,  0])
     """
     differences = [_differences(*pair) for pair in pairs]
-    tests = [
-        (abs(d.sum()), sign_flip_test(*pair, seed, flips)) for d, pair in zip(differences, pairs, strict=True)
-    ]
+    p_values = np.empty(len(pairs))
+    sizes = np.array([len(d) for d in differences])
+    for n in {*sizes.tolist()}:
+        (alike,) = (sizes == n).nonzero()
+        p_values[alike] = _flipped(np.stack([differences[i] for i in alike], axis=1), seed, flips)
+    tests = [(abs(d.sum()), p_value) for d, p_value in zip(differences, p_values.tolist(), strict=True)]
     counted = dict.fromkeys(test for test, d in zip(tests, differences, strict=True) if d.any())
     adjusted = dict(zip(counted, holm([p_value for _, p_value in counted]), strict=True))
     significant = [adjusted.get(test, 1.0) <= 1 - level for test in tests]
@@ -190,7 +199,9 @@ def significant_signs(
 
 @lru_cache(maxsize=4)
 def _signs(n: int, seed: int, flips: int) -> NDArray[np.int8]:
-    """Draw the flips once for all comparisons of so many trials, (flips, n), as bytes: they are many."""
+    """Return all 2^n flips, or as many random ones, (., n), once for all tests; bytes, as they are many."""
+    if 2**n <= flips:
+        return np.array(list(product((-1, 1), repeat=n)), dtype=np.int8)
     return np.random.default_rng(seed).choice((-1, 1), size=(flips, n)).astype(np.int8)
 
 
