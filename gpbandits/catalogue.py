@@ -12,8 +12,11 @@ from agents.registry import names, resolve_agent
 from bandit_envs.basics.arguments import hint
 from bandit_envs.basics.notebook import brief
 from bandit_envs.data.files import find
+from bandit_envs.data.packages import find_wheel, packages
+from bandit_envs.data.runs import package_of
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
+from bandit_envs.problems.real import Task, tasks
 
 Rows = list[tuple[str, ...]]
 _GIVEN = {"setting", "num_trials"}  # passed by the evaluation, not by the user
@@ -104,6 +107,20 @@ def _default(name: str, value: Any) -> str:
 def environment_rows() -> list[tuple[str, ...]]:
     """Return (id, problem, number of arms, horizon, has a box form, data) of each environment."""
     return [(env_id, *_problem_row(problem)) for env_id, problem in IDS.items()]
+
+
+def task_rows() -> list[tuple[str, ...]]:
+    """Return (task, family, configurations, source, licence, on this machine) of each real task."""
+    return [(name, *_task_row(task)) for name, task in tasks().items()]
+
+
+def _task_row(task: Task) -> tuple[str, ...]:
+    package = package_of(task.tables[0])
+    if package is None:
+        return task.family, str(task.points), "our own runs", "MIT", "ships with the suite"
+    source = packages()[package]
+    found = "yes" if find_wheel(package) else f"a download of {source.megabytes:g} MB"
+    return task.family, str(task.points), f"{package} {source.version}", source.licence, found
 
 
 def agent_rows() -> list[tuple[str, ...]]:

@@ -44,7 +44,7 @@ def find(file: str) -> Path | None:
         return path
     path = cache_folder() / file
     # A damaged file in the cache is no error: the next download replaces it.
-    return path if path.is_file() and _sha256(path) == source.sha256 else None
+    return path if path.is_file() and sha256_of(path) == source.sha256 else None
 
 
 def download(file: str, source: Source, folder: Path) -> Path:
@@ -75,7 +75,7 @@ def _source(file: str) -> Source:
 
 
 def _check(path: Path, source: Source) -> None:
-    given = _sha256(path)
+    given = sha256_of(path)
     if given != source.sha256:
         raise ValueError(
             f"{path} is not the expected file: its sha256 is {given}, expected {source.sha256}; "
@@ -83,7 +83,8 @@ def _check(path: Path, source: Source) -> None:
         )
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """Return the checksum of a file in hexadecimal."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -23,6 +23,7 @@ IDS = {
     "GPBandit-SVMTuning-v0": "svm-tuning",
     "GPBandit-MultiTaskSVM-v0": "multi-task-svm",
     "GPBandit-GrowingDataSVM-v0": "growing-data-svm",
+    "GPBandit-Real-v1": "real",
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bandit_envs.basics.arguments import LARGEST_STD, is_number, require
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.parameters import Checked, number, parse, switch
 
 
@@ -32,6 +32,7 @@ class Noise(Checked, abc.ABC):
     )
     is_gaussian: ClassVar[bool] = False  # whether the noise is normal with one std at every play
     publishes_shape: ClassVar[bool] = False  # whether the setting publishes the noise std of each play
+    num_points: ClassVar[int] = 0  # with runs of their own, one of which is what a play observes
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,6 +56,10 @@ class Noise(Checked, abc.ABC):
         (n, d) -> (n,). A round's draw is multiplied by it, so the draws are the same for all agents.
         """
         return np.ones(len(features))
+
+    def of_runs(self, drawn: Floats, point: Ints) -> Floats:
+        """Return the noise of plays of points from the scaled draws of their rounds, (n,) each -> (n,)."""
+        return drawn
 
     @abc.abstractmethod
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:

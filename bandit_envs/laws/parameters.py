@@ -58,12 +58,15 @@ def switch(default: bool) -> Any:
     return parameter(default, "True or False", lambda value: isinstance(value, bool))
 
 
-def parse(argument: str, spec: Any, laws: Mapping[str, type]) -> Any:
-    """Return the law described by {"law": name, parameter: value, ...}, by its name alone or by a law."""
+def parse(argument: str, spec: Any, laws: Mapping[str, type], kind: type | None = None) -> Any:
+    """Return the law described by {"law": name, parameter: value, ...}, by its name alone or by a law.
+
+    A law is one of the named ones, or any of their `kind`, if that is given.
+    """
     if isinstance(spec, str):
         spec = {"law": spec}
     if not isinstance(spec, Mapping):
-        if isinstance(spec, tuple(laws.values())):
+        if isinstance(spec, (*laws.values(), *([kind] if kind else []))):
             return spec
         such = f'{{"law": "{next(iter(laws))}"}}'
         raise ArgumentError(argument, f"must be a dict such as {such}, got {shown(spec)}")

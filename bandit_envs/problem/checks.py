@@ -128,6 +128,11 @@ def _check_box(problem: Composition) -> None:
         raise ValueError(
             "continuous must be False: this reward or a cost is defined at its points only; got True"
         )
+    runs = problem.noise.num_points
+    fits = not problem.decisions.continuous and runs == len(problem.decisions.points)
+    require(
+        not runs or fits, "noise", f"of {runs} points of a finite set, as it has runs of these", problem.noise
+    )
     armless = problem.volatile and problem.decisions.continuous
     needed = "left out on a box, which has no finite set of arms; or leave out continuous=True"
     require(not armless, "availability", needed, problem.availability)

@@ -39,6 +39,10 @@ class Simulator(Rounds):
         self.actions[rows, t], self.earned[rows, t] = actions, means[:, 0]
         noise_scale = self._noise_scale(actions)
         self.observed[rows, t] = means + noise_scale * self.noise[rows, t]
+        if self.problem.noise.num_points:
+            point = self.problem.decisions.point_index(context, actions)
+            run = self.problem.noise.of_runs(self.noise[rows, t, 0], point)
+            self.observed[rows, t, 0] = means[:, 0] + run
         self._store_std(rows, t, noise_scale[:, 0])
         regret = self.optimum[rows, t] - means[:, 0]
         corruption = self._corrupt(rows, t, regret)
@@ -162,6 +166,10 @@ class SingleSimulator(Rounds):
         self.actions[0, t], self.earned[0, t] = action, means[0]
         noise_scale = self._noise_scale(action)
         self.observed_since[0, latest - 1] = means + noise_scale * self.noise[0, t]
+        if self.problem.noise.num_points:
+            point = self.problem.decisions.point_index(self.context[:, t], action)
+            run = self.problem.noise.of_runs(self.noise[:, t, 0], point)
+            self.observed_since[0, latest - 1, 0] = means[0] + run.item()
         optimum = self.optimum.item(t)
         regret = optimum - means.item(0)
         corruption = self._corrupt(t, latest - 1, regret)

@@ -10,6 +10,7 @@ from bandit_envs.problems.benchmarks import ackley, benchmark, branin, hartmann3
 from bandit_envs.problems.features import FEATURES, noted_defaults
 from bandit_envs.problems.hard import hard
 from bandit_envs.problems.long_term import data_rate_allocation, long_term, small_feasible_region
+from bandit_envs.problems.real import real
 from bandit_envs.problems.recorded import cmu_light, intel_temperature
 from bandit_envs.problems.synthetic import (
     budgeted,
@@ -54,6 +55,7 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
     "svm-tuning": svm_tuning,
     "multi-task-svm": multi_task_svm,
     "growing-data-svm": growing_data_svm,
+    "real": real,
 }
 
 # Prefixes of the names of data files; other problems need no data.

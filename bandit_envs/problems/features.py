@@ -196,7 +196,7 @@ def compose(
         constraint_noise=noise_law(
             "none" if unnoised else constraint_noise, constraint_noise_std, "constraint_noise"
         ),
-        delay=parse("delay", "immediate" if delay is None else delay, delays.LAWS),
+        delay=parse("delay", "immediate" if delay is None else delay, delays.LAWS, delays.Delay),
         max_delay=max_delay,
         aggregated=aggregated,
         context=parse("context", "uniform" if context is None else context, contexts.LAWS),
@@ -251,7 +251,7 @@ def noted_defaults() -> Iterator[dict[str, Any]]:
 def play_costs_of(spec: Any) -> play_costs.PlayCosts:
     """Return the law of the costs of plays, from a budget, a dict or None."""
     spec = {"law": "gp", "budget": spec} if isinstance(spec, Real) and not isinstance(spec, bool) else spec
-    return parse("budget", "none" if spec is None else spec, play_costs.LAWS)
+    return parse("budget", "none" if spec is None else spec, play_costs.LAWS, play_costs.PlayCosts)
 
 
 def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.Noise:
@@ -267,7 +267,7 @@ def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.No
     elif std is not None:
         raise ArgumentError(f"{argument}_std", f"must not be given beside a noise law object, got {std!r}")
     with written_as({} if std is None else {f'{argument}["std"]': f"{argument}_std"}):
-        return parse(argument, spec, _noise.LAWS)
+        return parse(argument, spec, _noise.LAWS, _noise.Noise)
 
 
 _noted: ContextVar[dict[str, Any] | None] = ContextVar("noted", default=None)

@@ -43,6 +43,7 @@ def _options(
 
 for command in (
     catalogue.envs,
+    catalogue.tasks,
     catalogue.agents,
     run.run,
     reproduce.reproduce,

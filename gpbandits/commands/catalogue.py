@@ -1,4 +1,4 @@
-"""The commands `envs` and `agents` list environments and agents, or describe one with its keywords."""
+"""The commands `envs`, `tasks` and `agents` list what there is, or describe one with its keywords."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -45,6 +45,15 @@ def envs(name: Environment = None, picture: Picture = None) -> None:
     header = ("id", "problem", "arms", "horizon", "box", "data")
     print_rows("Environments", header, environment_rows(), EXTRA)
     console().print("`gpbandits envs ID` describes one with its keywords.")
+
+
+def tasks() -> None:
+    """List the real tasks of GPBandit-Real-v1, with the source and the licence of what was measured."""
+    from gpbandits.catalogue import task_rows
+
+    header = ("task", "family", "configurations", "source", "licence", "data")
+    print_rows("Tasks", header, task_rows(), EXTRA)
+    console().print('Play one by gymnasium.make("GPBandit-Real-v1", task="digits-late").')
 
 
 def agents(name: Agent = None, picture: Picture = None, handles: Handles = None) -> None:

@@ -24,12 +24,13 @@ from bandit_envs.problem.decisions import unit_grid
 MODULES = (import_module(f"{laws.__name__}.{found.name}") for found in pkgutil.iter_modules(laws.__path__))
 REGISTRIES = {m.__name__.rpartition(".")[2]: m.LAWS for m in MODULES if hasattr(m, "LAWS")}
 GRAM = Gram(RBF(0.2), unit_grid(9))
-UNNAMED = (  # how names are read, what a draw offers or is made of, what shifts costs, one problem's own
+UNNAMED = (  # how names are read, what a draw is made of, what shifts costs, one problem's own, tables
     "parameters",
     "drawn",
     "derived",
     "hard",
     "bumps",
+    "measured",
 )
 DRAWN_FROM = {
     "contexts": (20, 3),

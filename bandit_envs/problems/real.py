@@ -1,0 +1,173 @@
+"""Real tasks: what is late, costly, limited, noisy or different from data set to data set was measured."""
+
+import tomllib
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.arguments import ArgumentError, hint, shown
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws.contexts import Blocks
+from bandit_envs.laws.functions import Moments, Recorded
+from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes, Replicates
+from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.problem import Problem
+from bandit_envs.problems.features import compose, with_defaults
+
+if TYPE_CHECKING:
+    from bandit_envs.data.runs import Runs
+
+HORIZON = 200
+WORKERS = 10  # starts within the median run, so that the median run is ten rounds late
+PLAYS = 50  # median runs that the budget pays for
+FITTING = 0.3  # share of the configurations that keep the limit
+
+
+class Task(NamedTuple):
+    """Hold what defines a task of the suite: a family, its tables, what is earned and what is limited.
+
+    `points` and `best`, the largest mean reward of one, are reference values: a test fails where they move.
+    """
+
+    family: str
+    tables: tuple[str, ...]  # of `bandit_envs.data.runs.TABLES`
+    reward: str  # the metric, after "-" where less is better, after "-log10 " where its size matters
+    points: int  # configurations, of all tables
+    best: float
+    limited: str = ""  # metric that must stay under its quantile of `FITTING`
+
+
+@cache
+def tasks() -> dict[str, Task]:
+    """Return the tasks by name, such as "digits-late"."""
+    text = files("bandit_envs.problems").joinpath("tasks.toml").read_text(encoding="utf-8")
+    return {
+        name: Task(**{**row, "tables": tuple(row["tables"])}) for name, row in tomllib.loads(text).items()
+    }
+
+
+def task_of(name: str) -> Task:
+    """Return the task of this name, or raise an error with the nearest."""
+    if not isinstance(name, str) or name not in tasks():
+        close = hint(name, tasks()) if isinstance(name, str) else ""
+        raise ArgumentError("task", f"must be a task of `gpbandits tasks`, got {shown(name)}{close}")
+    return tasks()[name]
+
+
+def real(
+    *,
+    task: str = "digits-late",
+    kernel: Any = "matern52",
+    length_scale: Any = 0.5,
+    continuous: bool = False,
+    **features: Any,
+) -> Problem:
+    """Play a task of measured runs, of which `gpbandits tasks` lists names, sources and licences.
+
+    Every configuration of a table was run, most several times. f is the mean over the runs of a
+    configuration. Reward: one of them, drawn at random (no law is fitted). Action: `Discrete(A)`, a
+    configuration, with its parameters in [0, 1] as features (logarithmic where their values are so spaced,
+    categories one-hot). Observation: a constant 0, or the data set's features. Info: see
+    docs/environments.md. Regret: best mean - that of the configuration.
+
+    The family says what else was measured. "late": a result comes after the run's mean time, and ten runs
+    start within the median time. "budget": a play costs its mean time; 50 median runs are paid for. "limit":
+    a metric that was measured (latency, size) must stay under its 0.3-quantile. "repeat": only the runs
+    differ. "datasets": the data set changes every 40 rounds, and is the context. "everything": late, limited
+    and under a budget at once. "laboratory": repeated experiments. 200 rounds.
+
+    No kernel and no law is published: nobody knows them beforehand. `publish_model=True` publishes the given
+    kernel, under which nothing was drawn, with mean and variance of the table.
+
+    Args:
+        task: its name; the table's package is downloaded at its first use, 5 to 45 MB, and says so. The
+            default ships with the suite.
+        kernel, length_scale: a model of the features.
+        continuous: must be False; tables have no values between their points.
+        **features: see `bandit_envs.problems.features.compose`; each replaces what was measured.
+
+    Example:
+        >>> env = gym.make("GPBandit-Real-v1", task="digits-late")
+    """
+    from bandit_envs.data.runs import load_runs
+
+    chosen = task_of(task)
+    runs = [load_runs(table) for table in chosen.tables]
+    rewards = [_rewards(chosen.reward, each) for each in runs]
+    values = np.array([each.mean("reward") for each in rewards])
+    measured = FAMILIES[chosen.family](chosen, runs)
+    noise = Replicates(
+        residuals=np.concatenate([each.residuals("reward") for each in rewards]),
+        first=_joined([each.first for each in rewards]),
+    )
+    return compose(
+        Decisions(runs[0].unit, np.eye(len(runs)) if len(runs) > 1 else None, continuous=continuous),
+        Recorded(values.reshape(1, -1), moments=Moments(float(values.mean()), float(values.std()))),
+        make_kernel(kernel, length_scale),
+        name=f"real: {task}",
+        **with_defaults(features, **{"horizon": HORIZON, "publish_model": False, "noise": noise, **measured}),
+    )
+
+
+def _rewards(formula: str, runs: "Runs") -> "Runs":
+    """Return the runs with the metric "reward" alone."""
+    metric = formula.split(" ")[-1].removeprefix("-")
+    values = runs.measured[metric]
+    if formula.startswith("-log10 "):
+        values = np.log10(values)
+    return runs._replace(measured={"reward": -values if formula.startswith("-") else values})
+
+
+def _joined(firsts: list[Any]) -> Any:
+    """Return the first run of each point of several tables, one after the other."""
+    starts = np.cumsum([0, *(each[-1] for each in firsts)])
+    parts = [each[:-1] + start for each, start in zip(firsts, starts, strict=False)]
+    return np.concatenate([*parts, starts[-1:]])
+
+
+def _times(runs: "Runs") -> Floats:
+    return runs.mean("train_time")
+
+
+def _late(task: Task, runs: list["Runs"]) -> dict[str, Any]:
+    times = _times(runs[0])
+    return {"delay": MeasuredTimes(interval=float(np.median(times)) / WORKERS, times=times)}
+
+
+def _budget(task: Task, runs: list["Runs"]) -> dict[str, Any]:
+    times = _times(runs[0])
+    return {"budget": MeasuredCosts(PLAYS * float(np.median(times)), values=times)}
+
+
+def _limit(task: Task, runs: list["Runs"]) -> dict[str, Any]:
+    values = runs[0].mean(task.limited)
+    excess = (values - np.quantile(values, FITTING)) / values.std()  # in deviations of the metric
+    return {"constraints": [Recorded(excess[None], moments=Moments(float(excess.mean()), 1.0))]}
+
+
+def _datasets(task: Task, runs: list["Runs"]) -> dict[str, Any]:
+    return {"context": Blocks(HORIZON // 5)}
+
+
+def _everything(task: Task, runs: list["Runs"]) -> dict[str, Any]:
+    return {**_late(task, runs), **_limit(task, runs), **_budget(task, runs)}
+
+
+def _runs_alone(task: Task, runs: list["Runs"]) -> dict[str, Any]:
+    return {}
+
+
+# The keywords that a family measures, beside the rewards of single runs.
+FAMILIES: dict[str, Callable[[Task, list["Runs"]], dict[str, Any]]] = {
+    "late": _late,
+    "budget": _budget,
+    "limit": _limit,
+    "repeat": _runs_alone,
+    "datasets": _datasets,
+    "everything": _everything,
+    "laboratory": _runs_alone,
+}

@@ -1,0 +1,84 @@
+"""Tables of runs: means and residuals of single runs, grids in unit features, conversion once."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from bandit_envs.data import runs as module
+from bandit_envs.data.packages import find_wheel
+from bandit_envs.data.runs import AXES, TABLES, Axis, grouped, load_runs, package_of
+
+
+def needs(table):
+    package = package_of(table)
+    if package is not None and find_wheel(package) is None:
+        pytest.skip(f"the wheel of {package} is not on this machine; its first use downloads it")
+
+
+def test_equal_parameters_are_runs_of_one_configuration():
+    rows = np.array([[2.0, 5.0, 1.0], [1.0, 5.0, 7.0], [2.0, 5.0, 4.0]])
+    runs = grouped(rows, 2, ["y"])
+    np.testing.assert_array_equal(runs.unit, [[0.0, 0.0], [1.0, 0.0]])
+    np.testing.assert_array_equal(runs.first, [0, 1, 3])
+    np.testing.assert_array_equal(runs.mean("y"), [7.0, 2.5])
+    np.testing.assert_array_equal(runs.residuals("y"), [0.0, -1.5, 1.5])
+
+
+def test_scales_of_a_grid():
+    np.testing.assert_allclose(Axis((1.0, 10.0, 100.0)).unit, [[0.0], [0.5], [1.0]])
+    np.testing.assert_allclose(Axis((0.0, 0.3, 0.6), "linear").unit, [[0.0], [0.5], [1.0]])
+    one_hot = Axis((0.0, 1.0, 2.0), "category").unit
+    assert np.linalg.norm(one_hot[0] - one_hot[2]) == pytest.approx(1.0)
+
+
+def test_a_packaged_table_is_read_by_its_digits_and_converted_once(tmp_path, monkeypatch):
+    size = [len(axis.values) for axis in AXES["hpobench"]]
+    keys = ["00000", "10290", "99299"]
+    content = {key: {"val_acc": [0.5, 0.75], "train_time": [1.0, float(i)]} for i, key in enumerate(keys)}
+    read = []
+
+    def member(package, path):
+        read.append(path)
+        return b"free" if "LICENSE" in path else pickle.dumps(content)
+
+    monkeypatch.setattr(module, "member", member)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first = load_runs.__wrapped__("hpobench/car")
+    seen = len(read)
+    again = load_runs.__wrapped__("hpobench/car")
+    assert len(read) == seen
+    np.testing.assert_array_equal(first.unit, again.unit)
+    expected = [[int(digit) / (n - 1) for digit, n in zip(key, size, strict=True)] for key in keys]
+    np.testing.assert_allclose(again.unit, expected, atol=1e-12)
+    np.testing.assert_array_equal(again.mean("train_time"), [0.5, 1.0, 1.5])
+    (licence,) = (tmp_path / "gpbandits" / "tables").glob("*LICENCE")
+    assert licence.read_text() == "free"
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_is_whole(table):
+    needs(table)
+    runs = load_runs(table)
+    assert len(runs.first) == len(runs.unit) + 1
+    assert (np.diff(runs.first) > 0).all()
+    assert runs.unit.min() >= 0.0
+    assert runs.unit.max() <= 1.0
+    assert len(np.unique(runs.unit, axis=0)) == len(runs.unit)
+    for values in runs.measured.values():
+        assert values.shape == (runs.first[-1],)
+        assert np.isfinite(values).all()
+
+
+def test_the_best_architecture_is_the_published_one():
+    """NAS-Bench-201 (Dong & Yang 2020), Table 5: the optimum's validation accuracy is 91.61 and 73.49 %."""
+    for name, published in {"cifar10": 91.61, "cifar100": 73.49}.items():
+        needs(f"nasbench201/{name}")
+        assert load_runs(f"nasbench201/{name}").mean("val_acc").max() == pytest.approx(published, abs=0.006)
+
+
+def test_an_unknown_table_is_told_the_known_ones():
+    with pytest.raises(ValueError, match='table must be "ours/digits" or "hpobench/'):
+        load_runs("digits")

@@ -1,0 +1,80 @@
+"""Real tasks: reference values stay, single runs are observed, and each family has what it names."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from bandit_envs.data.packages import find_wheel
+from bandit_envs.data.runs import load_runs, package_of
+from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes, Replicates
+from bandit_envs.problems.real import FAMILIES, FITTING, PLAYS, WORKERS, real, tasks
+
+
+def needs(name):
+    package = package_of(tasks()[name].tables[0])
+    if package is not None and find_wheel(package) is None:
+        pytest.skip(f"the wheel of {package} is not on this machine; its first use downloads it")
+
+
+@pytest.mark.parametrize("name", tasks())
+def test_a_task_has_its_reference_values_and_measured_parts(name):
+    needs(name)
+    task, made = tasks()[name], real(task=name)
+    values = made.draw(0).means[0, 0]
+    assert len(values) == task.points
+    assert values.max() == pytest.approx(task.best, rel=1e-9)
+    assert isinstance(made.noise, Replicates)
+    assert made.setting().kernel is None  # nobody knows one beforehand
+    if task.family in ("late", "everything"):
+        assert isinstance(made.delay, MeasuredTimes)
+        rounds = made.delay.in_rounds(made.delay.times)
+        assert np.median(rounds) == pytest.approx(WORKERS - 1, abs=1)
+    if task.family in ("limit", "everything"):
+        (cost,) = made.constraints
+        assert FITTING <= np.mean(cost.values <= 0) <= 0.4 + 1e-9  # many have the same size
+    if task.family in ("budget", "everything"):
+        assert isinstance(made.play_costs, MeasuredCosts)
+        assert made.play_costs.budget == pytest.approx(PLAYS * np.median(made.play_costs.values))
+    if task.family == "datasets":
+        assert made.decisions.num_contexts == len(task.tables) > 1
+
+
+@pytest.mark.parametrize("name", [each for each in tasks() if package_of(tasks()[each].tables[0]) is None])
+def test_a_reward_is_one_of_the_runs_of_its_configuration(name):
+    task = tasks()[name]
+    runs = load_runs(task.tables[0])
+    env = gym.make("GPBandit-Real-v1", task=name, delay="immediate").unwrapped
+    env.reset(seed=5)
+    for action in np.random.default_rng(1).integers(task.points, size=30):
+        _, reward, terminated, truncated, _ = env.step(int(action))
+        if terminated or truncated:
+            break
+        own = runs.measured[task.reward][runs.first[action] : runs.first[action + 1]]
+        assert np.isclose(own, reward).any()
+
+
+def test_every_family_has_a_task_and_every_task_measures_something():
+    assert {task.family for task in tasks().values()} == set(FAMILIES)
+    assert all(task.limited or task.family not in ("limit", "everything") for task in tasks().values())
+
+
+def test_a_feature_of_the_users_replaces_what_was_measured():
+    made = real(task="digits-late", delay=None, noise_std=0.5, publish_model=True)
+    assert made.delay.window(200) == 0
+    assert made.noise.stated_std == 0.5
+    assert made.setting().kernel is not None
+
+
+@pytest.mark.parametrize(
+    ("keywords", "said"),
+    [
+        ({"task": "digits-lat"}, "task must be a task of `gpbandits tasks`, got 'digits-lat'"),
+        ({"task": 3}, "task must be a task"),
+        ({"continuous": True}, "continuous must be False"),
+    ],
+)
+def test_bad_keywords_are_named(keywords, said):
+    with pytest.raises(ValueError, match=said):
+        gym.make("GPBandit-Real-v1", **keywords)
