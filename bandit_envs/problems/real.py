@@ -80,8 +80,8 @@ def real(
     differ. "datasets": the data set changes every 40 rounds, and is the context. "everything": late, limited
     and under a budget at once. "laboratory": repeated experiments. 200 rounds.
 
-    No kernel and no law is published: nobody knows them beforehand. `publish_model=True` publishes the given
-    kernel, under which nothing was drawn, with mean and variance of the table.
+    No model is published: nobody knows one beforehand. With `publish_model=True` the given kernel, with mean
+    and variance of the table, is published, no prior under which anything was drawn.
 
     Args:
         task: its name; the table's package is downloaded at its first use, 5 to 45 MB, and says so. The
