@@ -197,6 +197,28 @@ def test_the_page_on_constraints_says_what_the_bench_of_safe_agents_says():
     assert not missing([*script.as_markdown(runs), script.reach(runs)], page)
 
 
+def test_the_page_on_the_tuner_says_which_intervals_of_its_table_lie_apart():
+    with (DOCS / RESULTS / "tuning.csv").open(newline="", encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    bounds = {
+        (row["agent"], column, row["problem"]): [float(end) for end in re.findall(r"[\d.]+", row[column])[1:]]
+        for row in table
+        for column in ("best", "recommended", "a round")
+    }
+    apart: dict[tuple[str, str, str], list[str]] = {}
+    for (agent, column, problem), (low, high) in bounds.items():
+        least, most = bounds["gp-bucb, width 2", column, problem]
+        word = "less" if high < least else "more" if low > most else ""
+        if word:
+            apart.setdefault((agent, column, word), []).append(problem)
+    _, page = read("tuner.md").split("## The width")
+    said = [line for line in page.splitlines() if line.startswith("- ")]
+    assert said == [
+        f"- `{agent}`, {column}: {word} on {', '.join(problems)}"
+        for (agent, column, word), problems in apart.items()
+    ]
+
+
 def test_the_page_on_changes_says_what_its_table_says():
     script, runs, page = told("changes")
     said = script.verdicts(runs, "evidence", script.rivals())
