@@ -59,6 +59,7 @@ def test_training_is_reproducible_and_leaves_the_global_generators_alone(policy)
     assert not all(torch.equal(other.weights[name], policy.weights[name]) for name in policy.weights)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("algorithm", "keywords", "options"),
     [

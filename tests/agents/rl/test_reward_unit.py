@@ -70,6 +70,7 @@ def test_so_it_does_whatever_it_sees_and_whatever_costs_take_off(observation):
         np.testing.assert_array_equal(play(unit), play(1.0))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wrapped", [False, True])
 @pytest.mark.parametrize("observation", ["history", "statistics"])
 def test_a_policy_is_trained_to_the_same_weights_and_plays_the_same(wrapped, observation, tmp_path):

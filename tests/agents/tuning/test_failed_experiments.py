@@ -102,6 +102,7 @@ def in_turn():
             yield pytest.param(agent, space, marks=() if quick else pytest.mark.further)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("agent", "space"), [*in_turn()])
 def test_all_agents_stay_away_from_failures_in_all_spaces(agent, space):
     _, fails = SPACES[space]

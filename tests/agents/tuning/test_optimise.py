@@ -105,6 +105,7 @@ def test_threads_run_side_by_side_and_never_too_many():
     assert most[0] == 3
 
 
+@pytest.mark.long
 def test_processes_take_lambdas_and_outlive_those_that_die(tmp_path):
     """The first experiment's process dies, and it alone is a failure."""
     here, dead = os.getpid(), str(tmp_path / "dead")
@@ -182,6 +183,7 @@ def told(path):
     return sum(each.state == "told" for each in Tuner.load(path).experiments)
 
 
+@pytest.mark.long
 def test_a_killed_run_goes_on_from_its_file(running):
     run, path = running
     run.send_signal(signal.SIGKILL)

@@ -26,6 +26,7 @@ def lost(tuner, clock):
     return float(np.mean(losses[-10:]))
 
 
+@pytest.mark.long
 def test_a_clock_follows_a_peak_that_wanders():
     followed = np.mean([lost(Tuner(LINE, clock=HOURS, seed=seed), True) for seed in range(3)])
     without = np.mean([lost(Tuner(LINE, seed=seed), False) for seed in range(3)])

@@ -161,6 +161,7 @@ def leaves(value: Any) -> list[np.ndarray]:
 # --- attributes ---
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 def test_settings_of_the_copies_equal_those_of_single_environments(case):
     ours, theirs = pair(case, NEXT_STEP)

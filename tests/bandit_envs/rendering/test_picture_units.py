@@ -37,6 +37,7 @@ def scene(unit: float, dim: int, watched: bool) -> Scene:
     return Scene.of(env.simulator, agent)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("watched", [False, True], ids=["truth", "belief"])
 @pytest.mark.parametrize("dim", [1, 2])
 @pytest.mark.parametrize("unit", UNITS)

@@ -194,6 +194,7 @@ def test_every_environment_has_an_entry_with_the_keywords_that_it_takes(env_id):
 COMPLETED = {"envs GPBandit-": set(IDS), "agents ": set(names()), "reproduce ": {"all", *REPRODUCTIONS}}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("words", "known"), COMPLETED.items(), ids=COMPLETED)
 def test_a_shell_completes_commands_and_names(words, known):
     asked = {"_GPBANDITS_COMPLETE": "complete_bash", "COMP_WORDS": f"gpbandits {words}", "COMP_CWORD": "2"}
@@ -355,6 +356,7 @@ def test_bad_studies_end_in_one_line_and_code_2_before_anything_is_computed(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 @undrawn
 def test_a_name_that_looks_like_markup_is_a_name(call, tmp_path):
     name = "[red] [/bold] [bold"
@@ -404,6 +406,7 @@ def test_an_agent_in_the_folder_in_which_one_is_takes_part(call, tmp_path, monke
     assert sys.path == paths
 
 
+@pytest.mark.long
 def test_the_module_runs_where_the_terminal_knows_ascii_alone():
     environ = os.environ | {"PYTHONIOENCODING": "ascii", "TERM": "dumb"}
     done = subprocess.run(
@@ -416,6 +419,7 @@ def test_the_module_runs_where_the_terminal_knows_ascii_alone():
     assert "GPBandit-GP-v0" in done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", study_cases("*.toml"))
 def test_the_studies_of_the_examples_can_be_made(path):
     check_study(load_study(path))

@@ -106,6 +106,7 @@ def test_one_that_plays_batches_alone_is_told_their_size(trials):
     np.testing.assert_array_equal(result.regret["batches"], result.regret["first"])
 
 
+@pytest.mark.long
 def test_one_that_is_made_for_sums_gets_sums():
     sums = {**SMALL, "aggregated": True}
     runs = apart_and_here("GPBandit-Delayed-v0", ["gp-ucb-aggregated"], trials=2, env_kwargs=sums)
@@ -119,6 +120,7 @@ def test_workers_may_isolate_agents_too():
     assert multiprocessing.get_start_method(allow_none=True) in (None, "fork", "forkserver", "spawn")
 
 
+@pytest.mark.long
 def test_it_does_not_find_the_truth_in_its_memory():
     agents = {"thief": Thief, "player": FirstArm}
     apart, here = apart_and_here("GPBandit-GP-v0", agents, trials=1, env_kwargs=SMALL)
@@ -137,6 +139,7 @@ def test_its_seed_does_not_tell_it_the_environments():
     assert apart.regret["seeker"].any()
 
 
+@pytest.mark.long
 def test_a_run_is_repeated_and_extended_from_its_stored_entropy(tmp_path):
     keywords = {"trials": 2, "env_kwargs": SMALL}
     first = evaluate("GPBandit-GP-v0", ["random"], **keywords, isolate=True)
@@ -150,6 +153,7 @@ def test_a_run_is_repeated_and_extended_from_its_stored_entropy(tmp_path):
     np.testing.assert_array_equal(alone.regret["late"], again.regret["late"][1:])
 
 
+@pytest.mark.long
 def test_every_isolated_run_has_entropy_of_its_own_and_agents_have_their_usual_seeds():
     runs = [evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=SMALL, isolate=True) for _ in "ab"]
     here = evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=SMALL)
@@ -193,6 +197,7 @@ def test_an_agent_that_no_other_process_can_import_is_refused():
         evaluate("GPBandit-GP-v0", ["random"], trials=1, isolate="no")
 
 
+@pytest.mark.long
 def test_no_process_is_left():
     before = multiprocessing.active_children()
     evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=SMALL, isolate=True)

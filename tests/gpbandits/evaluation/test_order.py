@@ -36,6 +36,7 @@ def labels_in(texts):
     return [re.sub(r"[^a-z-]", "", str(text)) for text in texts]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("env_id", PLAYABLE)
 def test_every_place_has_the_agents_in_one_order(env_id):
     result = played(env_id)

@@ -34,6 +34,7 @@ class Failing(Rotating):
         raise RuntimeError("it fails")
 
 
+@pytest.mark.long
 def test_two_processes_play_the_trials_that_one_plays():
     told, agents = [], AGENTS | {"alone": Rotating}
     problem = build("gp", KEYWORDS)

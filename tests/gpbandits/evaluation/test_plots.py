@@ -170,6 +170,7 @@ def test_no_colour_is_used_twice_up_to_sixteen_lines_and_no_style_up_to_eighty()
     assert len(set(colours)) == 13
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [1, 2], ids=["one panel", "two panels"])
 @pytest.mark.parametrize(("size", "width"), [("column", 3.3), ("page", 6.9)])
 def test_print_keeps_its_width_its_text_size_and_all_of_its_text(size, width, count, tmp_path):

@@ -285,6 +285,7 @@ def rendered():
     env.render()
 
 
+@pytest.mark.long
 def test_drawing_leaves_pyplot_alone():
     code = "import sys; from gpbandits.evaluation import plots; assert 'matplotlib.pyplot' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

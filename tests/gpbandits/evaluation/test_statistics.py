@@ -117,6 +117,7 @@ def test_intervals_of_few_skewed_trials_cover_as_often_as_the_concepts_page_says
     assert least < ((low <= 4) & (high >= 4)).mean() < most
 
 
+@pytest.mark.long
 def test_how_few_trials_cover_is_what_tables_of_few_trials_say():
     trials, shares = (
         [int(each) for each in re.findall(r"\d+", part)]

@@ -49,6 +49,7 @@ def killed_run(folder):
     return started.pid
 
 
+@pytest.mark.long
 def test_the_next_run_removes_what_a_killed_one_left(tmp_path, shared):
     store = Store(tmp_path / "cells")
     store.folder.mkdir()

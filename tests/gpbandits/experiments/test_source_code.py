@@ -62,6 +62,7 @@ def with_another_number(path: Path) -> str:
     return ast.unparse(tree)
 
 
+@pytest.mark.long
 def test_other_docstrings_no_comments_and_another_layout_of_all_modules_leave_the_hashes(checkout):
     before = digests()
     for path in checkout.rglob("*.py"):
