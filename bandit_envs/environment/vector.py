@@ -122,10 +122,10 @@ class BanditVectorEnv(gym.vector.VectorEnv):
                 'a copy has finished its trial; call reset(options={"reset_mask": done}) first'
             )
         outcome = self._play(self._rows, checked_actions(self._shaped(actions), self.problem.decisions))
-        done, info = self._done.copy(), self._spread(self._rows, outcome)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and done.any():
-            info = self._restart(outcome, info, done)
-        return self._observations(), outcome.reward, outcome.terminated, self._truncated(outcome), info
+        observation, info = outcome.observation, self._spread(self._rows, outcome)
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and self._done.any():
+            info, observation = self._restart(outcome, info, self._done.copy()), self._observations()
+        return observation, outcome.reward, outcome.terminated, self._truncated(outcome), info
 
     def render(self) -> tuple[Any, ...]:
         """Return a frame of each copy."""

@@ -1,5 +1,6 @@
 """Keep the state of B trials while they are played: draws and results of each round."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,31 +28,32 @@ class Rounds:
         self.trials: list[Trial | None] = [None] * num_trials
         self.is_single = num_trials == 1  # and not a view, which must write to shared memory
         shape, lead = (num_trials, horizon), problem.window
-        self.context = np.zeros((num_trials, horizon + 1), dtype=np.int64)
-        self.segment = np.zeros(shape, dtype=np.int64)
-        self.version = np.zeros(shape, dtype=np.int64)
-        self.wait = np.zeros(shape)
-        self.optimum = np.zeros(shape)
-        self.worst = np.zeros(shape)
-        self.noise = np.zeros((*shape, 1 + costs))
-        self.attack = np.zeros(shape)
+        zeros = partial(np.zeros, order="F")  # what all trials read in a round lies together in memory
+        self.context = zeros((num_trials, horizon + 1), dtype=np.int64)
+        self.segment = zeros(shape, dtype=np.int64)
+        self.version = zeros(shape, dtype=np.int64)
+        self.wait = zeros(shape)
+        self.optimum = zeros(shape)
+        self.worst = zeros(shape)
+        self.noise = zeros((*shape, 1 + costs))
+        self.attack = zeros(shape)
         self.volatile = problem.volatile
         arms = problem.decisions.num_arms if self.volatile else 0
-        self.bits = np.zeros((num_trials, horizon + 1, -(-arms // 8)), dtype=np.uint8)
+        self.bits = zeros((num_trials, horizon + 1, -(-arms // 8)), dtype=np.uint8)
         self.no_masks = np.zeros((num_trials, 0), dtype=np.int8)
-        self.earned = np.zeros(shape)  # noiseless reward of each play
+        self.earned = zeros(shape)  # noiseless reward of each play
         self.spent = np.zeros(num_trials)  # of the budget of corruption
-        self.rate, self.cost_noise = np.zeros(shape), np.zeros(shape)
+        self.rate, self.cost_noise = zeros(shape), zeros(shape)
         self.paid = np.zeros(num_trials)  # for plays
         self.over = np.zeros(num_trials, dtype=bool)  # a play did not fit into the budget
-        self.actions = np.zeros((*shape, problem.decisions.arms.shape[1])[: 2 + problem.decisions.continuous])
+        self.actions = zeros((*shape, problem.decisions.arms.shape[1])[: 2 + problem.decisions.continuous])
         # K - 1 rounds without feedback come first: the slots of round t are the columns t..t + K - 1.
-        self.due_since = np.full((num_trials, lead + horizon), -1)
-        self.observed_since = np.zeros((num_trials, lead + horizon, 1 + costs))
+        self.due_since = np.full((num_trials, lead + horizon), -1, order="F")
+        self.observed_since = zeros((num_trials, lead + horizon, 1 + costs))
         stds = lead + horizon if problem.publishes_std else 0
-        self.std_since = np.zeros((num_trials, stds))  # of the noise on the rewards
+        self.std_since = zeros((num_trials, stds))  # of the noise on the rewards
         priced = 0 if problem.play_costs.is_free else lead + horizon
-        self.paid_since = np.zeros((num_trials, priced))  # observed cost of each play
+        self.paid_since = zeros((num_trials, priced))  # observed cost of each play
         points = len(problem.decisions.points)
         self.tables = np.zeros((num_trials, 1 + costs, points))  # of the current version
         self.shown = np.zeros(num_trials, dtype=np.int64)  # version held in `tables`
@@ -76,8 +78,8 @@ class Rounds:
         for i, trial in zip(rows, trials, strict=True):
             self.trials[i] = trial
             self.tables[i] = trial.means[0]
-            for name in DRAWN:
-                self._take(i, name, getattr(trial, name))
+        for name in DRAWN:
+            self._take(rows, name, [getattr(trial, name) for trial in trials])
         self.round[rows] = self.shown[rows] = 0
         self.spent[rows] = self.paid[rows] = 0.0
         self.over[rows] = False
@@ -115,12 +117,16 @@ class Rounds:
     def _fits(self, row: int, cost: float) -> bool:
         return self.paid.item(row) + cost <= self.problem.play_costs.budget
 
-    def _take(self, row: int, name: str, drawn: Any) -> None:
-        """Store a trial's draw of each round; that of a single trial is not copied."""
+    def _take(self, rows: Ints, name: str, drawn: list[Any]) -> None:
+        """Store the draws of trials, one a row; those of a single trial are not copied."""
         if self.is_single:
-            setattr(self, name, drawn[None])
+            setattr(self, name, drawn[0][None])
         else:
-            getattr(self, name)[row] = drawn
+            getattr(self, name)[self._all_or(rows)] = drawn
+
+    def _all_or(self, rows: Ints) -> slice | Ints:
+        """Return the rows, ascending, as a slice if they are all: indexing then makes no copy."""
+        return rows if len(rows) < len(self.round) else slice(None)
 
     def _show(self, row: int, version: int) -> None:
         self.shown[row] = version
@@ -141,12 +147,12 @@ class Rounds:
         each = np.stack([law.shape(unit) for law in self.laws], axis=1)
         return each if actions.ndim == 2 else each[0]
 
-    def _waits(self, rows: Any, t: Any, reward: Any) -> Any:
+    def _waits(self, now: Any, reward: Any) -> Any:
         """Return the waits of plays with these rewards, (n,), before the arms' slowdown."""
-        law, drawn = self.problem.delay, self.wait[rows, t]
+        law, drawn = self.problem.delay, self.wait[now]
         if not law.depends_on_rewards:
             return drawn
-        best, worst = self.optimum[rows, t], self.worst[rows, t]
+        best, worst = self.optimum[now], self.worst[now]
         extent = np.where(best > worst, best - worst, np.inf)  # a constant function has no shortfall
         return law.wait(drawn, np.clip((best - reward) / extent, 0.0, 1.0))
 

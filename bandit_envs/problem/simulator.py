@@ -17,10 +17,10 @@ class Simulator(Rounds):
 
     def play(self, rows: Ints, actions: Any) -> RoundOutcome:
         """Play one action in each of the given rows, (n,): arms, or actions in [-1, 1]^d."""
-        t = self.round[rows]
-        self._check_started(t.min(initial=0), t.max(initial=0), bool(self.over[rows].any()))
+        t, free = self.round[rows], self.problem.play_costs.is_free
+        self._check_started(t.min(initial=0), t.max(initial=0), not free and bool(self.over[rows].any()))
         self.check_available(rows, actions)
-        if self.problem.play_costs.is_free:
+        if free:
             return self._play(rows, actions, np.zeros(len(rows)))
         chosen = zip(rows.tolist(), self.context[rows, t].tolist(), actions, strict=True)
         cost = np.array([self._cost_of(*each) for each in chosen])
@@ -34,50 +34,52 @@ class Simulator(Rounds):
     def _play(self, rows: Ints, actions: Any, cost: Floats) -> RoundOutcome:
         """Play actions that the budget covers, at these costs, (n,)."""
         t = self.round[rows]
-        segment, context = self.segment[rows, t], self.context[rows, t]
-        means = self._means(rows, self.version[rows, t], context, actions)
-        self.actions[rows, t], self.earned[rows, t] = actions, means[:, 0]
+        following = t + 1
+        now, window = self._cells(rows, t)
+        means = self._means(rows, self.version[now], self.context[now], actions)
+        self.actions[now], self.earned[now] = actions, means[:, 0]
         noise_scale = self._noise_scale(actions)
-        self.observed[rows, t] = means + noise_scale * self.noise[rows, t]
+        observed = means + noise_scale * self.noise[now]
         if self.problem.noise.num_points:
-            point = self.problem.decisions.point_index(context, actions)
-            run = self.problem.noise.of_runs(self.noise[rows, t, 0], point)
-            self.observed[rows, t, 0] = means[:, 0] + run
-        self._store_std(rows, t, noise_scale[:, 0])
-        regret = self.optimum[rows, t] - means[:, 0]
-        corruption = self._corrupt(rows, t, regret)
-        delay = self._delay(self._waits(rows, t, self.observed[rows, t, 0]), actions)
-        self.due[rows, t] = np.where(delay < 0, -1, t + delay)
-        self.round[rows] = t + 1
+            point = self.problem.decisions.point_index(self.context[now], actions)
+            observed[:, 0] = means[:, 0] + self.problem.noise.of_runs(self.noise[now][:, 0], point)
+        optimum = self.optimum[now].copy()
+        regret = optimum - means[:, 0]
+        corruption = self._corrupt(rows, now, regret)
+        observed[:, 0] += corruption
+        self.observed[now] = observed
+        self._store_std(rows, now, noise_scale[:, 0])
+        delay = self._delay(self._waits(now, observed[:, 0]), actions)
+        self.due[now] = np.where(delay < 0, -1, t + delay)
+        self.round[rows] = following
         self.paid[rows] += cost
         if self.paid_since.size:
-            seen = self.problem.play_costs.seen(cost, self.cost_noise[rows, t])
-            self.paid_since[rows, t + self.problem.window] = seen
+            seen = self.problem.play_costs.seen(cost, self.cost_noise[now])
+            self.paid_since[:, self.problem.window :][now] = seen
 
-        column = t[:, None] + self.slots[::-1]  # of slots 0..K - 1
-        arrived = self.due_since[rows[:, None], column] == t[:, None]
-        values = np.where(arrived[:, :, None], self.observed_since[rows[:, None], column], 0.0)
+        arrived = self.due_since[window][:, ::-1] == t[:, None]
+        values = _only(arrived[:, :, None], self.observed_since[window][:, ::-1])
         outcome = RoundOutcome(
-            observation=self.views[self.context[rows, t + 1]],
+            observation=self.views[self.context[rows, following]],
             reward=values[:, :, 0].sum(axis=1),
-            finished=t + 1 >= self.problem.horizon,
+            finished=following >= self.problem.horizon,
             t=t,
             arrived=arrived,
             step=np.where(arrived, t[:, None] - self.slots, -1),
-            std=self._of_delivered(self.std_since, rows, column, arrived),
+            std=self._of_delivered(self.std_since, window, arrived),
             values=values,
             regret=regret,
             means=means,
-            optimum=self.optimum[rows, t],
+            optimum=optimum,
             delay=delay,
-            segment=segment,
+            segment=self.segment[now].copy(),
             corruption=corruption,
             available=self.masks(rows),
             played=np.ones(len(rows), dtype=bool),
             terminated=np.zeros(len(rows), dtype=bool),
             spent=cost,
-            paid=self._of_delivered(self.paid_since, rows, column, arrived),
-            rate=self.rate[rows, t],
+            paid=self._of_delivered(self.paid_since, window, arrived),
+            rate=self.rate[now].copy(),
         )
         return outcome.aggregated if self.problem.aggregated else outcome
 
@@ -87,6 +89,16 @@ class Simulator(Rounds):
         batched = {key: value[row : row + 1] for key, value in vars(self).items() if key in _BATCHED}
         single.__dict__.update(vars(self) | batched | {"is_single": False})
         return single
+
+    def _cells(self, rows: Ints, t: Ints) -> tuple[Any, Any]:
+        """Return the indices of the rounds of some rows, (n,) each, and of their K slots, the latest last.
+
+        They are slices where all trials are in the same round: these read a fifth as long as arrays.
+        """
+        if len(rows) < len(self.round) or (t != t[0]).any():
+            return (rows, t), (rows[:, None], t[:, None] + self.slots)
+        first = t.item(0)
+        return (slice(None), first), (slice(None), slice(first, first + len(self.slots)))
 
     def _delay(self, waits: Floats, actions: Any) -> Ints:
         """Return the delays of the plays in rounds, -1 if the feedback is never delivered, (n,)."""
@@ -99,24 +111,25 @@ class Simulator(Rounds):
         rounds = law.in_rounds(waits * slowdown)
         return np.where(rounds > self.problem.window, -1.0, rounds).astype(np.int64)
 
-    def _store_std(self, rows: Ints, t: Ints, noise_scale: Floats) -> None:
+    def _store_std(self, rows: Ints, now: Any, noise_scale: Floats) -> None:
         if self.std_since.size:
             stated = np.array([self._stated_std(i) for i in rows.tolist()])
-            self.std_since[rows, t + self.problem.window] = stated * noise_scale
+            self.std_since[:, self.problem.window :][now] = stated * noise_scale
 
-    def _of_delivered(self, since: Floats, rows: Ints, column: Ints, arrived: Bools) -> Floats:
+    def _of_delivered(self, since: Floats, window: Any, arrived: Bools) -> Floats:
         """Return the stored values of plays with delivered feedback, (n, K); (n, 0) if not published."""
         if not since.size:
-            return np.zeros((len(rows), 0))
-        return np.where(arrived, since[rows[:, None], column], 0.0)
+            return np.zeros((len(arrived), 0))
+        return _only(arrived, since[window][:, ::-1])
 
-    def _corrupt(self, rows: Ints, t: Ints, gap: Floats) -> Floats:
-        """Add to the rewards the attack that the remaining budget allows, (n,); return it."""
+    def _corrupt(self, rows: Ints, now: Any, gap: Floats) -> Floats:
+        """Return the attack on the rewards that the remaining budget allows, (n,)."""
         law = self.problem.corruption
-        wish = np.where(law.strikes(gap), self.attack[rows, t], 0.0)
+        if not law.budget:
+            return np.zeros(len(rows))
+        wish = np.where(law.strikes(gap), self.attack[now], 0.0)
         done = np.sign(wish) * np.minimum(np.abs(wish), law.budget - self.spent[rows])
         self.spent[rows] += np.abs(done)
-        self.observed[rows, t, 0] += done
         return done
 
     def _means(self, rows: Ints, version: Ints, context: Ints, actions: Any) -> Floats:
@@ -135,6 +148,13 @@ _BATCHED = (
     *("rate", "cost_noise", "paid", "over", "paid_since"),
     *("due_since", "observed_since", "tables", "shown"),
 )
+
+
+def _only(arrived: Bools, values: Floats) -> Floats:
+    """Return the values of delivered feedback, 0 elsewhere, ordered in memory so that sums do not depend on B."""
+    kept = np.zeros(values.shape)
+    np.copyto(kept, values, where=arrived)
+    return kept
 
 
 ROW = np.zeros(1, dtype=np.int64)
@@ -173,13 +193,13 @@ class SingleSimulator(Rounds):
         optimum = self.optimum.item(t)
         regret = optimum - means.item(0)
         corruption = self._corrupt(t, latest - 1, regret)
-        delay = self._delay(self._waits(0, t, self.observed_since[0, latest - 1, 0]), action)
+        delay = self._delay(self._waits((0, t), self.observed_since[0, latest - 1, 0]), action)
         self.due_since[0, latest - 1] = -1 if delay < 0 else t + delay
         self.round[0] = t + 1
         self.paid[0] += cost
 
         arrived = self.due_since[0, t:latest][::-1] == t
-        values = np.where(arrived[:, None], self.observed_since[0, t:latest][::-1], 0.0)
+        values = _only(arrived[:, None], self.observed_since[0, t:latest][::-1])
         outcome = RoundOutcome(
             observation=self.views[self.context.item(t + 1)].copy(),
             reward=values[:, 0].sum().item(),
@@ -218,14 +238,14 @@ class SingleSimulator(Rounds):
         if not self.std_since.size:
             return NONE
         self.std_since[0, latest - 1] = self._stated_std(0) * noise_scale.item(0)
-        return np.where(arrived, self.std_since[0, t:latest][::-1], 0.0)
+        return _only(arrived, self.std_since[0, t:latest][::-1])
 
     def _seen_costs(self, t: int, latest: int, arrived: Bools, cost: float) -> Floats:
         """Store the observed cost of the play; return those of delivered feedback, (K,)."""
         if not self.paid_since.size:
             return NONE
         self.paid_since[0, latest - 1] = self.problem.play_costs.seen(cost, self.cost_noise.item(t))
-        return np.where(arrived, self.paid_since[0, t:latest][::-1], 0.0)
+        return _only(arrived, self.paid_since[0, t:latest][::-1])
 
     def _corrupt(self, t: int, column: int, gap: float) -> float:
         """Add to the reward the attack that the remaining budget allows; return it."""
