@@ -151,7 +151,7 @@ _BATCHED = (
 
 
 def _only(arrived: Bools, values: Floats) -> Floats:
-    """Return the values of delivered feedback, 0 elsewhere, ordered in memory so that sums do not depend on B."""
+    """Return delivered values, 0 elsewhere, in an order of memory in which sums do not depend on B."""
     kept = np.zeros(values.shape)
     np.copyto(kept, values, where=arrived)
     return kept
@@ -202,7 +202,7 @@ class SingleSimulator(Rounds):
         values = _only(arrived[:, None], self.observed_since[0, t:latest][::-1])
         outcome = RoundOutcome(
             observation=self.views[self.context.item(t + 1)].copy(),
-            reward=values[:, 0].sum().item(),
+            reward=float(np.add.reduce(values[:, 0])),
             finished=t + 1 >= self.problem.horizon,
             t=t,
             arrived=arrived,
