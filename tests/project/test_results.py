@@ -191,6 +191,27 @@ def test_the_page_on_constraints_says_what_its_table_says():
     assert page.count(" † |") == sum(line.count(" † |") for line in lines) > 0
 
 
+def test_the_page_on_constraints_says_what_tuners_recommended():
+    _, *table = csv.reader((DOCS / RESULTS / "constrained_tuning.csv").open(newline="", encoding="utf-8"))
+    found = {(problem, agent): row for problem, agent, *row in table}
+    problems = dict.fromkeys(problem for problem, _ in found)
+    infeasible = {
+        agent: [int(found[problem, agent][0]) for problem in problems]
+        for agent in ("constrained-ei, learnt", "config", "dual, learnt", "dual")
+    }
+    page = read("constraints.md").replace("\n", " ")
+    assert not any(infeasible["constrained-ei, learnt"])
+    assert f"half of the runs or more on {sum(n >= 6 for n in infeasible['config'])} problems" in page
+    assert f"a third or more on {sum(n >= 4 for n in infeasible['dual'])}" in page
+    assert sum(n >= 4 for n in infeasible["dual, learnt"]) == 3
+    fixed, learnt = (
+        [found[problem, f"constrained-ei{how}"][1] for problem in ("two discs", "oven")]
+        for how in ("", ", learnt")
+    )
+    assert f"median regret is {fixed[0]} on the discs and {fixed[1]} in the oven" in page
+    assert f"the learnt one has {learnt[0]} and {learnt[1]}" in page
+
+
 def test_the_page_on_constraints_says_what_the_bench_of_safe_agents_says():
     script = loaded("papers/safe_bench.py")
     runs, page = script.read(DOCS / RESULTS / "safe.csv"), read("constraints.md").replace("\n", " ")
