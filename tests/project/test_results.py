@@ -192,7 +192,8 @@ def test_the_page_on_constraints_says_what_its_table_says():
 
 
 def test_the_page_on_constraints_says_what_tuners_recommended():
-    _, *table = csv.reader((DOCS / RESULTS / "constrained_tuning.csv").open(newline="", encoding="utf-8"))
+    with (DOCS / RESULTS / "constrained_tuning.csv").open(newline="", encoding="utf-8") as file:
+        _, *table = csv.reader(file)
     found = {(problem, agent): row for problem, agent, *row in table}
     problems = dict.fromkeys(problem for problem, _ in found)
     infeasible = {
