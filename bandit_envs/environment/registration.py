@@ -1,5 +1,9 @@
 """Register the ids; nothing heavy is imported until an environment is made."""
 
+import tomllib
+from importlib.resources import files
+from typing import Any
+
 import gymnasium as gym
 
 IDS = {
@@ -28,12 +32,19 @@ IDS = {
 
 
 def register() -> None:
-    """Register every id that is not registered yet."""
+    """Register every id that is not registered yet, and every real task as an id of its own."""
+    tasks = tomllib.loads(files("bandit_envs.problems").joinpath("tasks.toml").read_text(encoding="utf-8"))
     for env_id, problem in IDS.items():
-        if env_id not in gym.registry:
-            gym.register(
-                env_id,
-                entry_point="bandit_envs.environment.envs:BanditEnv",
-                vector_entry_point="bandit_envs.environment.vector:BanditVectorEnv",
-                kwargs={"problem": problem},
-            )
+        _register(env_id, problem=problem)
+    for task in tasks:
+        _register(f"GPBandit-Real/{task}-v1", problem="real", task=task)
+
+
+def _register(env_id: str, **kwargs: Any) -> None:
+    if env_id not in gym.registry:
+        gym.register(
+            env_id,
+            entry_point="bandit_envs.environment.envs:BanditEnv",
+            vector_entry_point="bandit_envs.environment.vector:BanditVectorEnv",
+            kwargs=kwargs,
+        )

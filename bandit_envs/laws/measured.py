@@ -67,6 +67,8 @@ class MeasuredTimes(DelayInTime):
     mean: float = 1.0
     times: Floats = field(default_factory=lambda: np.ones(1))
 
+    is_measured = True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         require(bool((self.times > 0).all()), "times", "positive", self.times)
@@ -97,6 +99,7 @@ class MeasuredCosts(PlayCosts):
     values: Floats = field(default_factory=lambda: np.ones(1))
 
     is_fixed = True
+    is_measured = True
 
     def __post_init__(self) -> None:
         require(bool((self.values > 0).all()), "values", "positive", self.values)

@@ -38,6 +38,7 @@ class PlayCosts(Checked, abc.ABC):
     logarithmic: ClassVar[bool] = False  # whether ln k, not k, is the Gaussian process
     is_free: ClassVar[bool] = False  # whether nothing is ever spent
     is_fixed: ClassVar[bool] = False  # whether every draw is the same function
+    is_measured: ClassVar[bool] = False  # whether it holds the costs of each arm, and so is never published
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -41,7 +41,7 @@ def published(problem: Composition) -> Setting:
         noise_profile=_noise_profile(problem),
         max_delay=problem.window,
         aggregated=problem.aggregated,
-        delay=problem.delay if publish else None,
+        delay=problem.delay if publish and not problem.delay.is_measured else None,
         num_constraints=len(problem.constraints),
         constraint_prior_std=_prior_stds(problem),
         constraint_noise_std=problem.constraint_noise.stated_std if publish else None,
@@ -52,7 +52,7 @@ def published(problem: Composition) -> Setting:
         volatile=problem.volatile,
         budget=problem.play_costs.budget if priced else None,
         cost_min=problem.play_costs.least if priced else None,
-        play_costs=problem.play_costs if priced and publish else None,
+        play_costs=problem.play_costs if priced and publish and not problem.play_costs.is_measured else None,
         **_reward_fields(problem, None),
     )
 

@@ -26,6 +26,7 @@ class Delay(Checked, abc.ABC):
     """
 
     depends_on_rewards = False  # whether waits depend on rewards
+    is_measured = False  # whether it holds what was measured with each arm, and so is never published
 
     _: KW_ONLY
     lost: float = probability(0.0)

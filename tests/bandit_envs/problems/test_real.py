@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 import gymnasium as gym
 import numpy as np
 import pytest
 
+from bandit_envs.data.files import sha256_of
 from bandit_envs.data.packages import find_wheel
 from bandit_envs.data.runs import load_runs, package_of
 from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes, Replicates
 from bandit_envs.problems.real import FAMILIES, FITTING, PLAYS, WORKERS, real, tasks
+
+FROZEN = {
+    "problems/tasks.toml": "928dd7462be8804b2bdb18de2d6e402d894403960ba5014ed2ad63a0ae9066cd",
+    "data/tables/digits.csv": "4b32cca25f5127ba8fa6692d6577f7fee8ce38cbd1a50593c522477b2e2d693e",
+}
 
 
 def needs(name):
@@ -53,6 +61,26 @@ def test_a_reward_is_one_of_the_runs_of_its_configuration(name):
             break
         own = runs.measured[task.reward][runs.first[action] : runs.first[action + 1]]
         assert np.isclose(own, reward).any()
+
+
+def test_every_task_is_an_id_of_its_own():
+    names = {spec.name for spec in gym.registry.values() if spec.namespace == "GPBandit-Real"}
+    assert names == set(tasks())
+    env = gym.make("GPBandit-Real/digits-repeat-v1", horizon=7)
+    assert env.unwrapped.problem.name == "real: digits-repeat"
+
+
+def test_no_measurement_of_an_arm_is_published():
+    setting = real(task="digits-everything", publish_model=True).setting()
+    assert setting.delay is None
+    assert setting.play_costs is None
+    assert setting.known_costs is None
+
+
+def test_the_suite_is_frozen():
+    """A task or run that changes is a new version of the suite: GPBandit-Real-v2."""
+    for path, digest in FROZEN.items():
+        assert sha256_of(files("bandit_envs").joinpath(path)) == digest, path
 
 
 def test_every_family_has_a_task_and_every_task_measures_something():
