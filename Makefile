@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-data test-long test-numerics lint format benchmark clean
+.PHONY: help demo quick test test-data test-long test-numerics lint format benchmark lite clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,14 @@ format: .venv/.installed-dev ## Format the code and mend what ruff can
 
 benchmark: .venv/.installed-dev ## Measure microseconds a step of every posterior
 	$(BIN)/python benchmarks/posterior_step.py
+
+lite: .venv/.installed-dev ## Build the tutorials and guides for the browser into build/lite/site (JupyterLite)
+	$(BIN)/python -m pip install --quiet --editable '.[lite]'
+	rm -rf build/lite
+	$(BIN)/python -m build --wheel --outdir build/lite/wheels
+	$(BIN)/python docs/notebooks.py build/lite/notebooks --browser
+	$(BIN)/jupyter lite build --lite-dir build/lite --contents build/lite/notebooks \
+		--piplite-wheels build/lite/wheels/*.whl --output-dir build/lite/site
 
 clean: ## Remove .venv, results and everything generated
 	rm -rf .venv build dist results .pytest_cache .ruff_cache .hypothesis

@@ -1,6 +1,6 @@
 """The tutorials and guides as Jupyter notebooks, of their text and their Python cells.
 
-python docs/notebooks.py FOLDER
+python docs/notebooks.py FOLDER [--browser]
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import nbformat
 from nbformat import v4
 
 FOLDERS = [Path(__file__).parent / name for name in ("tutorials", "guides")]
+BROWSER = '%pip install "gpbandits[eval]"'  # the wheel that JupyterLite serves
+NO_BROWSER = {"reinforcement", "stable_baselines3"}  # torch is not there
 INSTALL = (
     '%pip install "gpbandits[eval,rl]"  # works once the package is published; until then from a checkout'
 )
@@ -25,22 +27,24 @@ def guides() -> list[Path]:
     return [page for page in pages if "```python" in page.read_text(encoding="utf-8")]
 
 
-def notebook(guide: Path) -> nbformat.NotebookNode:
+def notebook(guide: Path, install: str = INSTALL) -> nbformat.NotebookNode:
     """A page as a notebook: text and code in turn, after a cell that installs, which a test skips."""
     made = jupytext.read(guide, fmt="md")
-    made.cells.insert(0, v4.new_code_cell(INSTALL, metadata={"tags": ["skip-execution"]}))
+    made.cells.insert(0, v4.new_code_cell(install, metadata={"tags": ["skip-execution"]}))
     made.metadata = nbformat.from_dict({"kernelspec": KERNEL})
     for number, cell in enumerate(made.cells):
         cell["id"] = f"cell-{number}"  # the same in every writing
     return made
 
 
-def write(folder: Path) -> None:
-    """Write every guide into a folder."""
+def write(folder: Path, browser: bool = False) -> None:
+    """Write every guide into a folder, or those that run in a browser."""
     folder.mkdir(parents=True, exist_ok=True)
     for guide in guides():
-        nbformat.write(notebook(guide), folder / f"{guide.stem}.ipynb")
+        if not (browser and guide.stem in NO_BROWSER):
+            made = notebook(guide, BROWSER if browser else INSTALL)
+            nbformat.write(made, folder / f"{guide.stem}.ipynb")
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    write(Path(sys.argv[1]), browser="--browser" in sys.argv)

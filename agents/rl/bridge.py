@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
+from bandit_envs.basics.browser import require_workers
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.actions import action_space
 from bandit_envs.problem.setting import Setting
@@ -38,6 +39,7 @@ class Rendezvous:
     """
 
     def __init__(self, work: Callable[[Ask], None], name: str = "rendezvous"):
+        require_workers("a learner of stable-baselines3", "play it outside the browser")
         self._questions: SimpleQueue[Any] = SimpleQueue()
         self._answers: SimpleQueue[Any] = SimpleQueue()
         arguments = (work, self._questions, self._answers)

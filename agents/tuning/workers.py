@@ -10,6 +10,7 @@ from functools import partial, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from bandit_envs.basics.arguments import is_count, require, require_choice
+from bandit_envs.basics.browser import require_workers
 
 from .history import TunerHistory
 from .plan import TunerPlan
@@ -97,6 +98,7 @@ class Threads:
     """Workers in threads of this process, for experiments that wait for a device. They cannot be stopped."""
 
     def __init__(self, workers: int):
+        require_workers('backend="threads"', "leave workers at 1")
         self._pool = ThreadPoolExecutor(workers)
 
     def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[RunReport]:
@@ -117,6 +119,7 @@ class Processes:
     """
 
     def __init__(self, workers: int):
+        require_workers(f"{workers=}", "leave workers at 1")
         from joblib.externals.loky import ProcessPoolExecutor
 
         self._make = partial(ProcessPoolExecutor, max_workers=1)

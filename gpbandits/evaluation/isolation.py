@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from agents.registry import AgentFactory
+from bandit_envs.basics.browser import require_workers
 from bandit_envs.basics.threads import chosen_threads, threads
 from bandit_envs.problem.setting import Setting
 
@@ -60,6 +61,7 @@ class Isolated:
     """An isolated agent forwards calls to the agent that it has made in another process."""
 
     def __init__(self, parcel: bytes, setting: Setting, num_trials: int | None):
+        require_workers("isolate=True", "leave it out")
         context = multiprocessing.get_context("spawn")  # a fork would inherit the memory
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, chosen_threads()), daemon=True)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from agents.registry import AgentFactory
 from bandit_envs.basics.arguments import from_extra
+from bandit_envs.basics.browser import require_workers
 from bandit_envs.basics.threads import chosen_threads, threads
 from bandit_envs.basics.types import Ints
 from bandit_envs.environment.info import OnRound, Round
@@ -58,6 +59,7 @@ def play_in_processes(
 
     An environment or an agent that cannot be pickled is a ValueError.
     """
+    require_workers(f"{workers=}", "leave workers at 1")
     with from_extra("eval", "workers"):
         from joblib import Parallel, delayed
 
