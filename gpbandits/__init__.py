@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from agents.protocol import Agent
     from agents.tuning import Categorical, Integer, Linear, Log, Tuner
     from bandit_envs.basics.threads import threads
-    from gpbandits.evaluation import AgentCheckError, Record, Result, check_agent, evaluate, trial_seeds
+    from gpbandits.evaluation import (
+        AgentCheckError,
+        Record,
+        Result,
+        Results,
+        check_agent,
+        evaluate,
+        trial_seeds,
+    )
     from gpbandits.report.film import watch
 
 __all__ = [
@@ -24,6 +32,7 @@ __all__ = [
     "Log",
     "Record",
     "Result",
+    "Results",
     "Tuner",
     "check_agent",
     "evaluate",
@@ -37,7 +46,7 @@ _HOMES = {
     "agents.tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],
     "bandit_envs.basics.threads": ["threads"],
     "gpbandits.evaluation": [
-        *("AgentCheckError", "Record", "Result"),
+        *("AgentCheckError", "Record", "Result", "Results"),
         *("check_agent", "evaluate", "trial_seeds"),
     ],
     "gpbandits.report.film": ["watch"],

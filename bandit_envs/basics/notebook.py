@@ -1,6 +1,6 @@
 """Render objects in notebooks as small tables of escaped text, without colours, for light and dark themes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from html import escape
 from typing import Any
@@ -13,11 +13,22 @@ LEFT = ' style="text-align:left"'  # notebooks align cells right
 
 
 def html_table(
-    title: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()
+    title: str,
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    notes: Iterable[str] = (),
+    bold: Collection[tuple[int, int]] = frozenset(),
 ) -> str:
-    """Return cells of text as an HTML table with its title above and its notes below."""
+    """Return cells of text as an HTML table with its title above and its notes below.
+
+    Args:
+        title, header, rows, notes: texts.
+        bold: row and column of the cells in bold.
+    """
     head = f"<thead><tr>{_cells('th', header)}</tr></thead>" if header else ""
-    body = "".join(f"<tr>{_cells('td', row)}</tr>" for row in rows)
+    body = "".join(
+        f"<tr>{_cells('td', row, [j for at, j in bold if at == i])}</tr>" for i, row in enumerate(rows)
+    )
     below = "".join(f"<div><small>{escape(note)}</small></div>" for note in notes)
     return f"<div><strong>{escape(title)}</strong><table>{head}<tbody>{body}</tbody></table>{below}</div>"
 
@@ -43,5 +54,8 @@ def _of_fields(value: Any) -> str:
     return f"{type(value).__name__}({', '.join(f'{name}={brief(getattr(value, name))}' for name in shown)})"
 
 
-def _cells(tag: str, texts: Sequence[str]) -> str:
-    return "".join(f"<{tag}{LEFT}>{escape(text)}</{tag}>" for text in texts)
+def _cells(tag: str, texts: Sequence[str], bold: Collection[int] = ()) -> str:
+    inner = (
+        f"<strong>{escape(text)}</strong>" if j in bold else escape(text) for j, text in enumerate(texts)
+    )
+    return "".join(f"<{tag}{LEFT}>{text}</{tag}>" for text in inner)

@@ -5,6 +5,7 @@ from gpbandits.evaluation.detection import Detection, match_alarms
 from gpbandits.evaluation.loop import evaluate, trial_seeds
 from gpbandits.evaluation.result import Record, Result
 from gpbandits.evaluation.risk import Mixture, best_mixture, risk_averse_regret, robust_regret
+from gpbandits.evaluation.several import Results
 
 __all__ = [
     "AgentCheckError",
@@ -12,6 +13,7 @@ __all__ = [
     "Mixture",
     "Record",
     "Result",
+    "Results",
     "best_mixture",
     "check_agent",
     "evaluate",

@@ -1,7 +1,7 @@
 """A comparison holds the records of agents on the same trials, with labels, rounds and parts of them."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Self
 
@@ -105,6 +105,12 @@ class SharedTrials:
     def marked(self, label: str) -> str:
         """Return the label with its `MARKS`, as tables and figures print it."""
         return label + signs(self, label)
+
+    def marked_as(self, results: Iterable["SharedTrials"]) -> Self:
+        """Return the result with every mark that one of its agents has in any of some results."""
+        results = list(results)
+        given = {name: frozenset().union(*(getattr(each, name) for each in results)) for name in _SETS}
+        return dataclasses.replace(self, **{name: given[name] & self.records.keys() for name in given})
 
     def comparable(self, label: str) -> bool:
         """Return True if others may be compared with the agent: it is neither privileged nor pretrained."""

@@ -1,9 +1,10 @@
 """Tables of texts as Markdown, LaTeX and lines of CSV."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 MISSING = "-"
+Places = Collection[tuple[int, int]]  # row and column
 
 _ESCAPES = str.maketrans(
     {char: rf"\{char}" for char in "&%$#_{}"}
@@ -30,16 +31,33 @@ _ESCAPES = str.maketrans(
 FORMULAE = ("=", "+", "-", "@", "\t", "\r")  # first characters of a spreadsheet's formulae
 
 
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str]) -> str:
+def markdown(
+    header: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str], bold: Places = frozenset()
+) -> str:
     """Return a Markdown table with its notes below."""
     rule = ["---", *["---:"] * (len(header) - 1)]
+    body = emphasised(rows, bold, "**{}**")
     lines = [
-        f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in (header, rule, *rows)
+        f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in (header, rule, *body)
     ]
     return "\n".join([*lines, "", " ".join(notes)])
 
 
-def latex(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str]) -> str:
+def emphasised(rows: Iterable[Sequence[str]], bold: Places, form: str) -> list[list[str]]:
+    """Return cells of text, those in bold in a form such as "**{}**"."""
+    return [
+        [form.format(cell) if (i, j) in bold else cell for j, cell in enumerate(row)]
+        for i, row in enumerate(rows)
+    ]
+
+
+def latex(
+    title: str,
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    notes: Iterable[str],
+    bold: Places = frozenset(),
+) -> str:
     """Return a LaTeX table with booktabs rules and the notes as caption, shrunk to the line width."""
     return "\n".join(
         [
@@ -50,9 +68,9 @@ def latex(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], note
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
             r"\toprule",
-            _row(header),
+            _row(map(_escaped, header)),
             r"\midrule",
-            *map(_row, rows),
+            *map(_row, emphasised([[*map(_escaped, row)] for row in rows], bold, r"\textbf{{{}}}")),
             r"\bottomrule",
             r"\end{tabular}}",
             r"\end{table}",
@@ -75,5 +93,5 @@ def _escaped(cell: str) -> str:
 
 def _row(cells: Iterable[str]) -> str:
     r"""Return a line of a tabular; {} protects a leading bracket, which \\ would take as its argument."""
-    line = " & ".join(map(_escaped, cells))
+    line = " & ".join(cells)
     return f"{'{}' * line.startswith(('[', '*'))}{line} " + r"\\"

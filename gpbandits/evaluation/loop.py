@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -20,16 +20,45 @@ from gpbandits.evaluation.parts import TrialsPart, play_here, play_in_processes
 from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.progress import Progress, reporting
 from gpbandits.evaluation.result import Result
+from gpbandits.evaluation.several import Results
 from gpbandits.evaluation.thinning import check_rounds
 
 Checkpoints = Callable[[int], Ints] | Sequence[int] | Ints  # rounds, or a function from the horizon to rounds
 SECRET = 128  # bits of the entropy of a run whose agents are isolated
 
 
+Agents = Mapping[str, AgentSpec] | Sequence[str]
+Place = EnvLike | tuple[str, Mapping[str, Any]]  # an environment, or an id with its keyword arguments
+
+
+class Options(TypedDict, total=False):
+    """Keyword arguments of `evaluate`, which describes them."""
+
+    trials: int
+    seed: int
+    env_kwargs: Mapping[str, Any] | None
+    first_trial: int
+    label: str | None
+    progress: Progress | bool | None
+    isolate: bool
+    entropy: int | None
+    workers: int
+    checkpoints: Checkpoints | None
+    callback: OnRound | None
+
+
+@overload
+def evaluate(environment: EnvLike | Stage, agents: Agents, **options: Unpack[Options]) -> Result: ...
+
+
+@overload
+def evaluate(environment: Mapping[str, Place], agents: Agents, **options: Unpack[Options]) -> Results: ...
+
+
 @one_thread()
 def evaluate(
-    environment: EnvLike | Stage,
-    agents: Mapping[str, AgentSpec] | Sequence[str],
+    environment: EnvLike | Stage | Mapping[str, Place],
+    agents: Agents,
     *,
     trials: int = 30,
     seed: int = 0,
@@ -42,7 +71,7 @@ def evaluate(
     workers: int = 1,
     checkpoints: Checkpoints | None = None,
     callback: OnRound | None = None,
-) -> Result:
+) -> Result | Results:
     """Run every agent on the same trials: the same functions, noise, delays and contexts.
 
     Trial i is drawn from `SeedSequence([seed, i])`, with one child for the environment and one for all
@@ -52,12 +81,13 @@ def evaluate(
 
     Args:
         environment: a registered id, a `Problem`, a callable that makes an environment, or a `Stage` made
-            from one of these.
+            from one of these; or several, label -> any of these but a `Stage`, or a pair of an id and its
+            keyword arguments. Of several a `Results` is returned, with a table of environments and agents.
         agents: label -> agent: a name, "package.module:Class" or setting -> agent (such as a class), or a
             pair of any of these and its options; or a list of names.
         trials: number of trials.
         seed: seed of the evaluation, an integer >= 0.
-        env_kwargs: keyword arguments of the environment.
+        env_kwargs: keyword arguments of the environment, or of each of several beside its own.
         first_trial: index of the first trial, to compute a part of a larger evaluation.
         label: name of the environment in tables; by default its id.
         progress: True for a bar of finished trials, on a terminal or in a notebook; or a function that is
@@ -78,6 +108,20 @@ def evaluate(
             and violation of the batch of trials, which the agent does not observe. Its time is not counted
             as the agent's, its errors are raised; it needs `workers=1`.
     """
+    if isinstance(environment, Mapping):
+        require(label is None, "label", "left out of several environments, which have theirs", label)
+        options: Options = {
+            "trials": trials,
+            "seed": seed,
+            "first_trial": first_trial,
+            "progress": progress,
+            "isolate": isolate,
+            "entropy": entropy,
+            "workers": workers,
+            "checkpoints": checkpoints,
+            "callback": callback,
+        }
+        return _on_each(_stages(environment, env_kwargs or {}), agents, options)
     require(is_count(trials), "trials", "a positive integer", trials)
     require_seed("seed", seed)
     require_seed("first_trial", first_trial)
@@ -126,6 +170,25 @@ def evaluate(
         unfit=frozenset(name for name, each in factories.items() if each.lacking(demanded(stage.setting))),
         long_term=stage.problem is not None and stage.problem.long_term,
     )
+
+
+def _on_each(stages: Mapping[str, Stage], agents: Agents, options: Options) -> Results:
+    results = {}
+    for label, stage in stages.items():
+        options["label"] = label
+        results[label] = evaluate(stage, agents, **options)
+    return Results(results)
+
+
+def _stages(places: Mapping[str, Place], shared: Mapping[str, Any]) -> dict[str, Stage]:
+    """Make all environments, so that an error in one of them comes before any is played."""
+    require(len(places) > 0, "environment", "at least one", places)
+    stages = {}
+    for label, place in places.items():
+        require(is_text(label), "label of an environment", "text", label)
+        one, own = place if isinstance(place, tuple) else (place, {})
+        stages[label] = Stage(one, {**shared, **own})
+    return stages
 
 
 def trial_seeds(seed: int, trial: int, entropy: int | None = None) -> tuple[int, int]:

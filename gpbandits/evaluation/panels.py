@@ -18,6 +18,7 @@ from gpbandits.evaluation.overlay import Overlay
 WIDTH, MORE = 7.2, 4.6  # inches of the first panel with its legend, and of each further one
 HEIGHT = 3.6  # inches at least
 LINE = 0.24  # inches of a legend
+ACROSS = 3  # panels in a row at most
 PRINT = {"column": 3.3, "page": 6.9}  # inches of a column and of a page of two of them
 PRINT_HEIGHT = 2.3  # inches of its axes
 HANDLE, LETTER = 0.62, 0.05  # inches of a legend's line beside its label, and of a letter of that
@@ -34,14 +35,14 @@ class Panels(NamedTuple):
 
     @staticmethod
     def new(count: int, lines: int, size: Size = None) -> "Panels":
-        """Make panels in a row, high enough for a legend of so many lines unless a size is given."""
+        """Make panels in rows of `ACROSS`, high enough for a legend of so many lines if no size is given."""
         if isinstance(size, str):
             return _printed(count, size)
         if size is not None:
             require_size(size)
-        natural = (WIDTH + MORE * (count - 1), max(HEIGHT, LINE * (lines + SPARE)))
-        figure = ShownFigure.of_size(*(natural if size is None else size))
-        return Panels(figure, list(figure.subplots(1, count, squeeze=False)[0]))
+        rows, across = -(-count // ACROSS), min(count, ACROSS)
+        natural = (WIDTH + MORE * (across - 1), max(rows * HEIGHT, LINE * (lines + SPARE)))
+        return _divided(ShownFigure.of_size(*(natural if size is None else size)), count, rows)
 
     @staticmethod
     def given(ax: Any, count: int) -> "Panels":
@@ -74,14 +75,21 @@ class Panels(NamedTuple):
         self.figure.set_figheight(self.figure.get_figheight() + sum(legends))
 
 
+def _divided(figure: Figure, count: int, rows: int) -> Panels:
+    """Divide a figure into so many panels in rows, the last of which may be shorter."""
+    axes = list(figure.subplots(rows, -(-count // rows), squeeze=False).flat)
+    for spare in axes[count:]:
+        spare.remove()
+    return Panels(figure, axes[:count])
+
+
 def _printed(count: int, size: str) -> Panels:
     """Make panels in the width of print, with the legend beneath; in a column they are stacked."""
     require(size in PRINT, "size", '"column", "page" or a positive width and height in inches', size)
-    rows = count if size == "column" else 1
+    rows = count if size == "column" else -(-count // ACROSS)
     figure = ShownFigure.of_size(PRINT[size], rows * PRINT_HEIGHT)
     figure.printed = True
-    panels = figure.subplots(rows, count // rows, squeeze=False)
-    return Panels(figure, list(panels.flat))
+    return _divided(figure, count, rows)
 
 
 def tidy(axes: Axes) -> None:

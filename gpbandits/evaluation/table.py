@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +16,7 @@ from bandit_envs.basics.notebook import html_table
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.detection import Detection
-from gpbandits.evaluation.formats import MISSING, inert, latex, markdown
+from gpbandits.evaluation.formats import MISSING, emphasised, inert, latex, markdown
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.measures import Measure
 from gpbandits.evaluation.metrics import headed
@@ -96,12 +96,16 @@ def summarise(result: Curves, baseline: str | None = None) -> list[TableSummary]
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table of text cells prints as aligned columns, and as a rich table on a rich console."""
+    """A table of text cells prints as aligned columns, and as a rich table on a rich console.
+
+    Cells in bold are given by row and column; as text they are followed by an asterisk.
+    """
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
+    bold: frozenset[tuple[int, int]] = frozenset()
 
     @staticmethod
     def of(result: Curves, summaries: list[TableSummary]) -> Table:
@@ -129,13 +133,14 @@ class Table:
         return Table(result.environment, header, rows, _notes(result, baseline))
 
     def __str__(self) -> str:
-        widths = [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
-        lines = [_line(cells, widths) for cells in (self.header, *self.rows)]
+        rows = emphasised(self.rows, self.bold, "{}*")
+        widths = [max(map(len, column)) for column in zip(self.header, *rows, strict=True)]
+        lines = [_line(cells, widths) for cells in (self.header, *rows)]
         rule = "─" * len(lines[0])
         return "\n".join([self.title, rule, lines[0], rule, *lines[1:], rule, *self.notes])
 
     def _repr_html_(self) -> str:
-        return html_table(self.title, self.header, self.rows, self.notes)
+        return html_table(self.title, self.header, self.rows, self.notes, self.bold)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the cells as texts in a pandas DataFrame; numbers of trials are in `Result.to_frame`."""
@@ -152,11 +157,11 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return a Markdown table with the notes below."""
-        return markdown(self.header, self.rows, self.notes)
+        return markdown(self.header, self.rows, self.notes, self.bold)
 
     def to_latex(self) -> str:
         """Return a LaTeX table with the rules of booktabs and the notes as caption."""
-        return latex(self.title, self.header, self.rows, self.notes)
+        return latex(self.title, self.header, self.rows, self.notes, self.bold)
 
     def _columns(self, width: int) -> list[int]:
         """Return the indices of the columns that fit a console of this width."""
@@ -203,8 +208,10 @@ class Table:
             side: Any = "right" if i else "left"
             table.add_column(Text(self.header[i]), justify=side, overflow="fold", width=widths.get(i))
         for rank, row in enumerate(self.rows):
-            cells = (Text(row[i].replace(" [", interval_start)) for i in shown)
-            table.add_row(*cells, style=None if rank else "bold")
+            places = {(rank, i) for i in shown} if not self.bold and not rank else self.bold
+            styles = ("bold" if (rank, i) in places else "" for i in shown)
+            cells = (row[i].replace(" [", interval_start) for i in shown)
+            table.add_row(*map(Text, cells, styles))
         yield Text(self.title, style="bold")
         yield table
         yield from (Text(note, style="dim") for note in self.notes)
@@ -300,7 +307,7 @@ def interval_text(interval: Interval | None, signed: bool = False) -> str:
     return f"{estimate} [{low}, {high}]" if low != MISSING else estimate
 
 
-def _line(cells: tuple[str, ...], widths: list[int]) -> str:
+def _line(cells: Sequence[str], widths: list[int]) -> str:
     first, *others = cells
     padded = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
     return "  ".join([first.ljust(widths[0]), *padded])

@@ -22,6 +22,7 @@ class Grid:
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...]  # n, and the methods of intervals and p-values
+    bold: frozenset[tuple[int, int]] = frozenset()  # row and column
 
     def texts(self) -> list[list[str]]:
         """Return the cells as text."""
@@ -45,11 +46,11 @@ class Grid:
 
     def markdown(self) -> str:
         """Return a Markdown table with its notes below."""
-        return markdown(self.header, self.texts(), self.notes)
+        return markdown(self.header, self.texts(), self.notes, self.bold)
 
     def latex(self) -> str:
         """Return a LaTeX table with booktabs rules and the notes as caption, shrunk to the line width."""
-        return latex(self.title, self.header, self.texts(), self.notes)
+        return latex(self.title, self.header, self.texts(), self.notes, self.bold)
 
 
 def text(cell: Cell) -> str:

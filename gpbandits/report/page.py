@@ -20,7 +20,16 @@ from gpbandits.report.across import EnvironmentsSection, View, across, reference
 from gpbandits.report.chart import style_of
 from gpbandits.report.grid import Grid
 from gpbandits.report.holdings import Holdings
-from gpbandits.report.tables import absence, comparison, growth, safety, spending, summary, timing
+from gpbandits.report.tables import (
+    absence,
+    all_environments,
+    comparison,
+    growth,
+    safety,
+    spending,
+    summary,
+    timing,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,6 +87,7 @@ class Report:
     source: str  # text of the study's file
     folder: Path  # shown in the command that runs the study again
     sections: list[Section]
+    overview: Grid | None  # of all environments; None if there is one
     across: list[EnvironmentsSection]
     missing: Grid | None  # trials; None if nothing is missing
     holdings: Holdings
@@ -101,12 +111,15 @@ class Report:
         ]
         reference = reference_of(study)
         together = across([result for _, result in found], numbers, reference) if reference else []
+        overall = all_environments([result for _, result in found]) if len(found) > 1 else None
         missing = None if all(count.complete for count in counts) else absence(counts)
-        return Report(study, source, folder, sections, together, missing, holdings)
+        return Report(study, source, folder, sections, overall, together, missing, holdings)
 
     @property
     def tables(self) -> Iterator[tuple[str, Grid]]:
         """Yield every table with the stem of its files."""
+        if self.overview:
+            yield self.overview.name, self.overview
         for section in (*self.across, *self.sections):
             yield from ((f"{section.name}-{table.name}", table) for table in section.tables)
 

@@ -1,6 +1,6 @@
 """The tables of a report give summaries, comparisons, growth of regret, safety, budgets and time."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.metrics import headed
 from gpbandits.evaluation.result import Metric, Result
+from gpbandits.evaluation.several import TITLE, overview
 from gpbandits.evaluation.statistics import (
     ENOUGH,
     FEW,
@@ -80,6 +81,12 @@ def summary(result: Result) -> Grid:
     violation = [_VIOLATION.format(order_of(result))] * constrained
     notes = _notes(result, _SUMMARY, *violation, *skew_notes(final, result.baseline))
     return Grid("summary", f"{result.environment}: summary", header, rows, notes)
+
+
+def all_environments(results: Sequence[Result]) -> Grid:
+    """Return the table of mean regret, and violation, of each agent on each environment, the best in bold."""
+    found = overview(results)
+    return Grid("environments", TITLE, found.header, found.rows, found.notes, found.bold)
 
 
 def comparison(result: Result, metric: Metric | None = None) -> Grid:

@@ -264,6 +264,10 @@ def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(f
     assert against.estimate == pytest.approx(np.mean(wins))
     write_report(folder, figures=False)
     assert (folder / "tables" / "across-overall.csv").exists()
+    assert (folder / "tables" / "environments.csv").exists()
+    assert report.overview is not None
+    assert [row[0] for row in report.overview.rows] == [result.environment for result in losses]
+    assert report.html().count('<td class="best">') == len(report.overview.bold)
     alone = Report.of(
         Holdings(*planned(folder, STUDY.replace('[[agents]]\nname = "random"\n', ""))), STUDY, folder
     )

@@ -1,0 +1,215 @@
+"""Results of the same agents on several environments: a table with the best in bold, panels and a frame."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from bandit_envs.basics.arguments import from_extra, require
+from bandit_envs.basics.types import Floats
+from gpbandits.evaluation.curves import Legend, Metric, Scale
+from gpbandits.evaluation.marks import footnotes, marks_of
+from gpbandits.evaluation.metrics import metric_named
+from gpbandits.evaluation.result import Result
+from gpbandits.evaluation.statistics import (
+    ENOUGH,
+    FEW,
+    RESAMPLES,
+    Interval,
+    bootstrap_interval,
+    significant_signs,
+)
+from gpbandits.evaluation.table import Table, interval_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+TITLE = "All environments"
+BUDGETED = ", of budget regret where plays have a cost,"
+Finals = dict[str, Floats]  # (B,) an agent
+_BEST = (
+    "In bold (*): the least mean of a line, and all that do not differ significantly from it (sign flips on "
+    "the same trials, Holm's correction for all lines of regret at error 5 %, and for all of violation); "
+    "privileged and pretrained agents are left out."
+)
+_KEPT = (
+    "Under constraints violation comes first: regret is in bold among the agents that are in bold in the "
+    "line of violation."
+)
+
+
+class Results(Mapping[str, Result]):
+    """Results hold one `Result` an environment, by label, of the same agents.
+
+    Example:
+        >>> few = {"num_arms": 20, "horizon": 30}
+        >>> places = {"GP": ("GPBandit-GP-v0", few), "RKHS": ("GPBandit-RKHS-v0", few)}
+        >>> results = evaluate(places, ["gp-ucb", "random"], trials=2)
+        >>> print(results.table())
+        >>> regret = results["RKHS"].regret["gp-ucb"]
+    """
+
+    def __init__(self, results: Mapping[str, Result]):
+        self._results = dict(results)
+
+    def __getitem__(self, label: str) -> Result:
+        return self._results[label]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self.values()))
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+    def table(self) -> Table:
+        """Return mean regret at the horizon, a line an environment and a column an agent, the best in bold.
+
+        Environments with constraints have a line of violation before that of regret.
+        """
+        found = overview(list(self.values()))
+        rows = tuple(tuple(map(_text, row)) for row in found.rows)
+        return Table(TITLE, found.header, rows, found.notes, found.bold)
+
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        scale: Scale | None = None,
+        metric: Metric | None = None,
+        *,
+        agents: Sequence[str] | None = None,
+        size: str | tuple[float, float] | None = None,
+        legend: Legend = "outside",
+    ) -> Figure:
+        """Draw a panel an environment, with one legend; see `Result.plot`.
+
+        Args:
+            path: path of a .png, .pdf or .svg file to write; by default no file.
+            scale, metric, agents, size, legend: see `Result.plot`.
+        """
+        with from_extra("eval", "figures"):
+            from gpbandits.evaluation.plots import save_figure
+
+        require(not isinstance(agents, str), "agents", "a list of labels", agents)
+        chosen = {label: each if agents is None else each.select(agents) for label, each in self.items()}
+        figure = _figure(chosen, scale, metric, agents, size, legend)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with one row an environment, agent, trial and recorded round."""
+        with from_extra("eval", "data frames"):
+            import pandas as pd
+
+        return pd.concat([each.to_frame() for each in self.values()], ignore_index=True)
+
+    def to_csv(self) -> str:
+        """Return the cells of the table as comma-separated values."""
+        return self.table().to_csv()
+
+    def to_markdown(self) -> str:
+        """Return the table in Markdown, with its notes below."""
+        return self.table().to_markdown()
+
+    def to_latex(self) -> str:
+        """Return the table in LaTeX, with the rules of booktabs and the notes as caption."""
+        return self.table().to_latex()
+
+
+class Overview(NamedTuple):
+    """An overview holds the cells of a table of environments and agents, and which of them are the best."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str | Interval | None, ...], ...]
+    bold: frozenset[tuple[int, int]]  # row and column
+    notes: tuple[str, ...]
+
+
+def overview(results: Sequence[Result]) -> Overview:
+    """Return the table of some environments, with a line of violation where there are constraints."""
+    kept = {i: _finals(each, each.asked) for i, each in enumerate(results) if each.asked}
+    among = _best([(values, _comparable(results[i])) for i, values in kept.items()])
+    least = dict(zip(kept, among, strict=True))
+    regret = [_finals(each, each.main_metric) for each in results]
+    best = _best([(regret[i], least.get(i, _comparable(each))) for i, each in enumerate(results)])
+    lines: list[tuple[str, Finals, Collection[str]]] = []
+    for i, each in enumerate(results):
+        if each.asked:
+            lines.append((f"{each.environment}: {metric_named(each.asked).text}", kept[i], least[i]))
+        lines.append((each.environment + (": regret" if each.asked else ""), regret[i], best[i]))
+    labels = list(dict.fromkeys(label for each in results for label in each.agents))
+    rows = tuple(
+        (title, *(bootstrap_interval(values[x]) if x in values else None for x in labels))
+        for title, values, _ in lines
+    )
+    bold = {(i, 1 + labels.index(x)) for i, (*_, own) in enumerate(lines) for x in own if len(labels) > 1}
+    marked = (label + "".join(mark.sign for mark in marks_of(results, label)) for label in labels)
+    return Overview(("environment", *marked), rows, frozenset(bold), _notes(results))
+
+
+def _finals(result: Result, metric: Metric) -> Finals:
+    return {label: curve[:, -1] for label, curve in result.curves(metric).items()}
+
+
+def _comparable(result: Result) -> list[str]:
+    return [label for label in result.agents if result.comparable(label)] or result.agents
+
+
+def _best(lines: Sequence[tuple[Finals, Collection[str]]]) -> list[set[str]]:
+    """Return the least of some agents in each line, and what does not differ from it; all tested together."""
+    least = [min(among, key=lambda x: float(values[x].mean())) for values, among in lines]
+    tests = [(i, label) for i, (_, among) in enumerate(lines) for label in among if label != least[i]]
+    differ = significant_signs([(lines[i][0][label], lines[i][0][least[i]]) for i, label in tests])
+    best = [{label} for label in least]
+    for (i, label), sign in zip(tests, differ, strict=True):
+        if sign == 0:
+            best[i].add(label)
+    return best
+
+
+def _notes(results: Sequence[Result]) -> tuple[str, ...]:
+    trials = sorted({each.num_trials for each in results})
+    several = " to ".join(map(str, trials[:: max(len(trials) - 1, 1)]))
+    kinds = "cumulative regret at the horizon" + BUDGETED * any(each.spent for each in results)
+    interval = f"with 95 % BCa bootstrap intervals ({RESAMPLES} resamples)"
+    notes = {
+        f"Means of {kinds} over {several} trials, {interval}.": True,
+        _BEST: any(len(each.agents) > 1 for each in results),
+        _KEPT: any(each.asked for each in results),
+        FEW: 1 < trials[0] < ENOUGH,
+    }
+    return (*(note for note, applies in notes.items() if applies), *footnotes(*results))
+
+
+def _text(cell: str | Interval | None) -> str:
+    return cell if isinstance(cell, str) else interval_text(cell)
+
+
+def _figure(
+    results: Mapping[str, Result],
+    scale: Scale | None,
+    metric: Metric | None,
+    order: Sequence[str] | None,
+    size: str | tuple[float, float] | None,
+    legend: Legend,
+) -> Figure:
+    """Return a panel an environment; the legend of all is drawn at the last."""
+    from gpbandits.evaluation.panels import Panels
+    from gpbandits.evaluation.plots import regret_figure
+
+    longest = max(results.values(), key=lambda each: len(each.agents))
+    panels = Panels.new(len(results), len(longest.agents), size)
+    *_, last = results
+    for axes, (label, result) in zip(panels.axes, results.items(), strict=True):
+        own: Legend = False if legend == "outside" and label != last else legend
+        shown = result.marked_as(results.values())  # since one legend serves all
+        regret_figure(shown, scale, metric, ax=axes, title=label, legend=own, order=order)
+    return panels.figure

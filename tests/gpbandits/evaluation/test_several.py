@@ -1,0 +1,155 @@
+"""Several environments in one call: results as in single calls, the best in bold, panels, frames, reports."""
+
+import csv
+import dataclasses
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+from synthetic import record, result
+
+from bandit_envs.problems import build
+from gpbandits import Results, evaluate
+from gpbandits.evaluation.statistics import bootstrap_interval, significant_signs
+from gpbandits.evaluation.table import interval_text
+from gpbandits.report.tables import all_environments
+
+FEW = {"num_arms": 10, "horizon": 8}
+PLACES = {
+    "id": "GPBandit-GP-v0",
+    "pair": ("GPBandit-Constrained-v0", {"num_arms": 12}),
+}
+
+
+BOTH = ["gp-ucb", "random"]
+
+
+def test_each_result_is_that_of_a_call_of_its_own():
+    together = evaluate(PLACES, BOTH, trials=2, env_kwargs=FEW)
+    assert isinstance(together, Results)
+    keywords = {"id": FEW, "pair": FEW | {"num_arms": 12}}
+    assert list(together) == list(keywords)
+    for label, own in keywords.items():
+        env_id = "GPBandit-GP-v0" if label == "id" else "GPBandit-Constrained-v0"
+        single = evaluate(env_id, BOTH, trials=2, env_kwargs=own)
+        assert together[label].environment == label
+        for name in BOTH:
+            np.testing.assert_array_equal(together[label].regret[name], single.regret[name])
+
+
+def test_a_problem_has_its_keywords_already():
+    problem = build("rkhs", FEW)
+    together, single = (
+        evaluate({"it": problem}, ["random"], trials=2),
+        evaluate(problem, ["random"], trials=2),
+    )
+    np.testing.assert_array_equal(together["it"].regret["random"], single.regret["random"])
+
+
+@pytest.mark.parametrize(
+    ("places", "options", "message"),
+    [
+        ({}, {}, "environment must be at least one"),
+        ({1: "GPBandit-GP-v0"}, {}, "label of an environment must be text, got 1"),
+        ({"a": "GPBandit-GP-v0"}, {"label": "b"}, "label must be left out of several environments"),
+        ({"a": ("GPBandit-GP-v0", {"horizons": 3})}, {}, "unknown keyword 'horizons'"),
+    ],
+)
+def test_bad_input_gets_one_clear_error(places, options, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(places, ["random"], **options)
+
+
+def test_an_error_of_the_last_environment_comes_before_any_is_played():
+    played = []
+    with pytest.raises(ValueError, match="horizons"):
+        evaluate(
+            {"good": ("GPBandit-GP-v0", FEW), "bad": ("GPBandit-GP-v0", {"horizons": 3})},
+            ["random"],
+            progress=lambda label, count: played.append(label),
+        )
+    assert played == []
+
+
+def stored(title, factors, **more):
+    """A result in which regret is the base's times a factor; equal factors are equal values."""
+    made = result(labels=tuple(factors), num_trials=12, **more)
+    records = {x: record(num_trials=12, seed=5, factor=factor, **more) for x, factor in factors.items()}
+    return dataclasses.replace(made, environment=title, records=records)
+
+
+A = stored("A", {"x": 1.0, "y": 1.0, "z": 3.0})
+B = stored("B", {"x": 2.0, "y": 1.0, "z": 1.0})
+
+
+def bold(table):
+    return {(table.rows[i][0], table.header[j].rstrip("¶†")) for i, j in table.bold}
+
+
+def test_the_least_and_what_does_not_differ_from_it_are_bold_and_cells_are_means_with_intervals():
+    table = Results({"A": A, "B": B}).table()
+    assert table.header == ("environment", "x", "y", "z")
+    assert bold(table) == {("A", "x"), ("A", "y"), ("B", "y"), ("B", "z")}
+    assert table.rows[0][3] == interval_text(bootstrap_interval(A.regret["z"][:, -1]))
+    assert list(significant_signs([(A.regret["z"][:, -1], A.regret["x"][:, -1])])) == [1]  # hence not bold
+
+
+def test_an_agent_that_sees_the_truth_is_never_the_best():
+    told = dataclasses.replace(B, privileged=frozenset({"y"}))
+    table = Results({"B": told}).table()
+    assert bold(table) == {("B", "z")}
+    assert "y†" in table.header
+
+
+def test_under_constraints_regret_is_bold_among_those_of_least_violation():
+    safe = stored("C", {"safe": 2.0, "blind": 1.0}, num_constraints=1)
+    violation = np.zeros_like(safe.records["safe"].violation)
+    kept = safe.records["safe"]._replace(violation=violation, cost=-np.abs(safe.records["safe"].cost))
+    safe = dataclasses.replace(safe, records=safe.records | {"safe": kept}, unfit=frozenset({"blind"}))
+    table = Results({"A": A, "C": safe}).table()
+    assert [row[0] for row in table.rows] == ["A", "C: hard violation", "C: regret"]
+    assert {("C: hard violation", "safe"), ("C: regret", "safe")} <= bold(table)
+    assert not {("C: hard violation", "blind"), ("C: regret", "blind")} & bold(table)
+    assert table.rows[0][table.header.index("blind¶")] == "-"  # without a result there
+
+
+def test_every_format_shows_what_is_bold():
+    results = Results({"A": A, "B": B})
+    cell = results.table().rows[0][1]
+    assert f"| A | **{cell}** |" in results.to_markdown()
+    assert rf"A & \textbf{{{cell}}} & " in results.to_latex()
+    assert f"{cell}*" in str(results.table())
+    assert f"<strong>{cell}</strong>" in results._repr_html_()
+    assert next(csv.DictReader(io.StringIO(results.to_csv())))["x"] == cell
+    styled = [
+        piece for piece in Console(width=200).render(results.table()) if piece.style and piece.style.bold
+    ]
+    assert cell in {piece.text.strip() for piece in styled}
+    frame = results.to_frame()
+    assert frame.groupby(["environment", "agent"]).ngroups == 6
+    last = frame[(frame.environment == "B") & (frame.agent == "x") & (frame["round"] == 60)]
+    assert sorted(last.regret) == pytest.approx(sorted(B.regret["x"][:, -1]))
+
+
+def test_a_report_has_the_same_table():
+    grid, table = all_environments([A, B]), Results({"A": A, "B": B}).table()
+    assert (grid.header, [tuple(row) for row in grid.texts()]) == (table.header, list(table.rows))
+    assert grid.bold == table.bold
+    assert grid.markdown() == table.to_markdown()
+
+
+@pytest.mark.parametrize(("count", "shape"), [(2, (1, 2)), (5, (2, 3))])
+def test_panels_are_in_rows_of_three_with_one_legend(count, shape, tmp_path):
+    results = Results(
+        {str(i): dataclasses.replace(A, unfit=frozenset({"x"} if not i else ())) for i in range(count)}
+    )
+    figure = results.plot(tmp_path / "panels.png", scale="log-log")
+    assert [axes.get_title() for axes in figure.axes] == [str(i) for i in range(count)]
+    assert figure.axes[0].get_gridspec().get_geometry() == shape
+    legends = [axes.get_legend() for axes in figure.axes]
+    assert legends[:-1] == [None] * (count - 1)
+    assert "x¶" in [text.get_text() for text in legends[-1].get_texts()]
+    narrow = results.plot(size="column", agents=["z"])
+    assert [len(axes.lines) for axes in narrow.axes] == [1] * count
+    assert len(narrow.legends) == 1
