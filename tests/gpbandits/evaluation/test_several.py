@@ -146,9 +146,12 @@ def test_panels_are_in_rows_of_three_with_one_legend(count, shape, tmp_path):
     )
     figure = results.plot(tmp_path / "panels.png", scale="log-log")
     assert [axes.get_title() for axes in figure.axes] == [str(i) for i in range(count)]
-    assert figure.axes[0].get_gridspec().get_geometry() == shape
+    grid = figure.axes[0].get_gridspec()
+    assert grid is not None
+    assert grid.get_geometry() == shape
     legends = [axes.get_legend() for axes in figure.axes]
     assert legends[:-1] == [None] * (count - 1)
+    assert legends[-1] is not None
     assert "x¶" in [text.get_text() for text in legends[-1].get_texts()]
     narrow = results.plot(size="column", agents=["z"])
     assert [len(axes.lines) for axes in narrow.axes] == [1] * count

@@ -18,6 +18,7 @@ from synthetic import result as synthetic_result
 from gpbandits.evaluation.marks import MARKS
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
+from gpbandits.evaluation.statistics import Interval
 from gpbandits.experiments import run
 from gpbandits.experiments.store import keep_study, open_results
 from gpbandits.experiments.study import key_of
@@ -261,12 +262,14 @@ def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(f
     ]
     ((label, against),) = together.standings.improvement().rows
     assert label == other
+    assert isinstance(against, Interval)
     assert against.estimate == pytest.approx(np.mean(wins))
     write_report(folder, figures=False)
     assert (folder / "tables" / "across-overall.csv").exists()
     assert (folder / "tables" / "environments.csv").exists()
     assert report.overview is not None
-    assert [row[0] for row in report.overview.rows] == [result.environment for result in losses]
+    lines = ["GP: l = 0.2", "Constrained: hard violation", "Constrained: regret"]
+    assert [row[0] for row in report.overview.rows] == lines
     assert report.html().count('<td class="best">') == len(report.overview.bold)
     alone = Report.of(
         Holdings(*planned(folder, STUDY.replace('[[agents]]\nname = "random"\n', ""))), STUDY, folder
