@@ -52,7 +52,7 @@ def box_figure(result: Result, metric: Metric) -> Figure:
     for empty in panels[len(curves) :]:
         empty.remove()
     figure.suptitle(f"{result.environment}: {result.num_trials} trials", fontsize="large")
-    figure.supxlabel("round $t$", fontsize="medium")
+    figure.supxlabel("\n".join(["round $t$", *footnotes(result)]), fontsize="medium")
     figure.supylabel(metric_named(metric).label, fontsize="medium")
     return figure
 

@@ -119,7 +119,7 @@ def test_one_environment_and_one_agent_are_shown_with_their_keywords(call):
     shown = " ".join(shown.split())  # lines break anywhere
     assert all(
         word in shown
-        for word in ("Verma et al. 2022", "max_delay", "Poisson(lost=0.0, mean=10)", "function_seed")
+        for word in ("Verma et al. 2022", "length_scale 0.02", "horizon 500", "Poisson(lost=0.0, mean=10)")
     )
     _, shown, _ = call("agents", "gp-ucb")
     shown = " ".join(shown.split())
@@ -342,6 +342,7 @@ def test_a_killed_run_resumes_to_the_results_of_an_uninterrupted_one(call, tmp_p
             "delta must be a number or an array of one a trial, got '0.1'",
         ),
         ("[study]", "[study", "cannot read the study"),
+        ("[study]", f"deep = {'[' * 100_000}", "cannot read the study"),
     ],
 )
 def test_bad_studies_end_in_one_line_and_code_2_before_anything_is_computed(

@@ -360,6 +360,13 @@ def test_box_plots_show_the_quartiles_of_the_trials_over_time_an_agent_a_panel()
     assert edges[0] <= shown.min() <= shown.max() <= edges[1]
 
 
+def test_box_plots_explain_every_mark_of_their_panels():
+    outcome = synthetic_result(unfit={"GP-TS"}, assuming={"GP-UCB"})
+    figure = box_figure(outcome, "average")
+    used = {sign for panel in figure.axes for sign in panel.get_title() if not sign.isascii()}
+    assert used == {"¶", "§"} == {line[0] for line in figure.get_supxlabel().splitlines()[1:]}
+
+
 def test_a_figure_of_box_plots_is_drawn_so(small, monkeypatch):
     outcome = synthetic_result()
     findings = dataclasses.replace(small, drawing="boxes", statements=()).findings([(GP, outcome)])
