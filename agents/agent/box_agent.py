@@ -113,7 +113,10 @@ class BoxAgent(GPAgent):
 
     def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
         """Return mean and std of the mean reward of an action, (1,) each."""
-        arms = arms_of(self.setting, np.asarray(action)[None], "action")
+        return self.believed_at(observation, arms_of(self.setting, np.asarray(action)[None], "action"))
+
+    def believed_at(self, observation: Floats, arms: Floats) -> tuple[Floats, Floats]:
+        """Return mean and std of the mean reward at points of the box in a context, (n, d) -> (n,) each."""
         return Surface.of(self.belief).predict(with_context(self._context(observation), arms))
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:

@@ -52,13 +52,29 @@ def watch(
         str, typer.Option(help="""Keywords of the environment, as in '{"horizon": 50}'.""")
     ] = "{}",
     options: Annotated[str, typer.Option(help="""Options of the agent, as in '{"delta": 0.1}'.""")] = "{}",
+    strip: Annotated[
+        Path | None, typer.Option(help="A figure for print (.pdf, .png, .svg) of the choices in some rounds.")
+    ] = None,
+    rounds: Annotated[
+        list[int] | None, typer.Option("--round", help="A round of the strip; may be repeated.")
+    ] = None,
 ) -> None:
-    """Draw the true mean, the actions and the agent's posterior, round by round, as a GIF."""
-    from gpbandits.report.film import frames, save_gif
+    """Draw the true mean, the actions and the agent's band, round by round, as a GIF, and as a strip."""
+    from gpbandits.evaluation.plots import save_figure
+    from gpbandits.report.film import make_folder_of
+    from gpbandits.report.film import watch as filmed
 
-    pictures = frames(env, (agent, _table("--options", options)), seed, count, _table("--kwargs", kwargs))
-    number = save_gif(pictures, gif, fps)
-    console().print(f"{number} pictures in {gif}.", soft_wrap=True)
+    given = (agent, _table("--options", options)), seed, count, _table("--kwargs", kwargs)
+    if (strip is None) != (not rounds):
+        raise ValueError("--strip needs the rounds to show, each as --round, and --round needs a --strip")
+    make_folder_of(gif)  # raises before the trial is played, which takes long
+    film = filmed(env, *given, fps)
+    film.save(gif)
+    console().print(f"{film.length} pictures in {gif}.", soft_wrap=True)
+    if strip is not None:
+        strip.parent.mkdir(parents=True, exist_ok=True)
+        save_figure(film.strip(rounds or []), strip)
+        console().print(f"Rounds {', '.join(map(str, rounds or []))} in {strip}.", soft_wrap=True)
 
 
 def _table(name: str, text: str) -> dict[str, Any]:

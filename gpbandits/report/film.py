@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from agents.acquisition.robust import RobustUCB
 from agents.acquisition.rules import UCB, Thompson
+from agents.agent.box_agent import BoxAgent
 from agents.agent.gp_agent import GPAgent
 from agents.registry import AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import from_extra, require
@@ -96,6 +97,8 @@ def _scene(moment: Moment) -> Scene:
     """Return the scene with the band, the scores and the choice of the agent, where it has them."""
     env, player, observation, action = moment
     scene = Scene.of(env.unwrapped.simulator, player)
+    if isinstance(player, BoxAgent) and not len(scene.costs):
+        scene = _with_surface(scene, player, observation)
     if action is None:
         return scene._replace(half=_half(scene, player, observation))
     chosen = env.get_wrapper_attr("setting").to_point(np.asarray(action))
@@ -103,16 +106,33 @@ def _scene(moment: Moment) -> Scene:
     fits = isinstance(scores, np.ndarray) and scores.shape == (1, len(scene.truth))
     return scene._replace(
         half=_half(scene, player, observation),
-        scores=scores[0].copy() if fits and scores is not None else None,
+        scores=scores[0].copy() if fits and scores is not None else scene.scores,
         following=np.ravel(chosen),
     )
+
+
+def _with_surface(scene: Scene, player: BoxAgent, observation: Any) -> Scene:
+    """Return the scene with the belief of an agent on a box and, of UCB, with the acquisition function."""
+    mean, std = player.believed_at(np.asarray(observation), scene.features)
+    scene = scene._replace(belief=(mean, std))
+    if isinstance(player.rule, UCB):
+        scene = scene._replace(scores=mean + _width(player) * std)
+    return scene
+
+
+def _width(player: BoxAgent) -> Floats:
+    """Return the width of the rule in the coming round, (1,)."""
+    assert isinstance(player.rule, UCB | Thompson)
+    return player.rule.width(player.t, player.belief.gain) + player.belief.bias
 
 
 def _half(scene: Scene, player: Any, observation: Any) -> Floats | None:
     """Return the half-width of the agent's band at the drawn points, (M,); None if it has no single band."""
     if scene.belief is None or len(scene.costs) or not isinstance(player, GPAgent):
         return None
-    if player.setting.continuous or not isinstance(player.rule, UCB | Thompson | RobustUCB):
+    if isinstance(player, BoxAgent):
+        return _width(player) * scene.belief[1] if isinstance(player.rule, UCB | Thompson) else None
+    if not isinstance(player.rule, UCB | Thompson | RobustUCB):
         return None
     found = bands(player, np.asarray(observation)[None])
     return found[0].half[0] if len(found) == 1 else None
@@ -190,7 +210,7 @@ class Film:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the GIF to a .gif file; its folder is made if it is missing."""
-        _make_folder_of(path)
+        make_folder_of(path)
         Path(path).write_bytes(self.gif)
 
     def __repr__(self) -> str:
@@ -219,21 +239,14 @@ def watch(
     return Film(_drawn(shown), fps, shown)
 
 
-def save_gif(pictures: Iterable[NDArray[np.uint8]], path: str | os.PathLike[str], fps: float = 5.0) -> int:
-    """Write pictures as an endless GIF and return their number; a missing folder is made."""
-    _make_folder_of(path)  # raises before the pictures are drawn, which takes long
-    film = Film(pictures, fps)
-    film.save(path)
-    return film.length
-
-
 def check_speed(fps: float) -> None:
     """Raise unless a frame rate is positive."""
     if fps <= 0:
         raise ValueError(f"fps must be positive, got {fps}")
 
 
-def _make_folder_of(path: str | os.PathLike[str]) -> None:
+def make_folder_of(path: str | os.PathLike[str]) -> None:
+    """Make the folder of a .gif file, or raise if the path has another suffix."""
     if Path(path).suffix.lower() != ".gif":
         raise ValueError(f"the path of a GIF must end in .gif, got {path}")
     Path(path).parent.mkdir(parents=True, exist_ok=True)

@@ -163,7 +163,9 @@ def bound(
     """Return a bound for the runs of an agent on a problem.
 
     Args:
-        name: one of `BOUNDS`: bounded-norm, igp-ucb and the like; each says what it assumes.
+        name: "bounded-norm", "igp-ucb", "gp-sample" or "randomised", upper bounds for the agents of their
+            theorems; "hard" or "rate", lower bounds for all agents. `BOUNDS[name].assumes` says what each
+            assumes.
         environment: the id or the problem given to `evaluate`.
         agent: the agent given to `evaluate`, for upper bounds; lower bounds and rates hold for all agents.
         env_kwargs: the keyword arguments given to `evaluate` with an id.

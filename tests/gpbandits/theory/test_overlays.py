@@ -190,6 +190,10 @@ def test_every_bound_says_what_it_assumes():
     assert all(len(theorem.assumes) > 40 for theorem in BOUNDS.values())
 
 
+def test_help_lists_the_names_of_all_bounds():
+    assert [name for name in BOUNDS if f'"{name}"' not in (bound.__doc__ or "")] == []
+
+
 def test_an_id_has_the_bound_of_its_problem():
     agent, kwargs = (
         ("gp-ucb", {"width": "self-normalised"}),

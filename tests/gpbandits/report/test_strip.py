@@ -1,0 +1,61 @@
+"""Films of agents on boxes, and strips of a film for print, by the command too."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gpbandits import cli, evaluate
+from gpbandits.report.film import scenes
+
+KWARGS = {"num_arms": 20, "horizon": 8}
+
+
+def test_on_a_box_the_band_and_the_acquisition_are_those_of_the_agent_too():
+    keywords = {"continuous": True, "horizon": 5}
+    light = {"width": 3.0, "search": {"candidates": 64, "starts": 2, "steps": 5}}
+    shown = scenes("GPBandit-GP-v0", ("gp-ucb", light), count=6, env_kwargs=keywords)
+    follow = []
+    for scene in shown[:-1]:
+        assert scene.belief is not None
+        assert scene.scores is not None
+        assert scene.following is not None
+        assert scene.half is not None
+        np.testing.assert_allclose(scene.half, 3.0 * scene.belief[1])
+        nearest = np.abs(scene.features - scene.following).argmin()
+        assert scene.scores[nearest] >= scene.scores.max() - 0.05
+        follow.append(2.0 * scene.following - 1.0)
+    assert shown[-1].belief is not None
+    assert np.ptp(shown[-1].belief[1]) > 0.1  # it has learnt somewhere
+    played = evaluate("GPBandit-GP-v0", {"it": ("gp-ucb", light)}, trials=1, env_kwargs=keywords)
+    np.testing.assert_allclose(played.actions["it"][0], follow, atol=1e-6)
+
+
+def command(folder, *more):
+    base = ("watch", "GPBandit-GP-v0", "gp-ucb", "--gif", str(folder / "it.gif"), "--frames", "5")
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*base, "--kwargs", json.dumps(KWARGS), *more])
+    return stop.value.code
+
+
+def test_the_command_writes_a_strip_of_the_named_rounds(tmp_path):
+    strip = tmp_path / "new" / "strip.pdf"
+    assert command(tmp_path, "--strip", str(strip), "--round", "1", "--round", "3") == 0
+    assert strip.read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--strip", "out.pdf"], "--strip needs the rounds to show, each as --round"),
+        (["--round", "1"], "--round needs a --strip"),
+        (
+            ["--strip", "out.pdf", "--round", "2"],
+            "rounds must be some of 1, 3, 5, 7, 9, which the film shows",
+        ),
+    ],
+)
+def test_rounds_and_file_of_a_strip_belong_together(more, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert command(tmp_path, *more) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
