@@ -49,7 +49,8 @@ class Case(NamedTuple):
 
 
 def registered_ids() -> list[str]:
-    return [env_id for env_id in gym.registry if env_id.startswith("GPBandit-")]
+    """Every id but those of the single real tasks, which are one id with another keyword."""
+    return [env_id for env_id in gym.registry if env_id.startswith("GPBandit-") and "/" not in env_id]
 
 
 @cache

@@ -20,16 +20,18 @@ class Replicates(Noise):
     """Observe one of the runs of the point that is played, drawn uniformly: no law is fitted.
 
     A round draws u uniform in [0, 1), and a play of x is observed as its run number floor(u n_x) of n_x, so
-    all agents meet the same draws. The stated std is the root of the mean variance of the runs of a point. A
-    point that was run once is observed as it was.
+    all agents meet the same draws. A point that was run once is observed as it was. `std` is the root of the
+    mean variance of the runs of a point, which is never published.
 
     Args:
         residuals: the runs of all points less the point's mean, one point's together, (R,).
         first: the first run of each point, and R, (N + 1,).
+        stated: the std that is published with a model; None for none.
     """
 
     residuals: Floats = field(default_factory=lambda: np.zeros(1))
     first: Ints = field(default_factory=lambda: np.array([0, 1]))
+    stated: float | None = None
 
     def __post_init__(self) -> None:
         count = np.diff(self.first)
@@ -37,11 +39,12 @@ class Replicates(Noise):
         require(len(self.residuals) == self.first[-1], "first", "ending with the runs' number", self.first)
         variance = np.add.reduceat(np.square(self.residuals), self.first[:-1]) / count
         object.__setattr__(self, "std", float(np.sqrt(variance.mean())))
-        largest = float(np.abs(self.residuals).max())
-        bound = largest / self.std if self.std else 0.0
-        object.__setattr__(self, "relative_bound", bound)
-        object.__setattr__(self, "sub_gaussian", bound)  # Hoeffding: a centred value in [-c, c]
         super().__post_init__()
+
+    @property
+    def stated_std(self) -> float | None:
+        """Return the std that is published."""
+        return self.stated
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Draw u uniform in [0, 1), (T,)."""

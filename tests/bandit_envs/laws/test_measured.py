@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -55,10 +57,12 @@ def test_all_agents_meet_the_same_draws_and_a_batch_is_its_trials():
     np.testing.assert_array_equal(batch.observed[0], single.observed[0])
 
 
-def test_the_stated_deviation_is_that_of_the_runs():
+def test_the_deviation_is_that_of_the_runs_and_another_is_stated():
     mean_variance = np.mean([each.var() for each in VALUES])
-    assert NOISE.stated_std == pytest.approx(np.sqrt(mean_variance))
-    assert NOISE.relative_bound * NOISE.std == pytest.approx(3.0)
+    assert NOISE.std == pytest.approx(np.sqrt(mean_variance))
+    assert problem(publish_model=True).setting().noise_std is None
+    stated = dataclasses.replace(NOISE, stated=0.25)
+    assert problem(publish_model=True, noise=stated).setting().noise_std == 0.25
 
 
 def test_feedback_is_as_late_as_the_run_took():

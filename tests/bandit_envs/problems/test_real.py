@@ -12,9 +12,11 @@ from bandit_envs.data.files import sha256_of
 from bandit_envs.data.packages import find_wheel
 from bandit_envs.data.runs import load_runs, package_of
 from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes, Replicates
-from bandit_envs.problems.real import FAMILIES, FITTING, PLAYS, WORKERS, real, tasks
+from bandit_envs.problems import real as module
+from bandit_envs.problems.real import FAMILIES, FITTING, PLAYS, WORKERS, prior_of, priors, real, tasks
 
 FROZEN = {
+    "problems/real_priors.toml": "d9a8b5d1fb33739b9a7d4945eda224d7cdb5a5eefdf3e5ccfc84cfd7a556a2e1",
     "problems/tasks.toml": "928dd7462be8804b2bdb18de2d6e402d894403960ba5014ed2ad63a0ae9066cd",
     "data/tables/digits.csv": "4b32cca25f5127ba8fa6692d6577f7fee8ce38cbd1a50593c522477b2e2d693e",
 }
@@ -34,7 +36,11 @@ def test_a_task_has_its_reference_values_and_measured_parts(name):
     assert len(values) == task.points
     assert values.max() == pytest.approx(task.best, rel=1e-9)
     assert isinstance(made.noise, Replicates)
-    assert made.setting().kernel is None  # nobody knows one beforehand
+    prior, setting = prior_of(task.tables), made.setting()
+    assert (setting.kernel is None) == (prior is None)  # nobody knows one beforehand
+    if prior is not None:
+        assert setting.noise_std == prior.noise
+        np.testing.assert_allclose(np.sqrt(setting.kernel.diag(made.decisions.points[:3])), prior.deviation)
     if task.family in ("late", "everything"):
         assert isinstance(made.delay, MeasuredTimes)
         rounds = made.delay.in_rounds(made.delay.times)
@@ -61,6 +67,27 @@ def test_a_reward_is_one_of_the_runs_of_its_configuration(name):
             break
         own = runs.measured[task.reward][runs.first[action] : runs.first[action + 1]]
         assert np.isclose(own, reward).any()
+
+
+@pytest.mark.parametrize("table", priors())
+def test_a_prior_does_not_depend_on_the_tasks_own_table(table, monkeypatch):
+    before = prior_of((table,))
+    shifted = priors()[table]._replace(mean=1e6, noise=1e6, deviation=1e6)
+    monkeypatch.setattr(module, "priors", lambda: {**priors(), table: shifted})
+    assert prior_of((table,)) == before
+    siblings = [name for name in priors() if name.split("/")[0] == table.split("/")[0] and name != table]
+    assert prior_of((siblings[0],)) != before
+
+
+def test_the_prior_of_a_task_adds_variances_within_and_between_its_siblings():
+    prior = prior_of(("nasbench201/cifar10",))
+    others = [priors()["nasbench201/cifar100"], priors()["nasbench201/imagenet"]]
+    gap = others[0].mean - others[1].mean
+    within = (others[0].deviation ** 2 + others[1].deviation ** 2) / 2
+    assert prior.deviation**2 == pytest.approx(within + gap**2 / 4)
+    assert prior.length_scales[0] ** 2 == pytest.approx(
+        others[0].length_scales[0] * others[1].length_scales[0]
+    )
 
 
 def test_every_task_is_an_id_of_its_own():
