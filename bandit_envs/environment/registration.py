@@ -33,7 +33,7 @@ IDS = {
 
 def register() -> None:
     """Register every id that is not registered yet, and every real task as an id of its own."""
-    tasks = tomllib.loads(files("bandit_envs.problems").joinpath("tasks.toml").read_text(encoding="utf-8"))
+    tasks = tomllib.loads(files("bandit_envs").joinpath("problems/tasks.toml").read_text(encoding="utf-8"))
     for env_id, problem in IDS.items():
         _register(env_id, problem=problem)
     for task in tasks:
