@@ -14,11 +14,7 @@ from ..beliefs.base import Belief, Ridge
 from ..beliefs.ridges import Pulls, pulls
 from ..beliefs.safety import Safety
 from ..model.choice import only_offered
-
-
-def nothing() -> Floats:
-    """Return the price of improvements where plays cost nothing, (1, 1)."""
-    return np.zeros((1, 1))
+from ..objectives.base import Objective
 
 
 class ArmsView:
@@ -27,14 +23,13 @@ class ArmsView:
     Args:
         belief: the posterior of the reward.
         incumbent: computes the value that EI and PI improve on.
+        objective: knows the prices of improvements, and the worth of means for incumbents that take it.
         context: each trial's context index, (B,).
         t: 1, 2, ..., the rounds started since the last restart, (B,).
         samplers: generators of samples, one per trial.
         draw: makes the generators of the rule in this round, one per trial.
         offered: mask of arms that may be played in this round, (B, A); None: all.
         safety: safe set and cost bounds, where costs must be kept in every round.
-        price: returns the least improvement that is worth a play, (B, A).
-        worth: returns the worth of arms with these posterior means, (B, A), for incumbents that take it.
         memory: what the rule has learnt from feedback; None without.
     """
 
@@ -42,19 +37,18 @@ class ArmsView:
         self,
         belief: Belief,
         incumbent: Incumbent,
+        objective: Objective,
         context: Ints,
         t: Ints,
         samplers: Sequence[np.random.Generator],
         draw: Callable[[], Sequence[np.random.Generator]],
         offered: Bools | None = None,
         safety: Safety | None = None,
-        price: Callable[[], Floats] = nothing,
-        worth: Callable[[Floats], Floats] = np.asarray,
         memory: Memory | None = None,
     ):
-        self._belief, self._incumbent, self._context = belief, incumbent, context
+        self._belief, self._incumbent, self._objective, self._context = belief, incumbent, objective, context
         self.t, self._samplers, self._draw, self._offered = t, samplers, draw, offered
-        self.safety, self._price, self._worth, self.memory = safety, price, worth, memory
+        self.safety, self.memory = safety, memory
         self._rngs: Sequence[np.random.Generator] | None = None
 
     @property
@@ -107,13 +101,15 @@ class ArmsView:
     @property
     def incumbent(self) -> Floats:
         """Return the value to improve on, (B,)."""
-        values = self._worth(self.mean) if getattr(self._incumbent, "of_worth", False) else self.mean
+        values = self.mean
+        if getattr(self._incumbent, "of_worth", False):
+            values = self._objective.worth(values, self._context, self.t)
         return self._incumbent(self._belief, self._context, only_offered(values, self._offered))
 
     @property
     def price(self) -> Floats:
         """Return the least improvement that is worth a play, (B, A)."""
-        return self._price()
+        return self._objective.prices(self._context)
 
     def deviation(self) -> Floats:
         """Draw one joint posterior sample of f - mean, (B, A)."""
@@ -132,6 +128,6 @@ class ArmsView:
         spare = np.random.default_rng(0)  # its draws are discarded
         samplers = [rng if draws else spare for rng, draws in zip(self._samplers, trials, strict=True)]
         return ArmsView(
-            *(self._belief, self._incumbent, self._context, self.t, samplers, lambda: self.rngs),
-            *(self._offered, self.safety, self._price, self._worth, self.memory),
+            *(self._belief, self._incumbent, self._objective, self._context, self.t, samplers),
+            *(lambda: self.rngs, self._offered, self.safety, self.memory),
         )

@@ -21,6 +21,7 @@ from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorMean
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
+from ..beliefs.safety import Safety
 from ..model.choice import KEY, TieBreaker, argmax_with_ties, offered_in, only_offered, require_offered
 from ..model.model import Model
 from ..model.rounds import PENDING, Clock, in_time
@@ -166,10 +167,7 @@ class GPAgent(Answers, Resumable, Shown):
             require_offered(self.offered, self.setting)
         safety = self.objective.safety(context, self.t, self.offered)
         offered = self.offered if safety is None else safety.playable
-        draws = self.samplers, partial(self.streams.of_round, "rule", self.round)
-        worth = partial(self.objective.worth, context=context, t=self.t)
-        more = offered, safety, partial(self.objective.prices, context), worth, self.memory
-        view = ArmsView(belief, self.incumbent, context, self.t, *draws, *more)
+        view = self._view(belief, context, offered, safety)
         view = view if free is None else view.drawing(free)
         scores = self._worth(rule(view), context, offered)
         if self.objective.infeasible is not None:
@@ -178,6 +176,14 @@ class GPAgent(Answers, Resumable, Shown):
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
         self._opening, self.scores = None, scores
         return argmax_with_ties(scores, self._tie, uniform, offered)
+
+    def _view(
+        self, belief: Belief, context: Ints, offered: Bools | None, safety: Safety | None = None
+    ) -> ArmsView:
+        """Return the arms as rules see them in this round."""
+        draw = partial(self.streams.of_round, "rule", self.round)
+        parts = belief, self.incumbent, self.objective, context, self.t
+        return ArmsView(*parts, self.samplers, draw, offered, safety, self.memory)
 
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return what the objective makes of the scores of the arms that may be played, (B, A)."""
@@ -321,7 +327,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.objective.receive(*came)
         self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1
-        self.t += 1
+        self.t = self.t + 1  # in place it takes twice as long
 
     def _new_book(self) -> Book:
         """Return an empty book; it keeps feedback for the assumptions, and for restarts that keep plays."""

@@ -17,7 +17,6 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import WithWidth, unit_of
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..agent.candidates import ArmsView
 from ..agent.gp_agent import TIE, GPAgent
 from ..model.choice import Recommendation, argmax_with_ties, arms_among, only_offered
 from ..model.model import Model
@@ -47,7 +46,7 @@ class StableAgent(GPAgent):
         context = self._contexts(np.zeros(shape) if observation is None else observation)
         mean, std = self.belief.mean(context), self.belief.std(context)
         arms = arms_among(among, mean.shape[1])
-        worth = self.objective.penalised(self._lower(self._view(context)), context, self.t)
+        worth = self.objective.penalised(self._lower(context), context, self.t)
         arm = arms[worth[:, arms].argmax(axis=1)]
         rows = self.belief.rows
         best = Recommendation(arm, self.setting.to_point(arm), mean[rows, arm], std[rows, arm])
@@ -55,20 +54,17 @@ class StableAgent(GPAgent):
 
     def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
         self.centre = super()._choose(context, uniform, free)
-        feared = np.where(self.objective.near[self.centre], -self._lower(self._view(context)), -np.inf)
+        feared = np.where(self.objective.near[self.centre], -self._lower(context), -np.inf)
         return argmax_with_ties(feared, TIE * unit_of(self.rule, self.model), uniform, self.offered)
 
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return the worst neighbour's scores, (B, A); missing arms cannot be chosen, but are neighbours."""
         return only_offered(self.objective.penalised(scores, context, self.t), offered)
 
-    def _lower(self, view: ArmsView) -> Floats:
+    def _lower(self, context: Ints) -> Floats:
         """Return mu - w sigma, the reflection of the upper bound in the mean, (B, A)."""
+        view = self._view(self.belief, context, None)
         return 2.0 * view.mean - self.rule(view)
-
-    def _view(self, context: Ints) -> ArmsView:
-        draws = self.samplers, partial(self.streams.of_round, "rule", self.round)
-        return ArmsView(self.belief, self.incumbent, context, self.t, *draws)
 
 
 EPS = 0.05

@@ -14,6 +14,7 @@ from agents.agent.candidates import ArmsView
 from agents.beliefs.delivered import Delivered
 from agents.model.choice import argmax_with_ties
 from agents.model.model import Model
+from agents.objectives.base import Reward
 from agents.objectives.each_modelled_parts import each_modelled
 from agents.objectives.penalties import Infinite
 from agents.objectives.primal_dual import OfRectified
@@ -161,9 +162,8 @@ def test_samples_and_incumbents_are_those_of_the_arms_that_are_there():
     def view(among: Any) -> ArmsView:
         rngs = [np.random.default_rng(0)]
         here = np.zeros(1, dtype=np.int64)
-        return ArmsView(
-            belief, MaxMean(1, model.setting.decisions), here, here + 1, rngs, lambda: rngs, among
-        )
+        parts = belief, MaxMean(1, model.setting.decisions), Reward(model, 1)
+        return ArmsView(*parts, here, here + 1, rngs, lambda: rngs, among)
 
     mean = view(None).mean[0]
     assert view(None).incumbent == mean[[0, 5, 9]].max()

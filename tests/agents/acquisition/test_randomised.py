@@ -39,7 +39,7 @@ def view_of(agent: Any) -> ArmsView:
     """What the agent's rule would see in the coming round."""
     context = np.zeros(1, dtype=np.int64)
     draw = partial(agent.streams.of_round, "rule", agent.round)
-    return ArmsView(agent.belief, agent.incumbent, context, agent.t, agent.samplers, draw)
+    return ArmsView(agent.belief, agent.incumbent, agent.objective, context, agent.t, agent.samplers, draw)
 
 
 def halfway(name: Any, rounds: int = 15) -> Any:
@@ -151,7 +151,9 @@ def test_a_rule_whose_scores_are_random_says_so(name):
     def scores(seed: int) -> Any:
         rngs = [np.random.default_rng(seed)]
         here = np.zeros(1, dtype=np.int64)
-        return agent.rule(ArmsView(agent.belief, agent.incumbent, here, agent.t, rngs, lambda: rngs))
+        return agent.rule(
+            ArmsView(agent.belief, agent.incumbent, agent.objective, here, agent.t, rngs, lambda: rngs)
+        )
 
     assert getattr(agent.rule, "draws", False) != np.array_equal(scores(0), scores(1))
 
