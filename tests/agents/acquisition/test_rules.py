@@ -23,6 +23,7 @@ from agents.acquisition.rules import (
     PosteriorMean,
     PosteriorVariance,
     ProbabilityOfImprovement,
+    RandomUCB,
     Thompson,
 )
 from agents.model.choice import BLOCK, TieBreaker, argmax_with_ties
@@ -108,6 +109,19 @@ def test_probability_of_improvement_ranks_like_the_probability(candidates):
     scores = RULES["pi"](candidates)
     gap = candidates.mean - candidates.incumbent[:, None] - 0.1
     np.testing.assert_array_equal(np.argsort(scores), np.argsort(log_ndtr(gap / candidates.std)))
+
+
+SLOPING = {name: RULES[name] for name in ("ucb", "ei", "pi", "mean")} | {"random": RandomUCB(FixedWidth(2.0))}
+
+
+@pytest.mark.parametrize("rule", SLOPING.values(), ids=SLOPING)
+def test_slopes_are_those_of_finite_differences(rule, candidates):
+    slopes, step = rule.slopes(candidates), 1e-6
+    for name, slope in slopes._asdict().items():
+        value = getattr(candidates, name)
+        above, below = (rule(candidates._replace(**{name: value + each})) for each in (step, -step))
+        expected = np.broadcast_to((above - below) / (2 * step), value.shape)
+        np.testing.assert_allclose(np.broadcast_to(slope, value.shape), expected, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("name", sorted(RULES))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from references.formulas import information_gain
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
@@ -70,6 +71,17 @@ def test_with_every_played_point_in_the_dictionary_it_is_exact(kernel):
     np.testing.assert_allclose(sketch.mean_at(None), whole.mean_at(None), atol=1e-6)
     np.testing.assert_allclose(sketch.variance_at(None), whole.variance_at(None), atol=1e-8)
     np.testing.assert_allclose(sketch.weight_norm_at(None), whole.weight_norm_at(None), rtol=1e-5, atol=1e-6)
+
+
+def test_with_every_played_point_in_the_dictionary_its_gain_is_the_information_gain():
+    gram, point = Gram(RBF(0.2), GRID), np.random.default_rng(2).choice(60, size=12)
+    sketch, rng = SketchedPosterior(gram, NOISE, 1), np.random.default_rng(0)
+    for x in point:
+        sketch.play(np.array([x]))
+        sketch.observe(np.zeros(1, dtype=np.int64), np.array([x]), np.zeros(1))
+        sketch.renew(0, np.ones(60), rng)
+    expected = information_gain(RBF(0.2)(GRID), NOISE, point)
+    np.testing.assert_allclose(sketch.gain, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)

@@ -5,7 +5,10 @@ import pytest
 from box_cases import KERNEL, RULES, factor_of, landscape_of, plays, surface_of
 from sklearn.gaussian_process.kernels import RBF, DotProduct, Matern
 
+from agents.acquisition.rules import Thompson
 from agents.beliefs.surface import Surface
+from agents.box.acquisition_surface import BoxView
+from agents.widths.tuned import FixedWidth
 
 
 @pytest.mark.parametrize("kernel", [KERNEL, RBF(0.5) * Matern(0.3, nu=1.5) + DotProduct(0.2), RBF(0.2) ** 2])
@@ -30,3 +33,10 @@ def test_a_mean_and_a_deviation_of_different_plays_have_the_right_slopes():
     for j, shift in enumerate(step * np.eye(2)):
         change = (landscape.scores(at + shift) - landscape.scores(at - shift)) / (2 * step)
         np.testing.assert_allclose(slopes[:, j], change, rtol=1e-5, atol=1e-6)
+
+
+def test_a_sample_on_a_box_deviates_from_the_mean_by_the_width():
+    mean, std, deviation = np.random.default_rng(3).normal(size=(3, 1, 5))
+    one = np.ones(1)
+    view = BoxView(mean, std, one, one, 0.5, one, lambda: deviation, lambda: one, lambda: [], lambda: one)
+    np.testing.assert_allclose(Thompson(FixedWidth(3.0))(view), mean + 3.5 * deviation)

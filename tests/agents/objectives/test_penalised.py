@@ -56,6 +56,14 @@ def test_the_dual_returns_to_zero_where_all_is_feasible_and_the_product_stays():
     assert kappa == 0.0
 
 
+def test_separate_models_leave_the_scores_of_first_plays_alone_and_no_others():
+    objective = Run(discs(0.1), BOTH[1], models="separate").agent.objective
+    scores = np.random.default_rng(0).normal(size=(3, len(ARMS)))
+    last = objective.first_plays.count
+    after = objective.penalised(scores, np.zeros(3, dtype=np.int64), np.array([1, last, last + 1]))
+    assert (after == scores).all(axis=1).tolist() == [True, True, False]
+
+
 @pytest.mark.parametrize("name", BOTH)
 @pytest.mark.parametrize("delay", [0, 3, 12])
 def test_separate_models_are_in_units_of_the_first_plays_however_late_these_come(name, delay):

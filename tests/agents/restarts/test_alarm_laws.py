@@ -72,6 +72,15 @@ def test_the_trigger_is_the_papers():
     assert watched(EventTriggered(told(), false_alarm_rate=0.1), point, value)[0] == first
 
 
+@pytest.mark.parametrize(("beyond", "alarms"), [(-1e-6, []), (1e-6, [29])])
+def test_the_trigger_grows_with_the_square_of_the_number_of_values(beyond, alarms):
+    point, value = sample(1, (30,))
+    mean, variance = (each[-1] for each in predictions(point, value))
+    r = 2.0 * np.log(2.0 * (np.pi**2 * 30.0**2 / 6.0) / 0.1)
+    value[-1] = mean + (1.0 + beyond) * (np.sqrt(r * variance) + np.sqrt(r * NOISE**2))
+    assert watched(EventTriggered(told(), false_alarm_rate=0.1), point, value) == alarms
+
+
 def test_the_likelihood_ratio_is_that_of_two_means_against_one():
     point, value = sample(2, (25,))
     mean, variance = predictions(point, value)

@@ -27,6 +27,14 @@ def test_poisson_delays_seldom_outlast_the_tail_bound(mean, t):
     assert stats.poisson(mean).sf(extra) <= 2.0 * LATE / (3.0 * t)
 
 
+def test_delays_of_exponential_tails_seldom_outlast_the_tail_bound():
+    """An exponential delay of mean b has xi = 2 b sqrt(log(4 / e)) up to s = 1 / (2 b)."""
+    b, t = 10.0, 1000
+    extra = SubExponential(b, 2.0 * b * math.sqrt(math.log(4.0 / math.e)), 2.0 * b, LATE)(t)
+    assert stats.expon(scale=b).sf(extra) <= 2.0 * LATE / (3.0 * t)
+    assert extra == math.ceil(b + 4.0 * b * math.log(1.5 * t / LATE))  # its second term decides
+
+
 @pytest.mark.parametrize("mean", [mean for mean in MEANS if 0 < mean <= 56])
 def test_the_scale_of_the_papers_study_serves_means_up_to_56(mean):
     ours, paper = SubExponential.of_poisson(mean, LATE), SubExponential(mean, 9.0, 1.0, LATE)
