@@ -27,6 +27,17 @@ def test_the_stacked_climb_is_the_sum_of_single_ones():
     np.testing.assert_allclose(slopes, np.concatenate([slope for _, slope in each]), rtol=1e-8, atol=1e-12)
 
 
+def test_slopes_in_unit_coordinates_are_those_of_finite_differences():
+    landscape, step = landscape_of(RULES["UCB"], surface_of(*plays())), 1e-6
+    terrain = Terrain(landscape, np.array([0.1, 0.5]), np.array([0.8, 0.3]), np.empty((0, 2)))
+    at = np.random.default_rng(4).random((5, 2))
+    found = terrain.climb(at)
+    assert found is not None
+    for j, shift in enumerate(step * np.eye(2)):
+        change = (terrain.survey(at + shift).scores - terrain.survey(at - shift).scores) / (2 * step)
+        np.testing.assert_allclose(found[1][:, j], change, rtol=1e-5, atol=1e-6)
+
+
 def test_a_climb_asks_for_its_starts_once(monkeypatch):
     landscape = landscape_of(RULES["EI"], surface_of(*plays()))
     terrain = Terrain(landscape, np.zeros(2), np.ones(2), np.empty((0, 2)))

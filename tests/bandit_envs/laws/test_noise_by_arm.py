@@ -43,6 +43,19 @@ def test_the_same_draw_is_scaled_whatever_is_played():
     )
 
 
+def test_a_batch_of_trials_observes_what_single_trials_do():
+    problem, arms = by_hand(noise=ByArm(0.4, quietest=0.25), horizon=10), np.array([0, 24])
+    batch, singles = BanditVectorEnv(problem, 2), [BanditEnv(problem), BanditEnv(problem)]
+    batch.reset(seed=[3, 4])
+    for seed, env in zip((3, 4), singles, strict=True):
+        env.reset(seed=seed)
+    for _ in range(5):
+        observed = batch.step(arms)[-1]["feedback_reward"][:, 0]
+        assert observed.tolist() == [
+            env.step(arm)[-1]["feedback_reward"][0] for env, arm in zip(singles, arms.tolist(), strict=True)
+        ]
+
+
 def test_a_declared_law_tells_the_deviation_of_every_point_and_of_every_reward():
     problem = build("gp", {"num_arms": 25, "noise": LOUD, "delay": {"law": "constant", "rounds": 2}})
     setting = problem.setting()
