@@ -19,7 +19,7 @@ from ..named import made, require_no_options
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
-from .candidates import Candidates, Memory, Rule, Slopes
+from .candidates import Candidates, Rule, RuleMemory, Slopes
 from .randomised import EIMS, PIMS, OfSize
 from .robust import dmm
 from .rules import (
@@ -85,7 +85,7 @@ class Among:
         """True where the other rule's scores have no unit."""
         return getattr(self.rule, "unitless", False)
 
-    def memory(self, num_trials: int) -> Memory | None:
+    def memory(self, num_trials: int) -> RuleMemory | None:
         """Return the memory of the other rule."""
         return memory_of(self.rule, num_trials)
 
@@ -127,7 +127,7 @@ class Starting:
         slopes = getattr(rule, "slopes", None)
         return None if slopes is None else slopes(candidates)
 
-    def memory(self, num_trials: int) -> Memory | None:
+    def memory(self, num_trials: int) -> RuleMemory | None:
         """Return the memory of the later rule, which also learns from the first rounds."""
         return memory_of(self.then, num_trials)
 
@@ -136,7 +136,7 @@ class Starting:
         return refuted(self.then, belief)
 
 
-def memory_of(rule: Rule, num_trials: int) -> Memory | None:
+def memory_of(rule: Rule, num_trials: int) -> RuleMemory | None:
     """Return a new memory of a rule, of B trials; None for a rule that learns nothing from feedback."""
     makes = getattr(rule, "memory", None)
     return None if makes is None else makes(num_trials)

@@ -83,7 +83,7 @@ class Candidates(Protocol):
 
     @property
     def memory(self) -> Any:
-        """What the rule's `memory` made, see `Memory`; None without one."""
+        """What the rule's `memory` made, see `RuleMemory`; None without one."""
         ...
 
     @property
@@ -118,7 +118,7 @@ class Slopes(NamedTuple):
     std: Floats
 
 
-class Memory(Protocol):
+class RuleMemory(Protocol):
     """State of a rule that feedback changes, of B trials; it starts anew at every reset and restart."""
 
     def receive(self, trial: Ints, point: Ints, value: Floats, mean: Floats, std: Floats) -> None:
@@ -144,7 +144,7 @@ class Rule(Protocol):
     depends on the mean and std at its candidate alone, a method `slopes(candidates)` that returns its
     `Slopes`, or None, lets agents on boxes follow gradients. A rule with random scores has `draws = True`. A
     method `refuted(belief)` may mark trials whose feedback contradicts the rule's assumptions. A rule that
-    learns from feedback has a method `memory(num_trials)` that makes a `Memory`, and reads
+    learns from feedback has a method `memory(num_trials)` that makes a `RuleMemory`, and reads
     `candidates.memory`; the rule itself does not change.
     """
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..acquisition.candidates import Memory
+from ..acquisition.candidates import RuleMemory
 from ..acquisition.incumbents import Incumbent
 from ..beliefs.base import Belief, Ridge
 from ..beliefs.ridges import Pulls, pulls
@@ -44,7 +44,7 @@ class ArmsView:
         draw: Callable[[], Sequence[np.random.Generator]],
         offered: Bools | None = None,
         safety: Safety | None = None,
-        memory: Memory | None = None,
+        memory: RuleMemory | None = None,
     ):
         self._belief, self._incumbent, self._objective, self._context = belief, incumbent, objective, context
         self.t, self._samplers, self._draw, self._offered = t, samplers, draw, offered

@@ -10,7 +10,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..acquisition.candidates import Memory, Rule
+from ..acquisition.candidates import Rule, RuleMemory
 from ..beliefs.base import Ridge
 from ..beliefs.ridges import Pulls
 from ..beliefs.surface import Local, Surface
@@ -35,7 +35,7 @@ class BoxView:
     regularise: Callable[[], list[Ridge]] = list
     pull: Callable[[], list[Pulls]] = list
     ask: Callable[[], Floats] = field(default=lambda: np.zeros((1, 1)))
-    memory: Memory | None = None  # what the rule has learnt from feedback
+    memory: RuleMemory | None = None  # what the rule has learnt from feedback
     _rngs: Sequence[np.random.Generator] | None = field(default=None, init=False)
 
     @property
