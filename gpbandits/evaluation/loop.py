@@ -31,7 +31,7 @@ Agents = Mapping[str, AgentSpec] | Sequence[str]
 Place = EnvLike | tuple[str, Mapping[str, Any]]  # an environment, or an id with its keyword arguments
 
 
-class Options(TypedDict, total=False):
+class _Options(TypedDict, total=False):
     """Keyword arguments of `evaluate`, which describes them."""
 
     trials: int
@@ -48,11 +48,11 @@ class Options(TypedDict, total=False):
 
 
 @overload
-def evaluate(environment: EnvLike | Stage, agents: Agents, **options: Unpack[Options]) -> Result: ...
+def evaluate(environment: EnvLike | Stage, agents: Agents, **options: Unpack[_Options]) -> Result: ...
 
 
 @overload
-def evaluate(environment: Mapping[str, Place], agents: Agents, **options: Unpack[Options]) -> Results: ...
+def evaluate(environment: Mapping[str, Place], agents: Agents, **options: Unpack[_Options]) -> Results: ...
 
 
 @one_thread()
@@ -110,7 +110,7 @@ def evaluate(
     """
     if isinstance(environment, Mapping):
         require(label is None, "label", "left out of several environments, which have theirs", label)
-        options: Options = {
+        options: _Options = {
             "trials": trials,
             "seed": seed,
             "first_trial": first_trial,
@@ -172,7 +172,7 @@ def evaluate(
     )
 
 
-def _on_each(stages: Mapping[str, Stage], agents: Agents, options: Options) -> Results:
+def _on_each(stages: Mapping[str, Stage], agents: Agents, options: _Options) -> Results:
     results = {}
     for label, stage in stages.items():
         options["label"] = label
