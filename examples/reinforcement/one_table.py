@@ -4,15 +4,16 @@
     python examples/reinforcement/one_table.py results/rl-and-gp [--rounds 40000]
 
 The first table has the agents of the study, which learn from scratch. The second has policies that were
-trained beforehand on functions of the same class, one training an environment and algorithm, next to those
-agents of the study that belong to neither track; they play the same trials. Numbers are the cumulative
-regret at the horizon as a share of that of random play on the same trials, with 95 % bootstrap intervals
-over trials, and where there are constraints the hard violation likewise: 0 is perfect, 1 is random. Trained
-policies are kept in RESULTS/policies, and trained again only when their file is deleted. `--keep FOLDER`
-writes the numbers of both tables there.
+trained beforehand on functions of the same class, one training an environment and algorithm; they play the
+same trials, and its figure has those agents of the study too that belong to neither track. Numbers are the
+cumulative regret at the horizon as a share of that of random play on the same trials, with 95 % bootstrap
+intervals over trials, and where there are constraints the hard violation likewise: 0 is perfect, 1 is
+random. Trained policies are kept in RESULTS/policies, and trained again only when their file is deleted.
+`--keep FOLDER` writes the numbers of both tables there.
 """
 
 import argparse
+from collections.abc import Iterable
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
@@ -53,11 +54,11 @@ def columns(result: Result) -> dict[str, dict[str, Floats]]:
     return found
 
 
-def table(results: list[Result]) -> str:
-    """Markdown: a row an agent, a column an environment."""
+def table(results: list[Result], labels: Iterable[str] | None = None) -> str:
+    """Markdown: a row for each of these agents, by default all, and a column an environment."""
     found = {title: values for result in results for title, values in columns(result).items()}
     lines = [["agent", *found], ["---"] * (1 + len(found))]
-    for label in results[0].agents:
+    for label in results[0].agents if labels is None else labels:
         cells = [share(values[label], values[RANDOM]) for values in found.values()]
         lines.append([results[0].marked(label), *cells])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -150,7 +151,7 @@ def main() -> None:
     for entry, scratch in zip(study.environments, stored, strict=True):
         policies = trained(entry, study, options.results / "policies", options.rounds, scratch.num_trials)
         second.append(beside(policies, scratch))
-    print(table(second))
+    print(table(second, TRAINED))
     draw(second, options.results / "pretrained.png")
     if options.keep is not None:
         keep(stored, options.keep / "from-scratch")
