@@ -200,10 +200,16 @@ def _options(made: type) -> str:
     """What a set of options says of itself and of each, those of its bases too, with its type."""
     written = made.__annotations__
     said = [
-        _directive("py:attribute", key, linked(effect), f"type: {written[key].__forward_arg__}")
+        _directive("py:attribute", key, linked(effect), f"type: {_type(written[key])}")
         for key, effect in documented_keys(made).items()
     ]
     return "\n\n".join([linked(inspect.getdoc(made) or ""), *said])
+
+
+def _type(annotation: Any) -> str:
+    """A type as its source has it, or as it is where its module evaluates annotations."""
+    evaluated = stringify_annotation(annotation, "smart").replace("~", "")
+    return getattr(annotation, "__forward_arg__", evaluated)
 
 
 def _members(made: Any) -> str:

@@ -4,6 +4,7 @@ import ast
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple, is_typeddict
 
 from agents.options import typed_dict_of
@@ -76,13 +77,14 @@ def _options_of(make: Callable[..., Any]) -> Iterator[tuple[str, tuple[str, ...]
 
 
 def documented_keys(options: type) -> dict[str, str]:
-    """Return what the source says of each key of a TypedDict, its own before those of its bases."""
+    """Return what the source says of each key of a TypedDict or "", its own before those of its bases."""
     (written,) = ast.parse(inspect.getsource(options)).body
     assert isinstance(written, ast.ClassDef)
-    keys = [ast.unparse(each.target) for each in written.body if isinstance(each, ast.AnnAssign)]
-    said = [ast.literal_eval(each.value) for each in written.body if isinstance(each, ast.Expr)]
-    texts = [" ".join(each.split()) for each in said[1:]]  # the first is of the class
-    found = dict(zip(keys, texts, strict=True))
+    found = {}
+    for key, after in zip_longest(written.body, written.body[1:]):
+        if isinstance(key, ast.AnnAssign):
+            said = ast.literal_eval(after.value) if isinstance(after, ast.Expr) else ""
+            found[ast.unparse(key.target)] = " ".join(said.split())
     for base in written.bases:
         above = vars(sys.modules[options.__module__])[ast.unparse(base)]
         found |= documented_keys(above) if is_typeddict(above) else {}

@@ -16,6 +16,7 @@ pytest.importorskip("sphinx", reason="needs the extra `docs`")
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 from entries import entries, example, facts, key
 from public import own_agents
+from reference import pages
 
 LIBRARIES = {"agents.rl", "agents.optimisers"}
 
@@ -45,3 +46,9 @@ def test_the_example_of_an_entry_runs(name):
 @pytest.mark.parametrize("name", [name for name, bound in BOUNDS.items() if "probability" in bound.assumes])
 def test_bounds_of_agents_are_named_where_the_agent_is(name):
     assert any(f"`{name}`" in fact["bound"] for fact in facts().values())
+
+
+def test_every_page_of_the_reference_can_be_made():
+    made = pages()
+    assert {"environments", "agents-by-name", "parts", "commands", "gpbandits", "agents"} <= set(made)
+    assert all(page.count("\n") > 4 for page in made.values())
