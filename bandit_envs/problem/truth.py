@@ -65,6 +65,8 @@ def of_table(means: Floats, decisions: Decisions) -> Extremes:
 
 def _best(values: Floats) -> Floats:
     """Return the largest reward where no cost is positive, (1 + C, Z, A) -> (Z,); -inf if nowhere."""
+    if len(values) == 1:
+        return np.asarray(values[0].max(axis=1))
     feasible: Bools = np.asarray((values[1:] <= 0).all(axis=0))
     return np.asarray(values[0].max(axis=1, where=feasible, initial=-np.inf))
 
