@@ -49,7 +49,10 @@ def pages() -> dict[str, str]:
         "agents-by-name": _page("Agents by name", _agents()),
         "parts": _page("Laws and parts by name", _parts()),
         "commands": _page("Commands", _commands()),
-        "rooms": _page("All modules", [f".. toctree::\n   :maxdepth: 1\n\n{rooms}"]),
+        "rooms": _page(
+            "All modules",
+            ["For readers of the code: every package.", f".. toctree::\n   :maxdepth: 1\n\n{rooms}"],
+        ),
         **{package: _page(f"``{package}``", _package(package)) for package in modules()},
     }
 
@@ -73,6 +76,7 @@ def _environments() -> Iterator[str]:
 def _environment(env_id: str, name: str) -> Iterator[str]:
     """Show an environment; what needs data files that are not on this machine is left out."""
     made, found = place(FACTORIES[name]), all(map(find, data_files(name)))
+    yield "For readers who play this environment: its problem, defaults and agents."
     yield _directive("environment", env_id, f"The problem :py:func:`{made}`.")
     if found:
         yield _directive("image", f"pictures/{env_id}.png", "", f"alt: {env_id}", "width: 480")
@@ -120,6 +124,7 @@ def _agents() -> Iterator[str]:
 
 
 def _parts() -> Iterator[str]:
+    yield "For readers who write a problem or an agent: every law and part by its name, with its options."
     for kind, registry in {**laws_by_kind(), **PARTS}.items():
         yield f"{kind}\n{'-' * len(kind)}"
         for name, made in registry.items():
@@ -137,6 +142,7 @@ def _signature(given: Mapping[str, Any]) -> str:
 
 
 def _commands() -> Iterator[str]:
+    yield "For readers at a terminal: every command with its options and defaults."
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
         given = [p for p in command.params if p.param_type_name == "argument"]
         usage = " ".join(["gpbandits", name, *(str(p.name).upper() for p in given)])
@@ -160,6 +166,7 @@ def _default(value: Any) -> str:
 
 def _package(package: str) -> Iterator[str]:
     """What the package exports, and what its modules have that goes by a name; else what they are for."""
+    yield f"For readers who import from ``{package}``."
     public = {module: {**exported(module), **defined(module)} for module in modules()[package]}
     for module, names in public.items():
         if module == package:
