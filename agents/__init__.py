@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .algorithms.aggregated import gp_ucb_aggregated
     from .algorithms.bandit_oco import bandit_oco
     from .algorithms.classic import (
+        dmm_ucb,
         gp_ei,
         gp_pi,
         gp_ts,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from .algorithms.elimination import bpe, bpe_delay, mvr, phased_elimination, reds
     from .algorithms.random import random
     from .algorithms.randomised import eims, irgp_ucb, pims
-    from .algorithms.regularised import dmm_ucb
     from .algorithms.rgp_pe import rgp_pe
     from .algorithms.risk_averse import rahbo
     from .algorithms.robust import ec_gp_ucb, rgp_ucb, tgp_ucb

@@ -15,6 +15,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, WithMargin, WithWidth
 from ..acquisition.incumbents import improvable, incumbent_of
+from ..acquisition.robust import dmm
 from ..acquisition.rules import (
     UCB,
     ExpectedImprovement,
@@ -24,6 +25,7 @@ from ..acquisition.rules import (
     Thompson,
 )
 from ..agent.assembly import Agent, assemble
+from ..beliefs.ridges import RATIOS, Ridges, require_ratios
 from ..model.model import Model
 from ..model.options import ModelOptions
 from ..protocol import handles
@@ -31,7 +33,6 @@ from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import DMM, improved_width, make_width
 from ..widths.tuned import KernelUCBWidth
-from .regularised import dmm_ucb
 
 
 @handles("delay", "context", "box", "noise", "availability")
@@ -62,6 +63,30 @@ def gp_ucb(
         return dmm_ucb(setting, delta=delta, num_trials=num_trials, **options)
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
+
+
+@handles("delay", "context", "box", "noise", "availability")
+def dmm_ucb(
+    setting: Setting,
+    *,
+    ratios: Any = RATIOS,
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Unpack[ModelOptions],
+) -> Agent:
+    """DMM-UCB: argmax of the smallest of the bands of several regularisations (Flynn & Reeb 2024).
+
+    All bands hold at once with probability 1 - delta, for R-sub-Gaussian noise and functions of norm B. B is
+    the setting's `rkhs_bound`, or 1 where none is published; `agent.refuted` marks trials whose observations
+    no function of that norm explains. The paper's lambda is R^2 for the squared exponential and
+    `noise_variance="smoothness"` for Matern kernels.
+
+    Args:
+        ratios: of the regularisations to lambda, one of them 1; each costs a posterior. Default the paper's.
+    """
+    require_ratios(ratios)
+    belief = partial(Ridges, ratios=ratios)
+    return assemble(Model.of(setting, **options), partial(dmm, delta=delta), num_trials, belief=belief)
 
 
 @handles("delay", "context", "box", "noise", "availability")

@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from bandit_envs.basics.browser import require_workers
+from bandit_envs.basics.threads import require_workers
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.actions import action_space
 from bandit_envs.problem.setting import Setting

@@ -10,7 +10,7 @@ from functools import partial, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from bandit_envs.basics.arguments import is_count, require, require_choice
-from bandit_envs.basics.browser import require_workers
+from bandit_envs.basics.threads import require_workers
 
 from .history import TunerHistory
 from .plan import TunerPlan

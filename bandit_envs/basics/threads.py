@@ -1,7 +1,7 @@
 """Limit the threads of linear algebra: one, unless the user asks for more.
 
 The matrices of a round are small. Two threads take several times as long as one, and far longer on busy
-cores, because each product waits for the slower thread.
+cores, because each product waits for the slower thread. Python in a browser starts no threads at all.
 """
 
 import sys
@@ -59,3 +59,19 @@ def chosen_threads() -> int:
 def _controller(modules: int) -> ThreadpoolController:
     """Return the controller of the loaded libraries; a search takes 10 ms, so it is kept per module count."""
     return ThreadpoolController()
+
+
+def in_browser() -> bool:
+    """Return True where Python runs as WebAssembly, as in JupyterLite."""
+    return sys.platform == "emscripten"
+
+
+def require_workers(what: str, remedy: str) -> None:
+    """Raise a RuntimeError in a browser, before something that starts a process or a thread.
+
+    Args:
+        what: needs it, such as "workers=2".
+        remedy: does without.
+    """
+    if in_browser():
+        raise RuntimeError(f"{what} starts a process or a thread, and Python in a browser has none; {remedy}")

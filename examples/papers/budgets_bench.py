@@ -10,7 +10,7 @@ and were not there; whether that is all of the difference was not checked.
 import numpy as np
 
 from gpbandits import evaluate
-from gpbandits.evaluation.spending import over_budget
+from gpbandits.evaluation.record import over_budget
 
 BENCH = {"length_scale": 0.2, "noise_std": 0.1, "normalize": True}
 AT = np.array([1.0, 2.5, 5.0])  # budgets at which simple regret is looked at

@@ -10,8 +10,7 @@ import numpy as np
 
 from agents.agent.generators import preserved_generators
 from agents.registry import METHODS, AgentFactory, AgentSpec, lacking_method, resolve_agent
-from bandit_envs.basics.browser import in_browser
-from bandit_envs.basics.threads import one_thread
+from bandit_envs.basics.threads import in_browser, one_thread
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.making import EnvLike, make
 from bandit_envs.environment.vector import BanditVectorEnv

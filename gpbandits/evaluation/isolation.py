@@ -14,8 +14,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from agents.registry import AgentFactory
-from bandit_envs.basics.browser import require_workers
-from bandit_envs.basics.threads import chosen_threads, threads
+from bandit_envs.basics.threads import chosen_threads, require_workers, threads
 from bandit_envs.problem.setting import Setting
 
 PATIENCE = 5.0  # seconds within which a process should end by itself

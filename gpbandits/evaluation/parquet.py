@@ -16,8 +16,7 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import whole_file
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.metrics import headed
-from gpbandits.evaluation.record import Record, one_each, ragged
-from gpbandits.evaluation.spending import Spending
+from gpbandits.evaluation.record import Record, Spending, one_each, ragged
 
 _Kind = TypeVar("_Kind", bound=Curves)
 SPENDING = ("spent", "shortfall")  # columns where plays cost

@@ -21,7 +21,7 @@ from gpbandits.evaluation.marks import Style, marks_in, styles
 from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.overlay import Overlay, check_overlays
 from gpbandits.evaluation.panels import FONT, LETTER, Panels, Size, add_inset, draw_overlays, tidy
-from gpbandits.evaluation.spending import budget_grid, over_budget
+from gpbandits.evaluation.record import budget_grid, over_budget
 from gpbandits.evaluation.statistics import bootstrap_interval
 
 SUFFIXES = (".pdf", ".png", ".svg")

@@ -23,7 +23,8 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.problems import FACTORIES
 
 PLAYING = "gpbandits.evaluation.loop"  # with all that it imports it determines a cell's numbers
-SHOWING = "gpbandits.evaluation.result"  # imports tables, figures and files, which change no numbers
+# They import tables, figures and files, which change no numbers.
+SHOWING = ("gpbandits.evaluation.result", "gpbandits.evaluation.several")
 PICTURES = {"bandit_envs": "rendering", "agents": "tuning/pictures"}  # folders that only draw, by package
 _SUFFIXES = (".py", ".so", ".pyd", ".csv", ".toml")  # of code and of the tables that it reads
 
@@ -51,7 +52,7 @@ def _playing() -> set[Path]:
     def find(name: str) -> Path | None:
         path = root.joinpath(*name.split("."))
         places = (path.with_suffix(".py"), path / "__init__.py")
-        ours = name.startswith("gpbandits.") and name != SHOWING
+        ours = name.startswith("gpbandits.") and name not in SHOWING
         return next((place for place in places if ours and place.is_file()), None)
 
     loop = find(PLAYING)

@@ -14,9 +14,8 @@ import numpy as np
 from agents.acquisition.robust import DMM
 from agents.acquisition.rules import UCB, Thompson
 from agents.agent.gp_agent import GPAgent
-from agents.algorithms.classic import gp_ts, gp_ucb, igp_ucb
+from agents.algorithms.classic import dmm_ucb, gp_ts, gp_ucb, igp_ucb
 from agents.algorithms.randomised import irgp_ucb, pims
-from agents.algorithms.regularised import dmm_ucb
 from agents.kernels.amplitude import smoothness, split_amplitude
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
 from agents.widths.bounded_norm import AMMWidth, ImprovedWidth, SelfNormalisedWidth

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agents.rl.bridge import Rendezvous
-from bandit_envs.basics.browser import require_workers
+from bandit_envs.basics.threads import require_workers
 from gpbandits import Linear, Tuner, check_agent, evaluate
 
 SMALL = {"num_arms": 10, "horizon": 8}

@@ -11,7 +11,7 @@ import pytest
 import agents
 from agents.acquisition.improvement import gittins_index, log_expected_improvement
 from gpbandits import evaluate
-from gpbandits.evaluation.spending import over_budget
+from gpbandits.evaluation.record import over_budget
 
 BUDGETS = ("ratio-ucb", "ei-per-cost", "pbgi")
 PLAIN = {"ratio-ucb": ("gp-ucb", {"width": 2.0}), "ei-per-cost": ("gp-ei", {})}
