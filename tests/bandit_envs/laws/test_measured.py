@@ -70,7 +70,12 @@ def test_feedback_is_as_late_as_the_run_took():
     actions, _, outcomes = plays(made)
     delays = np.array([outcome.delay for outcome in outcomes])
     np.testing.assert_array_equal(delays, np.array([0, 3, 2])[actions])
-    assert made.window == 3
+
+
+def test_the_published_window_does_not_depend_on_the_measured_times():
+    slower = MeasuredTimes(interval=1.0, times=10.0 * TIMES)
+    for delay in (MeasuredTimes(interval=1.0, times=TIMES), slower):
+        assert problem(delay=delay).setting().max_delay == 299  # the horizon's end
 
 
 def test_a_play_costs_what_a_run_took_and_no_more_is_spent_than_the_budget():
