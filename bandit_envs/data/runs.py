@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -145,7 +146,7 @@ def load_runs(table: str) -> Runs:
     """Return a table by its name, such as "hpobench/phoneme"; cached once a process, so do not write to it.
 
     The table of a package is converted once, to a Parquet file with one row a run in the user's cache, beside
-    the package's licence.
+    the package's licence. A damaged file is converted anew; a cache that cannot be written to is left alone.
     """
     require_choice("table", table, tuple(TABLES))
     family, name = table.split("/")
@@ -153,20 +154,34 @@ def load_runs(table: str) -> Runs:
     if package is None:
         return read(family, name)
     with from_extra("data", "tables of packages"):
-        import pyarrow.parquet as pq
+        import pyarrow.parquet  # noqa: F401
     path = cache_folder() / "tables" / f"{family}-{name}-{packages()[package].sha256[:16]}.parquet"
-    if not path.is_file():
-        _convert(read(family, name), package, path)
-    columns = pq.read_table(path)
+    runs = _kept(path)
+    if runs is None:
+        runs = read(family, name)
+        with suppress(OSError):  # without a folder to write to, a process converts for itself
+            _keep(runs, package, path)
+    return runs
+
+
+def _kept(path: Path) -> Runs | None:
+    """Return the table in a file of the cache, None if the file is absent or damaged."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        columns = pq.read_table(path, page_checksum_verification=True)
+    except (OSError, pa.ArrowException):
+        return None
     return _runs({each: columns[each].to_numpy() for each in columns.column_names})
 
 
-def _convert(runs: Runs, package: str, path: Path) -> None:
+def _keep(runs: Runs, package: str, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     buffer = pa.BufferOutputStream()
-    pq.write_table(pa.table(_columns(runs)), buffer)
+    pq.write_table(pa.table(_columns(runs)), buffer, write_page_checksum=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path.parent / f"{package}-LICENCE", member(package, packages()[package].licence_file))
     write_whole(path, buffer.getvalue().to_pybytes())

@@ -34,28 +34,54 @@ def test_scales_of_a_grid():
     assert np.linalg.norm(one_hot[0] - one_hot[2]) == pytest.approx(1.0)
 
 
-def test_a_packaged_table_is_read_by_its_digits_and_converted_once(tmp_path, monkeypatch):
-    size = [len(axis.values) for axis in AXES["hpobench"]]
-    keys = ["00000", "10290", "99299"]
-    content = {key: {"val_acc": [0.5, 0.75], "train_time": [1.0, float(i)]} for i, key in enumerate(keys)}
-    read = []
+KEYS = ["00000", "10290", "99299"]
+
+
+@pytest.fixture
+def reads(tmp_path, monkeypatch):
+    """The paths that are read of a package with one small table; the cache is empty."""
+    content = {key: {"val_acc": [0.5, 0.75], "train_time": [1.0, float(i)]} for i, key in enumerate(KEYS)}
+    paths = []
 
     def member(package, path):
-        read.append(path)
+        paths.append(path)
         return b"free" if "LICENSE" in path else pickle.dumps(content)
 
     monkeypatch.setattr(module, "member", member)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return paths
+
+
+def test_a_packaged_table_is_read_by_its_digits_and_converted_once(tmp_path, reads):
+    size = [len(axis.values) for axis in AXES["hpobench"]]
     first = load_runs.__wrapped__("hpobench/car")
-    seen = len(read)
+    seen = len(reads)
     again = load_runs.__wrapped__("hpobench/car")
-    assert len(read) == seen
+    assert len(reads) == seen
     np.testing.assert_array_equal(first.unit, again.unit)
-    expected = [[int(digit) / (n - 1) for digit, n in zip(key, size, strict=True)] for key in keys]
+    expected = [[int(digit) / (n - 1) for digit, n in zip(key, size, strict=True)] for key in KEYS]
     np.testing.assert_allclose(again.unit, expected, atol=1e-12)
     np.testing.assert_array_equal(again.mean("train_time"), [0.5, 1.0, 1.5])
     (licence,) = (tmp_path / "gpbandits" / "tables").glob("*LICENCE")
     assert licence.read_text() == "free"
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed"])
+def test_a_damaged_table_in_the_cache_is_converted_anew(tmp_path, reads, damage):
+    first = load_runs.__wrapped__("hpobench/car")
+    (path,) = (tmp_path / "gpbandits" / "tables").glob("*.parquet")
+    whole = path.read_bytes()
+    at = whole.index(np.float64(0.75).tobytes())
+    path.write_bytes(whole[:at] if damage == "cut" else whole[:at] + b"\1" + whole[at + 1 :])
+    again = load_runs.__wrapped__("hpobench/car")
+    np.testing.assert_array_equal(again.measured["val_acc"], first.measured["val_acc"])
+    assert path.read_bytes() == whole
+
+
+def test_a_cache_that_cannot_be_written_to_is_left_alone(tmp_path, reads):
+    (tmp_path / "gpbandits").write_text("no folder")
+    runs = load_runs.__wrapped__("hpobench/car")
+    np.testing.assert_array_equal(runs.mean("train_time"), [0.5, 1.0, 1.5])
 
 
 @pytest.mark.parametrize("table", TABLES)
