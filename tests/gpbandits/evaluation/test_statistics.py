@@ -27,6 +27,7 @@ from gpbandits.evaluation.statistics import (
     too_skewed,
     wilson_interval,
 )
+from gpbandits.evaluation.statistics.pairs import FLIPS
 from gpbandits.report.tables import comparison, summary
 
 
@@ -281,6 +282,7 @@ def test_the_sign_flip_test_keeps_its_level_at_20_trials_of_heavy_tails(law):
 def test_the_sign_flip_test_of_a_constant_difference_is_its_smallest_value():
     assert sign_flip_test(np.full(5, 1.1), np.zeros(5)) == 2 / 2**5
     assert sign_flip_test(np.zeros(5), np.zeros(5)) == 1.0
+    assert sign_flip_test(np.full(40, 1.1), np.zeros(40)) == 1 / (1 + FLIPS)  # random flips, all of them less
 
 
 def test_holm_is_the_worked_example():
