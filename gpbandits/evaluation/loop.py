@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -31,28 +31,42 @@ Agents = Mapping[str, AgentSpec] | Sequence[str]
 Place = EnvLike | tuple[str, Mapping[str, Any]]  # an environment, or an id with its keyword arguments
 
 
-class _Options(TypedDict, total=False):
-    """Keyword arguments of `evaluate`, which describes them."""
-
-    trials: int
-    seed: int
-    env_kwargs: Mapping[str, Any] | None
-    first_trial: int
-    label: str | None
-    progress: Progress | bool | None
-    isolate: bool
-    entropy: int | None
-    workers: int
-    checkpoints: Checkpoints | None
-    callback: OnRound | None
+@overload
+def evaluate(
+    environment: EnvLike | Stage,
+    agents: Agents,
+    *,
+    trials: int = 30,
+    seed: int = 0,
+    env_kwargs: Mapping[str, Any] | None = None,
+    first_trial: int = 0,
+    label: str | None = None,
+    progress: Progress | bool | None = None,
+    isolate: bool = False,
+    entropy: int | None = None,
+    workers: int = 1,
+    checkpoints: Checkpoints | None = None,
+    callback: OnRound | None = None,
+) -> Result: ...
 
 
 @overload
-def evaluate(environment: EnvLike | Stage, agents: Agents, **options: Unpack[_Options]) -> Result: ...
-
-
-@overload
-def evaluate(environment: Mapping[str, Place], agents: Agents, **options: Unpack[_Options]) -> Results: ...
+def evaluate(
+    environment: Mapping[str, Place],
+    agents: Agents,
+    *,
+    trials: int = 30,
+    seed: int = 0,
+    env_kwargs: Mapping[str, Any] | None = None,
+    first_trial: int = 0,
+    label: str | None = None,
+    progress: Progress | bool | None = None,
+    isolate: bool = False,
+    entropy: int | None = None,
+    workers: int = 1,
+    checkpoints: Checkpoints | None = None,
+    callback: OnRound | None = None,
+) -> Results: ...
 
 
 @one_thread()
@@ -110,7 +124,7 @@ def evaluate(
     """
     if isinstance(environment, Mapping):
         require(label is None, "label", "left out of several environments, which have theirs", label)
-        options: _Options = {
+        options: dict[str, Any] = {
             "trials": trials,
             "seed": seed,
             "first_trial": first_trial,
@@ -172,7 +186,7 @@ def evaluate(
     )
 
 
-def _on_each(stages: Mapping[str, Stage], agents: Agents, options: _Options) -> Results:
+def _on_each(stages: Mapping[str, Stage], agents: Agents, options: dict[str, Any]) -> Results:
     results = {}
     for label, stage in stages.items():
         options["label"] = label
