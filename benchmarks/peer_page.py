@@ -117,6 +117,35 @@ Left out:
 
 {left_out}
 
+## A round beside a bare loop
+
+`python benchmarks/step.py --write` plays a trial in this package and in a bare numpy loop of the same
+mathematics, without classes, checks and feedback records: microseconds a round of act and update, of the
+loop, their ratio, the step of the environment, and the share of rounds with the same arm (a Thompson loop
+draws other samples). Lines of 64 trials are a trial's share.
+
+```{{csv-table}}
+:file: results/step.csv
+:header-rows: 1
+```
+
+Steps of environments, by `python benchmarks/env_step.py --write`:
+
+```{{csv-table}}
+:file: results/env_step.csv
+:header-rows: 1
+```
+
+Changes that were tried, each measured before and after, in turns, in time of the processor:
+
+```{{csv-table}}
+:file: results/shorter.csv
+:header-rows: 1
+```
+
+What a round of one trial takes beyond the loop is Python: calls between the parts, which
+`python benchmarks/one_round.py --show` counts, and small arrays. numba was not tried.
+
 ## How the cost of a round grows
 
 | way | with | sizes | microseconds a round | slope in logarithms |

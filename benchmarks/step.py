@@ -1,6 +1,6 @@
 """A round of one trial, agent and environment, beside a bare numpy loop of the same mathematics.
 
-    python benchmarks/step.py [--quick] [--rounds T] [--repeats R] [--only WORD]
+    python benchmarks/step.py [--quick] [--rounds T] [--repeats R] [--only WORD] [--write]
 
 Machines differ twofold from hour to hour, so the bare loop is played in the same process, repeat by repeat,
 and the ratio is what counts: act and update of the agent over choice and update of the loop. Times are of the
@@ -20,11 +20,13 @@ import argparse
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtrtrs
+from tables import write
 
 from agents.registry import resolve_agent
 from bandit_envs import make
@@ -33,6 +35,7 @@ from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.kernels.gram import Gram
 
 DELTA = 0.1  # of both widths
+HEADER = ["case", "agent", "loop", "ratio", "step", "same arms"]
 BATCH = 64  # trials at once, as `evaluate` plays them
 
 
@@ -293,8 +296,8 @@ CASES = {
 }
 
 
-def measure(label: str, case: Case, rounds: int, repeats: int) -> str:
-    """One line: microseconds a round of agent, loop and environment, the ratio, and how alike they play."""
+def measure(label: str, case: Case, rounds: int, repeats: int) -> list[str]:
+    """One row: microseconds a round of agent, loop and environment, the ratio, and how alike they play."""
     rounds = min(rounds, case.rounds or rounds)
     played = play(case, rounds)
     trial, loops, own, environment, choices = played.trial, [], [], [], np.empty(0)
@@ -306,14 +309,14 @@ def measure(label: str, case: Case, rounds: int, repeats: int) -> str:
         loops.append(time.process_time() - start)
     agent, loop, step = (1e6 * min(times) / rounds for times in (own, loops, environment))
     same = np.mean(choices == played.actions)
-    return f"{label:<40}{agent:>8.1f}{loop:>8.1f}{agent / loop:>7.2f}{step:>8.1f}{same:>7.0%}"
+    return [label, f"{agent:.1f}", f"{loop:.1f}", f"{agent / loop:.2f}", f"{step:.1f}", f"{same:.0%}"]
 
 
-def measure_batch(label: str, case: Case, rounds: int, repeats: int) -> str:
-    """One line: microseconds of the agent a trial and round, where it plays many trials at once."""
+def measure_batch(label: str, case: Case, rounds: int, repeats: int) -> list[str]:
+    """One row: microseconds of the agent a trial and round, where it plays many trials at once."""
     played = play(case, rounds, BATCH)
     agent = min(time_agent(played) for _ in range(repeats))
-    return f"{f'{label}, {BATCH} trials':<40}{1e6 * agent / (rounds * BATCH):>8.1f}"
+    return [f"{label}, {BATCH} trials", f"{1e6 * agent / (rounds * BATCH):.1f}", "", "", "", ""]
 
 
 def main() -> None:
@@ -324,17 +327,24 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, help="T (1000)")
     parser.add_argument("--repeats", type=int, help="interleaved runs of which the fastest counts (5)")
     parser.add_argument("--only", default="", help="cases with this in their name")
+    parser.add_argument("--write", action="store_true", help="store the table")
     options = parser.parse_args()
     rounds = options.rounds or (200 if options.quick else 1000)
     repeats = options.repeats or (3 if options.quick else 5)
     print(f"T <= {rounds}, the fastest of {repeats} repeats, one BLAS thread; microseconds a round")
-    print(f"{'case':<40}{'agent':>8}{'loop':>8}{'ratio':>7}{'step':>8}{'same':>7}")
-    for label, case in CASES.items():
-        if options.only in label:
-            print(measure(label, case, rounds, repeats), flush=True)
-    for label, case in CASES.items():
-        if options.only in label and case.rounds is None:
-            print(measure_batch(label, case, min(rounds, 200), repeats), flush=True)
+    rows = []
+    chosen = {label: case for label, case in CASES.items() if options.only in label}
+    single = (partial(measure, label, case, rounds) for label, case in chosen.items())
+    batches = (
+        partial(measure_batch, label, case, min(rounds, 200))
+        for label, case in chosen.items()
+        if case.rounds is None
+    )
+    for each in (*single, *batches):
+        rows.append(each(repeats))
+        print(" | ".join(rows[-1]), flush=True)
+    if options.write:
+        write("step", HEADER, rows)
 
 
 if __name__ == "__main__":
