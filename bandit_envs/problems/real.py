@@ -58,7 +58,7 @@ def task_of(name: str) -> Task:
     return tasks()[name]
 
 
-class Prior(NamedTuple):
+class SiblingPrior(NamedTuple):
     """Hold what a table tells about the tasks of its siblings, see `scripts/real_priors.py`."""
 
     length_scales: tuple[float, ...]  # of a Matern 5/2 kernel
@@ -68,13 +68,13 @@ class Prior(NamedTuple):
 
 
 @cache
-def priors() -> dict[str, Prior]:
+def priors() -> dict[str, SiblingPrior]:
     """Return what each table tells, by its name."""
     text = files("bandit_envs.problems").joinpath("real_priors.toml").read_text(encoding="utf-8")
-    return {table: Prior(**row) for table, row in tomllib.loads(text).items()}
+    return {table: SiblingPrior(**row) for table, row in tomllib.loads(text).items()}
 
 
-def prior_of(tables: tuple[str, ...]) -> Prior | None:
+def prior_of(tables: tuple[str, ...]) -> SiblingPrior | None:
     """Return what the siblings of a task's tables tell about it, None if it has none.
 
     Length-scales are geometric means over the siblings; the variance adds that within and that between them.
@@ -86,7 +86,7 @@ def prior_of(tables: tuple[str, ...]) -> Prior | None:
         return None
     means = np.array([each.mean for each in siblings])
     within = np.mean(np.square([each.deviation for each in siblings]))
-    return Prior(
+    return SiblingPrior(
         length_scales=tuple(np.exp(np.mean(np.log([each.length_scales for each in siblings]), axis=0))),
         mean=float(means.mean()),
         deviation=float(np.sqrt(within + means.var())),

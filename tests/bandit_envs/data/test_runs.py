@@ -9,7 +9,7 @@ import pytest
 
 from bandit_envs.data import runs as module
 from bandit_envs.data.packages import find_wheel
-from bandit_envs.data.runs import AXES, TABLES, Axis, grouped, load_runs, package_of
+from bandit_envs.data.runs import AXES, TABLES, GridAxis, grouped, load_runs, package_of
 
 
 def needs(table):
@@ -28,9 +28,9 @@ def test_equal_parameters_are_runs_of_one_configuration():
 
 
 def test_scales_of_a_grid():
-    np.testing.assert_allclose(Axis((1.0, 10.0, 100.0)).unit, [[0.0], [0.5], [1.0]])
-    np.testing.assert_allclose(Axis((0.0, 0.3, 0.6), "linear").unit, [[0.0], [0.5], [1.0]])
-    one_hot = Axis((0.0, 1.0, 2.0), "category").unit
+    np.testing.assert_allclose(GridAxis((1.0, 10.0, 100.0)).unit, [[0.0], [0.5], [1.0]])
+    np.testing.assert_allclose(GridAxis((0.0, 0.3, 0.6), "linear").unit, [[0.0], [0.5], [1.0]])
+    one_hot = GridAxis((0.0, 1.0, 2.0), "category").unit
     assert np.linalg.norm(one_hot[0] - one_hot[2]) == pytest.approx(1.0)
 
 
