@@ -145,6 +145,7 @@ def resolve_agent(spec: AgentSpec) -> AgentFactory:
     if isinstance(spec, AgentFactory):
         return spec
     if isinstance(spec, tuple | list) and len(spec) == 2 and isinstance(spec[1], Mapping):
+        require(all(isinstance(each, str) for each in spec[1]), "options", "names with values", spec[1])
         return AgentFactory(_load(spec[0]), dict(spec[1]), _name(spec[0]))
     return AgentFactory(_load(spec), name=_name(spec))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from fractions import Fraction
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -258,6 +259,9 @@ def listed(argument: str, given: Any, what: str) -> tuple[Any, ...]:
 
 
 def _copied(agent: Any) -> Any:
-    """Return an agent with a copy of its options."""
+    """Return an agent with a copy of its options, in which fractions are floats, which a file can hold."""
     pair = isinstance(agent, tuple | list) and len(agent) == 2 and isinstance(agent[1], Mapping)
-    return (agent[0], dict(agent[1])) if pair else agent
+    if not pair:
+        return agent
+    known = {name: float(value) if isinstance(value, Fraction) else value for name, value in agent[1].items()}
+    return agent[0], known

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bandit_envs.basics.arguments import is_count, require
-from bandit_envs.basics.files import held
+from bandit_envs.basics.files import check_path, held
+from bandit_envs.basics.threads import check_workers
 
 from ..saving.files import read
 from .history import TunerHistory, as_number
@@ -110,9 +111,10 @@ def require_continued(tuner: Any, file: str | os.PathLike[str]) -> None:
 
 def check_run(tuner: Any, f: Any, n: Any, workers: int, context: Any, time: Any, file: Any) -> None:
     """Raise where a run cannot start."""
-    require(file is None or isinstance(file, str | os.PathLike), "file", "None or a path", file)
+    if file is not None:
+        check_path("file", file)
     require(is_count(n), "n", "a positive integer", n)
-    require(is_count(workers), "workers", "a positive integer", workers)
+    check_workers(workers)
     limit = tuner.plan.max_pending
     fits = limit is None or workers <= limit
     require(fits, "workers", f"at most max_pending, which is {limit}", workers)

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import Any, overload
 
 from bandit_envs.basics.arguments import is_count, require, require_switch, written_as
-from bandit_envs.basics.files import held, is_held_here
+from bandit_envs.basics.files import check_path, held, is_held_here
 from bandit_envs.basics.threads import one_thread
 
 from ..options import require_types
@@ -337,6 +337,7 @@ class Tuner(Records):
             ValueError: the agent or an option of it is not data, or another process runs experiments of the
                 file.
         """
+        check_path("path", path)
         with written_as({"file": "path"}), nullcontext() if is_held_here(path) else held(path, SHARE):
             self._write(path)
 
@@ -355,6 +356,7 @@ class Tuner(Records):
         it took then.
         """
         require_switch("trust", trust)
+        check_path("path", path)
         content = read(path, FORM, max_bytes=max_bytes)
         tuner = cls.__new__(cls)
         with parsing(path):

@@ -11,9 +11,9 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from bandit_envs.basics.arguments import ArgumentError
+from bandit_envs.basics.arguments import ArgumentError, require
 
 try:
     import fcntl
@@ -70,6 +70,12 @@ def sweep(folder: str | os.PathLike[str], name: str | None = None) -> None:
                 path.unlink()
 
 
+def check_path(name: str, path: Any) -> None:
+    """Raise unless the value of an argument is the path of a file."""
+    usable = isinstance(path, str | os.PathLike) and Path(path).name != "" and "\0" not in os.fspath(path)
+    require(usable, name, "the path of a file", path)
+
+
 @contextmanager
 def held(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
     """Lock a file for this process in the block, or raise an `ArgumentError` that names the holder.
@@ -78,7 +84,7 @@ def held(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
     The lock is a file beside the locked one, kept while the block runs. Where the file system has no locks,
     no process is excluded.
     """
-    path = Path(path).absolute()
+    path = Path(path).resolve()  # one file has one path, whatever folders or links lead to it
     with _MUTEX:
         if path in _HELD:
             raise ArgumentError(
@@ -100,7 +106,7 @@ def held(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
 
 def is_held_here(path: str | os.PathLike[str]) -> bool:
     """Return whether this process holds a file."""
-    return Path(path).absolute() in _HELD
+    return Path(path).resolve() in _HELD
 
 
 def _locked(lock: Path, remedy: str) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
@@ -59,6 +60,15 @@ def chosen_threads() -> int:
 def _controller(modules: int) -> ThreadpoolController:
     """Return the controller of the loaded libraries; a search takes 10 ms, so it is kept per module count."""
     return ThreadpoolController()
+
+
+MOST_WORKERS = 1024  # processes or threads; more are a typing error, and exhaust what the system gives
+
+
+def check_workers(workers: Any) -> None:
+    """Raise unless the value is a number of processes or threads that a machine can have."""
+    usable = is_count(workers) and workers <= MOST_WORKERS
+    require(usable, "workers", f"a positive integer of at most {MOST_WORKERS}", workers)
 
 
 def in_browser() -> bool:

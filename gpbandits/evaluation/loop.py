@@ -10,7 +10,7 @@ import numpy as np
 from agents.protocol import demanded
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import is_count, is_integer, is_text, require, require_seed, require_size
-from bandit_envs.basics.threads import one_thread
+from bandit_envs.basics.threads import check_workers, one_thread
 from bandit_envs.basics.types import Ints
 from bandit_envs.environment.info import OnRound
 from bandit_envs.environment.making import EnvLike
@@ -147,7 +147,7 @@ def evaluate(
     require(isinstance(isolate, bool), "isolate", "True or False", isolate)
     usable = entropy is None or (is_integer(entropy) and entropy >= 0)
     require(usable, "entropy", "None or an integer >= 0, such as the `entropy` of a result", entropy)
-    require(is_count(workers), "workers", "a positive integer", workers)
+    check_workers(workers)
     require(callback is None or callable(callback), "callback", "None or a callable (round)", callback)
     here = callback is None or workers == 1
     require(here, "workers", "1 with a callback, which is called in this process", workers)
@@ -231,6 +231,8 @@ def _factories(agents: Mapping[str, AgentSpec] | Sequence[str]) -> dict[str, Age
     require(listed, "agents", "a mapping of labels to agents, or a list of names", agents)
     named = isinstance(agents, Mapping) or all(isinstance(name, str) for name in agents)
     require(named, "agents", "a mapping of labels to agents where they are not all names", agents)
+    once = isinstance(agents, Mapping) or len(set(agents)) == len(agents)
+    require(once, "agents", "a list that names each once; a mapping gives labels to two of one name", agents)
     chosen = agents if isinstance(agents, Mapping) else {name: name for name in agents}
     require(len(chosen) > 0, "agents", "at least one", agents)
     for label in chosen:

@@ -52,7 +52,7 @@ def recorded_in(rounds: Ints | None, block: slice) -> Ints:
 def check_rounds(name: str, rounds: Any, horizon: int) -> Ints:
     """Return rounds to record as an array, or raise unless they increase from at least 1 to the horizon."""
     given = np.asarray(rounds)
-    switched = isinstance(rounds, list | tuple) and any(isinstance(each, bool) for each in rounds)
+    switched = isinstance(rounds, list | tuple) and any(isinstance(each, bool | np.bool_) for each in rounds)
     integers = not switched and given.ndim == 1 and given.dtype.kind in "iu" and len(given) > 0
     valid = integers and given[0] >= 1 and given[-1] == horizon and bool((np.diff(given) > 0).all())
     require(valid, name, f"rounds that increase from at least 1 to the horizon {horizon}", rounds)

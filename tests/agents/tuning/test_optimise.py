@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -220,6 +221,43 @@ def test_a_file_is_run_by_one_thread_at_a_time(tmp_path):
         return value(x, y)
 
     assert tuner.optimise(again, 2, file=path) is not None
+
+
+def test_a_file_is_one_by_whatever_path_it_is_named(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path)
+    path, tuner = tmp_path / "t.json", Tuner(SPACE, agent="random")
+
+    def again(x, y):
+        for other in (tmp_path / "folder" / ".." / "t.json", tmp_path / "link" / "t.json"):
+            with pytest.raises(ValueError, match="this process holds already"):
+                Tuner(SPACE).optimise(value, 1, file=other)
+        return value(x, y)
+
+    tuner.optimise(again, 1, file=path)
+
+
+def test_an_option_that_is_a_fraction_is_kept(tmp_path):
+    tuner = Tuner(SPACE, agent=("gp-bucb", {"width": Fraction(5, 2)}))
+    tuner.optimise(value, 2, file=tmp_path / "t.json")
+    assert Tuner.load(tmp_path / "t.json").plan.agent == ("gp-bucb", {"width": 2.5})
+
+
+@pytest.mark.parametrize("path", ["", 3, "a\0b"])
+def test_what_is_no_path_is_refused_before_anything_is_asked(path):
+    tuner = Tuner(SPACE)
+    with pytest.raises(ValueError, match="file must be the path of a file"):
+        tuner.optimise(value, 1, file=path)
+    for attempt in (tuner.save, Tuner.load):
+        with pytest.raises(ValueError, match="path must be the path of a file"):
+            attempt(path)
+    assert not tuner.experiments
+    assert not tuner.pending
+
+
+def test_more_workers_than_a_machine_has_are_refused():
+    with pytest.raises(ValueError, match="workers must be a positive integer of at most 1024"):
+        Tuner(SPACE).optimise(value, 1, workers=10**12)
 
 
 def test_no_tuner_overwrites_the_experiments_of_another(tmp_path):

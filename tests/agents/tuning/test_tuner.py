@@ -331,7 +331,7 @@ WRONG = {
     "kind": (lambda: Tuner({"x": (0, 1)}), r"parameters\['x'\] must be one of Linear, Log, Integer, Categ"),
     "agent": (lambda: Tuner(SMALL, agent="gp-ucbb"), "did you mean 'gp-ucb'"),
     "no agent": (lambda: Tuner(SMALL, agent=""), "unknown agent ''"),
-    "agent of no kind": (lambda: Tuner(SMALL, agent=0), "an agent is a name, a path or a callable"),
+    "agent of no kind": (lambda: Tuner(SMALL, agent=0), "an agent is a name such as .*, a path .* or a"),
     "features": (lambda: Tuner(SMALL, agent=misdeclared), "`features` are an `agents.Features`"),
     "options": (lambda: Tuner(SMALL, constraints="cost"), "constraints must be a list of names"),
     "constraints": (lambda: Tuner(SMALL, constraints=["a", "a"]), "constraints must be different names"),
