@@ -195,7 +195,11 @@ MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": di
 
 def _seen(info: Any, keys: Sequence[str]) -> dict[str, Any]:
     """Return the entries that are logged; the agent itself raises where `info` is not a dict."""
-    return {key: info[key] for key in keys if key in info} if isinstance(info, Mapping) else {}
+    seen: dict[str, Any] = {}
+    for key in keys if isinstance(info, Mapping) else ():
+        if key in info:
+            seen[key] = info[key]
+    return seen
 
 
 class Saving:
