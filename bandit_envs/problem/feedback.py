@@ -6,11 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require
+from bandit_envs.basics.arguments import ArgumentError, shown
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 FIRST, NO_COST = np.zeros(1, dtype=np.int64), np.empty((1, 0))
 FIRST.setflags(write=False)
+REQUIRED = ("feedback_step", "feedback_reward")
+OPTIONAL = ("feedback_cost", "feedback_std", "feedback_spent")
+UNREADABLE = (
+    AttributeError,
+    IndexError,
+    KeyError,
+    TypeError,
+    ValueError,
+)  # of entries of a wrong type or shape
 
 
 class Feedback(NamedTuple):
@@ -26,35 +35,33 @@ class Feedback(NamedTuple):
 
     @classmethod
     def arrived(cls, info: dict[str, Any]) -> "Feedback":
-        """Read the `info` of one environment, slots (K,), or of a batch, (B, K)."""
+        """Read the `info` of one environment, slots (K,), or of a batch, (B, K).
+
+        Raises:
+            ArgumentError: an entry is missing, of the wrong shape or type, or not finite; it names the entry.
+        """
         try:
             mask = info["feedback_mask"]
-        except (KeyError, TypeError):
-            require(isinstance(info, Mapping), "info", "the dict that the environment's step returned", info)
-            raise ValueError(
-                'info has no "feedback_mask": agents learn from info, not from the reward; '
-                "pass the info that the environment's step returned"
-            ) from None
-        if mask.shape == (1,) and mask[0] and "feedback_cost" not in info:
-            return cls._single(info["feedback_step"], info["feedback_reward"])
-        if mask.ndim == 1:
-            (row,) = mask.nonzero()
-            trial = np.zeros(len(row), dtype=np.int64)
-        else:
-            row = trial, _ = mask.nonzero()
-        reward = info["feedback_reward"][row]
-        cost = info["feedback_cost"][row] if "feedback_cost" in info else np.empty((len(trial), 0))
-        _check_finite("feedback_reward", reward)
-        if cost.size:
-            _check_finite("feedback_cost", cost)
-        return cls(trial, info["feedback_step"][row], reward, cost)
-
-    @classmethod
-    def _single(cls, rounds: Ints, reward: Floats) -> "Feedback":
-        """Read one environment without delays and constraints, (1,) each, in a third of the time."""
-        if not isfinite(reward[0]):
-            raise ValueError(f"feedback_reward must be finite, got {reward}")
-        return cls(FIRST, rounds.copy(), reward.copy(), NO_COST)
+            if mask.shape == (1,) and mask[0] and "feedback_cost" not in info:  # in a third of the time
+                rounds, reward = info["feedback_step"].copy(), info["feedback_reward"].copy()
+                if not isfinite(reward[0].item()):
+                    raise ArgumentError("feedback_reward", f"must be finite, got {reward}")
+                return cls(FIRST, rounds, reward, NO_COST)
+            if mask.ndim == 1:
+                (row,) = mask.nonzero()
+                trial = np.zeros(len(row), dtype=np.int64)
+            else:
+                row = trial, _ = mask.nonzero()
+            rounds, reward = info["feedback_step"][row], info["feedback_reward"][row]
+            cost = info["feedback_cost"][row] if "feedback_cost" in info else np.empty((len(trial), 0))
+            _check_finite("feedback_reward", reward)
+            if cost.size:
+                _check_finite("feedback_cost", cost)
+        except ArgumentError:
+            raise
+        except UNREADABLE as error:
+            raise _damage(info) from error
+        return cls(trial, rounds, reward, cost)
 
     def where(self, kept: Bools) -> "Feedback":
         """Return the selected rows."""
@@ -68,9 +75,13 @@ def deviations(info: dict[str, Any]) -> Floats | None:
     """
     if "feedback_std" not in info:
         return None
-    std = info["feedback_std"][info["feedback_mask"]]
-    if not all(isnan(each) or (isfinite(each) and each > 0.0) for each in std.tolist()):
-        raise ValueError(f"feedback_std must be positive and finite, got {std}")
+    try:
+        std = info["feedback_std"][info["feedback_mask"]]
+        usable = all(isnan(each) or (isfinite(each) and each > 0.0) for each in std.tolist())
+    except UNREADABLE as error:
+        raise _damage(info) from error
+    if not usable:
+        raise ArgumentError("feedback_std", f"must be positive and finite, got {std}")
     return std
 
 
@@ -78,8 +89,13 @@ def spendings(info: dict[str, Any]) -> Floats | None:
     """Return the observed cost of each play that `Feedback.arrived` reads, (n,); None without a budget."""
     if "feedback_spent" not in info:
         return None
-    spent = info["feedback_spent"][info["feedback_mask"]]
-    _check_finite("feedback_spent", spent)
+    try:
+        spent = info["feedback_spent"][info["feedback_mask"]]
+        _check_finite("feedback_spent", spent)
+    except ArgumentError:
+        raise
+    except UNREADABLE as error:
+        raise _damage(info) from error
     return spent
 
 
@@ -117,4 +133,30 @@ def delivery(
 
 def _check_finite(key: str, values: Floats) -> None:
     if not all(map(isfinite, values.ravel().tolist())):  # a few numbers: faster than numpy
-        raise ValueError(f"{key} must be finite, got {values}")
+        raise ArgumentError(key, f"must be finite, got {values}")
+
+
+def _damage(info: Any) -> ArgumentError:
+    """Return the error that names the entry of `info` that cannot be read."""
+    step = "the dict that the environment's step returned"
+    if not isinstance(info, Mapping):
+        return ArgumentError("info", f"must be {step}, got {shown(info)}")
+    if "feedback_mask" not in info:
+        learn = 'has no "feedback_mask": agents learn from info, not from the reward'
+        return ArgumentError("info", f"{learn}; pass the info that the environment's step returned")
+    mask = info["feedback_mask"]
+    if not (isinstance(mask, np.ndarray) and mask.ndim in (1, 2) and mask.dtype.kind in "biu"):
+        wanted = "a numpy array of booleans, (K,) or (B, K) in a batch"
+        return ArgumentError("feedback_mask", f"must be {wanted}, got {shown(mask)}")
+    wanted = f"a numpy array of numbers, one a slot of feedback_mask {mask.shape}"
+    for key in (*REQUIRED, *OPTIONAL):
+        if (key in info or key in REQUIRED) and not _fits(info.get(key), mask):
+            return ArgumentError(
+                key, f"must be {wanted}, got {shown(info[key]) if key in info else 'nothing'}"
+            )
+    return ArgumentError("info", f"must be {step}, got {shown(info)}")
+
+
+def _fits(values: Any, mask: Bools) -> bool:
+    numbers = isinstance(values, np.ndarray) and values.dtype.kind in "biuf"
+    return numbers and values.shape[: mask.ndim] == mask.shape

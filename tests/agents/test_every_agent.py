@@ -26,6 +26,7 @@ from agents.posteriors import TABLES
 from agents.registry import resolve_agent
 from agents.widths.by_name import GAMMAS, WIDTHS, takes
 from bandit_envs import Decisions, Problem, Setting
+from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, GPSample, KnownFunction, delays
 from gpbandits import evaluate
@@ -342,8 +343,35 @@ def test_bad_input_gets_one_clear_error(call, message):
         call()
 
 
+TWO = {"feedback_mask": np.array([True, False]), "feedback_step": np.zeros(2, int)}  # slots
+ARRAY = r"a numpy array of numbers, one a slot of feedback_mask \(\d,\), got "
+
+
 @pytest.mark.parametrize(
-    "wrong", [feedback(np.nan), feedback(1.0, 3), feedback(1.0, 9)], ids=["NaN", "old", "new"]
+    ("info", "message"),
+    [
+        ({"feedback_mask": 1}, r"feedback_mask must be a numpy array of booleans, \(K,\) or .*, got 1"),
+        ({"feedback_mask": np.True_}, "feedback_mask must be a numpy array of booleans"),
+        ({"feedback_mask": np.array([True])}, f"feedback_step must be {ARRAY}nothing"),
+        (TWO, f"feedback_reward must be {ARRAY}nothing"),
+        (feedback(1j), f"feedback_reward must be {ARRAY}array.*j"),
+        (TWO | {"feedback_reward": np.array([1j, 0.0])}, f"feedback_reward must be {ARRAY}array.*j"),
+        (TWO | {"feedback_reward": np.zeros(0)}, f"feedback_reward must be {ARRAY}array"),
+        (feedback(1.0) | {"feedback_reward": [1.0]}, rf"feedback_reward must be {ARRAY}\[1.0\]"),
+        (TWO | feedback(1.0) | {"feedback_cost": 3.0}, f"feedback_cost must be {ARRAY}3.0"),
+        (feedback(1.0) | {"feedback_std": np.array([1j])}, f"feedback_std must be {ARRAY}array.*j"),
+        (feedback(1.0) | {"feedback_spent": 2.0}, f"feedback_spent must be {ARRAY}2.0"),
+    ],
+)
+def test_damaged_info_gets_an_error_that_names_the_entry(info, message):
+    with pytest.raises(ArgumentError, match=message):
+        start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, info)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [feedback(np.nan), feedback(1.0, 3), feedback(1.0, 9), feedback(1j), {"feedback_mask": 1}],
+    ids=["NaN", "old", "new", "complex", "mask"],
 )
 @pytest.mark.parametrize("name", of_each_shape(LISTENING))
 def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
