@@ -19,9 +19,9 @@ from bandit_envs.problem.decisions import Decisions, checked_context_box, checke
 from bandit_envs.problem.told import (
     check_prior_mean,
     check_size,
-    check_times,
     checked_facts,
     checked_profile,
+    checked_times,
     fixed,
 )
 
@@ -64,13 +64,13 @@ def implied_by_delay(horizon: Any, delay: Any, max_delay: Any, query_times: Any)
     require_size("horizon", horizon)
     own = delay is None or isinstance(delay, Delay)
     law = delay if own else parse("delay", delay, LAWS)
-    check_times(query_times)
+    given = None if query_times is None else checked_times(query_times, horizon)
     times = None if law is None else law.query_times(horizon)
-    if law is not None and times is None and query_times is not None:
+    if law is not None and times is None and given is not None:
         raise ValueError(f"delay must be in units of time, as query_times are, got {law!r}")
-    implied: dict[str, Any] = {"delay": law, "query_times": times if query_times is None else query_times}
+    implied: dict[str, Any] = {"delay": law, "query_times": times if given is None else given}
     if max_delay is None:
-        implied["max_delay"] = 0 if law is None else law.window(horizon, query_times)
+        implied["max_delay"] = 0 if law is None else law.window(horizon, given)
     return implied
 
 

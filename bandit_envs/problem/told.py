@@ -5,14 +5,23 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import LARGEST_STD, is_integer, is_number, require, require_switch
+from bandit_envs.basics.arguments import (
+    LARGEST_STD,
+    ArgumentError,
+    is_integer,
+    is_number,
+    require,
+    require_switch,
+)
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import Decisions
 
 COUNTS = ("max_delay", "num_constraints")
 SCALES = ("noise_bound", "rkhs_bound", "constraint_noise_bound", "misspecification", "corruption")
 STDS = ("noise_std", "constraint_noise_std", "constraint_prior_std")
 PER_COST = ("constraint_prior_std", "constraint_noise_std", "constraint_noise_bound")
+ROUNDING = 1e-9  # relative: costs are exponentials of logarithms
 SWITCHES = ("may_change", "volatile", "aggregated")
 
 
@@ -26,7 +35,10 @@ def checked_facts(fields: Mapping[str, Any]) -> dict[str, Any]:
         positive = is_number(fields[name]) and fields[name] > 0
         require(fields[name] is None or positive, name, "None or positive", fields[name])
     costs, kernel, least = fields["known_costs"], fields["kernel"], fields["reward_lower_bound"]
-    check_known_costs(costs, fields["arms"] is None)
+    check_known_costs(costs, fields["arms"] is None, fields["cost_min"])
+    law = fields["play_costs"]
+    known = "None or a law of bandit_envs.laws.play_costs, such as GPCosts(50.0)"
+    require(law is None or isinstance(law, PlayCosts), "play_costs", known, law)
     usable = callable(getattr(kernel, "diag", None)) and not isinstance(kernel, type)
     require(kernel is None or usable, "kernel", "None or a scikit-learn kernel", kernel)
     check_switches(fields)
@@ -62,8 +74,8 @@ def check_stds(**stds: Any) -> None:
         require(small, name, f"at most {LARGEST_STD:g}", value)
 
 
-def check_known_costs(costs: Any, continuous: bool) -> None:
-    """Raise unless costs are None, positive numbers, or functions on a box; of one trial or of several."""
+def check_known_costs(costs: Any, continuous: bool, least: float | None) -> None:
+    """Raise unless costs are None, functions on a box, or positive and not below `least`; (N,) or (B, N)."""
     if costs is None:
         return
     if continuous:
@@ -71,8 +83,11 @@ def check_known_costs(costs: Any, continuous: bool) -> None:
         require(all(map(callable, each)), "known_costs", "None or a function on a box", costs)
         return
     given = np.asarray(costs)
-    positive = given.ndim in (1, 2) and given.dtype.kind in "iuf" and bool((given > 0).all())
+    positive = given.ndim in (1, 2) and given.dtype.kind in "iuf" and given.size and bool((given > 0).all())
     require(positive and np.isfinite(given).all(), "known_costs", "None or positive numbers", costs)
+    low = given.min()
+    fits = least is None or least <= low * (1.0 + ROUNDING)
+    require(fits, "cost_min", f"at most {low:g}, the least of known_costs", least)
 
 
 def check_size(costs: Any, decisions: Decisions) -> None:
@@ -83,10 +98,17 @@ def check_size(costs: Any, decisions: Decisions) -> None:
     require(given[-1] == size, "known_costs", f"{size} numbers, one a (context, arm) pair", given)
 
 
-def check_times(times: Any) -> None:
-    """Raise unless times are None or the ascending start times of rounds."""
-    usable = times is None or (np.ndim(times) == 1 and _are_numbers(times) and (np.diff(times) >= 0).all())
+def checked_times(times: Any, horizon: int) -> Floats:
+    """Return the ascending start times of rounds, (T,), or raise."""
+    given = settled(times) if np.ndim(times) == 1 and _are_numbers(times) else None
+    usable = given is not None and bool((np.diff(given) >= 0).all())
     require(usable, "query_times", "None or ascending numbers, one a round", times)
+    assert given is not None
+    wanted = f"the start of each of the {horizon} rounds of the horizon"
+    complaint = f"must be {wanted}, got {len(given)}; give {horizon} times or horizon={len(given)}"
+    if len(given) != horizon:
+        raise ArgumentError("query_times", complaint)
+    return given
 
 
 def check_prior_mean(mean: Floats | float, decisions: Decisions) -> None:

@@ -185,7 +185,14 @@ def test_impossible_budgets_get_one_clear_error(budget, message):
 
 
 @pytest.mark.parametrize(
-    "told", [{"budget": -1}, {"cost_min": 0}, {"known_costs": [1.0, -2.0]}, {"known_costs": [1.0]}]
+    "told",
+    [
+        {"budget": -1},
+        {"cost_min": 0},
+        {"known_costs": [1.0, -2.0]},
+        {"known_costs": [1.0]},
+        {"known_costs": []},
+    ],
 )
 def test_a_setting_with_impossible_costs_is_an_error(told):
     (name,) = told

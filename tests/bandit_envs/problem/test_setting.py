@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
+import agents
 from bandit_envs import Decisions, Setting
 from bandit_envs.laws import GPSample, Recorded, RKHSFunction, delays
 from bandit_envs.laws.derived import Normalized, UnderKernel
 from bandit_envs.problem.decisions import uniform_points, unit_grid
+from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import batch_settings
 from bandit_envs.problems import build, data_files
 from gpbandits import evaluate
@@ -247,6 +249,24 @@ def test_feedback_can_be_as_late_as_the_law_says_for_rounds_that_start_at_the_qu
     assert own.max_delay == law.window(60) != latest
 
 
+def test_query_times_may_be_a_list_of_integers():
+    arms, times = np.linspace(0.0, 1.0, 5)[:, None], list(range(4))
+    setting = Setting(arms=arms, horizon=4, noise_std=0.1, query_times=times)  # type: ignore[arg-type]
+    own = Setting(arms=arms, horizon=4, noise_std=0.1, query_times=np.arange(4.0))
+    played = []
+    for each in (setting, own):
+        assert each.query_times.dtype == np.float64
+        assert not each.query_times.flags.writeable
+        agent = agents.gp_ucb(each)
+        agent.reset(0)
+        for t in range(4):
+            played.append(agent.act(np.zeros(1)))
+            agent.update(
+                np.zeros(1), played[-1], 0.0, delivery(t, np.array([t]), np.ones(1), np.ones((1, 0)))
+            )
+    assert played[:4] == played[4:]
+
+
 VALUES = 1.0 + 0.1 * np.random.default_rng(0).random((3, 25))
 
 
@@ -311,8 +331,24 @@ def test_what_has_a_least_value_by_its_nature_says_so_whether_or_not_a_model_is_
         ),
         ({"arms": ARMS, "delay": 3}, 'delay must be a dict such as {"law": "immediate"}, got 3'),
         (
-            {"arms": ARMS, "delay": delays.Poisson(3), "query_times": np.arange(9.0)},
+            {"arms": ARMS, "horizon": 9, "delay": delays.Poisson(3), "query_times": np.arange(9.0)},
             "delay must be in units of time, as query_times are, got Poisson",
+        ),
+        (
+            {"arms": ARMS, "horizon": 10, "query_times": list(range(9))},
+            "query_times must be the start of each of the 10 rounds of the horizon, got 9; give 10 times",
+        ),
+        (
+            {"arms": ARMS, "horizon": 2, "query_times": np.array([1, 0], np.uint8)},
+            "query_times must be None or",
+        ),
+        (
+            {"arms": ARMS, "budget": 5.0, "play_costs": 3},
+            r"play_costs must be None or a law .*GPCosts.*, got 3",
+        ),
+        (
+            {"arms": ARMS, "cost_min": 5.0, "known_costs": np.ones(12)},
+            "cost_min must be at most 1, the least of known_costs, got 5.0",
         ),
         ({"arms": ARMS, "num_constraints": -1}, "num_constraints must be 0 or a positive integer, got -1"),
         ({"arms": ARMS, "kernel": "rbf"}, "kernel must be None or a scikit-learn kernel, got 'rbf'"),
