@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from importlib.resources import files
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
+import agents
 from bandit_envs.data.files import sha256_of
 from bandit_envs.data.packages import find_wheel
 from bandit_envs.data.runs import load_runs, package_of
@@ -133,3 +135,15 @@ def test_a_feature_of_the_users_replaces_what_was_measured():
 def test_bad_keywords_are_named(keywords, said):
     with pytest.raises(ValueError, match=said):
         gym.make("GPBandit-Real-v1", **keywords)
+
+
+def test_agents_that_sample_refuse_tables_of_30000_arms_as_the_page_says():
+    needs("phoneme-late")
+    env = gym.make("GPBandit-Real/phoneme-late-v1", horizon=5)
+    observation, _ = env.reset(seed=0)
+    for name, refuses in {"gp-ts": True, "gp-ei": False}.items():
+        agent = agents.make(name, env)
+        said = pytest.raises(ValueError, match="kernel must have covariances that decay")
+        with said if refuses else nullcontext():
+            agent.reset(0)
+            agent.act(observation)
