@@ -102,9 +102,10 @@ class Space:
 
     def check(self, values: Any) -> Values:
         """Return a dict of one possible value for every name, as plain data, or raise a ValueError."""
-        require(isinstance(values, Mapping), self.what, f"a dict with {self._names}", values)
-        require(set(values) == set(self.kinds), self.what, f"exactly {self._names}", sorted(values, key=str))
-        return {name: kind.check(f"{self.what}[{name!r}]", values[name]) for name, kind in self.kinds.items()}
+        argument = "context" if self.what == "contexts" else self.what  # as methods of a tuner call it
+        require(isinstance(values, Mapping), argument, f"a dict with {self._names}", values)
+        require(set(values) == set(self.kinds), argument, f"exactly {self._names}", sorted(values, key=str))
+        return {name: kind.check(f"{argument}[{name!r}]", values[name]) for name, kind in self.kinds.items()}
 
     def features(self, values: Mapping[str, Any]) -> Floats:
         """Return features of a point, (d,)."""

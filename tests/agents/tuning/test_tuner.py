@@ -359,10 +359,10 @@ WRONG = {
         "costs must be a dict of exactly 'a', got None",
     ),
     "cost": (lambda: told(constraints=["a"]).tell(0, 1.0, {"a": math.inf}), r"costs\['a'\] must be a finite"),
-    "context": (lambda: Tuner(SMALL).ask({"a": 1}), "contexts must be exactly nothing"),
+    "context": (lambda: Tuner(SMALL).ask({"a": 1}), "context must be exactly nothing"),
     "missing context": (
         lambda: Tuner(SMALL, contexts=CONTEXTS).ask(),
-        "contexts must be exactly 'size', 'site'",
+        "context must be exactly 'size', 'site'",
     ),
     "past": (
         lambda: Tuner(SMALL).add({"depth": 0, "kernel": "rbf"}, 1.0),
