@@ -68,10 +68,11 @@ def _entry(name: str, made: Callable[..., Any], fact: dict[str, str]) -> Iterato
 
 
 def example(name: str) -> str:
-    """Return a line of code that compares an agent with random play on a problem that it is for."""
+    """Return a line of code that compares an agent with random play, and that with GP-UCB, where it fits."""
     env_id, keywords = _stage(name)
     given = f", env_kwargs={{{', '.join(f'{key!r}: {value!r}' for key, value in keywords.items())}}}"
-    return f'evaluate("{env_id}", ["{name}", "random"], trials=2{given}).table()'.replace("'", '"')
+    rival = "gp-ucb" if name == "random" else "random"
+    return f'evaluate("{env_id}", ["{name}", "{rival}"], trials=2{given}).table()'.replace("'", '"')
 
 
 def _stage(name: str) -> tuple[str, dict[str, Any]]:
