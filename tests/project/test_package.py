@@ -32,7 +32,8 @@ from bandit_envs.problems import data_files
 for package in (bandit_envs, agents, gpbandits):
     assert Path(package.__file__).is_relative_to(sys.prefix), package.__file__
 
-ids = [name for name in gymnasium.registry if name.startswith("GPBandit-")]
+ids = [name for name in gymnasium.registry if name in IDS]
+assert len(ids) == len(IDS)
 playable = [name for name in ids if all(map(find, data_files(IDS[name])))]
 assert len(playable) >= 5, ids
 for name in playable:
