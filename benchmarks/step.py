@@ -17,37 +17,29 @@ import os
 os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is imported: one core, as in a worker of a study
 
 import argparse
-import math
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dtrtrs
+from bare_loops import (
+    Trial,
+    contextual_ucb,
+    full_rank_thompson,
+    full_rank_ucb,
+    low_rank_thompson,
+    low_rank_ucb,
+)
 from tables import write
 
 from agents.registry import resolve_agent
 from bandit_envs import make
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.environment.vector import BanditVectorEnv
-from bandit_envs.kernels.gram import Gram
 
-DELTA = 0.1  # of both widths
 HEADER = ["case", "agent", "loop", "ratio", "step", "same arms"]
 BATCH = 64  # trials at once, as `evaluate` plays them
-
-
-class Trial(NamedTuple):
-    """What a bare loop plays."""
-
-    gram: Gram
-    noise: float  # lambda
-    first: int  # point of the first play, which is any of those that tie
-    mean_of: Floats  # (N,) of the reward at each point, less the prior's
-    noise_of: Floats  # (T,) of each round
-    contexts: Ints  # (T,)
 
 
 class Played(NamedTuple):
@@ -114,162 +106,6 @@ def time_environment(played: Played) -> float:
     for action in played.actions:
         step(action)
     return time.process_time() - start
-
-
-def low_rank_ucb(trial: Trial) -> Ints:
-    """GP-UCB with the covariance S of r weights: c = R'S R[:, x]."""
-    gram, noise, first, mean_of, noise_of, _ = trial
-    root, covariance = gram.root, np.eye(len(gram.root))
-    features = np.ascontiguousarray(root.T)
-    mean, variance = np.zeros(root.shape[1]), (root**2).sum(axis=0)
-    played, x, union = [], first, _union(len(mean))
-    for t, e in enumerate(noise_of, 1):
-        if t > 1:
-            x = int((mean + math.sqrt(union + 4 * math.log(t)) * np.sqrt(np.maximum(variance, 0))).argmax())
-        weight = covariance @ features[x]
-        scale = math.sqrt(noise + features[x] @ weight)
-        weight /= scale
-        covariance -= np.outer(weight, weight)
-        u = weight @ root
-        mean += u * ((mean_of[x] + e - mean[x]) / scale)
-        variance -= u * u
-        played.append(x)
-    return np.array(played)
-
-
-def full_rank_ucb(trial: Trial) -> Ints:
-    """GP-UCB with one row u a play, Sigma = K - V'V, merged now and then to one row a distinct point."""
-    gram, noise, first, mean_of, noise_of, _ = trial
-    size, rounds = gram.size, len(noise_of)
-    rows, k = np.empty((rounds, size)), 0
-    count, total = np.zeros(size), np.zeros(size)
-    mean, variance = np.zeros(size), gram.diagonal.copy()
-    played, x, union, distinct = [], first, _union(size), set()
-    for t, e in enumerate(noise_of, 1):
-        if t > 1:
-            x = int((mean + math.sqrt(union + 4 * math.log(t)) * np.sqrt(np.maximum(variance, 0))).argmax())
-        y = mean_of[x] + e
-        if k > 1.65 * len(distinct) + 16:
-            p = count.nonzero()[0]
-            columns, k = gram.columns(p), len(p)
-            triangle = np.linalg.cholesky(columns[:, p] + np.diag(noise / count[p]))
-            rows[:k] = solve_triangular(triangle, columns, lower=True)
-        u = gram.column(x) - rows[:k, x] @ rows[:k]
-        scale = math.sqrt(noise + u[x])
-        u /= scale
-        rows[k] = u
-        k += 1
-        mean += u * ((y - mean[x]) / scale)
-        variance -= u * u
-        count[x] += 1
-        total[x] += y
-        distinct.add(x)
-        played.append(x)
-    return np.array(played)
-
-
-def low_rank_thompson(trial: Trial) -> Ints:
-    """Thompson sampling with mean m and covariance S of r weights: argmax (m + v S^1/2 z)'R."""
-    gram, noise, first, mean_of, noise_of, _ = trial
-    root, rank, rng = gram.root, len(gram.root), np.random.default_rng(0)
-    covariance, features = np.eye(rank), np.ascontiguousarray(root.T)
-    mean, played, gain, x = np.zeros(rank), [], 0.0, first
-    for t, e in enumerate(noise_of, 1):
-        if t > 1:
-            drawn = np.linalg.cholesky(covariance) @ rng.standard_normal(rank)
-            x = int(((mean + _spread(gain, noise) * drawn) @ root).argmax())
-        weight = covariance @ features[x]
-        scale = math.sqrt(noise + features[x] @ weight)
-        weight /= scale
-        covariance -= np.outer(weight, weight)
-        mean += weight * ((mean_of[x] + e - features[x] @ mean) / scale)
-        gain += math.log(scale * scale / noise) / 2
-        played.append(x)
-    return np.array(played)
-
-
-def full_rank_thompson(trial: Trial) -> Ints:
-    """Thompson sampling by Matheron's rule: a prior draw g, corrected by L of one row a distinct point.
-
-    The draws of the prior are made before the first round by one product, (T, N) = Z R.
-    """
-    gram, noise, first, mean_of, noise_of, _ = trial
-    prior, size, rounds, rng = gram.dense, gram.size, len(noise_of), np.random.default_rng(0)
-    draws = rng.standard_normal((rounds, len(gram.root))) @ gram.root
-    rows, k, triangle = np.empty((rounds, size)), 0, np.zeros((rounds, rounds))
-    count, points, distinct = np.zeros(size), np.empty(rounds, dtype=int), set()
-    mean, played, gain, x = np.zeros(size), [], 0.0, first
-    for t, e in enumerate(noise_of, 1):
-        if t > 1:
-            seen = draws[t - 1] + rng.standard_normal(size) * np.sqrt(noise / np.maximum(count, 1))
-            solved = dtrtrs(triangle[:k].T, seen[points[:k]], lower=0, trans=1)[0]
-            x = int((mean + _spread(gain, noise) * (draws[t - 1] - solved @ rows[:k])).argmax())
-        if k > 1.65 * len(distinct) + 16:
-            points[: len(distinct)] = p = count.nonzero()[0]
-            k = len(p)
-            triangle[:k, :k] = np.linalg.cholesky(prior[np.ix_(p, p)] + np.diag(noise / count[p]))
-            rows[:k] = solve_triangular(triangle[:k, :k], prior[p], lower=True)
-        shared = rows[:k, x].copy()
-        u = prior[x] - shared @ rows[:k]
-        scale = math.sqrt(noise + u[x])
-        u /= scale
-        rows[k], triangle[k, :k], triangle[k, k], points[k] = u, shared, scale, x
-        k += 1
-        mean += u * ((mean_of[x] + e - mean[x]) / scale)
-        gain += math.log(scale * scale / noise) / 2
-        count[x] += 1
-        distinct.add(x)
-        played.append(x)
-    return np.array(played)
-
-
-def contextual_ucb(trial: Trial) -> Ints:
-    """GP-UCB with rows V = L^-1 k(X, x) over the arms of each context, which catch up when it comes back.
-
-    Points are merged as above: then the rows of all contexts are computed anew.
-    """
-    gram, noise, first, mean_of, noise_of, contexts = trial
-    size, rounds = gram.size, len(noise_of)
-    arms = np.arange(size // (contexts.max() + 1))
-    triangle, points = np.zeros((rounds, rounds)), np.empty(rounds, dtype=int)
-    count, total = np.zeros(size), np.zeros(size)
-    innovation, k, seen, played, union, distinct = np.empty(rounds), 0, {}, [], _union(size), set()
-    for t, (z, e) in enumerate(zip(contexts.tolist(), noise_of, strict=True), 1):
-        cells = z * len(arms) + arms
-        old, rows, variance = seen.pop(z, (0, np.empty((rounds, len(arms))), gram.diagonal[cells]))
-        if old < k:
-            new = gram.between(points[old:k], cells) - triangle[old:k, :old] @ rows[:old]
-            rows[old:k] = solve_triangular(triangle[old:k, old:k], new, lower=True)
-            variance -= (rows[old:k] ** 2).sum(axis=0)
-        seen[z] = k, rows, variance
-        mean = innovation[:k] @ rows[:k]
-        scores = mean + math.sqrt(union + 4 * math.log(t)) * np.sqrt(np.maximum(variance, 0))
-        arm = int(scores.argmax()) if t > 1 else int(first - cells[0])
-        x, shared = int(cells[arm]), rows[:k, arm]
-        count[x] += 1
-        total[x] += mean_of[x] + e
-        distinct.add(x)
-        played.append(arm)
-        if k + 1 > 1.65 * len(distinct) + 16:
-            p = count.nonzero()[0]
-            k, seen = len(p), {}
-            points[:k] = p
-            triangle[:k, :k] = np.linalg.cholesky(gram.between(p, p) + np.diag(noise / count[p]))
-            innovation[:k] = solve_triangular(triangle[:k, :k], total[p] / count[p], lower=True)
-            continue
-        scale = math.sqrt(noise + gram.diagonal[x] - shared @ shared)
-        triangle[k, :k], triangle[k, k], points[k] = shared, scale, x
-        innovation[k] = (mean_of[x] + e - shared @ innovation[:k]) / scale
-        k += 1
-    return np.array(played)
-
-
-def _union(size: int) -> float:
-    return 2 * math.log(size * math.pi**2 / (6 * DELTA))
-
-
-def _spread(gain: float, noise: float) -> float:
-    return 1.0 + math.sqrt(noise) * math.sqrt(2 * (gain + 1 + math.log(2 / DELTA)))
 
 
 class Case(NamedTuple):

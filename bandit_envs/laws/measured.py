@@ -1,7 +1,7 @@
 """Laws of what was measured with each arm of a table: its single runs, what a run took, what it cost."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -29,8 +29,9 @@ class Replicates(Noise):
         stated: the std that is published with a model; None for none.
     """
 
-    residuals: Floats = field(default_factory=lambda: np.zeros(1))
-    first: Ints = field(default_factory=lambda: np.array([0, 1]))
+    _: KW_ONLY
+    residuals: Floats
+    first: Ints
     stated: float | None = None
 
     def __post_init__(self) -> None:
@@ -68,7 +69,8 @@ class MeasuredTimes(DelayInTime):
     """
 
     mean: float = 1.0
-    times: Floats = field(default_factory=lambda: np.ones(1))
+    _: KW_ONLY
+    times: Floats
 
     is_measured = True
 
@@ -99,7 +101,8 @@ class MeasuredCosts(PlayCosts):
         values: of each point, (N,), positive.
     """
 
-    values: Floats = field(default_factory=lambda: np.ones(1))
+    _: KW_ONLY
+    values: Floats
 
     is_fixed = True
     is_measured = True

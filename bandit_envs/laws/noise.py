@@ -58,8 +58,11 @@ class Noise(Checked, abc.ABC):
         return np.ones(len(features))
 
     def of_runs(self, drawn: Floats, point: Ints) -> Floats:
-        """Return the noise of plays of points from the scaled draws of their rounds, (n,) each -> (n,)."""
-        return drawn
+        """Return the noise of plays of points from the scaled draws of their rounds, (n,) each -> (n,).
+
+        A law with `num_points` has it: one run of a point is what a play observes.
+        """
+        raise NotImplementedError
 
     @abc.abstractmethod
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:

@@ -13,13 +13,8 @@ FIRST, NO_COST = np.zeros(1, dtype=np.int64), np.empty((1, 0))
 FIRST.setflags(write=False)
 REQUIRED = ("feedback_step", "feedback_reward")
 OPTIONAL = ("feedback_cost", "feedback_std", "feedback_spent")
-UNREADABLE = (
-    AttributeError,
-    IndexError,
-    KeyError,
-    TypeError,
-    ValueError,
-)  # of entries of a wrong type or shape
+# raised by entries of a wrong type or shape
+UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 
 class Feedback(NamedTuple):
@@ -42,11 +37,8 @@ class Feedback(NamedTuple):
         """
         try:
             mask = info["feedback_mask"]
-            if mask.shape == (1,) and mask[0] and "feedback_cost" not in info:  # in a third of the time
-                rounds, reward = info["feedback_step"].copy(), info["feedback_reward"].copy()
-                if not isfinite(reward[0].item()):
-                    raise ArgumentError("feedback_reward", f"must be finite, got {reward}")
-                return cls(FIRST, rounds, reward, NO_COST)
+            if mask.shape == (1,) and mask[0] and "feedback_cost" not in info:
+                return cls._single(info["feedback_step"], info["feedback_reward"])
             if mask.ndim == 1:
                 (row,) = mask.nonzero()
                 trial = np.zeros(len(row), dtype=np.int64)
@@ -62,6 +54,13 @@ class Feedback(NamedTuple):
         except UNREADABLE as error:
             raise _damage(info) from error
         return cls(trial, rounds, reward, cost)
+
+    @classmethod
+    def _single(cls, rounds: Ints, reward: Floats) -> "Feedback":
+        """Read one environment without delays and constraints, (1,) each, in a third of the time."""
+        if not isfinite(reward[0].item()):
+            raise ArgumentError("feedback_reward", f"must be finite, got {reward}")
+        return cls(FIRST, rounds.copy(), reward.copy(), NO_COST)
 
     def where(self, kept: Bools) -> "Feedback":
         """Return the selected rows."""

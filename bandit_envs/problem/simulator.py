@@ -39,10 +39,7 @@ class Simulator(Rounds):
         means = self._means(rows, self.version[now], self.context[now], actions)
         self.actions[now], self.earned[now] = actions, means[:, 0]
         noise_scale = self._noise_scale(actions)
-        observed = means + noise_scale * self.noise[now]
-        if self.problem.noise.num_points:
-            point = self.problem.decisions.point_index(self.context[now], actions)
-            observed[:, 0] = means[:, 0] + self.problem.noise.of_runs(self.noise[now][:, 0], point)
+        observed = means + self._noise_of(noise_scale, self.noise[now], self.context[now], actions)
         optimum = self.optimum[now].copy()
         regret = optimum - means[:, 0]
         corruption = self._corrupt(rows, now, regret)
@@ -185,11 +182,8 @@ class SingleSimulator(Rounds):
         latest = t + len(self.slots)  # columns of slots K - 1..0 end before it
         self.actions[0, t], self.earned[0, t] = action, means[0]
         noise_scale = self._noise_scale(action)
-        self.observed_since[0, latest - 1] = means + noise_scale * self.noise[0, t]
-        if self.problem.noise.num_points:
-            point = self.problem.decisions.point_index(self.context[:, t], action)
-            run = self.problem.noise.of_runs(self.noise[:, t, 0], point)
-            self.observed_since[0, latest - 1, 0] = means[0] + run.item()
+        noise = self._noise_of(noise_scale, self.noise[0, t], self.context.item(t), action)
+        self.observed_since[0, latest - 1] = means + noise
         optimum = self.optimum.item(t)
         regret = optimum - means.item(0)
         corruption = self._corrupt(t, latest - 1, regret)

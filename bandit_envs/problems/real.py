@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError, hint, shown
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Ints
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.contexts import Blocks
 from bandit_envs.laws.functions import Moments, Recorded
@@ -143,7 +143,8 @@ def real(
     rewards = [rewards_of(chosen.reward, each) for each in runs]
     values = np.array([each.mean("reward") for each in rewards])
     prior = prior_of(chosen.tables)
-    moments = Moments(float(values.mean()), float(values.std())) if prior is None else Moments(*prior[1:3])
+    own = Moments(float(values.mean()), float(values.std()))
+    moments = own if prior is None else Moments(prior.mean, prior.deviation)
     if length_scale is None:
         length_scale = 0.5 if prior is None else list(prior.length_scales)
     noise = Replicates(
@@ -170,24 +171,20 @@ def rewards_of(formula: str, runs: "Runs") -> "Runs":
     return runs._replace(measured={"reward": -values if formula.startswith("-") else values})
 
 
-def _joined(firsts: list[Any]) -> Any:
+def _joined(firsts: list[Ints]) -> Ints:
     """Return the first run of each point of several tables, one after the other."""
     starts = np.cumsum([0, *(each[-1] for each in firsts)])
     parts = [each[:-1] + start for each, start in zip(firsts, starts, strict=False)]
     return np.concatenate([*parts, starts[-1:]])
 
 
-def _times(runs: "Runs") -> Floats:
-    return runs.mean("train_time")
-
-
 def _late(task: Task, runs: list["Runs"]) -> dict[str, Any]:
-    times = _times(runs[0])
+    times = runs[0].mean("train_time")
     return {"delay": MeasuredTimes(interval=float(np.median(times)) / WORKERS, times=times)}
 
 
 def _budget(task: Task, runs: list["Runs"]) -> dict[str, Any]:
-    times = _times(runs[0])
+    times = runs[0].mean("train_time")
     return {"budget": MeasuredCosts(PLAYS * float(np.median(times)), values=times)}
 
 

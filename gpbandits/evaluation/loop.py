@@ -124,7 +124,8 @@ def evaluate(
     """
     if isinstance(environment, Mapping):
         require(label is None, "label", "left out of several environments, which have theirs", label)
-        options: dict[str, Any] = {
+        shared: dict[str, Any] = {
+            "agents": agents,
             "trials": trials,
             "seed": seed,
             "first_trial": first_trial,
@@ -135,7 +136,9 @@ def evaluate(
             "checkpoints": checkpoints,
             "callback": callback,
         }
-        return _on_each(_stages(environment, env_kwargs or {}), agents, options)
+        on_one: Callable[..., Result] = partial(evaluate, **shared)
+        stages = _stages(environment, env_kwargs or {})
+        return Results({label: on_one(stage, label=label) for label, stage in stages.items()})
     require(is_count(trials), "trials", "a positive integer", trials)
     require_seed("seed", seed)
     require_seed("first_trial", first_trial)
@@ -184,14 +187,6 @@ def evaluate(
         unfit=frozenset(name for name, each in factories.items() if each.lacking(demanded(stage.setting))),
         long_term=stage.problem is not None and stage.problem.long_term,
     )
-
-
-def _on_each(stages: Mapping[str, Stage], agents: Agents, options: dict[str, Any]) -> Results:
-    results = {}
-    for label, stage in stages.items():
-        options["label"] = label
-        results[label] = evaluate(stage, agents, **options)
-    return Results(results)
 
 
 def _stages(places: Mapping[str, Place], shared: Mapping[str, Any]) -> dict[str, Stage]:

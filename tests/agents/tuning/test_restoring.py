@@ -15,7 +15,7 @@ from agents.model.hyperparameters import Fitter
 from agents.posteriors.base import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
 from agents.saving.files import read, write
-from agents.tuning.tuner import FORM
+from agents.tuning.running import FORM
 
 SPACES = {
     "box": {"x": Linear(0, 1), "y": Linear(0, 1)},

@@ -5,7 +5,7 @@ import pytest
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.saving.files import read, write
-from agents.tuning.tuner import FORM
+from agents.tuning.running import FORM
 
 SPACE = {"rate": Log(1e-5, 1e-1), "depth": Integer(1, 12)}
 CHOSEN = {"rate": 1e-3, "depth": 4}
