@@ -1,7 +1,7 @@
 """Optuna's distributions are converted to parameters of a tuner, and values in both directions."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from optuna.distributions import (
@@ -12,7 +12,9 @@ from optuna.distributions import (
 )
 
 from agents.tuning import Categorical, Integer, Linear, Log
+from agents.tuning.feasibility import runs
 from agents.tuning.parameters import Parameter
+from agents.tuning.space import Space
 
 Values = dict[str, Any]
 
@@ -65,6 +67,13 @@ class Dimensions:
             return {name: each.to_tuner(values[name]) for name, each in self._each.items()}
         except (KeyError, ValueError):
             return None
+
+    def among(self, values: Values, running: Iterable[Values]) -> bool:
+        """Return True if a trial's values are, to rounding, those of one that runs."""
+        space = Space("parameters", self.kinds)
+        point, *taken = map(self.to_tuner, (values, *running))
+        assert point is not None  # it was proposed
+        return runs(space.features(point), [space.features(each) for each in taken if each is not None])
 
     def to_optuna(self, values: Values) -> Values:
         """Convert the tuner's values to Optuna's."""

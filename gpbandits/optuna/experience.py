@@ -66,6 +66,13 @@ def about_to_begin(trials: Iterable[FrozenTrial], number: int) -> int:
     )
 
 
+def asked_since(before: Iterable[FrozenTrial], now: Iterable[FrozenTrial]) -> list[Values]:
+    """Return the parameters of running trials that had none before."""
+    known = {trial.number for trial in before if _parameters(trial)}
+    new = [trial for trial in now if trial.state == TrialState.RUNNING and trial.number not in known]
+    return [parameters for parameters in map(_parameters, new) if parameters]
+
+
 def outcome(trial: FrozenTrial, names: Sequence[str]) -> TrialOutcome | None:
     """Return the outcome of a trial; None if it failed or still runs.
 

@@ -16,7 +16,7 @@ from agents.tuning import Linear, Tuner
 from agents.tuning.history import as_number
 from bandit_envs.basics.arguments import is_integer, require, require_choice
 from gpbandits.optuna.dimensions import Dimensions, is_tunable
-from gpbandits.optuna.experience import ASKED, FAILURES, about_to_begin, constraint_names, inform
+from gpbandits.optuna.experience import ASKED, FAILURES, about_to_begin, asked_since, constraint_names, inform
 
 CONSTRAINTS = "constraints"  # attribute of a trial, from which `FrozenTrial.constraints` reads
 
@@ -98,9 +98,12 @@ class GPBanditSampler(BaseSampler):
         """Return the agent's proposal, and store it for other processes."""
         if not search_space:
             return {}
-        others = [each for each in study.get_trials(deepcopy=False) if each.number != trial.number]
-        begun = [each for each in others if each.state != TrialState.WAITING]
-        proposal = self._propose(study, trial, Dimensions(search_space), begun)
+        dimensions, others = Dimensions(search_space), _others(study, trial)
+        while True:
+            proposal = self._propose(study, trial, dimensions, others)
+            before, others = others, _others(study, trial)
+            if not dimensions.among(proposal, asked_since(before, others)):
+                break  # else another process has asked for the same meanwhile
         study._storage.set_trial_system_attr(trial._trial_id, ASKED, proposal)
         return proposal
 
@@ -147,3 +150,9 @@ class GPBanditSampler(BaseSampler):
         """Return the seed of a trial, or with `words` of one of its parameters."""
         entropy: Any = self._entropy
         return int(np.random.SeedSequence([entropy, trial.number, *words]).generate_state(1)[0])
+
+
+def _others(study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
+    """Return the other trials of the study that have begun."""
+    others = [each for each in study.get_trials(deepcopy=False) if each.number != trial.number]
+    return [each for each in others if each.state != TrialState.WAITING]

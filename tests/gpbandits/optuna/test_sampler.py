@@ -14,7 +14,7 @@ from optuna.trial import TrialState, create_trial
 from agents.tuning import Linear, Tuner
 from gpbandits.optuna import GPBanditSampler
 from gpbandits.optuna.dimensions import Dimensions
-from gpbandits.optuna.experience import inform
+from gpbandits.optuna.experience import ASKED, inform
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 START = datetime(2026, 1, 1)
@@ -223,6 +223,25 @@ def test_parameters_of_a_branch_are_sampled_one_by_one():
     assert all(set(each) == {"x", "deep"} for each in asked[3:])
     depths = [trial.params["depth"] for trial in study.trials if "depth" in trial.params]
     assert len(set(depths)) == len(depths) > 0
+
+
+def test_what_another_process_asks_for_meanwhile_is_not_asked_for_again(monkeypatch):
+    study = optuna.create_study(sampler=GPBanditSampler(seed=0))
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1) ** 2, n_trials=5)
+    propose, proposals = GPBanditSampler._propose, []
+    rival = study._storage.create_new_trial(study._study_id)  # runs, and has no proposal yet
+
+    def slow(*arguments):
+        proposal = propose(*arguments)
+        if not proposals:
+            study._storage.set_trial_system_attr(rival, ASKED, proposal)
+        proposals.append(proposal)
+        return proposal
+
+    monkeypatch.setattr(GPBanditSampler, "_propose", slow)
+    asked = study.ask({"x": optuna.distributions.FloatDistribution(0, 1)}).params
+    assert len(proposals) == 2
+    assert asked == proposals[1] != proposals[0]
 
 
 def test_another_sampler_may_sample_what_the_agent_does_not_propose():

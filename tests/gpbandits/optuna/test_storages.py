@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import combinations
 
 import optuna
@@ -81,13 +81,7 @@ def killed_in_a_trial(process: subprocess.Popen[str]) -> int:
 
 
 def alike(one: FrozenTrial, other: FrozenTrial) -> bool:
-    """Whether two trials ran at a time, and were asked for the same.
-
-    Trials that begin within a second may not see each other's proposals: a sampler guesses these, and may be
-    wrong.
-    """
-    if abs(one.datetime_start - other.datetime_start) < timedelta(seconds=1):
-        return False
+    """Whether two trials ran at a time, and were asked for the same."""
     begun = one.datetime_start, other.datetime_start, one.datetime_complete, other.datetime_complete
     first, second, over, end = (each or datetime.max for each in begun)
     far = max(abs(one.params["x"] - other.params["x"]), abs(one.params["y"] - other.params["y"]) / 20)
