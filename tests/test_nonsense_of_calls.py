@@ -184,7 +184,7 @@ def test_rewards_that_are_no_numbers_end_an_evaluation_whoever_plays(name, paid,
 
 
 def test_a_label_that_no_file_can_hold_is_refused_before_anything_is_played():
-    with pytest.raises(ValueError, match="label of an agent must be text, got"):
+    with pytest.raises(ValueError, match="label of an agent must be text in one line, got"):
         evaluate(lambda: pytest.fail("it was made"), {"\ud800": "random"})
 
 

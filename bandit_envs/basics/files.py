@@ -1,4 +1,4 @@
-"""Write files that are either complete or absent, and lock files for one process."""
+"""Write files that are either complete or absent, lock files for one process, and read tables that ship."""
 
 import errno
 import glob
@@ -7,9 +7,11 @@ import re
 import socket
 import threading
 import time
+import tomllib
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -161,3 +163,8 @@ def _hold(file: BinaryIO) -> bool:
     except OSError:
         return False
     return True
+
+
+def shipped(path: str) -> dict[str, dict[str, Any]]:
+    """Return the rows of a TOML file of `bandit_envs`, by name."""
+    return tomllib.loads(files("bandit_envs").joinpath(path).read_text(encoding="utf-8"))

@@ -2,11 +2,11 @@
 
 import hashlib
 import os
-import tomllib
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
+
+from bandit_envs.basics.files import shipped
 
 VARIABLE = "GPBANDITS_DATA"
 
@@ -21,8 +21,7 @@ class Source(NamedTuple):
 @cache
 def sources() -> dict[str, Source]:
     """Return every file the suite can use, by name; the names are paths below $GPBANDITS_DATA."""
-    text = files("bandit_envs.data").joinpath("sources.toml").read_text(encoding="utf-8")
-    return {file: Source(**entry) for file, entry in tomllib.loads(text).items()}
+    return {file: Source(**row) for file, row in shipped("data/sources.toml").items()}
 
 
 def locate(file: str) -> Path:

@@ -5,14 +5,13 @@ import os
 import pickle
 import subprocess
 import sys
-import tomllib
 import zipfile
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bandit_envs.basics.arguments import require_choice
+from bandit_envs.basics.files import shipped
 from bandit_envs.data.files import VARIABLE, cache_folder, check_sum
 
 FOLDER = "packages"  # below $GPBANDITS_DATA and the cache
@@ -32,8 +31,7 @@ class Package(NamedTuple):
 @cache
 def packages() -> dict[str, Package]:
     """Return every package that the suite can read, by its name on the index."""
-    text = files("bandit_envs.data").joinpath("packages.toml").read_text(encoding="utf-8")
-    return {name: Package(**entry) for name, entry in tomllib.loads(text).items()}
+    return {name: Package(**row) for name, row in shipped("data/packages.toml").items()}
 
 
 def member(name: str, path: str) -> bytes:

@@ -1,10 +1,10 @@
 """Register the ids; nothing heavy is imported until an environment is made."""
 
-import tomllib
-from importlib.resources import files
 from typing import Any
 
 import gymnasium as gym
+
+from bandit_envs.basics.files import shipped
 
 IDS = {
     "GPBandit-GP-v0": "gp",
@@ -33,10 +33,9 @@ IDS = {
 
 def register() -> None:
     """Register every id that is not registered yet, and every real task as an id of its own."""
-    tasks = tomllib.loads(files("bandit_envs").joinpath("problems/tasks.toml").read_text(encoding="utf-8"))
     for env_id, problem in IDS.items():
         _register(env_id, problem=problem)
-    for task in tasks:
+    for task in shipped("problems/tasks.toml"):
         _register(f"GPBandit-Real/{task}-v1", problem="real", task=task)
 
 

@@ -1,14 +1,13 @@
 """Real tasks: what is late, costly, limited, noisy or different from data set to data set was measured."""
 
-import tomllib
 from collections.abc import Callable
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError, hint, shown
+from bandit_envs.basics.files import shipped
 from bandit_envs.basics.types import Ints
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.contexts import Blocks
@@ -44,10 +43,8 @@ class Task(NamedTuple):
 @cache
 def tasks() -> dict[str, Task]:
     """Return the tasks by name, such as "digits-late"."""
-    text = files("bandit_envs.problems").joinpath("tasks.toml").read_text(encoding="utf-8")
-    return {
-        name: Task(**{**row, "tables": tuple(row["tables"])}) for name, row in tomllib.loads(text).items()
-    }
+    rows = shipped("problems/tasks.toml")
+    return {name: Task(**{**row, "tables": tuple(row["tables"])}) for name, row in rows.items()}
 
 
 def task_of(name: str) -> Task:
@@ -70,8 +67,7 @@ class SiblingPrior(NamedTuple):
 @cache
 def priors() -> dict[str, SiblingPrior]:
     """Return what each table tells, by its name."""
-    text = files("bandit_envs.problems").joinpath("real_priors.toml").read_text(encoding="utf-8")
-    return {table: SiblingPrior(**row) for table, row in tomllib.loads(text).items()}
+    return {table: SiblingPrior(**row) for table, row in shipped("problems/real_priors.toml").items()}
 
 
 def prior_of(tables: tuple[str, ...]) -> SiblingPrior | None:

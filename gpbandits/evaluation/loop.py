@@ -142,7 +142,7 @@ def evaluate(
     require(is_count(trials), "trials", "a positive integer", trials)
     require_seed("seed", seed)
     require_seed("first_trial", first_trial)
-    require(label is None or is_text(label), "label", "None or text", label)
+    require(label is None or is_text(label), "label", "None or text in one line", label)
     named = isinstance(env_kwargs, Mapping) and all(isinstance(key, str) for key in env_kwargs)
     require(env_kwargs is None or named, "env_kwargs", "None or a dict of keywords", env_kwargs)
     made = isinstance(environment, Stage) and bool(env_kwargs)
@@ -194,7 +194,7 @@ def _stages(places: Mapping[str, Place], shared: Mapping[str, Any]) -> dict[str,
     require(len(places) > 0, "environment", "at least one", places)
     stages = {}
     for label, place in places.items():
-        require(is_text(label), "label of an environment", "text", label)
+        require(is_text(label), "label of an environment", "text in one line", label)
         one, own = place if isinstance(place, tuple) else (place, {})
         stages[label] = Stage(one, {**shared, **own})
     return stages
@@ -231,7 +231,7 @@ def _factories(agents: Mapping[str, AgentSpec] | Sequence[str]) -> dict[str, Age
     chosen = agents if isinstance(agents, Mapping) else {name: name for name in agents}
     require(len(chosen) > 0, "agents", "at least one", agents)
     for label in chosen:
-        require(is_text(label), "label of an agent", "text", label)
+        require(is_text(label), "label of an agent", "text in one line", label)
     return {label: _factory(label, spec) for label, spec in chosen.items()}
 
 

@@ -12,7 +12,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 
 import agents
-from agents import Integer, Tuner
+from agents import Integer, Linear, Tuner
 from agents.saving import encode, files, read, write
 from bandit_envs import Setting
 from bandit_envs.laws.delays import Poisson
@@ -354,3 +354,13 @@ def test_a_noise_kernel_and_bounds_are_data(file):
     kernel = RBF([0.1], (1e-3, 1.0)) + WhiteKernel(0.1, "fixed")
     agents.make("gp-ucb", SETTING, kernel=kernel).save(file)
     assert agents.load(file).model.noise_variance == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("load", [agents.load, Tuner.load])
+@pytest.mark.parametrize("given", [{"trust": "no"}, {"trust": 1}, {"max_bytes": None}, {"max_bytes": 2.5}])
+def test_switches_and_sizes_of_a_load_are_checked(load, given, tmp_path):
+    tuner = Tuner({"x": Linear(0, 1)}, agent="random")
+    tuner.save(tmp_path / "t.json")
+    (name,) = given
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        load(tmp_path / "t.json", **given)

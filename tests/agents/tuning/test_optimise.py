@@ -243,7 +243,7 @@ def test_an_option_that_is_a_fraction_is_kept(tmp_path):
     assert Tuner.load(tmp_path / "t.json").plan.agent == ("gp-bucb", {"width": 2.5})
 
 
-@pytest.mark.parametrize("path", ["", 3, "a\0b"])
+@pytest.mark.parametrize("path", ["", 3, [1], "a\0b"])
 def test_what_is_no_path_is_refused_before_anything_is_asked(path):
     tuner = Tuner(SPACE)
     with pytest.raises(ValueError, match="file must be the path of a file"):

@@ -183,7 +183,8 @@ BAD = {
     "a string": ({"agents": "gp-ucb"}, "agents must be a mapping"),
     "callables without labels": ({"agents": [Scripted]}, "agents must be a mapping of labels to agents"),
     "a pair without a label": ({"agents": [("gp-ucb", {})]}, "agents must be a mapping of labels to agents"),
-    "a label": ({"agents": {1: "random"}}, "label of an agent must be text, got 1"),
+    "a label": ({"agents": {1: "random"}}, "label of an agent must be text in one line, got 1"),
+    "a label of two lines": ({"agents": {"a\nb": "random"}}, "label of an agent must be text in one line"),
     "no agent": (
         {"agents": {"a": object()}},
         r"an agent is a name such as .* a class with the methods reset\(seed\), act\(observation\) and",
@@ -200,7 +201,7 @@ BAD = {
     "num_trials": ({"agents": {"a": ("gp-ucb", {"num_trials": 3})}}, "options .* must not hold num_trials"),
     "unknown agent": ({"agents": ["gp-ucb", "gp"]}, "unknown agent 'gp'"),
     "no oracle": ({"env_kwargs": {"oracle": False}}, "oracle must be on"),
-    "a label that is none": ({"label": 5}, "label must be None or text, got 5"),
+    "a label that is none": ({"label": 5}, "label must be None or text in one line, got 5"),
     "agents in no order": (
         {"agents": {"random", "gp-ucb"}},
         "agents must be a mapping .* or a list of names",
