@@ -93,9 +93,8 @@ class GPAgent(Answers, Resumable, Shown):
         self.tie_breaker()
 
     def notes(self) -> dict[str, Any] | None:
-        """See `Resumable`; what starts over, holds arms, or learns a rule or an objective is asked again."""
-        plain = self.objective.resumes and isinstance(self.restart, Never)
-        plain = plain and self.holds is None and self.memory is None
+        """See `Resumable`; what starts over, holds arms or changes its objective has to be asked again."""
+        plain = self.objective.resumes and isinstance(self.restart, Never) and self.holds is None
         noted = super().notes() if plain else None
         return None if noted is None else {**noted, **self.assumptions.notes()}
 

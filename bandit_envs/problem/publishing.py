@@ -47,7 +47,7 @@ def published(problem: Composition) -> Setting:
         constraint_noise_std=problem.constraint_noise.stated_std if publish else None,
         constraint_noise_bound=_cost_noise_bound(problem) if publish else None,
         lipschitz=_slopes(problem),
-        query_times=_query_times(problem),
+        query_times=problem.delay.query_times(problem.horizon),
         may_change=problem.drifts or not isinstance(problem.changes, changes.Stationary),
         volatile=problem.volatile,
         budget=problem.play_costs.budget if priced else None,
@@ -132,14 +132,6 @@ def _noise_profile(problem: Composition) -> Floats | None:
     if not (problem.publish_model and problem.noise.publishes_shape) or decisions.continuous:
         return None
     return np.tile(problem.noise.shape(decisions.unit_arms), decisions.num_contexts)
-
-
-def _query_times(problem: Composition) -> Floats | None:
-    """Return the start times of rounds, (T,), which no agent can write to; None if delays are in rounds."""
-    times = problem.delay.query_times(problem.horizon)
-    if times is not None:
-        times.setflags(write=False)
-    return times
 
 
 def _cost_noise_bound(problem: Composition) -> float | None:

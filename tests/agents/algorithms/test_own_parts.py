@@ -270,7 +270,7 @@ def test_a_learnt_width_differs_among_functions_and_forgets_at_a_restart():
     assert agent.memory.total[0] != agent.memory.total[1]
 
 
-def test_a_tuner_asks_again_what_a_rule_that_learns_was_asked(tmp_path):
+def test_a_loaded_tuner_has_what_its_rule_had_learnt(tmp_path):
     tuner = agents.Tuner(
         {"x": agents.Linear(0.0, 1.0)}, agent=(f"{__name__}:learnt", {"refit_every": 3}), num_arms=30
     )
@@ -278,7 +278,11 @@ def test_a_tuner_asks_again_what_a_rule_that_learns_was_asked(tmp_path):
         ticket, chosen = tuner.ask()
         tuner.tell(ticket, np.sin(5 * chosen["x"]))
     tuner.save(tmp_path / "tuner.json")
-    assert agents.load(tmp_path / "tuner.json", trust=True).ask() == tuner.ask()
+    loaded = agents.load(tmp_path / "tuner.json", trust=True)
+    assert loaded.ask() == tuner.ask()
+    total = tuner._player.agent.memory.total
+    assert total > 1.0
+    np.testing.assert_array_equal(loaded._player.agent.memory.total, total)
 
 
 def test_a_rule_that_learns_passes_the_checks_of_agents():

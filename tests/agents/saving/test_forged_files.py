@@ -356,11 +356,13 @@ def test_a_noise_kernel_and_bounds_are_data(file):
     assert agents.load(file).model.noise_variance == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("load", [agents.load, Tuner.load])
 @pytest.mark.parametrize("given", [{"trust": "no"}, {"trust": 1}, {"max_bytes": None}, {"max_bytes": 2.5}])
-def test_switches_and_sizes_of_a_load_are_checked(load, given, tmp_path):
-    tuner = Tuner({"x": Linear(0, 1)}, agent="random")
-    tuner.save(tmp_path / "t.json")
+def test_switches_and_sizes_of_a_load_are_checked(given, tmp_path):
+    agent = agents.make("random", Setting(arms=np.eye(3), horizon=5))
+    agent.reset(0)
+    agent.save(tmp_path / "a.json")
+    Tuner({"x": Linear(0, 1)}, agent="random").save(tmp_path / "t.json")
     (name,) = given
-    with pytest.raises(ValueError, match=f"{name} must be"):
-        load(tmp_path / "t.json", **given)
+    for load, file in ((agents.load, "a.json"), (agents.load, "t.json"), (Tuner.load, "t.json")):
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            load(tmp_path / file, **given)
