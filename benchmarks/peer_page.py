@@ -136,7 +136,8 @@ Steps of environments, by `python benchmarks/env_step.py --write`:
 :header-rows: 1
 ```
 
-Changes that were tried, each measured before and after, in turns, in time of the processor:
+Changes that were tried, each row measured before and after, in turns, in time of the processor; shares of
+two changes in one row were not measured apart:
 
 ```{{csv-table}}
 :file: results/shorter.csv

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 import re
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from pages import DOCS, loaded, missing, read, told
 
 from gpbandits.evaluation.statistics import Interval, significant_signs
 from gpbandits.report.grid import text
@@ -20,8 +19,6 @@ from gpbandits.reproductions.condensed import Condensed
 from gpbandits.reproductions.page import RESULTS, page_text
 from gpbandits.reproductions.study_figure import StudyFigure
 
-ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs"
 INCLUDED = re.compile(r"^:file: (\S+)$", re.MULTILINE)
 INTERVAL = re.compile(r"\d \[[-+]?[\d.]+, [-+]?[\d.]+\]")
 STORED = {
@@ -35,10 +32,6 @@ STORED = {
     "reinforcement",
     "peers",
 }  # whose numbers the tests below look up
-
-
-def read(page: str) -> str:
-    return (DOCS / page).read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -128,26 +121,6 @@ def test_the_leaderboard_says_what_its_tables_say(table):
     page = read("leaderboard.md")
     for row in rows(table):
         assert f"| {' | '.join(row)} |" in page
-
-
-def loaded(path: str) -> ModuleType:
-    """A script of the examples as a module."""
-    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / "examples" / path)
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    return script
-
-
-def told(name: str, by: str | None = None) -> tuple[ModuleType, Any, str]:
-    """A paper's script, by default of the name of its table, what it reads from that, and the page's text."""
-    script = loaded(f"papers/{by or name}.py")
-    return script, script.read(DOCS / RESULTS / f"{name}.csv"), read(f"{name}.md")
-
-
-def missing(lines: list[str], page: str) -> list[str]:
-    return [line for line in lines if line not in page]
 
 
 def test_the_page_on_calibration_says_what_its_table_says():

@@ -1,0 +1,37 @@
+"""Pages of the documentation, and the scripts and stored results that they rest on."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from gpbandits.reproductions.page import RESULTS
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+
+def read(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def loaded(path: str) -> ModuleType:
+    """A script of the examples as a module."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / "examples" / path)
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
+def told(name: str, by: str | None = None) -> tuple[ModuleType, Any, str]:
+    """A paper's script, by default of the name of its table, what it reads from that, and the page's text."""
+    script = loaded(f"papers/{by or name}.py")
+    return script, script.read(DOCS / RESULTS / f"{name}.csv"), read(f"{name}.md")
+
+
+def missing(lines: list[str], page: str) -> list[str]:
+    return [line for line in lines if line not in page]

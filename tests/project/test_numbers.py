@@ -1,0 +1,162 @@
+"""Numbers in sentences of pages are those of the tables that the sentences judge."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from pages import DOCS, missing, read, told
+
+from bandit_envs.data.packages import find_wheel, packages
+from bandit_envs.data.runs import FAMILIES, TABLES, load_runs, package_of
+from bandit_envs.problems.real import FITTING, HORIZON, PLAYS, WORKERS, tasks
+from gpbandits.reproductions.page import RESULTS
+
+
+def prose(page: str) -> str:
+    """Return a page without its line breaks."""
+    return re.sub(r"\s+", " ", read(page))
+
+
+def table(name: str) -> list[dict[str, str]]:
+    """Return the rows of a stored table."""
+    with (DOCS / RESULTS / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_sentences_on_calibration_are_those_of_its_table():
+    _, findings, _ = told("calibration")
+    found = {finding.label: finding for finding in findings}
+
+    def regret(label: str, other: str) -> str:
+        return f"{found[label].regret[0] / found[other].regret[0]:.2f}"
+
+    def failed(label: str) -> str:
+        return f"{100 * found[label].share[0]:.1f}"
+
+    igp = "IGP-UCB, λ = R², "
+    true_norm = [failed(igp + "gain by rate"), failed(igp + "realised gain")]
+    true_norm.append(failed("GP-TS, λ = R², gain by rate"))
+    widths = {who: found[f"{who}, λ = R², gain by rate, paper's B"] for who in ("IGP-UCB", "GP-TS")}
+    theorems = [finding.factor[0] for finding in findings if finding.theorem]
+    assert np.median(theorems) == pytest.approx(0.5, abs=0.03)  # "half the width"
+    said = [
+        f"and {found['GP-UCB, Theorem 3, bounded noise'].factor[0]:.3g} of it for Theorem 3",
+        f"{regret('AMM, λ = R²', 'self-normalised, λ = R²')} (SE) and "
+        f"{regret('AMM, λ = R², Matérn 5/2', 'self-normalised, λ = R², Matérn 5/2')} (Matérn)",
+        f"fails in {failed('AMM, ε = 0.1')} and {failed('AMM, C = 3')} % of such trials",
+        f"hold at {regret('EC-GP-UCB, ε = 0.1', 'EC-GP-UCB, the paper' + chr(39) + 's, ε = 0.1')} and "
+        f"{regret('RGP-UCB, C = 3', 'RGP-UCB, the paper' + chr(39) + 's, C = 3')} of the mean regret",
+        f"{failed('AMM, Student' + chr(39) + 's t')} % of the trials with Student's t",
+        f"in {failed('AMM, Pareto')} % with Pareto tails",
+        f"leaves it in {failed('GP-UCB, β/5, f ~ GP')} % of the trials",
+        f"{min(true_norm)} to {max(true_norm)} % of the trials fail, {failed(igp + 'gain 1')} % with the",
+        f"and {failed(igp + 'gain by rate, ‖f‖ = 1')} % among functions of norm 1",
+        " and ".join(f"{finding.factor[0]:.3g} ({who})" for who, finding in widths.items()),
+    ]
+    assert not missing(said, prose("calibration.md"))
+    assert not any(finding.failed for finding in widths.values())
+    for kernel in ("", ", Matérn 5/2"):
+        amm, dmm = (found[f"{who}, λ = R²{kernel}"].regret[0] for who in ("AMM", "DMM"))
+        assert dmm < amm
+    assert found["AMM, λ by smoothness, Matérn 5/2"].regret[0] < found["AMM, λ = R², Matérn 5/2"].regret[0]
+
+
+def test_sentences_on_the_field_are_those_of_its_tables():
+    script, runs, _ = told("field")
+    lines = [line.strip("| ").split(" | ") for line in script.champions(runs)]
+    verdicts = [line[-1] for line in lines]
+    counts = {
+        row[0]: [re.findall(r"\d+", cell) for cell in row[1:]]
+        for row in (line.strip("| ").split(" | ") for line in script.matches(runs))
+    }
+    same = verdicts.count("the same")
+    assert same + verdicts.count("no") == len(verdicts) == same + 2
+    cpd, oracle = counts["evidence against cpd"][1], counts["evidence against oracle"][1]
+    hard = {who: counts[f"config against {who}"][0] for who in ("rpol", "dual", "pdcbo", "multiplicative")}
+    pairs = sum(map(int, hard["rpol"]))
+    said = [
+        f"in {same} of the {len(verdicts)} subsets",
+        f"so in {cpd[0]} of {sum(map(int, cpd))} pairs",
+        f"against `oracle` in {oracle[0]} of {sum(map(int, oracle))}",
+        f"`rpol` violates more in {hard['rpol'][0]} of {pairs} pairs",
+        f"violates more in {hard['dual'][0]}; `pdcbo`",
+        f"violates more in {hard['pdcbo'][0]}; `multiplicative` in {hard['multiplicative'][0]},",
+    ]
+    assert not missing(said, prose("field.md"))
+    assert all(more == "0" for _, more, _ in hard.values())
+
+
+def test_sentences_on_real_tasks_are_what_tasks_and_packages_hold():
+    page = prose("real.md")
+    single = [task for task in tasks().values() if len(task.tables) == 1]
+    points = {task.tables[0].split("/")[0]: f"{task.points:,}" for task in single}
+    many = {family: f"{len(held.names)} x {points[family]}" for family, held in FAMILIES.items()}
+    said = [
+        f"HPOBench ({many['hpobench']} networks, 5 seeds)",
+        f"HPOLib ({many['hpolib']}, 4 seeds)",
+        f"NAS-Bench-201 ({many['nasbench201']}, 2 or 3 seeds)",
+        f"{points['ours']} perceptrons on scikit-learn's digits, each trained five times",
+        f"its {FITTING}-quantile",
+        f"pays for {PLAYS} median runs",
+        f"Within {HORIZON} rounds",
+        *(f"| `{name}` {each.version}, {each.licence} |" for name, each in packages().items()),
+        *(f"| {each.megabytes} MB |" for each in packages().values()),
+    ]
+    assert not missing(said, page)
+    assert WORKERS == 10
+    assert "ten runs start within the median time" in page
+
+
+RUNS = {"ours": (5, 5), "hpobench": (5, 5), "hpolib": (4, 4), "nasbench201": (2, 3)}  # of a configuration
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", [name for name, family in TABLES.items() if family in RUNS])
+def test_tables_have_the_seeds_that_the_page_on_real_tasks_names(name):
+    package = package_of(name)
+    if package is not None and find_wheel(package) is None:
+        pytest.skip(f"the wheel of {package} is not on this machine; its first use downloads it")
+    runs = load_runs(name)
+    count = np.diff(runs.first)
+    assert (count.min(), count.max()) == RUNS[TABLES[name]]
+    if TABLES[name] == "hpobench":  # "the slowest configurations take thousands of medians"
+        times = runs.mean("train_time")
+        assert times.max() > 1000 * np.median(times)
+
+
+def test_sentences_on_peers_are_those_of_their_table():
+    found: dict[str, dict[str, list[list[float]]]] = {}
+    for row in table("optimisers"):
+        numbers = [
+            [float(x) for x in re.findall(r"[\d.e-]+", row[c])] for c in ("regret a round", "simple regret")
+        ]
+        found.setdefault(row["environment"], {})[row["agent"]] = numbers
+    ours = {"gp-bucb", "gp-bucb, width 2", "gp-ei", "gp-ts", "gp-ucb", "random"}
+
+    def least(form: str, of: int, among: Callable[[str], bool] = lambda name: True) -> list[str]:
+        return sorted(filter(among, found[form]), key=lambda name: found[form][name][of][0])
+
+    def above(form: str) -> set[str]:
+        high = found[form]["gp-bucb"][0][2]
+        return {name for name, (regret, _) in found[form].items() if name not in ours and regret[1] > high}
+
+    arms, late = "100 arms", "100 arms, late"
+    assert all(least(form, 0)[0] == "gp-bucb" for form in found)
+    others = set(found[arms]) - ours
+    assert others - above(arms) == {"skopt", "smac"}
+    assert above("box") == above(late) == others
+    random = found[arms]["random"][1]
+    overlapping = {name for name, (_, simple) in found[arms].items() if simple[2] >= random[1]}
+    assert overlapping - {"random"} == {"gp-bucb", "gp-bucb, width 2", "gp-ei", "smac", "optuna-tpe"}
+    assert least(arms, 1)[:2] == ["botorch-nei", "optuna-gp"]
+    assert least(arms, 1, ours.__contains__)[0] == "gp-ucb"
+    assert least("box", 1)[:3] == ["gp-ei", "optuna-gp", "gp-bucb, width 2"]
+    assert least(late, 1)[0] == "botorch-nei"
+    narrow, wide = found[arms]["gp-bucb"], found[arms]["gp-bucb, width 2"]
+    assert wide[1][0] / narrow[1][0] == pytest.approx(1 / 3, abs=0.03)
+    assert wide[0][0] / narrow[0][0] == pytest.approx(1.2, abs=0.03)
+    assert 1.8 < found[arms]["gp-ucb"][0][0] / narrow[0][0] < 2.0
