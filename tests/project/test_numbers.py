@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
-from pages import DOCS, missing, read, told
+from pages import DOCS, loaded, missing, read, told
 
 from bandit_envs.data.packages import find_wheel, packages
 from bandit_envs.data.runs import FAMILIES, TABLES, load_runs, package_of
@@ -160,3 +162,85 @@ def test_sentences_on_peers_are_those_of_their_table():
     assert wide[1][0] / narrow[1][0] == pytest.approx(1 / 3, abs=0.03)
     assert wide[0][0] / narrow[0][0] == pytest.approx(1.2, abs=0.03)
     assert 1.8 < found[arms]["gp-ucb"][0][0] / narrow[0][0] < 2.0
+
+
+def shares(script: ModuleType, track: str, labels: Any = None) -> dict[tuple[str, str], list[str]]:
+    """Return mean and ends of each cell of the table of a track, by agent and column."""
+    lines = script.table(script.kept(DOCS / RESULTS / "rl-and-gp" / track), labels).splitlines()
+    (_, *columns), _, *rows = [line.strip("| ").split(" | ") for line in lines]
+    return {
+        (label.rstrip("§‡"), column): re.findall(r"-?[\d.]+", cell)
+        for label, *cells in rows
+        for column, cell in zip(columns, cells, strict=True)
+    }
+
+
+def ends(cells: Iterable[list[str]]) -> str:
+    """Return the least and the largest mean, as a sentence has them."""
+    means = sorted((cell[0] for cell in cells), key=float)
+    return means[0] if means[0] == means[-1] else f"{means[0]} to {means[-1]}"
+
+
+def excludes(cell: list[str], value: float) -> bool:
+    return not float(cell[1]) <= value <= float(cell[2])
+
+
+FREE = "PPO", "A2C", "DQN", "SAC", "TD3"
+STILL, LATE = ("GP sample", "RKHS function"), ("Delays", "Contexts and delays")
+ALL, COSTS = "All at once", "Constraints: violation"
+
+
+def test_sentences_on_learners_from_scratch_are_those_of_their_table():
+    found = shares(loaded("reinforcement/one_table.py"), "from-scratch")
+
+    def of(agent: str, columns: tuple[str, ...]) -> str:
+        return ends(found[agent, column] for column in columns)
+
+    best = [min(FREE, key=lambda agent: float(found[agent, column][0])) for column in (*STILL, "One change")]
+    assert best == ["SAC", "SAC", "DQN"]
+    assert [a for a in FREE if excludes(found[a, "Delays"], 1)] == []
+    assert {a for a in FREE if excludes(found[a, LATE[1]], 1)} == {"TD3", "PPO", "DQN"}
+    assert [a for a in FREE if excludes(found[a, "Constraints"], 0)] == []
+    assert [a for a in FREE if not excludes(found[a, COSTS], 1)] == ["TD3"]
+    learners = (*FREE, "A2C, library defaults", "DQN, attributed")
+    assert [a for a in learners if float(found[a, ALL][2]) < 1] == ["DQN, attributed"]
+    others = [a for a, column in found if column == ALL and a.startswith("GP-UCB")]
+    all_violation = f"{ALL}: violation"
+    some = ends(found[a, COSTS] for a in ("PPO", "A2C", "DQN"))
+    some_late = ends(found[a, LATE[1]] for a in ("TD3", "PPO", "DQN"))
+    mean = {place: cell[0] for place, cell in found.items()}
+    gp, attributed = (
+        tuple(mean[a, column] for column in (ALL, all_violation)) for a in ("GP agent", learners[-1])
+    )
+    said = [
+        f"GP-UCB has {of('GP-UCB', STILL)} of random play's regret",
+        f"the best learner, SAC, {of('SAC', STILL)}.",
+        f"those of TD3, PPO and DQN, at {some_late}.",
+        f"DQN with attribution is at {of('DQN, attributed', LATE)}, GP-UCB-SDF at {of('GP-UCB-SDF', LATE)}",
+        f"the GP agent at {of('GP agent', LATE)}.",
+        f"PPO, A2C and DQN have {some} of the violation of random play",
+        f"SAC's interval reaches {found['SAC', COSTS][2]},",
+        f"The GP agent has {mean['GP agent', COSTS]} at a regret of {mean['GP agent', 'Constraints']}",
+        f"alone**: {mean['GP agent', 'One change']} of random play's regret",
+        f"has {mean['GP-UCB', 'One change']} and GP-UCB-CPD {mean['GP-UCB-CPD', 'One change']}.",
+        f"The best learner is DQN, at {mean['DQN', 'One change']}.",
+        f"at {attributed[0]} of the regret and {attributed[1]} of the violation, where",
+        f"the GP agent has {gp[0]} and {gp[1]}.",
+        f"have {ends(found[a, ALL] for a in others)} of the regret",
+        f"and {ends(found[a, all_violation] for a in others)} of the violation.",
+    ]
+    assert not missing(said, prose("reinforcement.md"))
+
+
+def test_sentences_on_trained_policies_are_those_of_their_table():
+    script = loaded("reinforcement/one_table.py")
+    found = shares(script, "pretrained", script.TRAINED)
+    regret = [column for column in dict.fromkeys(column for _, column in found) if "violation" not in column]
+    ppo, rl2 = script.TRAINED
+    better = {agent: [c for c in regret if float(found[agent, c][2]) < 1] for agent in (ppo, rl2)}
+    assert better[ppo] == regret
+    assert better[rl2] == ["GP sample", "One change"]
+    said = [f"as under delays ({found[rl2, 'Delays'][0]})", f"PPO's {found[ppo, ALL][0]} of the regret"]
+    said.append(f"at a violation of {found[ppo, COSTS][0]}")
+    assert not missing(said, prose("reinforcement.md"))
+    assert not excludes(found[ppo, f"{ALL}: violation"], 1)
