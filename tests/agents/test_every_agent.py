@@ -352,6 +352,7 @@ ARRAY = r"a numpy array of numbers, one a slot of feedback_mask \(\d,\), got "
     [
         ({"feedback_mask": 1}, r"feedback_mask must be a numpy array of booleans, \(K,\) or .*, got 1"),
         ({"feedback_mask": np.True_}, "feedback_mask must be a numpy array of booleans"),
+        ({"feedback_mask": np.array(True)}, "feedback_mask must be a numpy array of booleans"),
         ({"feedback_mask": np.array([True])}, f"feedback_step must be {ARRAY}nothing"),
         (TWO, f"feedback_reward must be {ARRAY}nothing"),
         (feedback(1j), f"feedback_reward must be {ARRAY}array.*j"),

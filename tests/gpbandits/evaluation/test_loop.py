@@ -210,7 +210,10 @@ BAD = {
     "an agent twice": ({"agents": ["random", "random"]}, "agents must be a list that names each once"),
     "an option without a name": ({"agents": {"a": ("gp-ucb", {1: 2})}}, "options must be names with values"),
     "too many workers": ({"workers": 10**12}, "workers must be a positive integer of at most 1024"),
-    "switches for rounds": ({"checkpoints": [np.True_, 20]}, "checkpoints must be rounds"),
+    "switches for rounds": (
+        {"checkpoints": [np.True_, 20], "env_kwargs": SMALL},
+        "checkpoints must be rounds",
+    ),
     "keyword": ({"env_kwargs": {"horizons": 3}}, "unknown keyword 'horizons'"),
     "NaN": ({"agents": {"nan": lambda setting: Scripted(setting, float("nan"))}}, "integer arm"),
     "arm": ({"agents": {"far": lambda setting: Scripted(setting, 1000)}}, "arm in 0..999"),
