@@ -21,11 +21,11 @@ from typing import Any
 
 import gymnasium as gym
 import torch
-from agents.generators import preserved_generators
 from stable_baselines3 import A2C
 from stable_baselines3.common.utils import set_random_seed
 
 import agents
+from agents.agent.generators import preserved_generators
 from agents.rl.learner import SB3Agent, one_word
 from bandit_envs import BanditEnv
 

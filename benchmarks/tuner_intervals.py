@@ -29,7 +29,7 @@ def flat(x: float, y: float) -> float:
 
 
 TASKS: dict[str, tuple[Callable[..., float], float]] = {
-    "a wave of deviation 1, noise 0.1": (wave, 0.1),
+    "a wave of std 1, noise 0.1": (wave, 0.1),
     "no trend, noise 1": (flat, 1.0),
 }
 

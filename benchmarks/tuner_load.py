@@ -22,7 +22,7 @@ import numpy as np
 
 from agents import Linear, Tuner
 from agents.saving.files import read, write
-from agents.tuning.tuner import FORM
+from agents.tuning.running import FORM
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:

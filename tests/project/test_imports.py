@@ -111,6 +111,16 @@ def test_every_string_that_names_a_module_leads_to_it():
         resolve(text)
 
 
+@pytest.mark.parametrize("folder", ["benchmarks", "docs", "examples", "scripts"])
+def test_every_name_that_a_script_imports_exists(folder):
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in PACKAGES:
+                module = importlib.import_module(node.module or "")
+                missing = [each.name for each in node.names if not hasattr(module, each.name)]
+                assert [name for name in missing if f"{node.module}.{name}" not in {*modules()}] == [], path
+
+
 def test_no_string_names_a_module_of_a_package_above():
     strings = [(package, text, text.split(".")[0]) for package, text in dotted_strings()]
     above = [text for at, text, to in strings if PACKAGES.index(to) > PACKAGES.index(at)]
