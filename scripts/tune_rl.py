@@ -4,23 +4,25 @@
 
 Every configuration plays the same trials of two small problems, 30 arms without contexts and with four, where
 learners for boxes play the nearest arm. Regret is printed as a share of that of uniform plays, averaged over
-trials and problems; the best line of each algorithm went into `agents/rl/recipe.py`. The seeds of the
+trials and problems. The presets of `agents/rl/recipe.py` were the best of earlier runs. The seeds of the
 environments are at least 2^32, those of evaluations below (`TrainingSeeds`). With --delay every reward comes
-five rounds late.
+five rounds late. docs/reinforcement.md shows what docs/results/presets.csv and presets_late.csv hold.
 """
 
 import argparse
 import csv
+import json
 import time
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
 import bandit_envs  # noqa: F401 (registers the ids)
-from agents.rl.recipe import WITH_REPLAY
+from agents.rl.recipe import TUNED, WITH_REPLAY
 from bandit_envs.environment.making import TrainingSeeds
 from gpbandits import evaluate
 
@@ -74,6 +76,35 @@ def shares(agent: Any, trials: int, horizon: int, delay: bool) -> dict[str, floa
     return found
 
 
+def read(path: Path) -> dict[str, list[tuple[dict[str, Any], float]]]:
+    """Return the options and the mean share of each line, by algorithm."""
+    found: dict[str, list[tuple[dict[str, Any], float]]] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for algorithm, options, *_, mean in csv.reader(file):
+            found.setdefault(algorithm, []).append((json.loads(options), float(mean)))
+    return found
+
+
+def as_markdown(found: dict[str, list[tuple[dict[str, Any], float]]]) -> list[str]:
+    """Return the lines of the table of presets: library, preset and least share of the grid."""
+    lines = []
+    for algorithm, ((_, library), *grid) in found.items():
+        preset = next(mean for options, mean in grid if options == TUNED[algorithm])
+        options = ", ".join(f"{name}={value!r}" for name, value in TUNED[algorithm].items())
+        shares = f"{library:.2f} | {preset:.2f} | {min(mean for _, mean in grid):.2f}"
+        lines.append(f"| `sb3-{algorithm}` | {len(grid)} | {shares} | `{options}` |")
+    return lines
+
+
+def late_as_markdown(found: dict[str, list[tuple[dict[str, Any], float]]]) -> list[str]:
+    """Return the lines of the table of discounts under delay."""
+    lines = []
+    for algorithm, (_, *grid) in found.items():
+        cells = [f"`sb3-{algorithm}`", *(f"{mean:.2f}" for _, mean in grid), ""]
+        lines.append(f"| {' | '.join(cells[: len(LATE) + 1])} |")
+    return lines
+
+
 def main() -> None:
     """Print and write one line a configuration."""
     parser = argparse.ArgumentParser(
@@ -95,7 +126,8 @@ def main() -> None:
                     (f"sb3-{algorithm}", candidate), options.trials, options.horizon, options.delay
                 )
                 mean, seconds = float(np.mean(list(found.values()))), time.process_time() - start
-                writer.writerow([algorithm, candidate, *map("{:.3f}".format, found.values()), f"{mean:.3f}"])
+                numbers = [f"{share:.3f}" for share in (*found.values(), mean)]
+                writer.writerow([algorithm, json.dumps(candidate), *numbers])
                 file.flush()
                 shown = "  ".join(f"{label} {share:.2f}" for label, share in found.items())
                 print(f"{algorithm:<14}{mean:.3f}  {shown}  {seconds:5.1f} s  {candidate}", flush=True)

@@ -175,6 +175,17 @@ def shares(script: ModuleType, track: str, labels: Any = None) -> dict[tuple[str
     }
 
 
+def test_shares_of_presets_are_those_of_the_stored_runs():
+    script = loaded("../scripts/tune_rl.py")
+    presets, late = (script.read(DOCS / RESULTS / f"{name}.csv") for name in ("presets", "presets_late"))
+    _, section = read("reinforcement.md").split("## Presets")
+    section, *_ = section.split("\n## ")
+    lines = script.as_markdown(presets) + script.late_as_markdown(late)
+    assert set(presets) <= set(script.GRIDS)
+    assert section.count("\n| ") - 2 == len(lines)  # but for the heads of tables
+    assert not missing(lines, section)
+
+
 def ends(cells: Iterable[list[str]]) -> str:
     """Return the least and the largest mean, as a sentence has them."""
     means = sorted((cell[0] for cell in cells), key=float)
