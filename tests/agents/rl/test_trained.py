@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -9,6 +11,8 @@ from sb3_contrib import TRPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO, SAC
 
 import agents
+from agents.rl.recipe import ALGORITHMS
+from agents.rl.trained import SAVED, _algorithm_of
 from bandit_envs import BanditEnv
 from bandit_envs.environment.wrappers import HistoryObservation, StatisticsObservation
 from gpbandits import check_agent, evaluate
@@ -35,6 +39,15 @@ MODELS = {
         RecurrentPPO, seen(HistoryObservation), "MlpLstmPolicy", batch_size=12, **SHORT
     ),
 }
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_the_algorithm_of_a_file_follows_from_its_policy_and_options(name):
+    learner = ALGORITHMS[name].load()
+    module = learner.policy_aliases[ALGORITHMS[name].policy].__module__
+    saved = dict.fromkeys(inspect.signature(learner).parameters) | {"policy_class": {"__module__": module}}
+    assert _algorithm_of(saved) == name
+    assert set(SAVED.values()) == set(ALGORITHMS)
 
 
 @pytest.mark.parametrize("name", MODELS)

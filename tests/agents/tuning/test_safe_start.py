@@ -8,6 +8,8 @@ from agents.tuning.plan import TunerPlan
 
 SPACE = {"x": Linear(0.0, 2.0), "kind": Categorical(["a", "b"])}
 START = [{"x": 0.123, "kind": "b"}]
+GIVEN = {"losbo": {"lipschitz": [6.0]}}  # the slope of the cost; its unit is above 1
+SAFE = {name: (name, GIVEN.get(name, {})) for name in agents.names() if agents.features(name).seed}
 
 
 def safe_tuner(**options):
@@ -25,7 +27,7 @@ def run(tuner, n, shift=0.0):
     return plays
 
 
-@pytest.mark.parametrize("agent", ["safe-ucb", "safeopt", "ise", ("gp-agent", {"constraint": "safe"})])
+@pytest.mark.parametrize("agent", [*SAFE.values(), ("gp-agent", {"constraint": "safe"})])
 def test_the_first_experiment_is_safe_and_the_set_grows_from_there(agent):
     plays = run(safe_tuner(agent=agent), 25)
     assert plays[0] == START[0]
