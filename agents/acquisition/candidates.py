@@ -83,7 +83,7 @@ class Candidates(Protocol):
 
     @property
     def memory(self) -> Any:
-        """What the rule's `memory` made, see `RuleMemory`; None without one."""
+        """Return the memory of the rule, see `RuleMemory`; None without one."""
         ...
 
     @property

@@ -34,7 +34,7 @@ Fit = list[Any] | None  # logarithms and the mean's rise; empty if it failed; No
 
 
 class Fits(list[Fit]):
-    """What the fits of a trial found, in order; while its history is replayed, they find what was noted."""
+    """Results of the fits of a trial, in order; while its history is replayed, fits return these."""
 
     _noted: deque[Fit] | None = None  # those to come in a replay
 

@@ -30,18 +30,18 @@ class CostsApartOptions(EachModelledOptions, total=False):
     cost_width: Any
     """w of the costs' bands, as `width`; default None: the same."""
     belief: Any
-    """What pending feedback counts as for the reward, see `gp_agent`; default "delivered"."""
+    """Belief on the reward, see `gp_agent`; default "delivered"."""
     belief_options: Mapping[str, Any] | None
     """Options of a belief by name, see `gp_agent`; default None."""
     cost_belief: str
-    """The same for costs: "delivered" (nothing, the default), "hallucinated" (the mean) or "censored".
+    """Belief on costs: "delivered" (nothing, the default), "hallucinated" (the mean) or "censored".
 
     The last, with a belief that is "censored" and in its window, is RPOL under delay (Guo et al. 2023,
-    Theorem 6; the theorem's beta_t is a `DelayedWidth`): pending rewards count as the least that may come,
+    Theorem 6; the theorem's beta_t is a `DelayedWidth`): pending rewards count as the least possible,
     and pending costs, which nothing may shift, as 0.
     """
     restart: Any
-    """What starts over, see `gp_agent`, also for the default, None."""
+    """Restart, see `gp_agent`, also for the default, None."""
     restart_options: Mapping[str, Any] | None
     """Options of a restart by name, see `gp_agent`; default None."""
 

@@ -39,12 +39,12 @@ class SafeOptions(SafeModelOptions, total=False):
     width: Any
     """w of the reward's band; default 2.0, as the authors' code of SafeOpt. Safety does not rest on it."""
     belief: Any
-    """What pending feedback counts as for the reward, see `gp_agent`; default "delivered". Costs are learnt
+    """Belief on the reward, see `gp_agent`; default "delivered". Costs are learnt
     as they come."""
     belief_options: Mapping[str, Any] | None
     """Options of a belief by name, see `gp_agent`; default None."""
     restart: Any
-    """What starts over, see `gp_agent`. Default None: "evidence" where the functions may change, for its
+    """Restart, see `gp_agent`. Default None: "evidence" where the functions may change, for its
     alarm needs no uniform plays. After one S = S0; before it nothing is proved."""
     restart_options: Mapping[str, Any] | None
     """Options of a restart by name, see `gp_agent`; default None."""

@@ -110,7 +110,7 @@ class Trained(Protocol):
 
     @property
     def observation(self) -> Any:
-        """What it sees; see `bandit_envs.environment.observations.make_summary`."""
+        """Return its kind of observation; see `bandit_envs.environment.observations.make_summary`."""
         ...
 
     def unit(self, setting: Setting) -> float:
