@@ -87,6 +87,8 @@ def test_the_prior_of_a_task_adds_variances_within_and_between_its_siblings():
     gap = others[0].mean - others[1].mean
     within = (others[0].deviation ** 2 + others[1].deviation ** 2) / 2
     assert prior.deviation**2 == pytest.approx(within + gap**2 / 4)
+    assert prior.mean == pytest.approx((others[0].mean + others[1].mean) / 2)
+    assert prior.noise**2 == pytest.approx((others[0].noise ** 2 + others[1].noise ** 2) / 2)
     assert prior.length_scales[0] ** 2 == pytest.approx(
         others[0].length_scales[0] * others[1].length_scales[0]
     )
