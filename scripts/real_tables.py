@@ -40,7 +40,7 @@ def main() -> None:
             times = runs.mean("train_time") / np.median(runs.mean("train_time"))
             low, high = np.quantile(times, [0.1, 0.9])
             said += f"\n80 % take {low:.2g} to {high:.2g} medians"
-        panel.set_xlabel(said, fontsize=7)
+        panel.set_xlabel(said, fontsize=6.5)
         panel.tick_params(labelsize=6)
     figure.savefig(FIGURE, dpi=110)
 
