@@ -131,7 +131,6 @@ class PretrainedAgent(Shown):
     """
 
     track = "pretrained"
-    pretrained = True
     num_trials = None
 
     def __init__(self, setting: Setting, policy: Trained, deterministic: bool = False):

@@ -64,7 +64,8 @@ class Tuner(Records):
         safe: parameters that are known to keep all costs in every context, such as [{"x": 0.1}], for agents
             that keep them in every experiment, such as "safe-ucb". The agent then chooses from a finite set.
             It assumes that costs are samples of its kernel whose std is the size of those told so far;
-            `standardise=False` takes costs as multiples of a std that you know.
+            `standardise=False` takes costs as multiples of a std that you know. An agent's `lipschitz` is in
+            the same units, over the whole range of a parameter.
 
     Raises:
         ValueError: an argument is impossible; the message names it.

@@ -76,3 +76,18 @@ REFUSED = {
 def test_what_is_no_safe_start_is_refused_by_name(options, message):
     with pytest.raises(ValueError, match=message):
         safe_tuner(**options)
+
+
+def test_a_slope_in_ones_own_units_is_over_the_whole_range_of_a_parameter():
+    """The cost 6 (x - 1.2) changes by 12 over the range of x."""
+    worst = {}
+    for slope in (6.0, 12.0):
+        agent = ("losbo", {"lipschitz": [slope]})
+        options = {"constraints": ["heat"], "safe": [{"x": 0.1}], "noise_std": 0.0, "standardise": False}
+        tuner, costs = Tuner({"x": Linear(0, 2)}, agent=agent, **options), []
+        for _ in range(15):
+            ticket, chosen = tuner.ask()
+            costs.append(6.0 * (chosen["x"] - 1.2))
+            tuner.tell(ticket, chosen["x"], {"heat": costs[-1]})
+        worst[slope] = max(costs)
+    assert worst[12.0] <= 0.0 < worst[6.0]
