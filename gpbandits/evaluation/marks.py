@@ -31,10 +31,10 @@ class Mark(NamedTuple):
 
 
 MARKS = (
-    Mark("†", "privileged", "privileged: told what a learner cannot know"),
+    Mark("†", "privileged", "privileged: sees the truth, as no learner does"),
     Mark("‡", "pretrained", "pretrained: learnt on other functions beforehand"),
     Mark("≈", "approximate", "approximate: the posterior is not exact"),
-    Mark("§", "assuming", "default bound: rests on one that was neither given nor published"),
+    Mark("§", "assuming", "default bound: none was given or published"),
     Mark("¶", "unfit", "unfit: does not handle a feature of the environment"),
 )
 

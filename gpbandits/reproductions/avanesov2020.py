@@ -10,13 +10,12 @@ from gpbandits.reproductions.late import Power
 from gpbandits.reproductions.powers import Exponent, Growth, PowerFigure
 from gpbandits.reproductions.study_figure import StudyFigure
 
-_MORE = "More on the page of readings."
 _OPEN = (
     "Literally the width is so large that the curves cannot be reached even with an oracle: here the model's "
     "noise is that of the rewards and the logarithm natural. The paper does not state the constant c of the "
     "detector's ridge; c = 5 was chosen so that the curves come out. With it false alarms are frequent; with "
     "c = 10 they are not, but no c that was tried meets all of the paper's claims beside its theta. Its own "
-    f"recipe for c, cross-validation, finds 0.002, with which its theta alarms 50 times a run. {_MORE}"
+    "recipe for c, cross-validation, finds 0.002, with which its theta alarms 50 times a run."
 )
 _CPD, _ORACLE, _NEVER, _PLAIN = "GP-UCB-CPD", "GP-UCB-Oracle", "GP-UCB-NO-Detector", "GP-UCB"
 _LAST_BEFORE, _LATER = 299, (399, 699, 999)  # the first change is at 300; 100 rounds after each of three

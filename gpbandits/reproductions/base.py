@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from bandit_envs.environment.making import make
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import EnvironmentEntry, Study
-from gpbandits.reproductions.verdicts import COLUMNS, Judged, table
+from gpbandits.reproductions.markdown import claims_text, table_of_tests
+from gpbandits.reproductions.verdicts import Judged
 
 TRIALS, ROUNDS = 5, 1000
 SUFFIX = "-quick"  # appended to the names of shortened studies
@@ -64,21 +65,7 @@ class Findings:
     @property
     def claims(self) -> str:
         """Return Markdown of the paper's sentences, numbered, and of the tests of each."""
-        sentences = [
-            f"{i}. {each.says} *{_plain(each.verdict)}*{_because(each.reading)}"
-            for i, each in enumerate(self.judged, 1)
-        ]
-        rows = [(str(i), *row.cells) for i, each in enumerate(self.judged, 1) for row in each.rows]
-        tests = table(("claim", *COLUMNS), rows)
-        return "\n\n".join(["\n".join(sentences), *([tests] if rows else [])])
-
-
-def _plain(verdict: str) -> str:
-    return f"{verdict.replace('*', '').capitalize()}."
-
-
-def _because(reading: str) -> str:
-    return f" {reading}" if reading else ""
+        return "\n\n".join(filter(None, [claims_text(self.judged), table_of_tests(self.judged)]))
 
 
 class Reproduction(Protocol):

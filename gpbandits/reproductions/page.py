@@ -11,6 +11,7 @@ from gpbandits.experiments.store import CELLS
 from gpbandits.report.holdings import Holdings
 from gpbandits.reproductions.base import Findings, Part, Reproduction, Results
 from gpbandits.reproductions.condensed import Condensed, condensing
+from gpbandits.reproductions.markdown import verdict_line
 from gpbandits.reproductions.verdicts import FEWEST, table
 
 RESULTS = "results"  # folder beside the page
@@ -20,16 +21,17 @@ _TOP = """# Reproductions
 
 <!-- Made by `gpbandits reproduce --page`; edit the texts in `gpbandits/reproductions`. -->
 
-This page is for readers of the papers. It lists the claims of each figure in the papers' order, with the
-measurements of this code and a verdict. Two agents are compared on the same trials by a sign-flip test
-(Fisher 1935) at level 5 %, with p-values corrected for the number of comparisons of a figure (Holm 1979): the
-test keeps its level where regret is skewed and trials are few, which the 95 % bootstrap intervals beside it
-do not. An order *holds* if the difference is significant and has the claimed sign, and is *reversed* if it
-has the other sign and there are at least {fewest} trials; otherwise there is *no significant difference*. A
-claim that two agents perform alike holds if no difference is significant. Powers and shares of trials are
-judged by their 95 % bootstrap intervals, without a correction. A constant that was chosen to reproduce a
-curve is named beside it. Our choices where a paper is silent are in [readings.md](readings.md), and the
-failure rates of confidence bands in [calibration.md](calibration.md).
+This page is for readers of the papers. It lists the claims of each figure in the papers' order with a
+verdict, our measurements, and where we differ from the paper; the command under a title computes the
+figure. Numbers are means over trials at the last round with 95 % bootstrap intervals. Two agents are
+compared on the same trials by a sign-flip test (Fisher 1935) at level 5 %, corrected for the number of
+comparisons of a figure (Holm 1979), which keeps its level where regret is skewed and trials are few; the
+intervals do not. p is shown where it is near the level. An order *holds* if the difference is significant
+with the claimed sign, and is *reversed* if it has the other sign on at least {fewest} trials; otherwise
+there is no significant difference (n.s.). That two agents are alike holds if no difference is significant.
+Powers and shares of trials are judged by their intervals, without a correction. Our choices where a paper
+is silent are in [readings.md](readings.md), failure rates of confidence bands in
+[calibration.md](calibration.md).
 """
 
 
@@ -67,32 +69,39 @@ def page_text(found: Sequence[tuple[Reproduction, Findings]], quick: bool) -> st
 
 
 def _overview(found: Sequence[tuple[Reproduction, Findings]]) -> str:
-    """Return the table of all claims with their verdicts and our readings."""
-    rows = [
-        (_link(each), claim.says, claim.verdict, claim.reading)
-        for each, findings in found
-        for claim in findings.judged
-    ]
-    return table(("figure", "claim", "verdict", "our reading"), rows)
+    """Return the table of all figures with the verdicts on their claims."""
+    rows = [(_link(each), verdict_line(findings.judged)) for each, findings in found if findings.judged]
+    return table(("figure", "verdicts on its claims"), rows)
 
 
 def _link(reproduction: Reproduction) -> str:
     """Return a link to the section, whose anchor GitHub and MyST derive from the title."""
     anchor = re.sub(r"[^\w\- ]", "", reproduction.title.lower()).replace(" ", "-")
-    return f"{reproduction.paper}, [{reproduction.title.partition(':')[0]}](#{anchor})"
+    return f"{reproduction.paper}, [{_number(reproduction)}](#{anchor})"
+
+
+def _number(reproduction: Reproduction) -> str:
+    """Return the title up to its colon, such as "Figure 5a"."""
+    return reproduction.title.partition(":")[0]
 
 
 def _section(reproduction: Reproduction, findings: Findings, quick: bool) -> str:
     command = f"`gpbandits reproduce {reproduction.name}{' --quick' if quick else ''}`"
     parts = (
         f"### {reproduction.title}",
-        f"{command} reproduces it.",
-        f"**Claims:**\n\n{findings.claims}",
-        findings.text or "*Not computed for this page.*",
-        *(f"![{reproduction.title}](figures/reproductions/{name}.png)" for name in _shown(findings)),
-        f"**Where we differ, and why:** {reproduction.differs}",
+        command,
+        findings.claims,
+        findings.text if findings.figures else "*Not computed for this page.*",
+        *(f"![{_shows(reproduction, name)}](figures/reproductions/{name}.png)" for name in _shown(findings)),
+        f"**Differences:** {reproduction.differs}",
     )
-    return "\n\n".join(parts)
+    return "\n\n".join(filter(None, parts))
+
+
+def _shows(reproduction: Reproduction, figure: str) -> str:
+    """Return the text of a figure for those who do not see it, such as "Figure 1: Poisson 10 simple"."""
+    rest = figure.removeprefix(reproduction.name).replace("-", " ").strip()
+    return ": ".join(filter(None, (_number(reproduction), rest)))
 
 
 def _shown(findings: Findings) -> list[str]:

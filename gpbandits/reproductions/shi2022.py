@@ -8,20 +8,21 @@ from gpbandits.reproductions.late import Sublinear
 from gpbandits.reproductions.study_figure import StudyFigure
 
 _AVERAGES: tuple[Metric, ...] = ("average", "average-violation")
-_READINGS = (
-    "the pseudocode's argmax, GP(0, k) with a kernel of variance 1 in every epoch",
-    "our default: the plays of all epochs, their values standardised under the new multipliers",
+_READINGS = ("(paper)", "(reuse)")  # of the algorithm, in the labels of its agents
+_ABOUT_READINGS = (
+    'Agents marked "paper" take the pseudocode\'s argmax and GP(0, k) with a kernel of variance 1 in every '
+    'epoch; those marked "reuse" are our default: the plays of all epochs, their values standardised under '
+    "the new multipliers."
 )
 _figure = partial(StudyFigure, paper="Shi & Eryilmaz (2022)", metrics=_AVERAGES)
 _OTHERS = ("bandit OCO, one point", "bandit OCO, two points", "ADMMBO")
-_MORE = "More on the page of readings."
 _OPEN = (
     "The paper names neither length-scale nor B, R, lambda and delta; ours were chosen on this problem. Its "
     "algorithm taken literally learns nothing in epochs of 20 rounds: our default reuses the plays of all "
     "epochs under the new multipliers, which see rewards and costs in units of the reward's prior standard "
     "deviation, 1.88, and so grow 1.88 times as slowly as in the paper's units; the pseudocode's reading has "
     "the paper's units. ADMMBO, whose runs end near round 90 in the paper, plays its incumbent from then on: "
-    f"it is compared at 90 and at the end. A grid of 31 x 31 points. {_MORE}"
+    "it is compared at 90 and at the end. A grid of 31 x 31 points."
 )
 _SLATER = (
     "Theorem 2 needs a point with slack above 2 R (sqrt(4 m / S) + sqrt(log(2 L / delta) / S)) plus a term "
@@ -31,7 +32,7 @@ _SLATER = (
 _RATES = (
     "The constants of the utilities are ours, as those of the cited experiment are not public here, and "
     "regret is shown instead of utility. ADMMBO, whose runs end near round 50 in the paper, plays its "
-    f"incumbent from then on: it is compared at 50 and at the end. {_MORE}"
+    "incumbent from then on: it is compared at 50 and at the end."
 )
 
 
@@ -53,12 +54,12 @@ def _statements(algorithm: str, says: str, metrics: tuple[Metric, ...], ends: in
 
 
 def _sublinear(algorithm: str, says: str, metrics: tuple[Metric, ...]) -> tuple[Statement, ...]:
-    """State that sums over rounds grow sublinearly, by either reading of the paper's algorithm."""
+    """State that sums grow more slowly than t in the second half of the rounds, by either reading."""
     return tuple(
         Statement(
             says,
             tuple(Sublinear(label, metric, _HALF) for metric in metrics),
-            reading=f"Tested as growth below t in the second half of the rounds; the algorithm is {how}",
+            reading=how,
         )
         for label, how in zip(_LABELS[algorithm], _READINGS, strict=True)
     )
@@ -80,7 +81,7 @@ def _of_utility(algorithm: str) -> tuple[Statement, ...]:
                 *(Claim(other, label, "average") for other in _OTHERS),
                 Claim("ADMMBO", label, "average", at=_RATES_END),
             ),
-            reading=f"Tested as less regret; the algorithm is {how}",
+            reading=how,
         )
         for label, how in zip(_LABELS[algorithm], _READINGS, strict=True)
     )
@@ -97,25 +98,21 @@ def _boxes_and_means(
     number: int, shown: str, statements: tuple[Statement, ...], differs: str
 ) -> tuple[StudyFigure, StudyFigure]:
     """Return two figures of the same trials, box plots of this number and means of the next, judged once."""
-    figure = partial(_figure, studies=(f"shi2022-figures-{number}-{number + 1}",), differs=differs)
+    figure = partial(_figure, studies=(f"shi2022-figures-{number}-{number + 1}",))
     means = figure(
         name=f"shi2022-figure-{number + 1}",
         title=f"Figure {number + 1}: means, {shown}",
         statements=statements,
+        differs=differs,
     )
-    judged_there = f"Tested at Figure {number + 1}, which shows the means of the same trials."
     boxes = figure(
         name=f"shi2022-figure-{number}",
         title=f"Figure {number}: box plots, {shown}",
         drawing="boxes",
-        statements=tuple(Statement(says, reading=judged_there) for says in _said(statements)),
+        statements=(),
+        differs=f"The trials are those of Figure {number + 1}, which has their means and the claims.",
     )
     return boxes, means
-
-
-def _said(statements: tuple[Statement, ...]) -> dict[str, None]:
-    """Return each sentence once, although it is tested of several readings."""
-    return dict.fromkeys(each.says for each in statements)
 
 
 FIGURES = (
@@ -139,7 +136,7 @@ FIGURES = (
         differs=(
             "With plays reused the trade-off holds for all our choices; with a fresh posterior in every "
             "epoch there is none, because a short epoch ends before it has learnt anything. The paper's "
-            f"(L, S) are not named. {_MORE}"
+            f"(L, S) are not named. {_ABOUT_READINGS}"
         ),
     ),
     *(
@@ -162,7 +159,7 @@ FIGURES = (
                     _DISCS_END,
                 ),
             ),
-            _OPEN if algorithm == "2" else f"{_SLATER} {_OPEN}",
+            _OPEN if algorithm == "2" else f"{_SLATER} Otherwise as in Figure 3.",
         )
     ),
     *(
@@ -185,7 +182,7 @@ FIGURES = (
                 ),
                 *_of_utility(algorithm),
             ),
-            _RATES,
+            _RATES if algorithm == "2" else "As in Figure 7.",
         )
     ),
     _figure(
@@ -198,10 +195,10 @@ FIGURES = (
             Statement(
                 f"The average violation converges more slowly in Algorithm 3 than in Algorithm 2: {problem}.",
                 _slower(problem),
-                "Tested as more average violation at the end, on the same trials, by either reading of both.",
+                "Tested at the last round, by either reading of both.",
             )
             for problem in ("small feasible region", "data-rate allocation")
         ),
-        differs=_SLATER,
+        differs="The discs lack the slack that Theorem 2 needs, see Figure 5.",
     ),
 )

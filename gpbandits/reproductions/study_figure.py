@@ -15,12 +15,11 @@ from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.result import Metric, Result, Scale
-from gpbandits.evaluation.statistics import bootstrap_interval
-from gpbandits.evaluation.table import detection_table
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, load_study
 from gpbandits.reproductions.base import Compute, Findings, Part, Results, shortened
 from gpbandits.reproductions.claims import Statement
-from gpbandits.reproductions.verdicts import Judged, corrected, interval, table
+from gpbandits.reproductions.markdown import means_text
+from gpbandits.reproductions.verdicts import Judged, corrected
 
 COLUMNS = 3  # panels in a row
 BOXES = 18  # most boxes of a panel
@@ -136,7 +135,8 @@ class StudyFigure:
             for environment, result in results
             for metric in self.metrics
         }
-        means = "\n\n".join(self._means(result) for _, result in results)
+        boxes = self.drawing == "boxes"  # whose means another figure tabulates
+        means = "" if boxes else means_text([result for _, result in results], self.metrics)
         return Findings(figures, means, self.judged(results))
 
     def judged(self, results: Results) -> list[Judged]:
@@ -153,18 +153,6 @@ class StudyFigure:
         if self.drawing == "boxes":
             return box_figure(result, metric)
         return regret_figure(result, self.scale, metric)
-
-    def _means(self, result: Result) -> str:
-        curves = {metric: result.curves(metric) for metric in self.metrics}
-        rows = [
-            [result.marked(label), *(interval(bootstrap_interval(curves[m][label][:, -1])) for m in curves)]
-            for label in sorted(result.agents, key=lambda name: curves[self.metrics[0]][name][:, -1].mean())
-        ]
-        size = f"{result.num_trials} trials of {result.horizon} rounds, seed {result.seed}"
-        means = table(["agent", *self.metrics], rows)
-        detections = [table(found.header, found.rows)] if (found := detection_table(result)).rows else []
-        marks = [" ".join(footnotes(result))] if footnotes(result) else []
-        return "\n\n".join([f"{result.environment} ({size}):", means, *marks, *detections])
 
 
 def study_path(name: str) -> Path:

@@ -58,14 +58,6 @@ class Row(NamedTuple):
     paired: Paired | None = None
     p_value: str = ""  # corrected, as text
 
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """Return the cells of a table, in the order of `COLUMNS`."""
-        return self.problem, self.tested, self.measured, self.p_value, self.verdict
-
-
-COLUMNS = ("problem", "tested as", "measured", "p, corrected", "verdict")
-
 
 class Check(Protocol):
     """A check tests a claim on results."""

@@ -8,7 +8,6 @@ from gpbandits.reproductions.claims import Across, Claim, Statement
 from gpbandits.reproductions.study_figure import StudyFigure
 
 _figure = partial(StudyFigure, paper="Verma, Dai & Low (2022)", metrics=("simple", "cumulative"))
-_MORE = "More on the page of readings."
 _UCB = ("GP-UCB-SDF", "GP-BUCB", "GP-UCB")
 _THOMPSON = ("GP-TS-SDF", "GP-BTS", "asy-TS")
 _WINDOWS = ("GP-UCB-SDF, m = 5", "GP-UCB-SDF, m = 10", "GP-UCB-SDF, m = 40")
@@ -57,7 +56,7 @@ FIGURES = (
             "The kernel is learnt, as in the paper; with a known one its amplitude decides who is ahead: "
             "functions in [0, 1] have a variance near 0.05; at amplitude 1 hallucination explores enough and "
             "the extra exploration of censoring costs regret, at 0.05 only censoring leaves lesser peaks. "
-            f"Simple regret counts plays delivered within m. Horizon and noise are ours. {_MORE}"
+            "Simple regret counts plays delivered within m. Horizon and noise are ours."
         ),
     ),
     _figure(
@@ -69,7 +68,7 @@ FIGURES = (
         differs=(
             "Tables of real training runs replace training in each round. The network is trained on the "
             "digits that scikit-learn ships, not on MNIST, for 20 epochs; that and the scales of its "
-            f"settings are our reading. {_MORE}"
+            "settings are our reading."
         ),
     ),
     _figure(
@@ -80,7 +79,7 @@ FIGURES = (
         statements=(_OUTPERFORM,),
         differs=(
             "The surface has so many good settings that agents hardly differ: even where a difference is "
-            f"significant it is much less than one validation patient. {_MORE}"
+            "significant it is much less than one validation patient."
         ),
     ),
     _figure(
@@ -97,8 +96,7 @@ FIGURES = (
         differs=(
             "Cumulative regret counts each exploring play, SDF's width grows with the posterior std of "
             "pending plays, and a new context makes configurations uncertain again. The paper does not state "
-            "how contexts enter its kernel; ours is learnt less often, from the latest values. "
-            f"{_MORE}"
+            "how contexts enter its kernel; ours is learnt less often, from the latest values."
         ),
     ),
     _figure(
@@ -113,6 +111,6 @@ FIGURES = (
                 "The paper shows the figure in its appendix without comment; tested like Figure 1.",
             ),
         ),
-        differs=f"As in Figure 1 the kernel is learnt. {_MORE}",
+        differs="As in Figure 1 the kernel is learnt.",
     ),
 )

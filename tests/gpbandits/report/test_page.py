@@ -336,7 +336,7 @@ def test_privileged_agents_are_marked_in_every_table_and_legend(folder):
     section = source.partition('<section id="GP-l-0.2"')[2].partition("<section")[0]
     assert "GP-UCB†" in section
     assert re.findall(r"GP-UCB(?!†)", section.replace("against GP-UCB†", "")) == []
-    assert "privileged: told what a learner cannot know" in section
+    assert "privileged: sees the truth, as no learner does" in section
     for table in report.sections[0].tables:
         assert "†" in table.csv() + table.latex().replace(r"$^\dagger$", "†")
 
