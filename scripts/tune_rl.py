@@ -1,12 +1,14 @@
 """Finds the presets of the reinforcement-learning agents, on trials that no evaluation can contain.
 
     python scripts/tune_rl.py [--algorithms a2c dqn] [--trials 3] [--horizon 200] [--out tuning.csv]
+    python scripts/tune_rl.py --against docs/results/presets.csv --trials 20 --out docs/results/presets_fresh.csv
 
 Every configuration plays the same trials of two small problems, 30 arms without contexts and with four, where
 learners for boxes play the nearest arm. Regret is printed as a share of that of uniform plays, averaged over
-trials and problems. The presets of `agents/rl/recipe.py` were the best of earlier runs. The seeds of the
-environments are at least 2^32, those of evaluations below (`TrainingSeeds`). With --delay every reward comes
-five rounds late. docs/reinforcement.md shows what docs/results/presets.csv and presets_late.csv hold.
+trials and problems. The seeds of the environments are at least 2^32, those of evaluations below
+(`TrainingSeeds`). With --delay every reward comes five rounds late. With --against, the preset plays fresh trials
+beside the options of the least share in a stored table, if these are others. docs/reinforcement.md shows what
+docs/results/presets.csv, presets_late.csv and presets_fresh.csv hold.
 """
 
 import argparse
@@ -22,9 +24,11 @@ import gymnasium as gym
 import numpy as np
 
 import bandit_envs  # noqa: F401 (registers the ids)
-from agents.rl.recipe import TUNED, WITH_REPLAY
+from agents.rl.recipe import GAMMA_IF_LATE, TUNED, WITH_REPLAY
+from bandit_envs.basics.types import Floats
 from bandit_envs.environment.making import TrainingSeeds
 from gpbandits import evaluate
+from gpbandits.evaluation.statistics import paired_difference, sign_flip_test
 
 PROBLEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "arms": ("GPBandit-GP-v0", {"num_arms": 30}),
@@ -47,6 +51,7 @@ FIXED: dict[str, dict[str, Any]] = {
     "td3": {"batch_size": 32},
 }
 DELAY = {"law": "constant", "rounds": 5}
+FRESH = 1  # seed of trials that chose no preset
 LATE: list[dict[str, Any]] = [*({"gamma": gamma} for gamma in (0.0, 0.5, 0.8, 0.9)), {"attribute": True}]
 
 
@@ -66,14 +71,50 @@ def shares(agent: Any, trials: int, horizon: int, delay: bool) -> dict[str, floa
     """Regret of an agent as a share of that of uniform plays, by problem."""
     found = {}
     for label, (env_id, keywords) in PROBLEMS.items():
-        given = {**keywords, "horizon": horizon, "delay": DELAY if delay else None}
-
-        def make(env_id: str = env_id, given: dict[str, Any] = given) -> gym.Env:
-            return TrainingSeeds(gym.make(env_id, **given))
-
-        regret = evaluate(make, {"it": agent, "random": "random"}, trials=trials).regret
-        found[label] = float(regret["it"][:, -1].mean() / regret["random"][:, -1].mean())
+        regret = played(env_id, keywords, {"it": agent}, trials, horizon, delay)
+        found[label] = float(regret["it"].mean() / regret["random"].mean())
     return found
+
+
+def played(
+    env_id: str,
+    keywords: dict[str, Any],
+    agents: dict[str, Any],
+    trials: int,
+    horizon: int,
+    delay: bool,
+    seed: int = 0,
+) -> dict[str, Floats]:
+    """Return the regret at the horizon of agents and of uniform plays, (B,) each."""
+
+    def make() -> gym.Env:
+        late = DELAY if delay else None
+        return TrainingSeeds(gym.make(env_id, **keywords, horizon=horizon, delay=late))
+
+    regret = evaluate(make, {**agents, "random": "random"}, trials=trials, seed=seed).regret
+    return {label: curves[:, -1] for label, curves in regret.items()}
+
+
+def least(algorithm: str, grid: list[tuple[dict[str, Any], float]], delay: bool) -> dict[str, Any] | None:
+    """Return the options of the least share of a stored grid; None if they are the preset's."""
+    preset = {"gamma": GAMMA_IF_LATE} if delay else TUNED[algorithm]
+    options, _ = min((each for each in grid if "attribute" not in each[0]), key=lambda each: each[1])
+    return None if options == preset else options
+
+
+def compare(algorithm: str, other: dict[str, Any], trials: int, horizon: int, delay: bool) -> list[str]:
+    """Return both shares on fresh trials, the other's less the preset's with its interval, and the p-value."""
+    agents = {"preset": f"sb3-{algorithm}", "other": (f"sb3-{algorithm}", other)}
+    found = [
+        played(env_id, keywords, agents, trials, horizon, delay, FRESH)
+        for env_id, keywords in PROBLEMS.values()
+    ]
+    preset, rival = (
+        np.mean([regret[label] / regret["random"].mean() for regret in found], axis=0) for label in agents
+    )
+    difference = paired_difference(rival, preset)
+    numbers = (preset.mean(), rival.mean(), *map(float, difference), sign_flip_test(rival, preset))
+    return [f"{number:.3g}" for number in numbers]
 
 
 def read(path: Path) -> dict[str, list[tuple[dict[str, Any], float]]]:
@@ -114,11 +155,22 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--horizon", type=int, default=200)
     parser.add_argument("--delay", action="store_true", help="every reward comes five rounds late")
+    parser.add_argument(
+        "--against", type=Path, help="play the preset beside the least of this table, on fresh trials"
+    )
     parser.add_argument("--out", default="tuning.csv")
     options = parser.parse_args()
     with open(options.out, "a", newline="") as file:
         writer = csv.writer(file)
-        for algorithm in options.algorithms:
+        stored = read(options.against) if options.against else {}
+        for algorithm, (_, *grid) in stored.items():
+            other = least(algorithm, grid, options.delay) if algorithm in options.algorithms else None
+            if other is not None:
+                numbers = compare(algorithm, other, options.trials, options.horizon, options.delay)
+                writer.writerow([algorithm, json.dumps(other), *numbers])
+                file.flush()
+                print(algorithm, other, *numbers, flush=True)
+        for algorithm in () if stored else options.algorithms:
             candidates = [{"preset": "library"}, *configurations(algorithm, options.delay)]
             for candidate in candidates:
                 start = time.process_time()
