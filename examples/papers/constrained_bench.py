@@ -87,7 +87,8 @@ def play(problem: str, trials: int) -> Iterator[Run]:
 
 def bench_as_markdown(runs: list[Run]) -> list[str]:
     """Return the lines of the first table: means over trials with 95 % intervals."""
-    return [_line((run.agent,), (*run.hard.T, *run[3:])) for run in runs if run.problem == BENCH]
+    bench = [run for run in runs if run.problem == BENCH]
+    return [_line((run.agent,), (run.hard[:, 0], run.hard[:, -1], *run[3:])) for run in bench]
 
 
 def elsewhere_as_markdown(runs: list[Run]) -> list[str]:

@@ -213,11 +213,9 @@ def test_sentences_on_learners_from_scratch_are_those_of_their_table():
     assert best == ["SAC", "SAC", "DQN"]
     assert [a for a in FREE if excludes(found[a, "Delays"], 1)] == []
     assert {a for a in FREE if excludes(found[a, LATE[1]], 1)} == {"TD3", "PPO", "DQN"}
-    assert [a for a in FREE if excludes(found[a, "Constraints"], 0)] == []
     assert [a for a in FREE if not excludes(found[a, COSTS], 1)] == ["TD3"]
     learners = (*FREE, "A2C, library defaults", "DQN, attributed")
     assert [a for a in learners if float(found[a, ALL][2]) < 1] == ["DQN, attributed"]
-    others = [a for a, column in found if column == ALL and a.startswith("GP-UCB")]
     all_violation = f"{ALL}: violation"
     some = ends(found[a, COSTS] for a in ("PPO", "A2C", "DQN"))
     some_late = ends(found[a, LATE[1]] for a in ("TD3", "PPO", "DQN"))
@@ -239,8 +237,6 @@ def test_sentences_on_learners_from_scratch_are_those_of_their_table():
         f"The best learner is DQN, at {mean['DQN', 'One change']}.",
         f"at {attributed[0]} of the regret and {attributed[1]} of the violation, where",
         f"the GP agent has {gp[0]} and {gp[1]}.",
-        f"have {ends(found[a, ALL] for a in others)} of the regret",
-        f"and {ends(found[a, all_violation] for a in others)} of the violation.",
     ]
     assert not missing(said, prose("reinforcement.md"))
 

@@ -136,8 +136,9 @@ def test_the_page_on_elimination_says_what_its_table_says():
     lines = script.as_markdown(runs)
     kernels = {run.kernel for run in runs}
     assert sum(page.count(f"| {script.KERNELS[kernel]} |") for kernel in kernels) == len(lines) >= 3
-    assert page.count("less regret from T = ") + page.count("less regret up to T = ") == 2 * len(kernels)
-    assert not missing(lines + script.verdicts(runs), page)
+    assert not missing(lines, page)
+    assert all(": no less regret up to T = " in verdict for verdict in script.verdicts(runs))
+    assert "on neither kernel significantly less from any T on" in page
 
 
 def test_the_page_on_elimination_says_what_attacked_agents_lost():
@@ -185,12 +186,6 @@ def test_the_page_on_constraints_says_what_tuners_recommended():
     assert f"half of the runs or more on {sum(n >= 6 for n in infeasible['config'])} problems" in page
     assert f"a third or more on {sum(n >= 4 for n in infeasible['dual'])}" in page
     assert sum(n >= 4 for n in infeasible["dual, learnt"]) == 3
-    fixed, learnt = (
-        [found[problem, f"constrained-ei{how}"][1] for problem in ("two discs", "oven")]
-        for how in ("", ", learnt")
-    )
-    assert f"median regret is {fixed[0]} on the discs and {fixed[1]} in the oven" in page
-    assert f"the learnt one has {learnt[0]} and {learnt[1]}" in page
 
 
 def test_the_page_on_constraints_says_what_the_bench_of_safe_agents_says():
