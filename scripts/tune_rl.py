@@ -1,14 +1,14 @@
 """Finds the presets of the reinforcement-learning agents, on trials that no evaluation can contain.
 
     python scripts/tune_rl.py [--algorithms a2c dqn] [--trials 3] [--horizon 200] [--out tuning.csv]
-    python scripts/tune_rl.py --against docs/results/presets.csv --trials 20 --out docs/results/presets_fresh.csv
+    python scripts/tune_rl.py --against docs/results/presets.csv --trials 20 --out fresh.csv
 
 Every configuration plays the same trials of two small problems, 30 arms without contexts and with four, where
 learners for boxes play the nearest arm. Regret is printed as a share of that of uniform plays, averaged over
 trials and problems. The seeds of the environments are at least 2^32, those of evaluations below
-(`TrainingSeeds`). With --delay every reward comes five rounds late. With --against, the preset plays fresh trials
-beside the options of the least share in a stored table, if these are others. docs/reinforcement.md shows what
-docs/results/presets.csv, presets_late.csv and presets_fresh.csv hold.
+(`TrainingSeeds`). With --delay every reward comes five rounds late. With --against, the preset plays fresh
+trials beside the options of the least share in a stored table, if these are others. docs/reinforcement.md
+shows what docs/results/presets.csv, presets_late.csv and presets_fresh.csv hold.
 """
 
 import argparse
@@ -103,7 +103,7 @@ def least(algorithm: str, grid: list[tuple[dict[str, Any], float]], delay: bool)
 
 
 def compare(algorithm: str, other: dict[str, Any], trials: int, horizon: int, delay: bool) -> list[str]:
-    """Return both shares on fresh trials, the other's less the preset's with its interval, and the p-value."""
+    """Return both shares on fresh trials, their difference with its interval, and the p-value."""
     agents = {"preset": f"sb3-{algorithm}", "other": (f"sb3-{algorithm}", other)}
     found = [
         played(env_id, keywords, agents, trials, horizon, delay, FRESH)
