@@ -119,6 +119,11 @@ class BoxAgent(GPAgent):
         """Return mean and std of the mean reward at points of the box in a context, (n, d) -> (n,) each."""
         return Surface.of(self.belief).predict(with_context(self._context(observation), arms))
 
+    def beliefs_at(self, observation: Floats, arms: Floats) -> list[tuple[Floats, Floats]] | None:
+        """Return `beliefs` of reward and costs at points of the box, (n, d) -> (n,) each."""
+        pairs = with_context(self._context(observation), arms)
+        return self.objective.beliefs_on_box(*Surface.of(self.belief).predict(pairs), pairs)
+
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """Recommend the point of the largest posterior mean in the observed context.
 

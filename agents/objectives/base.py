@@ -132,6 +132,10 @@ class Objective(abc.ABC):
         """
         return [(mean, std)] if self.of_reward else None
 
+    def beliefs_on_box(self, mean: Floats, std: Floats, pairs: Floats) -> list[tuple[Floats, Floats]] | None:
+        """Return the same at points of a box, (n,) each."""
+        return [(mean, std)] if self.of_reward else None
+
     @abc.abstractmethod
     def end_round(self, rounds: int) -> Revision:
         """Return the changes for the agent after round number `rounds` = 1, 2, ...."""

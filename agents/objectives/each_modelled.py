@@ -205,7 +205,16 @@ class EachModelled(Objective):
 
     def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]]:
         """Return mean and std of the reward and of each cost: u (c + s mean) and u s std."""
-        scaled = [(mean, std)] + [(cost.mean(context), cost.std(context)) for cost in self.costs]
+        return self._in_units(
+            [(mean, std), *((cost.mean(context), cost.std(context)) for cost in self.costs)]
+        )
+
+    def beliefs_on_box(self, mean: Floats, std: Floats, pairs: Floats) -> list[tuple[Floats, Floats]]:
+        """Return mean and std of the reward and of each cost at points of a box, (n,) each; see `beliefs`."""
+        scaled = [(mean, std), *(Surface.of(cost).predict(pairs) for cost in self.costs)]
+        return [(m[0], s[0]) for m, s in self._in_units([(m[None], s[None]) for m, s in scaled])]
+
+    def _in_units(self, scaled: list[tuple[Floats, Floats]]) -> list[tuple[Floats, Floats]]:
         parts = zip(self.prior.each, self.centre.T, self.scale.T, scaled, strict=True)
         return [
             (unit * (centre[:, None] + scale[:, None] * m), unit * scale[:, None] * s)

@@ -73,9 +73,10 @@ def sb3_model(
     expected = "a trained model of stable-baselines3, or the path of a file of its save"
     require(hasattr(found, "policy") and hasattr(found, "observation_space"), "model", expected, model)
     normalised = getattr(found.get_vec_normalize_env(), "norm_obs", False)
-    require(
-        not normalised, "model", "trained without VecNormalize(norm_obs=True), which it lacks here", model
+    expected = (
+        "trained without VecNormalize(norm_obs=True), whose statistics are not in the model: train it on"
     )
+    require(not normalised, "model", f"{expected} VecNormalize(env, norm_obs=False)", model)
     return PretrainedAgent(setting, TrainedModel.of(found, setting, observation), deterministic)
 
 

@@ -5,10 +5,11 @@
 
 The first table has the agents of the study, which learn from scratch. The second has policies that were
 trained beforehand on functions of the same class, one training an environment and algorithm; they play the
-same trials, and its figure has those agents of the study too that belong to neither track. Numbers are the
-cumulative regret at the horizon as a share of that of random play on the same trials, with 95 % bootstrap
-intervals over trials, and where there are constraints the hard violation likewise: 0 is perfect, 1 is
-random. Trained policies are kept in RESULTS/policies, and trained again only when their file is deleted.
+same trials, and its figure has those agents of the study too that belong to neither track. Each track has the
+table of `Results`, with the best in bold, and one of shares: the cumulative regret at the horizon divided by
+that of random play on the same trials, with 95 % bootstrap intervals over trials, and where there are
+constraints the hard violation likewise; 0 is perfect, 1 is random. Trained policies are kept in
+RESULTS/policies, and trained again only when their file is deleted.
 `--keep FOLDER` writes the numbers of both tables there.
 """
 
@@ -24,7 +25,7 @@ from matplotlib.figure import Figure
 
 import agents
 from bandit_envs.basics.types import Floats
-from gpbandits import Result, evaluate
+from gpbandits import Result, Results, evaluate
 from gpbandits.evaluation.marks import styles
 from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.experiments import EnvironmentEntry, Study, load_study
@@ -120,16 +121,14 @@ def beside(policies: Result, scratch: Result) -> Result:
     )
 
 
-def keep(results: list[Result], folder: Path) -> None:
-    """Write what the table of a track rests on, one file an environment, in their order."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for place, result in enumerate(results):
-        condensed(result, ()).save(folder / f"{place}.parquet", timings=False)
+def together(results: Iterable[Result]) -> Results:
+    """Return the results of all environments, by label."""
+    return Results({each.environment: each for each in results})
 
 
 def kept(folder: Path) -> list[Result]:
-    """Read what `keep` wrote."""
-    return [Result.load(path) for path in sorted(folder.glob("*.parquet"))]
+    """Read the numbers of the table of a track."""
+    return list(Results.load(folder).values())
 
 
 def main() -> None:
@@ -145,17 +144,21 @@ def main() -> None:
         Result.load(options.results / "results" / f"{entry.file_name}.parquet")
         for entry in study.environments
     ]
-    print(table(stored), "\n")
+    of_track = {"from-scratch": together(stored)}
+    print(of_track["from-scratch"].table(), table(stored), "", sep="\n\n")
     draw(stored, options.results / "from-scratch.png")
     second = []
     for entry, scratch in zip(study.environments, stored, strict=True):
         policies = trained(entry, study, options.results / "policies", options.rounds, scratch.num_trials)
         second.append(beside(policies, scratch))
-    print(table(second, TRAINED))
+    of_track["pretrained"] = together(second)
+    print(of_track["pretrained"].table(), table(second, TRAINED), sep="\n\n")
     draw(second, options.results / "pretrained.png")
     if options.keep is not None:
-        keep(stored, options.keep / "from-scratch")
-        keep(second, options.keep / "pretrained")
+        for track, results in of_track.items():
+            together(condensed(each, ()) for each in results.values()).save(
+                options.keep / track, timings=False
+            )
 
 
 if __name__ == "__main__":

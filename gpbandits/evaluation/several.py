@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from bandit_envs.basics.arguments import from_extra, require
@@ -103,6 +105,31 @@ class Results(Mapping[str, Result]):
         if path is not None:
             save_figure(figure, path)
         return figure
+
+    def save(self, folder: str | os.PathLike[str], timings: bool = True) -> None:
+        """Write one Parquet file an environment into a folder, which is made if it is missing.
+
+        Args:
+            folder: a folder without other Parquet files, so that `load` finds these environments alone.
+            timings: see `Result.save`.
+
+        Example:
+            >>> results.save("results")
+            >>> assert list(Results.load("results")) == list(results)
+        """
+        files = [f"{place:03d}.parquet" for place in range(len(self))]
+        there = {path.name for path in Path(folder).glob("*.parquet")}
+        require(there <= set(files), "folder", "one without other Parquet files", os.fspath(folder))
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for name, (label, each) in zip(files, self.items(), strict=True):
+            dataclasses.replace(each, environment=label).save(Path(folder) / name, timings=timings)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Results:
+        """Read a folder that `save` wrote; environments have their order, and every array is identical."""
+        found = [Result.load(path) for path in sorted(Path(folder).glob("*.parquet"))]
+        require(found, "folder", "one that `Results.save` wrote", os.fspath(folder))
+        return cls({each.environment: each for each in found})
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with one row an environment, agent, trial and recorded round."""

@@ -97,7 +97,7 @@ def _scene(moment: Moment) -> Scene:
     """Return the scene with the band, the scores and the choice of the agent, where it has them."""
     env, player, observation, action = moment
     scene = Scene.of(env.unwrapped.simulator, player)
-    if isinstance(player, BoxAgent) and not len(scene.costs):
+    if isinstance(player, BoxAgent):
         scene = _with_surface(scene, player, observation)
     if action is None:
         return scene._replace(half=_half(scene, player, observation))
@@ -112,10 +112,13 @@ def _scene(moment: Moment) -> Scene:
 
 
 def _with_surface(scene: Scene, player: BoxAgent, observation: Any) -> Scene:
-    """Return the scene with the belief of an agent on a box and, of UCB, with the acquisition function."""
-    mean, std = player.believed_at(np.asarray(observation), scene.features)
-    scene = scene._replace(belief=(mean, std))
-    if isinstance(player.rule, UCB):
+    """Return the scene with the beliefs of an agent on a box and, of UCB, with the acquisition function."""
+    found = player.beliefs_at(np.asarray(observation), scene.features)
+    if found is None:  # the model is of a penalised sum
+        return scene
+    (mean, std), *of_costs = found
+    scene = scene._replace(belief=(mean, std), cost_beliefs=tuple(of_costs))
+    if isinstance(player.rule, UCB) and not len(scene.costs):
         scene = scene._replace(scores=mean + _width(player) * std)
     return scene
 

@@ -83,9 +83,9 @@ def test_the_two_tracks_of_learners_stand_in_one_table_each(run, tmp_path):
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     script = ROOT / "examples" / "reinforcement" / "one_table.py"
     printed = run(script, "stored", "--rounds", "64", "--keep", "kept")
-    scratch, pretrained = (
-        set(re.findall(r"^\| (?!agent|---)(.+?) \|", each, re.M)) for each in printed.split("\n\n")
-    )
+    lines = [each for each in printed.split("\n\n") if each.startswith("| agent |")]
+    scratch, pretrained = (set(re.findall(r"^\| (?!agent|---)(.+?) \|", each, re.M)) for each in lines)
+    assert printed.count("All environments") == 2
     assert scratch >= {"sb3-ppo¶", "random"}  # learners do not declare that they handle constraints
     assert pretrained == {"PPO on statistics‡¶", "RL² (recurrent PPO)‡¶"}
     assert len(list(tmp_path.glob("stored/*.png"))) == 2

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sb3_contrib import TRPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO, SAC
+from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 import agents
 from agents.rl.recipe import ALGORITHMS
@@ -101,6 +102,11 @@ def test_what_does_not_fit_is_refused_with_both_sizes(tmp_path):
         evaluate(
             "GPBandit-GP-v0", {"it": agents.from_sb3(model, observation="none")}, trials=1, env_kwargs=FEW
         )
+    scaled = A2C("MlpPolicy", VecNormalize(DummyVecEnv([seen])), **SHORT)
+    with pytest.raises(
+        ValueError, match=r"model must be trained without .* VecNormalize\(env, norm_obs=False"
+    ):
+        evaluate("GPBandit-GP-v0", {"mine": agents.from_sb3(scaled)}, trials=1, env_kwargs=FEW)
     with pytest.raises(ValueError, match="model must be a file that a model's save wrote"):
         agents.from_sb3(tmp_path / "none.zip")
     with pytest.raises(ValueError, match="model must be a trained model of stable-baselines3"):

@@ -132,6 +132,28 @@ def test_every_format_shows_what_is_bold():
     assert sorted(last.regret) == pytest.approx(sorted(B.regret["x"][:, -1]))
 
 
+def test_a_folder_keeps_the_environments_their_order_and_every_number(tmp_path):
+    saved = Results({"B": B, "A, later": A})
+    saved.save(tmp_path / "new" / "folder")
+    loaded = Results.load(tmp_path / "new" / "folder")
+    assert list(loaded) == ["B", "A, later"]
+    assert [each.environment for each in loaded.values()] == list(loaded)
+    for label, each in saved.items():
+        for name in ("x", "y", "z"):
+            for ours, read in zip(each.records[name], loaded[label].records[name], strict=True):
+                np.testing.assert_array_equal(np.asarray(ours), np.asarray(read))
+    assert loaded.table() == Results(dict(loaded)).table()
+    saved.save(tmp_path / "new" / "folder")  # the same files again
+
+
+def test_a_folder_with_other_files_and_one_without_any_are_refused(tmp_path):
+    Results({"A": A, "B": B}).save(tmp_path)
+    with pytest.raises(ValueError, match="folder must be one without other Parquet files, got"):
+        Results({"A": A}).save(tmp_path)
+    with pytest.raises(ValueError, match=r"folder must be one that `Results.save` wrote, got"):
+        Results.load(tmp_path / "nothing")
+
+
 def test_a_report_has_the_same_table():
     grid, table = all_environments([A, B]), Results({"A": A, "B": B}).table()
     assert (grid.header, [tuple(row) for row in grid.texts()]) == (table.header, list(table.rows))

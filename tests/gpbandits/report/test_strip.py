@@ -31,6 +31,23 @@ def test_on_a_box_the_band_and_the_acquisition_are_those_of_the_agent_too():
     np.testing.assert_allclose(played.actions["it"][0], follow, atol=1e-6)
 
 
+@pytest.mark.parametrize("agent", ["config", "constrained-ei", "gp-ucb"])
+def test_on_a_box_with_costs_the_beliefs_are_of_the_reward_and_of_each_modelled_cost(agent):
+    keywords = {"horizon": 8, "continuous": True}
+    shown = scenes("GPBandit-SmallFeasibleRegion-v0", agent, count=9, env_kwargs=keywords)
+    last = shown[-1]
+    assert last.belief is not None
+    assert len(last.cost_beliefs) == (0 if agent == "gp-ucb" else len(last.costs))
+    nearest = [np.square(last.features - play).sum(axis=1).argmin() for play in last.plays]
+    values = [last.truth, *last.costs][: 1 + len(last.cost_beliefs)]
+    for (mean, std), truth in zip([last.belief, *last.cost_beliefs], values, strict=True):
+        assert mean.shape == std.shape == truth.shape
+        assert np.ptp(std) > 0.1 * std.max()
+        error = np.abs(mean - truth)[nearest]
+        assert (error < 0.5 * np.ptp(truth)).all()
+    assert last.half is None  # the picture says that the band is of 2 std
+
+
 def command(folder, *more):
     base = ("watch", "GPBandit-GP-v0", "gp-ucb", "--gif", str(folder / "it.gif"), "--frames", "5")
     with pytest.raises(SystemExit) as stop:
