@@ -117,6 +117,9 @@ def task_rows() -> list[tuple[str, ...]]:
 
 
 def _task_row(task: Task) -> tuple[str, ...]:
+    if task.problem:
+        here = all(map(find, data_files(task.problem)))
+        return task.family, str(task.points), task.source, task.licence, "yes" if here else "a download"
     package = package_of(task.tables[0])
     if package is None:
         return task.family, str(task.points), "our own runs", "MIT", "ships with the suite"

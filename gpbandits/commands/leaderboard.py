@@ -1,6 +1,7 @@
 """The command `leaderboard` ranks all agents on all environments."""
 
 import shlex
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated
@@ -11,17 +12,29 @@ from gpbandits.commands.run import ComputeKind, KindOption, Scheduler, TimeLimit
 from gpbandits.commands.terminal import console
 
 
+class SuiteKind(StrEnum):
+    """The kind of a leaderboard's suite is ids or real tasks."""
+
+    IDS = "ids"
+    REAL = "real"
+
+
 def leaderboard(
     out: Annotated[Path, typer.Option(help="Folder of the page, its figures and its tables.")] = Path("docs"),
     store: Annotated[
         Path, typer.Option(help="Folder of the results; its cells are not computed again.")
     ] = Path("results/leaderboard"),
+    suite: Annotated[
+        SuiteKind, typer.Option(help="Environments of the ids, or the real tasks of GPBandit-Real-v1.")
+    ] = SuiteKind.IDS,
     env: Annotated[
-        list[str] | None, typer.Option(help="Id of an environment; by default all of them.")
+        list[str] | None, typer.Option(help="Id of an environment; by default all of the suite.")
     ] = None,
     agent: Annotated[
         list[str] | None,
-        typer.Option(help="Name of an agent; by default all but sb3-* and other libraries' agents."),
+        typer.Option(
+            help="Name of an agent; by default all but sb3-* and other libraries', on real tasks a selection."
+        ),
     ] = None,
     trials: Annotated[
         int, typer.Option(min=6, help="Trials of every pair; with fewer than 10 few differences show.")
@@ -48,7 +61,7 @@ def leaderboard(
     out.mkdir(parents=True, exist_ok=True)
     with TemporaryFile(dir=out):
         pass  # an unwritable folder raises here, before anything is computed
-    entries = enter(trials, horizon, env or (), agent or (), seed)
+    entries = enter(trials, horizon, env or (), agent or (), seed, suite)
     cells = Store(store / CELLS)
     failed = [
         outcome for study in entries.studies for outcome in run_with_progress(study, cells, where, time_limit)
@@ -70,9 +83,11 @@ def leaderboard(
     chosen = [part for name in env or () for part in ("--env", name)]
     chosen += [part for name in agent or () for part in ("--agent", name)]
     settings = ["--trials", str(trials), "--horizon", str(horizon), "--seed", str(seed)]
+    settings += [] if suite is SuiteKind.IDS else ["--suite", suite]
     settings += [] if time_limit is None else ["--time-limit", f"{time_limit:g}"]
     command = shlex.join(["gpbandits", "leaderboard", *settings, *chosen])
-    page = write_board(classes, out, command, [*entries.excluded, *alike, *raised])
+    name = "leaderboard" if suite is SuiteKind.IDS else f"leaderboard-{suite}"
+    page = write_board(classes, out, command, [*entries.excluded, *alike, *raised], name)
     console().print(
         f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.", soft_wrap=True
     )

@@ -66,8 +66,9 @@ def write_board(
     folder: str | os.PathLike[str],
     command: str,
     excluded: Sequence[tuple[str, str]] = (),
+    board: str = "leaderboard",
 ) -> Path:
-    """Write `leaderboard.md`, its figures and its tables, and return the path of the page.
+    """Write `leaderboard.md` (or another name), its figures and its tables, and return the path of the page.
 
     Classes of problems are ranked separately. The page states the command that makes it, and each agent or
     environment that does not take part with the reason.
@@ -76,15 +77,15 @@ def write_board(
     (place / "figures").mkdir(parents=True, exist_ok=True)
     grids = {name: standings.overall() for name, standings in classes.items()}
     for name, grid in grids.items():
-        ranks_figure(classes[name]).savefig(place / "figures" / f"leaderboard-{name}.png", dpi=120)
-        write_table(grid, place / "tables", f"leaderboard-{name}")
+        ranks_figure(classes[name]).savefig(place / "figures" / f"{board}-{name}.png", dpi=120)
+        write_table(grid, place / "tables", f"{board}-{name}")
     shared = [
         note for note in next(iter(grids.values())).notes if all(note in g.notes for g in grids.values())
     ]
     horizons = [result.horizon for standings in classes.values() for result in standings.results]
     rounds = " to ".join(map(str, sorted({min(horizons), max(horizons)})))
     lines = [
-        "# Leaderboard",
+        f"# {board.replace('-', ', ').capitalize()}",
         "",
         "For readers who ask which agents rank first: every agent on the environments whose features it "
         f"handles, with its default options, in trials of {rounds} rounds. Agents are ranked within a class "
@@ -92,18 +93,18 @@ def write_board(
         f"Made by `{command}`.",
         "",
         " ".join(shared),
-        *(line for name, grid in grids.items() for line in _section(name, grid, shared)),
+        *(line for name, grid in grids.items() for line in _section(board, name, grid, shared)),
         *_exclusions(excluded),
         "",
     ]
-    page = place / "leaderboard.md"
+    page = place / f"{board}.md"
     write_whole(page, "\n".join(lines).encode())
     return page
 
 
-def _section(name: str, grid: Grid, shared: Sequence[str]) -> list[str]:
+def _section(board: str, name: str, grid: Grid, shared: Sequence[str]) -> list[str]:
     own = dataclasses.replace(grid, notes=tuple(note for note in grid.notes if note not in shared))
-    figure = f"![Ranks, scores and performance profiles, {name}](figures/leaderboard-{name}.png)"
+    figure = f"![Ranks, scores and performance profiles, {name}](figures/{board}-{name}.png)"
     return ["", f"## {name.capitalize()}", "", figure, "", own.markdown().rstrip()]
 
 

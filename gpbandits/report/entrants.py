@@ -8,11 +8,13 @@ import gymnasium as gym
 from agents.protocol import demanded as demanded_by
 from agents.registry import names as agent_names
 from agents.registry import resolve_agent
+from bandit_envs.basics.arguments import require_choice
 from bandit_envs.environment.making import make
-from bandit_envs.environment.registration import IDS
+from bandit_envs.environment.registration import IDS, real_id
 from bandit_envs.laws.functions import Recorded
 from bandit_envs.laws.play_costs import Free
 from bandit_envs.problem.problem import Problem
+from bandit_envs.problems.real import tasks
 from gpbandits.evaluation.statistics import ENOUGH
 from gpbandits.evaluation.thinning import Checkpoints
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study
@@ -31,6 +33,16 @@ CLASSES = {  # classes of problems, by their main feature
 }
 
 
+# On real tasks: what docs/agents.md begins with in each setting, the classics, and a peer of another library.
+SELECTED = (
+    *("gp-ucb", "gp-ts", "gp-ei", "gp-bucb", "gp-agent", "gp-bts", "gp-ucb-sdf", "optuna-tpe"),
+    *("constrained-ei", "config", "pdcbo", "ratio-ucb", "ei-per-cost", "gp-ucb-cpd", "ui-tvbo", "sw-gp-ucb"),
+)
+
+
+SUITES = ("ids", "real")  # environments of a leaderboard: the ids, or the real tasks
+
+
 class Entries(NamedTuple):
     """The entries are one study an environment, the excluded pairs, and the class of each problem."""
 
@@ -45,24 +57,29 @@ def enter(
     environments: Sequence[str] = (),
     agents: Sequence[str] = (),
     seed: int = 0,
+    suite: str = "ids",
 ) -> Entries:
     """Pair agents and environments.
 
     Args:
         trials: number of trials of each pair.
         horizon: most rounds a trial, except for `WHOLE`; an environment's own horizon may be shorter.
-        environments: ids, each of which must be available; if empty, all registered ones that are.
-        agents: names, beside the reference; if empty, all registered ones except `LEARNERS` and those of
-            other libraries. Agents without `features` are paired with every environment.
+        environments: ids, each of which must be available; if empty, all of the suite that are.
+        agents: names, beside the reference; if empty, of the ids' suite all registered ones except `LEARNERS`
+            and those of other libraries, of the real one `SELECTED`. Agents without `features` are paired
+            with every environment.
         seed: seed of the trials.
+        suite: of `SUITES`; where environments and agents are taken from.
     """
+    require_choice("suite", suite, SUITES)
+    offered = list(IDS) if suite == "ids" else [real_id(task) for task in tasks()]
+    registered = [name for name in agent_names() if not _is_slow(name)] if suite == "ids" else SELECTED
     studies, excluded, classes = [], [], {}
-    registered = [name for name in agent_names() if not _is_slow(name)]
     names = sorted({*(agents or registered), REFERENCE})
-    if not agents:
+    if not agents and suite == "ids":
         slow = f"{LEARNERS}* and optimisers of other libraries"
         excluded.append((slow, "they take longer than all others together; --agent names them"))
-    for env_id in environments or IDS:
+    for env_id in environments or offered:
         try:
             own = _problem(env_id).horizon
             kwargs = {"horizon": own if env_id == WHOLE else min(horizon, own)}
@@ -88,7 +105,9 @@ def enter(
                 excluded.append((f"{name} on {env_id}", _line(error)))
             else:
                 entrants.append(AgentEntry(name, name))
-        entry = EnvironmentEntry(env_id, env_id.removeprefix("GPBandit-").removesuffix("-v0"), kwargs)
+        entry = EnvironmentEntry(
+            env_id, env_id.removeprefix("GPBandit-").removesuffix("-v0").removesuffix("-v1"), kwargs
+        )
         classes[entry.label] = class_of(problem)
         studies.append(
             Study(f"leaderboard: {entry.label}", trials, (entry,), tuple(entrants), seed, checkpoints=_EVERY)
@@ -105,8 +124,11 @@ def features_of(problem: Problem) -> set[str]:
 def class_of(problem: Problem) -> str:
     """Return the class of problems within which agents are ranked: "real" for data, else by its main feature.
 
-    A problem with contexts and delays is "contextual"; one with several other features is "combined".
+    A real task is in the class of its family. A problem with contexts and delays is "contextual"; one with
+    several other features is "combined".
     """
+    if problem.name.startswith("real: "):
+        return tasks()[problem.name.removeprefix("real: ")].family
     if isinstance(problem.reward, Recorded):
         return "real"
     features = features_of(problem) | ({"budget"} if not isinstance(problem.play_costs, Free) else set())

@@ -88,13 +88,18 @@ def test_sentences_on_the_field_are_those_of_its_tables():
 
 def test_sentences_on_real_tasks_are_what_tasks_and_packages_hold():
     page = prose("real.md")
-    single = [task for task in tasks().values() if len(task.tables) == 1]
+    single = [task for task in tasks().values() if len(task.tables) == 1 and task.reward != "click"]
     points = {task.tables[0].split("/")[0]: f"{task.points:,}" for task in single}
-    many = {family: f"{len(held.names)} x {points[family]}" for family, held in FAMILIES.items()}
+    many = {
+        family: f"{len(held.names)} x {points[family]}"
+        for family, held in FAMILIES.items()
+        if family in points
+    }
     said = [
         f"HPOBench ({many['hpobench']} networks, 5 seeds)",
         f"HPOLib ({many['hpolib']}, 4 seeds)",
         f"NAS-Bench-201 ({many['nasbench201']}, 2 or 3 seeds)",
+        f"LCBench ({len(FAMILIES['lcbench'].names)} x 2,000 networks, run once)",
         f"{points['ours']} perceptrons on scikit-learn's digits, each trained five times",
         f"its {FITTING}-quantile",
         f"pays for {PLAYS} median runs",
@@ -107,7 +112,9 @@ def test_sentences_on_real_tasks_are_what_tasks_and_packages_hold():
     assert "ten runs start within the median time" in page
 
 
-RUNS = {"ours": (5, 5), "hpobench": (5, 5), "hpolib": (4, 4), "nasbench201": (2, 3)}  # of a configuration
+RUNS = {  # of a configuration
+    **{"ours": (5, 5), "hpobench": (5, 5), "hpolib": (4, 4), "nasbench201": (2, 3), "lcbench": (1, 1)}
+}
 
 
 @pytest.mark.data
@@ -253,3 +260,15 @@ def test_sentences_on_trained_policies_are_those_of_their_table():
     said.append(f"at a violation of {found[ppo, COSTS][0]}")
     assert not missing(said, prose("reinforcement.md"))
     assert not excludes(found[ppo, f"{ALL}: violation"], 1)
+
+
+@pytest.mark.data
+def test_clicks_are_as_rare_as_the_page_on_real_tasks_says():
+    if find_wheel("obp") is None:
+        pytest.skip("the wheel of obp is not on this machine; its first use downloads it")
+    runs = [load_runs(f"clicks/{name}") for name in FAMILIES["clicks"].names]
+    clicks = [int(each.measured["click"].sum()) for each in runs]
+    shown = np.concatenate([np.diff(each.first) for each in runs])
+    assert all(len(each.measured["click"]) == 10_000 for each in runs)
+    said = f"{min(clicks)} to {max(clicks)} of 10,000", f"its {shown.min()} to {shown.max()} showings"
+    assert not missing(said, prose("real.md"))

@@ -1,12 +1,15 @@
 """The leaderboard: who enters, how losses become scores, and what the page shows."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from synthetic import result as synthetic_result
 
+from bandit_envs.data.runs import load_runs
+from bandit_envs.problems.real import tasks
 from gpbandits import cli
 from gpbandits.evaluation.statistics import mean_improvement
 from gpbandits.report.across import across
@@ -64,6 +67,29 @@ def test_an_environment_that_cannot_be_made_is_excluded_with_the_reason_unless_i
     assert "GPBandit-None" in why
     with pytest.raises(gym.error.Error, match="GPBandit-None"):
         enter(2, 30, ["GPBandit-None-v0"])
+
+
+def test_real_tasks_are_ranked_by_family_and_those_that_are_not_here_are_named(monkeypatch, tmp_path):
+    monkeypatch.setattr("gpbandits.report.entrants.tasks", lambda: {name: tasks()[name] for name in chosen})
+    monkeypatch.setattr(
+        "bandit_envs.data.packages.subprocess.run",
+        lambda *args, **kwargs: SimpleNamespace(returncode=1, stderr=""),
+    )
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("GPBANDITS_DATA", raising=False)
+    load_runs.cache_clear()
+    chosen = ("digits-late", "digits-limit", "clicks-men")
+    studies, excluded, classes = enter(2, 30, agents=["gp-ucb", "config"], suite="real")
+    assert classes == {"Real/digits-late": "late", "Real/digits-limit": "limit"}
+    entered = {study.environments[0].id: [agent.name for agent in study.agents] for study in studies}
+    assert entered["GPBandit-Real/digits-limit-v1"] == ["config", REFERENCE]
+    reasons = dict(excluded)
+    assert "save the wheel of obp" in reasons["GPBandit-Real/clicks-men-v1"]
+
+
+def test_an_unknown_suite_is_told_the_known_ones():
+    with pytest.raises(ValueError, match='suite must be "ids" or "real"'):
+        enter(2, 30, suite="rael")
 
 
 def test_losses_are_positive_regret_and_violation_relative_to_the_reference():
