@@ -4,7 +4,7 @@
 
 Of each table of HPOBench, HPOLib, NAS-Bench-201 and LCBench, 400 random configurations are taken (seed 0),
 their mean rewards standardised over the whole table, and a Matern 5/2 kernel with a length-scale for each
-parameter (one for all operations of NAS-Bench-201) and noise fitted by marginal likelihood, with scikit-learn.
+parameter (one for all operations of NAS-Bench-201) and noise fitted by marginal likelihood (scikit-learn).
 The result,
 `bandit_envs/problems/real_priors.toml`, has a table's length-scales, and mean, deviation and noise of its
 rewards. A task is never given its own.

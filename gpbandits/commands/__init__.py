@@ -15,6 +15,7 @@ from gpbandits.commands import (
     reproduce,
     run,
     status,
+    submission,
 )
 
 app = typer.Typer(
@@ -55,3 +56,4 @@ for command in (
     board.board,
 ):
     app.command()(command)
+app.add_typer(submission.app, name="submission")

@@ -31,8 +31,8 @@ from bandit_envs.problems.real import (
 )
 
 FROZEN = {
-    "problems/real_priors.toml": "d9a8b5d1fb33739b9a7d4945eda224d7cdb5a5eefdf3e5ccfc84cfd7a556a2e1",
-    "problems/tasks.toml": "928dd7462be8804b2bdb18de2d6e402d894403960ba5014ed2ad63a0ae9066cd",
+    "problems/real_priors.toml": "fe25d45dc2a24ed5bd8624d6a6f63915d364427868acacc18a34fb11026ae95b",
+    "problems/tasks.toml": "03095263ced4b107b807484dea63a17a99366cd1e39c1dc89c92f93d91609df3",
     "data/tables/digits.csv": "4b32cca25f5127ba8fa6692d6577f7fee8ce38cbd1a50593c522477b2e2d693e",
 }
 

@@ -1,0 +1,161 @@
+"""A submission is a Parquet file of what an agent played on the real tasks, and how to make the agent again."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bandit_envs.basics.arguments import require, require_choice
+from bandit_envs.basics.files import whole_file
+from bandit_envs.environment.registration import real_id
+from bandit_envs.problems.real import tasks
+from gpbandits.evaluation import evaluate
+from gpbandits.evaluation.result import Result
+from gpbandits.experiments.provenance import versions
+
+_KEY = b"gpbandits-submission"  # of our JSON in a file's metadata
+COLUMNS = ("task", "trial", "round", "action", "regret", "violation")
+CLOSE = 1e-6  # relative difference of regrets that another processor may make
+
+
+class Spec(NamedTuple):
+    """Hold how an agent is made, and the rounds that were played.
+
+    Args:
+        agent: a registered name, or "package.module:Class".
+        options: its keyword arguments.
+        seed: trial i is drawn from (seed, i).
+        trials: of each task.
+        horizon: rounds of a trial, by task.
+        versions: of Python and of the packages that the numbers depend on.
+    """
+
+    agent: str
+    options: dict[str, Any]
+    seed: int
+    trials: int
+    horizon: dict[str, int]
+    versions: dict[str, str]
+
+
+class Verdict(NamedTuple):
+    """Hold what was played again, as (task, trial), and what differs; without a difference it is accepted."""
+
+    replayed: list[tuple[str, int]]
+    reasons: list[str]
+
+
+def write_submission(
+    results: Mapping[str, Result], agent: str, options: Mapping[str, Any], path: str | os.PathLike[str]
+) -> None:
+    """Write what an agent played on tasks, {task: result whose label is the agent's name}, to one file.
+
+    Every result has the same seed and number of trials, from trial 0, and records all rounds.
+    """
+    first = next(iter(results.values()))
+    for task, result in results.items():
+        require_choice("task", task, tuple(tasks()))
+        whole = result.first_trial == 0 and result.checkpoints is None
+        require(whole, "result", "one from trial 0 on that records all rounds", task)
+        same = (result.seed, result.num_trials) == (first.seed, first.num_trials)
+        require(same, "result", "one of the same seed and trials as the others", task)
+    horizon = {task: result.horizon for task, result in results.items()}
+    spec = Spec(agent, dict(options), first.seed, first.num_trials, horizon, versions(agent))
+    parts = [_columns(task, result, agent) for task, result in results.items()]
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
+    table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(spec._asdict()).encode()})
+    with whole_file(path) as file:
+        pq.write_table(table, file, compression="zstd")
+
+
+def _columns(task: str, result: Result, agent: str) -> dict[str, Any]:
+    record = result.records[agent]
+    trial, round_ = (axis.ravel() for axis in np.indices(record.regret.shape))
+    return {
+        "task": np.full(len(trial), task),
+        "trial": trial,
+        "round": round_ + 1,
+        "action": record.action.reshape(len(trial)).astype(np.int64),
+        "regret": record.regret.ravel(),
+        "violation": record.violation.ravel(),
+    }
+
+
+def check_submission(path: str | os.PathLike[str], replays: int = 5) -> Verdict:
+    """Play some trials of a submission again, and compare actions and regrets with the file's.
+
+    Which trials is decided by the SHA-256 of the file, so nobody can know them while writing it. The agent's
+    code is run. Regrets may differ by a relative 1e-6; another processor may round otherwise and then play
+    other actions, so check where the file was made, or ask for its versions.
+
+    Args:
+        path: of the file.
+        replays: number of trials.
+    """
+    require(replays >= 1, "replays", "at least 1", replays)
+    spec, rows = _read(path)
+    if reasons := list(_faults(spec, rows)):
+        return Verdict([], reasons)
+    pairs = [(task, trial) for task in spec.horizon for trial in range(spec.trials)]
+    digest = hashlib.sha256(Path(path).read_bytes()).digest()
+    rng = np.random.default_rng(int.from_bytes(digest, "big"))
+    chosen = [pairs[i] for i in sorted(rng.choice(len(pairs), min(replays, len(pairs)), replace=False))]
+    return Verdict(chosen, [said for pair in chosen if (said := _difference(spec, rows, *pair))])
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[Spec, dict[str, Any]]:
+    try:
+        table = pq.read_table(path)
+        spec = Spec(**json.loads((table.schema.metadata or {})[_KEY]))
+        return spec, {name: table[name].to_numpy() for name in COLUMNS}
+    except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"path must be of a file that `gpbandits submission pack` wrote, got {path}"
+        ) from error
+
+
+def _faults(spec: Spec, rows: Mapping[str, Any]) -> Iterator[str]:
+    """Say what is missing or unknown before anything is played."""
+    for task, horizon in spec.horizon.items():
+        if task not in tasks():
+            yield f"{task} is no task of the suite"
+            continue
+        own = rows["task"] == task
+        expected = np.indices((spec.trials, horizon)).reshape(2, -1)
+        given = np.array([rows["trial"][own], rows["round"][own] - 1])
+        if given.shape != expected.shape or (given != expected).any():
+            size = f"{spec.trials} trials x {horizon} rounds"
+            yield f"{task}: the file must have one row for each of {size} in order"
+    if extra := sorted(set(rows["task"].tolist()) - spec.horizon.keys()):
+        yield f"rows of tasks that the specification does not name: {', '.join(extra)}"
+
+
+def _difference(spec: Spec, rows: Mapping[str, Any], task: str, trial: int) -> str | None:
+    """Play one trial again and say where it differs first."""
+    again = evaluate(
+        real_id(task),
+        {"agent": (spec.agent, spec.options)},
+        trials=1,
+        first_trial=trial,
+        seed=spec.seed,
+        env_kwargs={"horizon": spec.horizon[task]},
+    ).records["agent"]
+    own = (rows["task"] == task) & (rows["trial"] == trial)
+    played = {"action": again.action[0], "regret": again.regret[0], "violation": again.violation[0]}
+    same = np.array(
+        [np.isclose(rows[each][own], played[each], rtol=CLOSE, atol=1e-9) for each in played]
+    ).all(0)
+    if same.all():
+        return None
+    at = int(np.argmin(same))
+    claimed, found = (
+        ", ".join(f"{each} {values[at]:.6g}" for each, values in side.items())
+        for side in ({each: rows[each][own] for each in played}, played)
+    )
+    return f"{task}, trial {trial}, round {at + 1}: the file has {claimed}; played again it is {found}"

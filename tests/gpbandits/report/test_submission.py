@@ -1,0 +1,131 @@
+"""A submission is accepted if its trials, played again, are what the file says, and refused with reasons."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from gpbandits.commands import app
+from gpbandits.evaluation import evaluate
+from gpbandits.report.submission import _KEY, check_submission, write_submission
+
+TASKS = ("digits-limit", "digits-repeat")
+
+
+@pytest.fixture
+def path(tmp_path):
+    results = {
+        task: evaluate(f"GPBandit-Real/{task}-v1", ["config"], trials=3, env_kwargs={"horizon": 6}, seed=4)
+        for task in TASKS
+    }
+    write_submission(results, "config", {}, tmp_path / "sent.parquet")
+    return tmp_path / "sent.parquet"
+
+
+def change(path, columns=None, **specified):
+    """Write the file again with other columns or another specification."""
+    table = pq.read_table(path)
+    spec = json.loads(table.schema.metadata[_KEY]) | specified
+    held = {name: table[name].to_numpy().copy() for name in table.column_names}
+    if columns:
+        columns(held)
+    again = pa.table(held).replace_schema_metadata({_KEY: json.dumps(spec).encode()})
+    pq.write_table(again, path)
+
+
+def test_what_was_played_is_accepted_after_so_many_trials_have_been_played_again(path):
+    verdict = check_submission(path, 4)
+    assert verdict.reasons == []
+    assert len(set(verdict.replayed)) == 4
+    assert all(task in TASKS and trial < 3 for task, trial in verdict.replayed)
+    assert len(check_submission(path, 100).replayed) == 6
+
+
+def test_the_trials_that_are_played_again_depend_on_every_byte(path):
+    chosen = set()
+    for i in range(8):
+        change(path, versions={"x": str(i)})
+        chosen.add(tuple(check_submission(path, 2).replayed))
+    assert len(chosen) > 1
+
+
+@pytest.mark.parametrize("column", ["action", "regret", "violation"])
+def test_a_number_that_was_not_played_is_refused_with_its_round(path, column):
+    def better(held):
+        held[column][held["round"] == 3] += 1
+
+    change(path, better)
+    verdict = check_submission(path, 6)
+    assert len(verdict.reasons) == 6
+    assert all("round 3: the file has" in reason for reason in verdict.reasons)
+
+
+def test_a_submission_of_another_agent_is_refused(path):
+    change(path, agent="random")
+    assert check_submission(path, 6).reasons
+
+
+def test_rows_that_are_left_out_are_named_before_anything_is_played(path):
+    def cut(held):
+        kept = ~((held["task"] == TASKS[0]) & (held["trial"] == 1))
+        for name in held:
+            held[name] = held[name][kept]
+
+    change(path, cut)
+    replayed, (reason,) = check_submission(path)
+    assert replayed == []
+    assert reason.startswith("digits-limit: the file must have one row for each of 3 trials x 6 rounds")
+    change(path, horizon={"digits-repeat": 6, "digits-eternal": 6})
+    assert any("digits-eternal is no task" in each for each in check_submission(path).reasons)
+
+
+def test_another_file_is_refused_by_its_path(tmp_path):
+    (tmp_path / "x.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ValueError, match="path must be of a file that `gpbandits submission pack` wrote"):
+        check_submission(tmp_path / "x.parquet")
+    pq.write_table(pa.table({"a": np.zeros(2)}), tmp_path / "y.parquet")
+    with pytest.raises(ValueError, match="submission pack"):
+        check_submission(tmp_path / "y.parquet")
+
+
+def test_results_that_are_no_whole_evaluation_are_refused(tmp_path):
+    part = evaluate(
+        "GPBandit-Real/digits-repeat-v1", ["random"], trials=1, env_kwargs={"horizon": 3}, first_trial=1
+    )
+    with pytest.raises(ValueError, match="from trial 0 on that records all rounds"):
+        write_submission({"digits-repeat": part}, "random", {}, tmp_path / "x.parquet")
+    with pytest.raises(ValueError, match="task must be"):
+        write_submission({"digits": part}, "random", {}, tmp_path / "x.parquet")
+
+
+def test_the_command_prints_its_verdict_and_its_exit_code_says_it(path):
+    runner = CliRunner()
+    good = runner.invoke(app, ["submission", "check", str(path), "--replays", "1"])
+    assert (good.exit_code, good.stdout.splitlines()[-1]) == (0, "accepted")
+    change(path, agent="random")
+    bad = runner.invoke(app, ["submission", "check", str(path), "--replays", "6"])
+    assert (bad.exit_code, bad.stdout.splitlines()[-1]) == (1, "refused")
+
+
+@pytest.mark.long
+def test_what_the_leaderboard_computed_is_packed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gpbandits.report.entrants.SELECTED", ("gp-ucb",))
+    runner, played = CliRunner(), ["--trials", "6", "--horizon", "5"]
+    ids = [part for task in TASKS for part in ("--env", f"GPBandit-Real/{task}-v1")]
+    early = runner.invoke(app, ["submission", "pack", "gp-ei", "--out", "sent.parquet", *played])
+    assert early.exit_code == 2
+    assert "run gpbandits leaderboard --suite real --agent gp-ei" in " ".join(
+        early.output.replace("│", "").split()
+    )
+    runner.invoke(
+        app, ["leaderboard", "--suite", "real", *ids, "--agent", "gp-ei", *played, "--workers", "1"]
+    )
+    packed = runner.invoke(app, ["submission", "pack", "gp-ei", "--out", "sent.parquet", *played])
+    assert packed.exit_code == 0, packed.output
+    verdict = check_submission(tmp_path / "sent.parquet")
+    assert verdict.reasons == []
+    assert {task for task, _ in verdict.replayed} == {"digits-repeat"}  # gp-ei handles no constraint
