@@ -125,14 +125,15 @@ def _of_lcbench(family: str, name: str) -> Runs:
 def _of_clicks(family: str, name: str) -> Runs:
     """Read the log of a policy that showed items uniformly at random; a run is one item shown once.
 
-    Features of an item: a number that the log has scaled, and three categories.
+    Features of an item: a number that the log has scaled, three categories, and the item itself as a fourth,
+    as some items share the rest.
     """
     folder = f"obp/dataset/obd/random/{name}"
     items = _rows(member("obp", f"{folder}/item_context.csv"))
     log = _rows(member("obp", f"{folder}/{name}.csv"))
     number = np.array([[float(row["item_feature_0"])] for row in items])
     parts = [(number - number.min()) / np.ptp(number)]
-    for each in ("item_feature_1", "item_feature_2", "item_feature_3"):
+    for each in ("item_feature_1", "item_feature_2", "item_feature_3", "item_id"):
         values, which = np.unique([row[each] for row in items], return_inverse=True)
         parts.append(np.eye(len(values))[which] / math.sqrt(2.0))
     item = np.array([int(row["item_id"]) for row in log])

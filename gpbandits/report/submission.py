@@ -1,4 +1,4 @@
-"""A submission is a Parquet file of what an agent played on the real tasks, and how to make the agent again."""
+"""A submission is a Parquet file of what an agent played on the real tasks, and how that agent is made."""
 
 import hashlib
 import json
