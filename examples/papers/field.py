@@ -250,10 +250,10 @@ def _scatter(axes: Axes, runs: list[Run], part: str, names: tuple[str, ...]) -> 
     for name, colour, marker in zip(names, COLOURS, MARKERS, strict=False):
         means = [(run.regret.mean(), run.hard.mean()) for run in runs if getattr(run, part) == name]
         axes.plot(*np.transpose(means), marker, linestyle="", color=colour, markersize=5, label=name)
-    axes.set(xlabel="regret", title=f"by {part}", yscale="log")
+    axes.set(xlabel="regret", title=f"by {part}", ylim=(0, None))
     axes.grid(color="0.9", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize="small")
+    axes.legend(frameon=False, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3)
 
 
 def main() -> None:

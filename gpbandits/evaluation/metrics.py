@@ -40,14 +40,14 @@ METRICS = {
     "cumulative": _regret("cumulative regret", "$R_t$ ", "regret"),
     "average": _regret("average regret", "$R_t/t$ ", "average_regret"),
     "simple": _regret("simple regret", "", "simple_regret"),
-    "average-violation": _violation("average violation", r"$\|[\sum_t g(x_t)]^+\|/t$", "violation"),
+    "average-violation": _violation("average violation", r"$\|[\Sigma_t\, g(x_t)]^+\|/t$", "violation"),
     "average-hard-violation": _violation(
-        "average hard violation", r"$\sum_t \|[g(x_t)]^+\|/t$", "hard_violation"
+        "average hard violation", r"$\Sigma_t\, \|[g(x_t)]^+\|/t$", "hard_violation"
     ),
-    "violation": _violation("violation", r"$\|[\sum_t g(x_t)]^+\|$", "violation"),
-    "hard-violation": _violation("hard violation", r"$\sum_t \|[g(x_t)]^+\|$", "hard_violation"),
+    "violation": _violation("violation", r"$\|[\Sigma_t\, g(x_t)]^+\|$", "violation"),
+    "hard-violation": _violation("hard violation", r"$\Sigma_t\, \|[g(x_t)]^+\|$", "hard_violation"),
     "noisy-violation": _violation(
-        "violation of noisy costs", r"$\|[\sum_t (g(x_t) + \eta_t)]^+\|$", "noisy_violation"
+        "violation of noisy costs", r"$\|[\Sigma_t\, (g(x_t) + \eta_t)]^+\|$", "noisy_violation"
     ),
 }
 

@@ -7,7 +7,7 @@ from functools import partial
 from gpbandits.reproductions.claims import Claim, Statement
 from gpbandits.reproductions.study_figure import StudyFigure
 
-_figure = partial(StudyFigure, paper="Chowdhury & Gopalan (2017)")
+_figure = partial(StudyFigure, paper="Chowdhury & Gopalan (2017)", scale="log-log")
 _UCB = "GP-UCB (Theorem 3)"
 _BEST_VALUE, _POSTERIOR_MEAN = (
     tuple(f"GP-{name} ({incumbent})" for name in ("EI", "PI"))

@@ -6,7 +6,7 @@ from gpbandits.reproductions.claims import Claim, Statement
 from gpbandits.reproductions.kernels import SampleFunctions, Spectra
 from gpbandits.reproductions.study_figure import StudyFigure
 
-_figure = partial(StudyFigure, paper="Srinivas et al. (2010)", metrics=("average",))
+_figure = partial(StudyFigure, paper="Srinivas et al. (2010)", metrics=("average",), scale="log-log")
 _NAIVE = ("mean only", "variance only")
 _BETTER = ("GP-UCB (beta/5)", "EI (posterior mean)")
 _HEURISTICS = ("EI (posterior mean)", "MPI (posterior mean)", *_NAIVE)

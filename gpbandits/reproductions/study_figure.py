@@ -76,7 +76,7 @@ class StudyFigure:
         metrics: metrics that are drawn and tabulated.
         environments: prefixes of the labels of its environments; by default all.
         agents: labels of its agents; by default all.
-        scale: scale of the axes.
+        scale: scale of the axes; by default logarithmic for simple regret and linear for others.
         drawing: "curves" of means with intervals, or "boxes" of single trials over time, as in `box_figure`.
     """
 
@@ -89,7 +89,7 @@ class StudyFigure:
     metrics: tuple[Metric, ...] = ("cumulative",)
     environments: tuple[str, ...] = ("",)
     agents: tuple[str, ...] = ()
-    scale: Scale = "linear"
+    scale: Scale | None = None
     drawing: Drawing = "curves"
 
     def load(self) -> list[Study]:
