@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,17 +74,31 @@ def page(findings: Findings) -> str:
         machine=findings.machine,
         versions=versions,
         workloads="\n".join(f"- **{name}**: {what}" for name, what in findings.workloads.items()),
-        rows="\n".join(map(line, findings.rows)),
+        rows="\n".join(lines(findings.rows)),
         growth="\n".join(map(growth_line, findings.growth)),
-        left_out="\n".join(f"- {each}" for each in findings.left_out) or "- Nothing.",
     )
 
 
-def line(row: Row) -> str:
-    """One line of the table."""
-    median, *ends = map(short, row.ratio)
-    ratio = median if ends == [median, median] else "{} ({} to {})".format(median, *ends)
-    return f"| {row.workload} | {row.way} | {short(row.microseconds)} | {ratio} | {row.check} |"
+WAYS = ("scikit-learn", "BoTorch", "GPy")
+
+
+def lines(rows: list[Row]) -> Iterator[str]:
+    """The lines of the table: our microseconds, the others' multiples of them, and what was compared."""
+    for workload, group in groupby(rows, key=lambda row: row.workload):
+        ways = {row.way: row for row in group}
+        ours, others = ways[OURS], [ways[way] for way in WAYS if way in ways]
+        multiples = [multiple(ways[way].ratio) if way in ways else "-" for way in WAYS]
+        checks = {row.way: row.check.partition(",")[0] for row in (ours, *others) if row.check}
+        each = [f"{way}: {check}" for way, check in checks.items()]
+        said = next(iter(checks.values())) if len({*checks.values()}) == 1 else "; ".join(each)
+        cells = [workload, short(ours.microseconds), *multiples, said]
+        yield f"| {' | '.join(cells)} |"
+
+
+def multiple(ratio: tuple[float, float, float]) -> str:
+    """How many times ours, with the least and the largest of the repeats."""
+    median, *ends = map(short, ratio)
+    return median if ends == [median, median] else "{} ({} to {})".format(median, *ends)
 
 
 def growth_line(growth: Growth) -> str:
@@ -101,21 +117,19 @@ TEXT = """# What a round costs, here and elsewhere
 
 For readers who ask how fast a round is. One process plays a problem with this package, and asks scikit-
 learn, BoTorch and GPy, given the same plays, kernel, noise variance and width, which arm they would play.
-They compute the posterior from scratch each time; here it is updated. Arms are compared in each of the
-first rounds and in later ones, which are timed, on one thread, in time of the processor. Machines differ:
-read the ratios.
+They compute the posterior from scratch each time; here it is updated. Later rounds are timed, on one
+thread, in time of the processor. Machines differ: read the ratios.
 
 {machine}; {versions}.
 
 {workloads}
 
-| workload | way | microseconds a trial's round | times ours (least to largest) | check |
-|---|---|---|---|---|
+Microseconds a trial's round, and how many times that the others take (least to largest). GPy has no search
+for the best point of a box.
+
+| workload | gpbandits | scikit-learn | BoTorch | GPy | check |
+|---|---|---|---|---|---|
 {rows}
-
-Left out:
-
-{left_out}
 
 ## A round beside a bare loop
 

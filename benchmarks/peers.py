@@ -24,7 +24,7 @@ from typing import NamedTuple
 import box_optimisation
 from peer_loops import FIRST, Choice, Loop, Played, ask, distance, grid, middles, play
 from peer_models import LIBRARIES, Library, installed
-from peer_page import OURS, Findings, Growth, Row, growth_line, line, write
+from peer_page import OURS, Findings, Growth, Row, growth_line, multiple, write
 
 
 class Workload(NamedTuple):
@@ -202,7 +202,7 @@ def main() -> None:
             found = (each for label, problem in BOXES.items() for each in boxes(label, problem, repeats))
         for each in found:
             rows.append(each)
-            print(line(each), flush=True)
+            print(*each[:3], multiple(each.ratio), each.check, sep=" | ", flush=True)
     grown = []
     for each in growth(libraries, chosen.repeats):
         grown.append(each)

@@ -65,8 +65,8 @@ def test_the_readme_has_700_to_900_words_and_counts_what_is_registered() -> None
 
 def test_the_speed_in_the_readme_is_that_of_the_page_of_measurements() -> None:
     page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
-    assert re.search(r"W1 \| gpbandits \| 100 \|", page)
-    assert re.search(r"W1 \| scikit-learn \| \d+ \| 350 ", page)
+    assert "| workload | gpbandits | scikit-learn |" in page
+    assert "| W1 | 100 | 350 (" in page
     assert "[100 µs](docs/performance.md), 350 times" in README
 
 
