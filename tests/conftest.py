@@ -11,6 +11,7 @@ from hypothesis import settings
 from threadpoolctl import threadpool_info
 
 from bandit_envs.data import find
+from bandit_envs.data.packages import find_wheel
 
 HERE = Path(__file__).parent
 os.environ.setdefault("MPLBACKEND", "Agg")  # figures are drawn without a screen
@@ -22,6 +23,7 @@ settings.load_profile("suite")
 
 MARKERS = (
     "needs_data(*files): skip where a public data file is neither in $GPBANDITS_DATA nor cached",
+    "needs_packages(*names): likewise of the wheels of packages that hold measurements",
     "data: what needs such files; `make test-data` runs it",
     "long: many trials, many rounds or whole installations; `make test-long` runs them, `make test` does not",
     "further: one more agent of a factory shape or environment of a kind; `make test` leaves them out too",
@@ -61,7 +63,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.numerics)
         if room.startswith(ALONE):
             item.add_marker(pytest.mark.alone)
-        if any(marker.args for marker in item.iter_markers("needs_data")):
+        needs = (*item.iter_markers("needs_data"), *item.iter_markers("needs_packages"))
+        if any(marker.args for marker in needs):
             item.add_marker(pytest.mark.data)
 
 
@@ -71,6 +74,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if missing:
             pytest.skip(
                 f"{', '.join(missing)} not on this machine; set GPBANDITS_DATA to the folder that has it"
+            )
+    for marker in item.iter_markers("needs_packages"):
+        if missing := [name for name in marker.args if find_wheel(name) is None]:
+            pytest.skip(
+                f"the wheel of {', '.join(missing)} is not on this machine; its first use downloads it"
             )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from pages import DOCS, loaded, missing, read, told
 
-from bandit_envs.data.packages import find_wheel, packages
+from bandit_envs.data.packages import packages
 from bandit_envs.data.runs import FAMILIES, TABLES, load_runs, package_of
 from bandit_envs.problems.real import FITTING, HORIZON, PLAYS, WORKERS, tasks
 from gpbandits.reproductions.page import RESULTS
@@ -117,12 +117,15 @@ RUNS = {  # of a configuration
 }
 
 
-@pytest.mark.data
-@pytest.mark.parametrize("name", [name for name, family in TABLES.items() if family in RUNS])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.needs_packages(*filter(None, [package_of(name)]))])
+        for name, family in TABLES.items()
+        if family in RUNS
+    ],
+)
 def test_tables_have_the_seeds_that_the_page_on_real_tasks_names(name):
-    package = package_of(name)
-    if package is not None and find_wheel(package) is None:
-        pytest.skip(f"the wheel of {package} is not on this machine; its first use downloads it")
     runs = load_runs(name)
     count = np.diff(runs.first)
     assert (count.min(), count.max()) == RUNS[TABLES[name]]
@@ -262,10 +265,8 @@ def test_sentences_on_trained_policies_are_those_of_their_table():
     assert not excludes(found[ppo, f"{ALL}: violation"], 1)
 
 
-@pytest.mark.data
+@pytest.mark.needs_packages("obp")
 def test_clicks_are_as_rare_as_the_page_on_real_tasks_says():
-    if find_wheel("obp") is None:
-        pytest.skip("the wheel of obp is not on this machine; its first use downloads it")
     runs = [load_runs(f"clicks/{name}") for name in FAMILIES["clicks"].names]
     clicks = [int(each.measured["click"].sum()) for each in runs]
     shown = np.concatenate([np.diff(each.first) for each in runs])

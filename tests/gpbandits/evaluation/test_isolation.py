@@ -128,6 +128,7 @@ def test_it_does_not_find_the_truth_in_its_memory():
     np.testing.assert_array_equal(apart.actions["thief"], apart.actions["player"])
 
 
+@pytest.mark.long
 def test_its_seed_does_not_tell_it_the_environments():
     keywords = {"trials": 3, "seed": 3, "env_kwargs": ROUGH}
     here, apart = (

@@ -111,6 +111,7 @@ def test_a_rerun_computes_nothing_and_returns_the_same(tmp_path, computed):
         assert_same_numbers(result, before[label])
 
 
+@pytest.mark.long
 def test_blocks_and_the_number_of_workers_leave_the_numbers_unchanged(tmp_path):
     run_study(study(block_size=2), Store(tmp_path / "blocks"), workers=2)
     run_study(study(block_size=10), Store(tmp_path / "whole"), workers=1)

@@ -61,6 +61,7 @@ def module(tmp_path, monkeypatch):
     return write
 
 
+@pytest.mark.long
 def test_an_edit_of_a_module_beside_the_agents_that_it_imports_renames_its_cells_and_no_others(module):
     module(my_agent=AGENT, my_numbers="ARM = 0", my_plots="")
     before, others = key("my_agent:Fixed"), key()

@@ -44,6 +44,7 @@ def test_what_was_played_is_accepted_after_so_many_trials_have_been_played_again
     assert len(check_submission(path, 100).replayed) == 6
 
 
+@pytest.mark.long
 def test_the_trials_that_are_played_again_depend_on_every_byte(path):
     chosen = set()
     for i in range(8):
