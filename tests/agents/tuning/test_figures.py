@@ -176,6 +176,7 @@ def test_a_history_of_failures_alone_is_drawn():
     assert [line.get_label() for line in ax.lines] == ["failed"]
 
 
+@pytest.mark.long
 def test_figures_are_imported_where_they_are_asked_for():
     """Whether pandas is there scikit-learn looks itself."""
     code = "import sys, agents; agents.Tuner; print(*[name for name in sys.modules if name in LATE])"

@@ -198,6 +198,7 @@ def test_a_killed_run_goes_on_from_its_file(running):
     assert not list(path.parent.glob(".*.lock"))
 
 
+@pytest.mark.long
 def test_a_file_that_another_process_runs_is_refused_by_its_name_and_loses_nothing(running):
     run, path = running
     other = Tuner.load(path)

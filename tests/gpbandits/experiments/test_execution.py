@@ -246,6 +246,7 @@ def test_a_cell_that_another_run_computes_comes_last_and_is_waited_for(tmp_path)
     assert all(map(store.holds, cells))
 
 
+@pytest.mark.long
 def test_the_wait_for_another_run_has_the_time_limit_and_names_its_process(tmp_path):
     which, store = study(block_size=2), Store(tmp_path)
     first, *others = which.cells()

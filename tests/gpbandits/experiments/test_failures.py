@@ -180,6 +180,7 @@ def test_a_time_limit_is_above_0(tmp_path, limit):
         run(study_of("exit 0"), Store(tmp_path), 1, time_limit=limit)
 
 
+@pytest.mark.long
 def test_a_run_ends_with_a_list_of_what_failed_and_code_1(tmp_path, monkeypatch, capsys, without_figures):
     monkeypatch.chdir(tmp_path)
     agents = "\n".join(

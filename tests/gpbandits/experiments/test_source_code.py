@@ -71,6 +71,7 @@ def test_other_docstrings_no_comments_and_another_layout_of_all_modules_leave_th
     assert digests() == before
 
 
+@pytest.mark.long
 def test_an_edit_of_whatever_shows_numbers_leaves_the_hashes(checkout):
     before = digests()
     showing = [path for path in checkout.rglob("*.py") if SHOWING.search(path.read_text(encoding="utf-8"))]
