@@ -35,8 +35,8 @@ def report(
         from gpbandits.report import write_report
 
     study, store = open_results(folder)
-    print_faults(store.faults(study))
     page = write_report(folder, figures)
+    print_faults(store.faults(study))  # known by now: the page has read all files
     places = f"Report in {page}; tables in {folder}/tables" + (f", figures in {folder}/figures." * figures)
     console().print(places, soft_wrap=True)  # a path must not be broken
 

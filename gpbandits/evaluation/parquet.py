@@ -86,12 +86,19 @@ def write(
 
 def read(path: str | os.PathLike[str], kind: type[_Kind]) -> _Kind:
     """Read a result as this kind, its arrays as they were written; a damaged file is a DamagedFileError."""
+    return read_with_metadata(path, kind)[0]
+
+
+def read_with_metadata(path: str | os.PathLike[str], kind: type[_Kind]) -> tuple[_Kind, dict[str, Any]]:
+    """Read a result and the metadata that was given to `write`, as `read`."""
     require(not os.path.isdir(path), "path", "of a file that `save` wrote, not a folder", os.fspath(path))
     with _undamaged(path), pq.ParquetFile(path) as file:
-        stored, table = file.schema_arrow.metadata or {}, file.read()
+        # Most files are small: threads would cost more than they save.
+        stored, table = file.schema_arrow.metadata or {}, file.read(use_threads=False)
         if _DIGEST in stored and stored[_DIGEST] != _digest(stored[_KEY], table):
             raise ValueError("its digest is another")
-        return kind(*_arguments(_header_of(stored, path), table))
+        header = _header_of(stored, path)
+        return kind(*_arguments(header, table)), header["metadata"]
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:

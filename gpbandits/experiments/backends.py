@@ -13,6 +13,7 @@ from joblib import Parallel, cpu_count, delayed
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import sweep
+from gpbandits.experiments.cells import valid
 from gpbandits.experiments.locks import holder, tidied
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, Study
@@ -42,10 +43,10 @@ def run(
     """
     require(time_limit is None or time_limit > 0.0, "time_limit", "a number of seconds above 0", time_limit)
     store.folder.mkdir(parents=True, exist_ok=True)
-    missing = [cell for cell in study.cells() if not store.holds(cell)]
     tasks = [
-        CellTask(cell, store.path(cell).absolute(), store.metadata(cell), time_limit=time_limit)
-        for cell in missing
+        CellTask(cell, path.absolute(), store.metadata(cell), time_limit=time_limit)
+        for cell in study.cells()
+        if not valid(path := store.path(cell))
     ]
     backend, left = backend or local(workers), []
     sweep(store.folder)

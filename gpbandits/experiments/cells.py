@@ -4,13 +4,13 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gpbandits.evaluation.parquet import read_metadata
+from gpbandits.evaluation.parquet import read_metadata, read_with_metadata
 from gpbandits.evaluation.result import Record, Result, join_trials
 from gpbandits.experiments.study import key_of
 
@@ -61,7 +61,7 @@ def read_cell(path: Path) -> Result:
     """
     _check_regular(path)
     try:
-        result, metadata = Result.load(path), read_metadata(path)
+        result, metadata = read_with_metadata(path, Result)
     except FileNotFoundError:
         raise
     except (ValueError, OSError) as error:
@@ -73,10 +73,8 @@ def read_cell(path: Path) -> Result:
 
 def sound(path: Path) -> Result | None:
     """Return the result of the cell at `path`; None where the file is missing or invalid."""
-    try:
-        return read_cell(path)
-    except (UnfitFileError, FileNotFoundError):
-        return None
+    found = _read(path)
+    return found if isinstance(found, Result) else None
 
 
 def same_numbers(one: Path, other: Path) -> bool:
@@ -90,11 +88,13 @@ def same_numbers(one: Path, other: Path) -> bool:
 
 def fault(path: Path) -> str | None:
     """Return why the file at `path` is invalid; None where it is valid or missing."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return _fault(path, found.st_ino, found.st_size, found.st_mtime_ns)
+    identity = _identity(path)
+    return None if identity is None else _fault(path, identity)
+
+
+def valid(path: Path) -> bool:
+    """Return True if there is a valid file at `path`."""
+    return path.exists() and fault(path) is None
 
 
 def stored_configuration(path: Path) -> dict[str, Any] | None:
@@ -106,15 +106,37 @@ def stored_configuration(path: Path) -> dict[str, Any] | None:
         return None
 
 
-@cache
-def _fault(path: Path, *_identity: int) -> str | None:
+Identity = tuple[int, int, int]  # a file with the same one has not changed
+
+
+def _identity(path: Path) -> Identity | None:
     try:
-        read_cell(path)
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@cache
+def _fault(path: Path, identity: Identity) -> str | None:
+    found = _latest(path, identity)
+    return found if isinstance(found, str) else None
+
+
+def _read(path: Path) -> Result | str | None:
+    """Return the result of the cell at `path`, or why it is invalid; None where it is missing."""
+    identity = _identity(path)
+    return None if identity is None else _latest(path, identity)
+
+
+@lru_cache(maxsize=1)  # a file is often read just after it was found valid
+def _latest(path: Path, _: Identity) -> Result | str | None:
+    try:
+        return read_cell(path)
     except UnfitFileError as error:
         return str(error)
     except FileNotFoundError:
         return None
-    return None
 
 
 def _check_regular(path: Path) -> None:

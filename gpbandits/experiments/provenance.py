@@ -205,14 +205,20 @@ def named_files(
 
     Only the values of parameters annotated with `os.PathLike` name files.
     """
-    made = [(make, kwargs) for make in _makers_of_environment(environment)]
-    made.append((resolve_agent(agent).make, options))
-    texts = {text for make, given in made for name in _paths(make) for text in _texts(given.get(name))}
+    of_environment, of_agent = _naming_files(environment, agent)
+    named = [*map(kwargs.get, of_environment), *map(options.get, of_agent)]
+    texts = {text for value in named for text in _texts(value)}
     found = {text for text in texts if os.path.isfile(text)}
     return {text: _digest_of_file(text, os.stat(text).st_mtime_ns) for text in sorted(found)}
 
 
 @cache
+def _naming_files(environment: str, agent: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the parameters of an environment and of an agent that name files."""
+    of_environment = frozenset().union(*map(_paths, _makers_of_environment(environment)))
+    return of_environment, _paths(resolve_agent(agent).make)
+
+
 def _paths(make: Callable[..., Any]) -> frozenset[str]:
     parameters = inspect.signature(make).parameters.values()
     return frozenset(each.name for each in parameters if _PATH.search(str(each.annotation)))

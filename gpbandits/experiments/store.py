@@ -16,7 +16,15 @@ from typing import Any
 from bandit_envs.basics.files import UNFINISHED, sweep, write_whole
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments.cells import fault, joined, shape_of, sound, stored_configuration, usual_shape
+from gpbandits.experiments.cells import (
+    fault,
+    joined,
+    shape_of,
+    sound,
+    stored_configuration,
+    usual_shape,
+    valid,
+)
 from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.plan import load_plan, write_plan
 from gpbandits.experiments.provenance import environment_spec, versions
@@ -118,8 +126,7 @@ class Store:
 
     def holds(self, cell: Cell) -> bool:
         """Return True if the cell has a valid file."""
-        path = self.path(cell)
-        return path.exists() and fault(path) is None
+        return valid(self.path(cell))
 
     def faults(self, study: Study) -> list[str]:
         """Return a message for each invalid file of a cell, which names the file."""
@@ -128,8 +135,9 @@ class Store:
 
     def failure(self, cell: Cell) -> str | None:
         """Return the traceback of the last attempt at a cell without a valid file; None if there is none."""
-        path = self.failure_path(cell)
-        return path.read_text(encoding="utf-8") if path.is_file() and not self.holds(cell) else None
+        path = self.path(cell)
+        told = failure_beside(path)
+        return told.read_text(encoding="utf-8") if told.is_file() and not valid(path) else None
 
     @staticmethod
     def metadata(cell: Cell) -> dict[str, Any]:

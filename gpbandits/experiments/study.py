@@ -83,7 +83,7 @@ class Cell:
             "seed": self.seed,
             "first_trial": self.first_trial,
             "trials": self.trials,
-            "checkpoints": dataclasses.asdict(self.checkpoints),
+            "checkpoints": vars(self.checkpoints),
         }
 
     @property

@@ -5,7 +5,7 @@ bootstrap that resamples the trials of each environment separately (stratified, 
 4.1), jointly for all agents.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -165,9 +165,7 @@ def performance_profile(
     pointwise band.
     """
     above = [np.greater.outer(checked(score), thresholds) for score in scores]
-    return _stratified(
-        lambda drawn: np.mean([part.mean(axis=0) for part in drawn], axis=0), above, level, seed, resamples
-    )
+    return _stratified(above, level, seed, resamples)
 
 
 def mean_improvement(
@@ -191,29 +189,26 @@ def mean_improvement(
     for value, baseline in pairs:
         check_pairs(value, baseline)
         wins.append((np.sign(np.subtract(checked(baseline), value)) + 1) / 2)
-    return _stratified(
-        lambda drawn: np.mean([part.mean(axis=0) for part in drawn], axis=0), wins, level, seed, resamples
-    )
+    return _stratified(wins, level, seed, resamples)
 
 
-def _stratified(
-    statistic: Callable[[list[Any]], Floats],
-    samples: Sequence[Any],
-    level: float,
-    seed: int,
-    resamples: int,
-) -> Interval:
-    """Return a statistic of samples (B, ...), one an environment, with its percentile interval.
-
-    The statistic reduces the first axis of every sample and keeps a second one, of the resamples.
-    """
+def _stratified(samples: Sequence[Any], level: float, seed: int, resamples: int) -> Interval:
+    """Return the mean over environments of the samples' means, (B, ...), with its percentile interval."""
     if not samples:
         raise ValueError("statistics across environments need at least one environment, got none")
-    estimate = statistic([sample[:, None] for sample in samples])[0]
+    estimate = np.mean([sample.mean(axis=0) for sample in samples], axis=0)
     if all(len(sample) == 1 for sample in samples):  # nothing to resample
         return Interval(estimate, np.full_like(estimate, np.nan), np.full_like(estimate, np.nan))
     rng = np.random.default_rng(seed)
     # In the order of environments, so that an agent that lacks one keeps the resamples of those before it.
-    drawn = [array[rng.integers(len(array), size=(len(array), resamples))] for array in samples]
-    low, high = np.quantile(statistic(drawn), tails(level), axis=0)
+    means = [_resampled(sample, rng, resamples) for sample in samples]
+    low, high = np.quantile(np.mean(means, axis=0), tails(level), axis=0)
     return Interval(estimate, low, high)
+
+
+def _resampled(sample: Any, rng: np.random.Generator, resamples: int) -> Floats:
+    """Return the means of resamples of a sample, (B, ...) -> (resamples, ...), from counts of each trial."""
+    counts, each = np.zeros((resamples, len(sample))), np.arange(resamples)
+    for _ in sample:  # all draws at once would take B times the memory of a sample of each threshold
+        counts[each, rng.integers(len(sample), size=resamples)] += 1.0
+    return counts @ sample / len(sample)

@@ -202,7 +202,10 @@ def _signs(n: int, seed: int, flips: int) -> NDArray[np.int8]:
     """Return all 2^n flips, or as many random ones, (., n), once for all tests; bytes, as they are many."""
     if 2**n <= flips:
         return np.array(list(product((-1, 1), repeat=n)), dtype=np.int8)
-    return np.random.default_rng(seed).choice((-1, 1), size=(flips, n)).astype(np.int8)
+    rng, signs = np.random.default_rng(seed), np.empty((flips, n), dtype=np.int8)
+    for part in np.array_split(signs, max(1, flips // 1000)):
+        part[:] = rng.choice((-1, 1), size=part.shape)  # of 8 bytes each until they are stored
+    return signs
 
 
 def _differences(values: Floats, baseline: Floats) -> Floats:

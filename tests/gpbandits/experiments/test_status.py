@@ -18,7 +18,16 @@ from study_cases import called
 
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments import Store, count_trials, failures, keep_study, load_study, open_results, run
+from gpbandits.experiments import (
+    Store,
+    cells,
+    count_trials,
+    failures,
+    keep_study,
+    load_study,
+    open_results,
+    run,
+)
 from gpbandits.experiments.locks import locked
 from gpbandits.experiments.toml import parse_study
 
@@ -115,6 +124,18 @@ def test_status_counts_what_an_interrupted_run_has_left(call):
     store.path(study.cells_of(study.environments[0], study.agents[1])[0]).unlink()
     assert count_trials(study, store, study.environments[0], study.agents[1]) == (3, 0, 2)
     assert "8 trials done, 0 failed, 2 missing." in call("status")[1]
+
+
+@pytest.mark.parametrize("command", ["status", "report"])
+def test_every_cell_is_read_once(call, monkeypatch, command):
+    call("run", "study.toml", "--out", "out")
+    cells._fault.cache_clear()
+    cells._latest.cache_clear()
+    read: list[Path] = []
+    load = cells.read_cell
+    monkeypatch.setattr(cells, "read_cell", lambda path: read.append(path) or load(path))
+    call(command, "out")
+    assert sorted(read) == sorted(Path("out", "cells").glob("*.parquet"))
 
 
 def test_clean_moves_cells_that_the_study_no_longer_names_and_unfinished_files_to_a_trash_folder(call):
