@@ -1,0 +1,32 @@
+"""The card of the real tasks says what the suite holds, for readers and for programs."""
+
+import json
+import re
+import runpy
+from pathlib import Path
+
+from bandit_envs.problems.real import FAMILIES, FITTING, PLAYS, WORKERS, tasks
+
+ROOT = Path(__file__).parents[2]
+PAGE = " ".join((ROOT / "docs" / "card.md").read_text(encoding="utf-8").split())
+SCRIPT = runpy.run_path(str(ROOT / "scripts" / "croissant.py"))
+
+
+def test_the_machine_readable_card_is_what_its_script_writes():
+    assert (ROOT / "docs" / "croissant.json").read_text(encoding="utf-8") == SCRIPT["written"]()
+
+
+def test_it_has_every_task_and_every_field_of_responsible_ai_its_section():
+    card = json.loads((ROOT / "docs" / "croissant.json").read_text(encoding="utf-8"))
+    assert [row["tasks/task"] for row in card["recordSet"][0]["data"]] == list(tasks())
+    assert all(card[field] for field in SCRIPT["FIELDS"])
+    assert not re.search(r"\]\(", json.dumps(card))  # no links of the page
+
+
+def test_the_numbers_of_the_card_are_those_of_the_suite():
+    families = {task.family for task in tasks().values()}
+    assert len(tasks()) == 100
+    assert len(families) == 10 == len(FAMILIES) + 1  # and sensors
+    assert "100 tasks in ten families" in PAGE
+    assert WORKERS == 10
+    assert f"Workers (ten), budgets ({PLAYS} median runs), limits (the {FITTING}-quantile)" in PAGE
