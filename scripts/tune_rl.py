@@ -131,9 +131,8 @@ def as_markdown(found: dict[str, list[tuple[dict[str, Any], float]]]) -> list[st
     lines = []
     for algorithm, ((_, library), *grid) in found.items():
         preset = next(mean for options, mean in grid if options == TUNED[algorithm])
-        options = ", ".join(f"{name}={value!r}" for name, value in TUNED[algorithm].items())
         shares = f"{library:.2f} | {preset:.2f} | {min(mean for _, mean in grid):.2f}"
-        lines.append(f"| `sb3-{algorithm}` | {len(grid)} | {shares} | `{options}` |")
+        lines.append(f"| `sb3-{algorithm}` | {len(grid)} | {shares} |")
     return lines
 
 
