@@ -136,6 +136,16 @@ def as_markdown(found: dict[str, list[tuple[dict[str, Any], float]]]) -> list[st
     return lines
 
 
+def fresh_as_markdown(path: Path) -> list[str]:
+    """Return the lines of the table of fresh trials: both shares, and their difference with its interval."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = [(algorithm, *map(float, numbers)) for algorithm, _, *numbers in csv.reader(file)]
+    return [
+        f"| `sb3-{algorithm}` | {preset:.2f} | {other:.2f} | {mean:+.2f} [{low:+.2f}, {high:+.2f}] |"
+        for algorithm, preset, other, mean, low, high, _ in rows
+    ]
+
+
 def late_as_markdown(found: dict[str, list[tuple[dict[str, Any], float]]]) -> list[str]:
     """Return the lines of the table of discounts under delay."""
     lines = []

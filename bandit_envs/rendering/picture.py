@@ -225,7 +225,7 @@ def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits) -> None:
         *scene.features[scene.best], "*", color=BEST, mec="white", ms=14, ls="none", label="optimum", zorder=4
     )
     places["truth"].set_xlabel("$x_1$", labelpad=0)
-    places["truth"].set_ylabel("$x_2$", labelpad=0)
+    places["truth"].set_ylabel("$x_2$", labelpad=3)
     if std is not None:
         _draw_values(places["mean"], scene.features, mean, "posterior mean, same colours", span, bar=False)
         _draw_values(places["std"], scene.features, std, "posterior std", (0.0, limits.std))

@@ -8,11 +8,11 @@ from gpbandits.evaluation.marks import footnotes, marks_of
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.evaluation.table import detection_table
-from gpbandits.reproductions.verdicts import OPEN, Judged, Row, interval, table
+from gpbandits.reproductions.verdicts import OPEN, UNJUDGED, Judged, Row, interval, table
 
 Cells = dict[str, tuple[str, ...]]  # of a table, by agent
 WIDEST = 4  # most columns of numbers of a table whose columns are environments
-SHORT = {OPEN: "n.s."}
+SHORT = {OPEN: "n.s.", UNJUDGED: ""}  # in tables; the sentences above them have the words
 _METRIC = re.compile(r" \(([^()]*)\)$")  # at the end of a test
 
 
@@ -65,8 +65,9 @@ def _tests(header: str, rows: Sequence[tuple[str, Row]]) -> str:
 
 def _measured(row: Row) -> str:
     """Return the measurement and the verdict, and the p-value where it is near the level."""
-    p_value = f" (p = {row.p_value})" if row.p_value and 0.01 < float(row.p_value) < 0.2 else ""
-    return f"{row.measured} {SHORT.get(row.verdict, row.verdict)}{p_value}"
+    near = row.p_value and row.verdict != UNJUDGED and 0.01 < float(row.p_value) < 0.2
+    parts = row.measured, SHORT.get(row.verdict, row.verdict), f"(p = {row.p_value})" if near else ""
+    return " ".join(filter(None, parts))
 
 
 def means_text(results: Sequence[Result], metrics: Sequence[Metric]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections.abc import Callable, Iterable
 from types import ModuleType
@@ -192,10 +193,25 @@ def test_shares_of_presets_are_those_of_the_stored_runs():
     presets, late = (script.read(DOCS / RESULTS / f"{name}.csv") for name in ("presets", "presets_late"))
     _, section = read("reinforcement.md").split("## Presets")
     section, *_ = section.split("\n## ")
-    lines = script.as_markdown(presets) + script.late_as_markdown(late)
-    assert set(presets) <= set(script.GRIDS)
-    assert section.count("\n| ") - 2 == len(lines)  # but for the heads of tables
+    fresh = script.fresh_as_markdown(DOCS / RESULTS / "presets_fresh.csv")
+    lines = script.as_markdown(presets) + script.late_as_markdown(late) + fresh
+    assert set(presets) == set(script.GRIDS)
+    assert section.count("\n| ") - 3 == len(lines)  # but for the heads of tables
     assert not missing(lines, section)
+
+
+def test_no_options_of_a_stored_grid_are_better_than_the_preset_on_fresh_trials():
+    script = loaded("../scripts/tune_rl.py")
+    presets = script.read(DOCS / RESULTS / "presets.csv")
+    with (DOCS / RESULTS / "presets_fresh.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    compared = {algorithm for algorithm, *_ in rows}
+    for algorithm, options, *numbers in rows:
+        assert json.loads(options) == script.least(algorithm, presets[algorithm][1:], delay=False)
+        assert float(numbers[-2]) > 0  # the upper end of the difference
+    others = [a for a, (_, *grid) in presets.items() if script.least(a, grid, False) and a not in compared]
+    page = prose("reinforcement.md")
+    assert all(f"`sb3-{each}`" in page.split("The least shares of")[1].split(".")[0] for each in others)
 
 
 def ends(cells: Iterable[list[str]]) -> str:

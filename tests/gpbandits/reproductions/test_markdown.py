@@ -33,6 +33,11 @@ def test_a_p_value_is_shown_near_the_level_only(p_value, shown):
     ]
 
 
+def test_what_is_not_judged_shows_the_measurement_alone():
+    unjudged = judged(Row("E", "a < b", "+1", HOLDS, p_value="0.05")).unjudged
+    assert table_of_tests([unjudged]).endswith("| 1 | a < b | +1 |")
+
+
 def test_problems_with_the_same_tests_are_columns_and_others_rows():
     rows = [Row(problem, f"{less} < c", f"{problem}{less}", HOLDS) for less in "ab" for problem in "EF"]
     assert table_of_tests([judged(*rows)]).splitlines()[2:] == [
