@@ -7,6 +7,7 @@ Readable form: tests/references/budgets.py.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Unpack
 
 from bandit_envs.basics.arguments import (
@@ -24,7 +25,7 @@ from ..acquisition.rules import ExpectedImprovement
 from ..agent.assembly import Agent, assemble
 from ..model.model import Model
 from ..model.options import ModelOptions
-from ..objectives.per_cost import OfPerCost, OfRatio, Pandora, PerCostImprovement
+from ..objectives.per_cost import Pandora, PerCostImprovement, Ratio
 from ..protocol import handles
 from ..validation import PerTrial
 
@@ -60,7 +61,7 @@ def ratio_ucb(
     rule = make_rule("ucb", width, delta)
     if isinstance(own, float | int):  # in a setting without costs no other code validates it
         require_not_negative("cost_width", own, "it multiplies the std of costs")
-    objective = OfRatio(own, delta)
+    objective = partial(Ratio, width=own, delta=delta)
     return assemble(Model.of(setting, **options), rule, num_trials, objective=objective)
 
 
@@ -86,7 +87,7 @@ def ei_per_cost(
         incumbent, xi: see `gp_ei`.
     """
     require_switch("cooling", cooling)
-    objective = OfPerCost(PerCostImprovement, (cooling,))
+    objective = partial(PerCostImprovement, cooling=cooling)
     rule, best = WithMargin(ExpectedImprovement, xi), improvable(incumbent, setting)
     return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best, objective=objective)
 
@@ -113,5 +114,5 @@ def pbgi(
     require_switch("halving", halving)
     lam = (HALVED_LAM if halving else LAM) if lam is None else lam
     require_positive("lam", lam, "it is the exchange rate of a unit of cost")
-    objective = OfPerCost(Pandora, (lam, halving))
+    objective = partial(Pandora, lam=lam, halving=halving)
     return assemble(Model.of(setting, **options), Always(GittinsIndex()), num_trials, objective=objective)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Unpack
 
 from bandit_envs.problem.setting import Setting
@@ -16,7 +17,7 @@ from ..beliefs.imputed import Hallucinated
 from ..model.options import SharedOptions
 from ..model.units import PerCost, once_model
 from ..objectives.each_modelled_parts import each_with_own_noise
-from ..objectives.feasible import OfFeasible
+from ..objectives.feasible import Feasible
 from ..options import require_left_out
 from ..protocol import handles
 from ..validation import PerTrial
@@ -72,6 +73,6 @@ def constrained_ei(
         num_trials,
         belief=belief,
         incumbent=MaxWorth,
-        objective=OfFeasible(assumed),
+        objective=partial(Feasible, assumed=assumed),
         assumptions=OwnNoise if model.learning is None else EachLearnt,
     )

@@ -74,9 +74,10 @@ def with_costs_apart(
     costs = make_cost_belief(cost_belief, belief_options)
     parts = parts_of(setting, cost_width=own, cost_belief=costs, delta=delta, **options)
     if cost_belief == "censored":
-        objective: Any = parts.objective
-        _require_unshifted(belief, objective.assumed)
-        parts = parts._replace(model=with_least(parts.model, setting, objective.assumed.prior))
+        made: Any = parts.objective
+        assumed: OfCosts = made.keywords["assumed"]
+        _require_unshifted(belief, assumed)
+        parts = parts._replace(model=with_least(parts.model, setting, assumed.prior))
     observed = Model.of_reward(setting, options)
     return assemble(
         parts.model,

@@ -21,7 +21,7 @@ from ..agent.gp_agent import TIE, GPAgent
 from ..model.choice import Recommendation, argmax_with_ties, arms_among, only_offered
 from ..model.model import Model
 from ..model.options import ModelOptions
-from ..objectives.robust import OfWorstNearby, WorstNearby
+from ..objectives.robust import WorstNearby
 from ..options import require_absent
 from ..protocol import handles
 from ..validation import PerTrial, require_context
@@ -105,5 +105,5 @@ def stable_opt(
     if (repeat := options.get("repeat", 1.0)) != 1.0:
         raise ArgumentError("repeat", f"must be 1, got {shown(repeat)}: fears change with bands")
     rule_of = WithWidth(UCB, partial(make_width, width, delta=delta, gamma=gamma))
-    model, objective = Model.of(setting, **options), OfWorstNearby(eps)
+    model, objective = Model.of(setting, **options), partial(WorstNearby, eps=eps)
     return assemble(model, rule_of, num_trials, kind=StableAgent, objective=objective)

@@ -149,16 +149,12 @@ class PlayByPlay(Objective):
     """Objective that never changes: the value of a play depends on its own reward and costs alone.
 
     A subclass defines `values`.
-
-    Args:
-        model, num_trials: not used; every objective is built from them.
     """
 
     def __init__(self, model: Model, num_trials: int):
         pass
 
     def begin(self) -> Revision:
-        """Return no change."""
         return NOTHING
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
@@ -169,7 +165,6 @@ class PlayByPlay(Objective):
         return mean, std
 
     def end_round(self, rounds: int) -> Revision:
-        """Return no change."""
         return NOTHING
 
     def forget(self, trial: Ints, rounds: int) -> None:
@@ -182,5 +177,4 @@ class Reward(PlayByPlay):
     of_reward = resumes = True
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """Return the rewards."""
         return reward

@@ -23,7 +23,7 @@ from ..validation import PerTrial, require_costs
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
 from .base import NOTHING, BoxTerms, Objective, Revision
-from .first_plays import FirstPlays, GivenUnits, Ledger
+from .first_plays import GivenUnits, Ledger, first_plays_of
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -89,13 +89,11 @@ class EachModelled(Objective):
 
     Args:
         model: of the reward; the costs share its kernel and bound.
-        num_trials: B.
-        first_plays: store of the uniform first plays.
-        assumed: assumptions about the costs.
     """
 
-    def __init__(self, model: Model, num_trials: int, first_plays: FirstPlays, assumed: OfCosts):
-        self.first_plays, self.given, self.prior = first_plays, assumed.given, assumed.prior
+    def __init__(self, model: Model, num_trials: int, assumed: OfCosts):
+        self.first_plays = first_plays_of(model, assumed.prior, num_trials)
+        self.given, self.prior = assumed.given, assumed.prior
         self.standardize = assumed.standardize
         self.reward_noise = model.noise_std
         num_constraints = model.setting.num_constraints
@@ -123,7 +121,6 @@ class EachModelled(Objective):
         return (reward - self.centre[trial, 0]) / self.scale[trial, 0]
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Condition the models of the costs."""
         for belief, value in zip(self.costs, self.scaled_costs(trial, cost).T, strict=True):
             belief.receive(trial, point, np.zeros_like(point), value)
         (reward,), cost = self.prior.of(reward), self.prior.of_costs(cost)
@@ -137,12 +134,10 @@ class EachModelled(Objective):
         return (self.prior.of_costs(cost) - self.centre[trial, 1:]) / self.scale[trial, 1:]
 
     def played(self, point: Ints, t: Ints) -> None:
-        """Record the play in the models of the costs, before its costs are delivered."""
         for belief in self.costs:
             belief.play(point)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Remove the plays from the models of the costs."""
         for belief in self.costs:
             belief.drop(trial, point, ago)
 
@@ -175,7 +170,6 @@ class EachModelled(Objective):
         return self.centre[:, 1 + j, None] + self.scale[:, 1 + j, None] * (mean - width[:, None] * std)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """Return the objective from the scaled scores of the reward, (B, A)."""
         bands = ((belief.mean(context), self.deviation(j, context)) for j, belief in enumerate(self.costs))
         return self._after_first(scores, bands, t)
 
@@ -189,7 +183,6 @@ class EachModelled(Objective):
 
     @property
     def penalised_on_box(self) -> BoxTerms:
-        """Function that returns the objective at points of a box."""
         return self.on_box
 
     def on_box(self, scores: Floats, pairs: Floats, t: Ints) -> Floats:
@@ -199,7 +192,6 @@ class EachModelled(Objective):
         return self._after_first(scores[None], bands, t)[0]
 
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
-        """Return mean and std in the units of the reward."""
         unit = self.prior.deviation
         return unit * (self.centre[:, 0] + self.scale[:, 0] * mean), unit * self.scale[:, 0] * std
 
@@ -222,7 +214,6 @@ class EachModelled(Objective):
         ]
 
     def begin(self) -> Revision:
-        """Return the noise of the scaled reward."""
         return Revision(self._noise())
 
     def end_round(self, rounds: int) -> Revision:
@@ -232,7 +223,6 @@ class EachModelled(Objective):
         return self._rescaled(moved) if moved.any() else NOTHING
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Restart with the prior of each cost, and new first plays."""
         self.first_plays.forget(trial, rounds)
         self.ledger.forget(trial)
         for belief in self.costs:

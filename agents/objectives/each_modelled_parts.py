@@ -87,7 +87,6 @@ def each_modelled(
     """Return the model of the reward in prior stds, with a unit kernel, and the assumptions about costs.
 
     Args:
-        setting: what is published of the problem.
         delta: failure probability of all bands together, which share it alike: one constraint more widens
             all bands that depend on delta, even if it is never active.
         cost_width, ..., noise_variance, **options: see `CostModelOptions`.
@@ -136,7 +135,6 @@ def each_with_own_noise(
         constraint_noise_std: std of the noise on costs; default the setting's. Where that is withheld, it is
             as large a share of the prior std as the reward's.
         standardize: True estimates centres and scales from the first plays.
-        cost_belief: builder of each cost's belief.
     """
     setting = model.setting
     prior = PriorUnits.of_setting(setting, model.deviation)

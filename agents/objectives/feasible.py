@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,6 @@ from ..model.defaults import NOISE_FLOOR
 from ..model.hyperparameters import Hyperparameters
 from .base import BoxTerms
 from .each_modelled import Band, EachModelled, OfCosts
-from .first_plays import FirstPlays, first_plays_of
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -34,25 +33,21 @@ class Feasible(EachModelled):
 
     Args:
         model: of the reward, with lambda at a scale of 1; the costs share its kernel.
-        num_trials: B.
-        first_plays: store of the uniform first plays.
-        assumed: assumptions about the costs.
     """
 
     resumes = True
 
-    def __init__(self, model: Model, num_trials: int, first_plays: FirstPlays, assumed: OfCosts):
+    def __init__(self, model: Model, num_trials: int, assumed: OfCosts):
         self._model, self._assumed = model, assumed
         self._learnt: list[Hyperparameters] = []
-        self._delivered = first_plays.delivered
-        super().__init__(model, num_trials, first_plays, assumed)
+        super().__init__(model, num_trials, assumed)
+        self._delivered = self.first_plays.delivered
 
     def reward_noise_at(self, scale: Floats) -> Floats:
         """Return lambda of the reward under the scales of all, (B, 1 + C) -> (B,)."""
         return np.maximum(self._model.noise_variance / scale[:, 0] ** 2, NOISE_FLOOR)
 
     def cost_models(self, scale: Floats) -> list[Model]:
-        """Return the model of each cost under the scales of all, (B, 1 + C)."""
         reward = replace(self._model, noise_variance=self.reward_noise_at(scale))
         models = self._assumed.models(reward, scale)
         if not self._learnt:
@@ -85,17 +80,13 @@ class Feasible(EachModelled):
 
     @property
     def penalised_on_box(self) -> BoxTerms:
-        """Function that adds the log probability of feasibility at points of a box."""
         return OnBox(self, self._pending_points() if self._counts_pending else None)
 
     def worth(self, mean: Floats, context: Ints, t: Ints) -> Floats:
-        """Return the worth of arms, (B, A)."""
         return self._worth(mean, ((belief.mean(context), belief.std(context)) for belief in self.costs))
 
     @property
     def worth_on_box(self) -> BoxTerms:
-        """Function that returns the worth of points of a box from their means."""
-
         def on_box(mean: Floats, pairs: Floats, t: Ints) -> Floats:
             each = (Surface.of(belief).predict(pairs) for belief in self.costs)
             return self._worth(mean[None], ((m[None], s[None]) for m, s in each))[0]
@@ -103,7 +94,6 @@ class Feasible(EachModelled):
         return on_box
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
-        """Return log EI_f plus the log probability of feasibility, (B, A)."""
         return sum((log_feasibility(*self.in_units(j, *band)) for j, band in enumerate(bands)), scores)
 
     def in_units(self, j: int, mean: Floats, std: Floats) -> Band:
@@ -162,19 +152,3 @@ class OnBox:
             scores = scores + log_feasibility(mean, std)[0]
             slopes = slopes + local.pull(scale * of_mean, scale * of_std[0])
         return scores, slopes
-
-
-@dataclass(frozen=True)
-class OfFeasible:
-    """Builder of the objective from the model and the number of trials.
-
-    Args:
-        assumed: assumptions about the costs.
-    """
-
-    assumed: OfCosts
-
-    def __call__(self, model: Model, num_trials: int) -> Feasible:
-        """Return the objective of a number of trials."""
-        first_plays = first_plays_of(model, self.assumed.prior, num_trials)
-        return Feasible(model, num_trials, first_plays, self.assumed)

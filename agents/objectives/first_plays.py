@@ -21,7 +21,6 @@ class Ledger:
     """Numbers of delivered plays of each point, and the sums of K quantities over them.
 
     Args:
-        num_trials, quantities: B, K.
         num_points: N; it grows on a box.
     """
 
@@ -103,8 +102,6 @@ class FirstPlays:
     """Delivered values of K quantities of the first plays of B trials.
 
     Args:
-        num_trials, quantities: B, K.
-        count: number of first plays.
         prior: means of the quantities before any feedback, (K,); default 0.
     """
 

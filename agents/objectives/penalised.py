@@ -11,11 +11,11 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..model.units import PriorUnits, Units
 from ..posteriors import SufficientStatistics
-from ..validation import PerTrial, require_costs
+from ..validation import require_costs
 from .base import NOTHING, Objective, Revision
 from .each_modelled import Band, EachModelled, OfCosts
-from .first_plays import FirstPlays, GivenUnits, Ledger
-from .penalties import Multipliers, Weights
+from .first_plays import GivenUnits, Ledger, first_plays_of
+from .penalties import Multipliers, Penalty, Weights
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -35,38 +35,41 @@ class Penalised(Objective):
     taken literally: multipliers, steps and psi have no units.
 
     Args:
-        multipliers: define how costs enter and weights move.
-        first_plays: store of the uniform first plays.
-        num_points: N; it grows on a box.
+        model: of the objective, in prior stds where the units are.
+        penalty: defines how costs enter and multipliers move.
+        epoch: S.
         restart: True begins every epoch with a fresh posterior (the paper), False reuses all plays.
         standardize: True estimates m and s from the first plays.
         incumbent_first: True first plays the last epoch's best mean in an epoch with a fresh posterior.
         given: the user's m and s in prior stds, if any.
-        noise: stds of the noise on the reward, a number or (B,), and on the costs, (C,) or (B, 1), in these
-            units.
-        prior: the units.
+        cost_noise: stds of the noise on the costs in these units, (C,); None for the reward's.
     """
 
     def __init__(
         self,
-        multipliers: Multipliers,
-        first_plays: FirstPlays,
-        num_points: int,
+        model: Model,
+        num_trials: int,
         *,
+        penalty: Penalty,
+        epoch: int,
         restart: bool,
         standardize: bool,
         incumbent_first: bool,
         given: GivenUnits,
-        noise: tuple[PerTrial, Floats],
         prior: PriorUnits,
+        cost_noise: Floats | None,
     ):
-        self.multipliers, self.first_plays, self.noise = multipliers, first_plays, noise
+        num_constraints = model.setting.num_constraints
+        self.multipliers = Multipliers(penalty, num_trials, num_constraints, epoch)
+        self.first_plays = first_plays_of(model, prior, num_trials)
+        self.reward_noise = model.noise_std
+        self.cost_noise = np.reshape(model.noise_std, (-1, 1)) if cost_noise is None else cost_noise
         self.restart, self.incumbent_first, self.given, self.prior = restart, incumbent_first, given, prior
-        self.standardize, self.epoch = standardize, multipliers.epoch
-        num_trials, num_constraints = multipliers.value.shape
+        self.standardize, self.epoch = standardize, epoch
         self._unknown = self._units()
         self.centre, self.scale = self._unknown
-        self.ledger = Ledger(num_trials, 1 + num_constraints, num_points)  # of rewards and transformed costs
+        size = model.gram.size  # on a box the played points, at first none
+        self.ledger = Ledger(num_trials, 1 + num_constraints, size)  # of rewards and transformed costs
 
     @property
     def weights(self) -> Weights:
@@ -74,11 +77,9 @@ class Penalised(Objective):
         return self.multipliers.weights
 
     def begin(self) -> Revision:
-        """Return the noise of the objective under the first weights."""
         return Revision(self._noise())
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """Return scaled values of plays, (n,)."""
         require_costs(cost, self.multipliers.value.shape[1])
         (reward,), cost = self.prior.of(reward), self.prior.of_costs(cost)
         h = self.multipliers.penalty.transform(cost)
@@ -111,7 +112,6 @@ class Penalised(Objective):
         return Revision(self._noise(), moved.nonzero()[0], self._came)
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Restart with the first multipliers, no plays, and new first plays."""
         self.multipliers.forget(trial)
         self.first_plays.forget(trial, rounds)
         begun = np.isin(np.arange(len(self.centre)), trial)
@@ -128,8 +128,9 @@ class Penalised(Objective):
 
     def _noise(self) -> Floats:
         """Return R_l of the scaled objective, (B,)."""
-        penalty = self.multipliers.penalty
-        return self.weights.reward * penalty.noise_std(self.multipliers.value, *self.noise) / self.scale
+        noise_std = self.multipliers.penalty.noise_std
+        noise = noise_std(self.multipliers.value, self.reward_noise, self.cost_noise)
+        return self.weights.reward * noise / self.scale
 
     def _came(self, trial: int, point: Ints) -> SufficientStatistics:
         """Return delivered plays of a trial's points, (u,), and the sums of their scaled values."""
@@ -142,22 +143,19 @@ class SeparateModels(EachModelled):
     """w0 ucb_f - sum_j w_j h(lcb_gj): the optimistic reward less the penalty of optimistic costs.
 
     Args:
-        model: of the reward; the costs share its kernel and bound.
-        multipliers: define how costs enter and weights move.
-        first_plays: store of the uniform first plays.
-        assumed: assumptions about the costs.
+        penalty: defines how costs enter and multipliers move.
+        epoch: rounds S between two moves.
     """
 
-    def __init__(self, model: Model, multipliers: Multipliers, first_plays: FirstPlays, assumed: OfCosts):
-        self.multipliers, self.epoch = multipliers, multipliers.epoch
-        super().__init__(model, len(multipliers.value), first_plays, assumed)
+    def __init__(self, model: Model, num_trials: int, *, penalty: Penalty, epoch: int, assumed: OfCosts):
+        self.multipliers = Multipliers(penalty, num_trials, model.setting.num_constraints, epoch)
+        self.epoch = epoch
+        super().__init__(model, num_trials, assumed)
 
     def observe(self, trial: Ints, cost: Floats) -> None:
-        """Store delivered costs until the multipliers move."""
         self.multipliers.receive(trial, cost)
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
-        """Return w0 f - sum_j w_j h(lcb_gj), (B, A)."""
         weights = self.multipliers.weights
         total = weights.reward[:, None] * scores
         for j, band in enumerate(bands):
@@ -166,10 +164,8 @@ class SeparateModels(EachModelled):
         return total
 
     def move(self, rounds: int) -> bool:
-        """Move the multipliers after every epoch."""
         return self.multipliers.end_round(rounds, self.first_plays.spread)
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Restart with the first multipliers."""
         self.multipliers.forget(trial)
         super().forget(trial, rounds)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, Unpack
 
-import numpy as np
-
 from bandit_envs.basics.arguments import require_choice, require_integer, require_probability
-from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.amplitude import unit_kernel
@@ -23,79 +21,9 @@ from ..options import require_left_out, typed
 from ..validation import PerTrial
 from .base import Objective
 from .each_modelled import IMPROVED, OfCosts
-from .first_plays import FirstPlays, GivenUnits, Values, first_plays_of
+from .first_plays import GivenUnits, Values
 from .penalised import Penalised, SeparateModels
-from .penalties import LinearDual, Multipliers, Penalty
-
-
-@dataclass(frozen=True)
-class Shared:
-    """Parameters of both kinds of objectives.
-
-    Args:
-        penalty: defines how costs enter and multipliers move.
-        epoch: rounds S between two moves.
-        standardize: True estimates centre and scale from the first plays.
-        prior: the units of rewards and costs.
-        given: the user's centre and scale in these units, if any.
-        cost_noise: stds of the noise on costs in these units, (C,); None where they are withheld.
-    """
-
-    penalty: Penalty
-    epoch: int
-    standardize: bool
-    prior: PriorUnits
-    given: GivenUnits
-    cost_noise: Floats | None
-
-    def multipliers(self, model: Model, num_trials: int) -> Multipliers:
-        """Return the multipliers at the start of a run."""
-        return Multipliers(self.penalty, num_trials, model.setting.num_constraints, self.epoch)
-
-    def first_plays(self, model: Model, num_trials: int) -> FirstPlays:
-        """Return the empty store of the uniform first plays."""
-        return first_plays_of(model, self.prior, num_trials)
-
-
-@dataclass(frozen=True)
-class OfPenalised(Shared):
-    """Builds one model of the penalised objective; see `Penalised`."""
-
-    restart: bool
-    incumbent_first: bool
-
-    def __call__(self, model: Model, num_trials: int) -> Penalised:
-        """Return the objective of a number of trials."""
-        return Penalised(
-            self.multipliers(model, num_trials),
-            self.first_plays(model, num_trials),
-            model.gram.size,  # on a box the played points, at first none
-            restart=self.restart,
-            standardize=self.standardize,
-            incumbent_first=self.incumbent_first,
-            given=self.given,
-            noise=(
-                model.noise_std,
-                np.reshape(model.noise_std, (-1, 1)) if self.cost_noise is None else self.cost_noise,
-            ),
-            prior=self.prior,
-        )
-
-
-@dataclass(frozen=True)
-class OfSeparateModels(Shared):
-    """Builds one model of the reward and one of each cost; see `SeparateModels`."""
-
-    delta: float
-
-    def __call__(self, model: Model, num_trials: int) -> SeparateModels:
-        """Return the objective of a number of trials."""
-        units, noise = (self.standardize, self.given, self.prior), self.cost_noise
-        least = model.noise_variance if self.standardize else NOISE_FLOOR * model.deviation**2
-        assumed = OfCosts(*units, noise, least, IMPROVED, self.delta)
-        multipliers = self.multipliers(model, num_trials)
-        return SeparateModels(model, multipliers, self.first_plays(model, num_trials), assumed)
-
+from .penalties import LinearDual, Penalty
 
 EPOCH, FIRST, NOISE_VARIANCE, BOUND = 20, 5, 0.01, DefaultBound(2.0)
 PAPER_STEP = 0.5
@@ -171,7 +99,6 @@ def penalised_parts(
     """Return the parts of an agent that models f - sum_j kappa_j h_j and moves kappa once an epoch.
 
     Args:
-        setting: the published setting.
         penalty: defines how costs enter, and how their multipliers move.
         reading: "paper" plays the argmax of the pseudocode: every epoch begins with a fresh GP(0, k) of the
             objective itself, neither divided by 1 + sum_j kappa_j nor centred nor scaled, with the same k, B
@@ -217,7 +144,6 @@ def parts_of(
     """Return the parts of the default reading, with changes by the options.
 
     Args:
-        setting, penalty: as for `penalised_parts`.
         epoch: rounds S between two moves.
         delta: failure probability of all epochs together.
         reuse, ..., noise_variance, **options: see `PenalisedOptions`.
@@ -245,13 +171,15 @@ def parts_of(
         model = in_prior_deviations(model, NOISE_VARIANCE if noise_variance is None else noise_variance)
     share = delta / (penalty.union * math.ceil(setting.horizon / epoch))
     given = given.in_units(prior.each if models == "separate" else prior.deviation)
-    shared = penalty, epoch, standardize, prior, given, cost_noise
-    objective_of = (
-        OfSeparateModels(*shared, share)
-        if models == "separate"
-        else OfPenalised(*shared, not reuse, incumbent_first)
-    )
-    return PenalisedParts(model, objective_of, share)
+    units: dict[str, Any] = {"standardize": standardize, "given": given, "prior": prior}
+    if models == "separate":
+        least = model.noise_variance if standardize else NOISE_FLOOR * model.deviation**2
+        assumed = OfCosts(**units, noise=cost_noise, least=least, width=IMPROVED, delta=share)
+        made = partial(SeparateModels, penalty=penalty, epoch=epoch, assumed=assumed)
+        return PenalisedParts(model, made, share)
+    fresh = {"restart": not reuse, "incumbent_first": incumbent_first}
+    made = partial(Penalised, penalty=penalty, epoch=epoch, cost_noise=cost_noise, **units, **fresh)
+    return PenalisedParts(model, made, share)
 
 
 def _require_an_effect(given: Mapping[str, Any], separate: bool, reuse: bool) -> None:

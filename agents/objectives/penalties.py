@@ -47,7 +47,6 @@ class Penalty(abc.ABC):
         """Return the multipliers of the next epoch, given the mean observed costs of the last, (B, C) each.
 
         Args:
-            multiplier, mean: of this epoch.
             adaptive: the step estimated from observations, (B, C).
         """
 
@@ -85,7 +84,6 @@ class ExponentialPenalty(Psi):
         require_positive("c", self.c, "it scales the violation")
 
     def log(self, x: Floats) -> Floats:
-        """Return c max(x, 0)."""
         return self.c * np.maximum(x, 0.0)
 
 
@@ -104,7 +102,6 @@ class Polynomial(Psi):
             warnings.warn("psi n = 1 has no sublinear violation; take n > 1", UserWarning, stacklevel=3)
 
     def log(self, x: Floats) -> Floats:
-        """Return the logarithm of the power, n log1p(c x) for x > 0."""
         return self.n * np.log1p(self.c * np.maximum(x, 0.0))
 
 
@@ -122,7 +119,6 @@ class Multiplicative(Penalty):
         return np.zeros((num_trials, num_constraints))
 
     def transform(self, cost: Floats) -> Floats:
-        """Return psi(g_j) - 1."""
         return self.psi.excess(cost)
 
     def weights(self, multiplier: Floats) -> Weights:
@@ -133,7 +129,6 @@ class Multiplicative(Penalty):
         return Weights(reward / total, cost / total[:, None])
 
     def moved(self, multiplier: Floats, mean: Floats, adaptive: Floats) -> Floats:
-        """Return log kappa_j + log psi(mean g_j)."""
         return multiplier + self.psi.log(mean)
 
     def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: Floats) -> Floats:
@@ -157,20 +152,16 @@ class LinearDual(Penalty):
             require_not_negative("step", self.step, "the theory takes O(1/sqrt(L))")
 
     def start(self, num_trials: int, num_constraints: int) -> Floats:
-        """Return zeros."""
         return np.zeros((num_trials, num_constraints))
 
     def transform(self, cost: Floats) -> Floats:
-        """Return g_j."""
         return cost
 
     def weights(self, multiplier: Floats) -> Weights:
-        """Return (1, kappa) / (1 + sum kappa)."""
         total = 1.0 + multiplier.sum(axis=1)
         return Weights(1.0 / total, multiplier / total[:, None])
 
     def moved(self, multiplier: Floats, mean: Floats, adaptive: Floats) -> Floats:
-        """Return [kappa_j + step mean]^+."""
         return np.maximum(multiplier + (adaptive if self.step is None else self.step) * mean, 0.0)
 
     def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: Floats) -> Floats:
@@ -186,7 +177,6 @@ class Multipliers:
 
     Args:
         penalty: defines how they start, move and weigh.
-        num_trials, num_constraints: B, C.
         epoch: rounds S between two moves.
     """
 
@@ -260,7 +250,6 @@ class Schedule(abc.ABC):
         """Return Q_{t+1} from Q_t, (B, C) each; by default Q_t.
 
         Args:
-            charge: Q_t.
             violation: [c]^+ of the costs delivered in the round, summed.
             t: rounds since the trial's start or restart, (B, 1).
         """
@@ -272,7 +261,6 @@ class Infinite(Schedule):
     """Q_t = infinity: no arm is played that cannot be feasible (CONFIG, Xu et al. 2023)."""
 
     def start(self, num_trials: int, num_constraints: int) -> Floats:
-        """Return infinity."""
         return np.full((num_trials, num_constraints), np.inf)
 
 
@@ -290,7 +278,6 @@ class ConstantPrice(Schedule):
         require_not_negative("rho", self.rho, "it is the penalty for a unit of violation")
 
     def start(self, num_trials: int, num_constraints: int) -> Floats:
-        """Return rho."""
         return np.full((num_trials, num_constraints), float(self.rho))
 
 
@@ -303,9 +290,7 @@ class Growing(Schedule):
     """
 
     def start(self, num_trials: int, num_constraints: int) -> Floats:
-        """Return ones."""
         return np.ones((num_trials, num_constraints))
 
     def moved(self, charge: Floats, violation: Floats, t: Ints) -> Floats:
-        """Return max(Q_t + [c_t]^+, sqrt t)."""
         return np.maximum(charge + violation, np.sqrt(t))

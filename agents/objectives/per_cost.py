@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,10 +21,6 @@ class PerCost(PlayByPlay):
     """The reward, with a belief about the costs of plays.
 
     Restarts keep the belief about costs, which do not change with the functions.
-
-    Args:
-        model: of the reward.
-        num_trials: B.
     """
 
     of_reward = True
@@ -36,11 +31,9 @@ class PerCost(PlayByPlay):
         self._initial = model.initial
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """Return the rewards."""
         return reward
 
     def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:
-        """Condition the belief about costs."""
         self.costs.receive(trial, point, cost)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
@@ -49,7 +42,6 @@ class PerCost(PlayByPlay):
 
     @property
     def penalised_on_box(self) -> BoxTerms:
-        """Function that returns the objective at points of a box."""
         return self._on_box
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
@@ -69,16 +61,16 @@ class Ratio(PerCost):
     2 w_f sd_f + rho* 2 w_k sd_k. Arms of negative uf score 0: the budget need not be spent on them.
 
     Args:
-        model, num_trials: see `PerCost`.
-        width: w_k.
+        width: w_k, a width of `make_width`.
+        delta: failure probability of the band.
     """
 
-    def __init__(self, model: Model, num_trials: int, width: Width | None):
+    def __init__(self, model: Model, num_trials: int, *, width: Any, delta: float):
         super().__init__(model, num_trials)
-        self.width = width
+        of_costs = self.costs.model
+        self.width: Width | None = None if of_costs is None else make_width(width, of_costs, delta)
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
-        """Return the ratio, (B, A)."""
         belief = self.costs.belief
         width = np.zeros(len(t)) if belief is None or self.width is None else self.width(t, belief.gain)
         least = band.lower(width)
@@ -94,16 +86,14 @@ class PerCostImprovement(PerCost):
     """log EI - a ln k, or with k unknown log EI + ln E k^-a; a = (B - spent) / B cools from 1 to 0.
 
     Args:
-        model, num_trials: see `PerCost`.
         cooling: False for a = 1.
     """
 
-    def __init__(self, model: Model, num_trials: int, cooling: bool):
+    def __init__(self, model: Model, num_trials: int, *, cooling: bool):
         super().__init__(model, num_trials)
         self.cooling = cooling
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
-        """Return the logarithm of improvement per power of the cost, (B, A)."""
         power = self.costs.left if self.cooling else np.ones_like(self.costs.left)
         return scores + band.log_power(power)
 
@@ -112,12 +102,11 @@ class Pandora(PerCost):
     """Prices lam E k of the Gittins index, in prior stds and typical costs.
 
     Args:
-        model, num_trials: see `PerCost`.
         lam: exchange rate of the first round.
         halving: True halves lam for the next play whenever the best observed value is above all indices.
     """
 
-    def __init__(self, model: Model, num_trials: int, lam: float, halving: bool):
+    def __init__(self, model: Model, num_trials: int, *, lam: float, halving: bool):
         super().__init__(model, num_trials)
         self.lam, self.halving = np.full((num_trials, 1), lam), halving
         self._deviation = model.deviation
@@ -125,11 +114,9 @@ class Pandora(PerCost):
         self._best, self._top = (np.full(num_trials, -np.inf) for _ in range(2))
 
     def prices(self, context: Ints) -> Floats:
-        """Return lam E k, (B, A)."""
         return self._priced(self.costs.at(context))
 
     def prices_on_box(self, pairs: Floats) -> Floats:
-        """Return lam E k at points of a box, (1, n)."""
         return self._priced(self.costs.on_box(pairs))
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
@@ -138,56 +125,16 @@ class Pandora(PerCost):
         return scores
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Store the best value."""
         np.maximum.at(self._best, trial, reward)
 
     def end_round(self, rounds: int) -> Revision:
-        """Halve lam where the best value is above all indices."""
         if self.halving:
             self.lam[self._top < self._best] /= 2.0
         self._top[:] = -np.inf
         return super().end_round(rounds)
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Restart with the first lam and no value."""
         self.lam[trial], self._best[trial] = self._first, -np.inf
 
     def _priced(self, band: CostBand) -> Floats:
         return self._deviation * self.lam * band.expected / self.costs.unit
-
-
-@dataclass(frozen=True)
-class OfRatio:
-    """Builder of `Ratio` from the model and the number of trials.
-
-    Args:
-        width: w_k, a width of `make_width`.
-        delta: failure probability of the band.
-    """
-
-    width: Any
-    delta: float
-
-    def __call__(self, model: Model, num_trials: int) -> Ratio:
-        """Return the objective of a number of trials."""
-        made = Ratio(model, num_trials, None)
-        if made.costs.model is not None:
-            made.width = make_width(self.width, made.costs.model, self.delta)
-        return made
-
-
-@dataclass(frozen=True)
-class OfPerCost:
-    """Builder of another objective with a budget.
-
-    Args:
-        kind: its class.
-        options: positional arguments after the model and the number of trials.
-    """
-
-    kind: type[PerCost]
-    options: tuple[Any, ...]
-
-    def __call__(self, model: Model, num_trials: int) -> PerCost:
-        """Return the objective of a number of trials."""
-        return self.kind(model, num_trials, *self.options)

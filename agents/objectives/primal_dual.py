@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
@@ -15,7 +16,6 @@ from bandit_envs.problem.setting import Setting
 from .base import BoxTerms
 from .each_modelled import Band, EachModelled, OfCosts
 from .each_modelled_parts import CostModelOptions, each_modelled
-from .first_plays import FirstPlays, first_plays_of
 from .penalised_parts import PenalisedParts
 from .penalties import Schedule
 
@@ -71,9 +71,6 @@ class PrimalDual(EachModelled):
     observed costs of plays that are kept then move it at once, together with those of the next round.
 
     Args:
-        model: of the reward; the costs share its kernel and bound.
-        first_plays: store of the uniform first plays.
-        assumed: assumptions about the costs.
         dual: defines how the multipliers move.
         rngs: generators of the estimates of costs, one a trial.
     """
@@ -81,12 +78,13 @@ class PrimalDual(EachModelled):
     def __init__(
         self,
         model: Model,
-        first_plays: FirstPlays,
+        num_trials: int,
+        *,
         assumed: OfCosts,
         dual: Dual,
         rngs: Sequence[np.random.Generator],
     ):
-        super().__init__(model, len(rngs), first_plays, assumed)
+        super().__init__(model, num_trials, assumed)
         self.dual, self._rngs = dual, rngs
         self.phi = np.zeros((len(rngs), len(self.costs)))
         self._cost_came = np.zeros_like(self.phi)
@@ -105,11 +103,9 @@ class PrimalDual(EachModelled):
         return self.costs[j].deviation(context, rngs)
 
     def stretched(self, j: int, std: Floats) -> Floats:
-        """Return stds times the round's Z, (B, A)."""
         return self._z[:, j, None] * std if self.dual.estimate == "random" else std
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
-        """Return fhat - sum_j phi_j ghat_j, (B, A)."""
         worth = self.dual.clipped(scores, self._unknown.centre[:, :1]).copy()
         for j, band in enumerate(bands):
             worth -= self.phi[:, j, None] * self._estimate(j, band, t)
@@ -123,14 +119,12 @@ class PrimalDual(EachModelled):
         super().played(point, t)
 
     def move(self, rounds: int) -> bool:
-        """Move the multipliers, and draw variates for the next round."""
         self.phi = self.dual.moved(self.phi, self._cost_came)
         self._cost_came[:] = 0.0
         self._draw()
         return self.looks(rounds)
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Restart with multipliers of 0."""
         super().forget(trial, rounds)
         self.phi[trial] = self._cost_came[trial] = 0.0
 
@@ -154,24 +148,6 @@ class PrimalDual(EachModelled):
         self._words = np.array([rng.integers(2**63, size=shape) for rng in self._rngs])
 
 
-@dataclass(frozen=True)
-class OfPrimalDual:
-    """Builder of the objective from the model, the number of trials and one generator a trial.
-
-    Args:
-        dual: defines how the multipliers move.
-        assumed: assumptions about the costs.
-    """
-
-    dual: Dual
-    assumed: OfCosts
-
-    def __call__(self, model: Model, num_trials: int, rngs: Sequence[np.random.Generator]) -> PrimalDual:
-        """Return the objective of a number of trials."""
-        first_plays = first_plays_of(model, self.assumed.prior, num_trials)
-        return PrimalDual(model, first_plays, self.assumed, self.dual, rngs)
-
-
 def primal_dual_parts(
     setting: Setting, dual: Dual, *, delta: float = 0.1, **options: Unpack[CostModelOptions]
 ) -> PenalisedParts:
@@ -180,7 +156,8 @@ def primal_dual_parts(
         raise ArgumentError("estimate", 'must not be "ts" on a box, got "ts"; take "ucb" or "random"')
     step = setting.horizon**-0.5 if dual.step is None else dual.step
     model, assumed = each_modelled(setting, delta=delta, **options)
-    return PenalisedParts(model, OfPrimalDual(replace(dual, step=step), assumed), assumed.delta)
+    made = partial(PrimalDual, assumed=assumed, dual=replace(dual, step=step))
+    return PenalisedParts(model, made, assumed.delta)
 
 
 ON_BOX, TOLERANCE = 1e9, 1e-6  # on boxes: a finite substitute of an infinite penalty, and its tolerance
@@ -204,17 +181,11 @@ class Rectified(EachModelled):
     next round, and t counts from the first of them.
 
     Args:
-        model: of the reward; the costs share its kernel and bound.
-        num_trials: B.
-        first_plays: store of the uniform first plays.
-        assumed: assumptions about the costs.
         schedule: Q.
     """
 
-    def __init__(
-        self, model: Model, num_trials: int, first_plays: FirstPlays, assumed: OfCosts, schedule: Schedule
-    ):
-        super().__init__(model, num_trials, first_plays, assumed)
+    def __init__(self, model: Model, num_trials: int, *, assumed: OfCosts, schedule: Schedule):
+        super().__init__(model, num_trials, assumed)
         self.schedule, shape = schedule, (num_trials, len(self.costs))
         most, self._forgiven = (ON_BOX, TOLERANCE) if model.setting.continuous else (np.inf, 0.0)
         self._first = np.minimum(schedule.start(*shape), most)
@@ -223,11 +194,9 @@ class Rectified(EachModelled):
         self._since = np.zeros((num_trials, 1), dtype=np.int64)
 
     def observe(self, trial: Ints, cost: Floats) -> None:
-        """Add the delivered violations."""
         np.add.at(self._violation, trial, np.maximum(cost, 0.0))
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """Return the objective from the scaled scores of the reward, (B, A)."""
         self.infeasible = None
         return super().penalised(scores, context, t)
 
@@ -238,7 +207,6 @@ class Rectified(EachModelled):
         return super().penalised_on_box
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
-        """Return the score less the penalty of certain violations, (B, A)."""
         total = np.zeros_like(scores)  # of the violations
         worth = scores.copy()
         for j, band in enumerate(bands):
@@ -251,33 +219,13 @@ class Rectified(EachModelled):
         return np.where(lost[:, None], -total, worth)
 
     def move(self, rounds: int) -> bool:
-        """Move the penalties."""
         self.charge = self.schedule.moved(self.charge, self._violation, rounds - self._since)
         self._violation[:] = 0.0
         return self.looks(rounds)
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Restart with the first penalties, and count rounds anew."""
         super().forget(trial, rounds)
         self.charge[trial], self._since[trial] = self._first[trial], rounds
-
-
-@dataclass(frozen=True)
-class OfRectified:
-    """Builder of the objective from the model and the number of trials.
-
-    Args:
-        schedule: Q.
-        assumed: assumptions about the costs.
-    """
-
-    schedule: Schedule
-    assumed: OfCosts
-
-    def __call__(self, model: Model, num_trials: int) -> Rectified:
-        """Return the objective of a number of trials."""
-        first_plays = first_plays_of(model, self.assumed.prior, num_trials)
-        return Rectified(model, num_trials, first_plays, self.assumed, self.schedule)
 
 
 def rectified_parts(
@@ -285,4 +233,4 @@ def rectified_parts(
 ) -> PenalisedParts:
     """Return what models reward and costs apart and charges violations by a schedule; see `each_modelled`."""
     model, assumed = each_modelled(setting, delta=delta, **options)
-    return PenalisedParts(model, OfRectified(schedule, assumed), assumed.delta)
+    return PenalisedParts(model, partial(Rectified, assumed=assumed, schedule=schedule), assumed.delta)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +23,6 @@ class Truncated(PlayByPlay):
 
     Args:
         model: has the prior mean, and determines v where it is not given.
-        num_trials: B.
         alpha: in (0, 1].
         moment: v, at least E|y|^(1 + alpha); default from B and R.
     """
@@ -73,33 +71,15 @@ class WorstNearby(Reward):
     """min over arms x' with |x' - x| <= eps of the score.
 
     Args:
-        model: has the arms.
-        num_trials: B.
         eps: in ranges of the features over the arms, which makes it independent of units.
     """
 
-    def __init__(self, model: Model, num_trials: int, eps: float):
+    def __init__(self, model: Model, num_trials: int, *, eps: float):
         super().__init__(model, num_trials)
         self.near = neighbours(model.setting.decisions.unit_arms, eps)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """Return the smallest scores among neighbours, (B, A)."""
         return worst_nearby(scores, self.near)
-
-
-@dataclass(frozen=True)
-class OfWorstNearby:
-    """Builder of the objective from the model and the number of trials.
-
-    Args:
-        eps: see `WorstNearby`.
-    """
-
-    eps: float
-
-    def __call__(self, model: Model, num_trials: int) -> WorstNearby:
-        """Return the objective of a number of trials."""
-        return WorstNearby(model, num_trials, self.eps)
 
 
 def neighbours(unit_arms: Floats, eps: float) -> Bools:

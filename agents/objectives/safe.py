@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
 
@@ -17,6 +16,7 @@ from bandit_envs.basics.arguments import (
     shown,
 )
 from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.told import checked_arms, checked_slopes
 
@@ -27,7 +27,6 @@ from ..options import require_left_out, typed
 from ..validation import require_known
 from .each_modelled import Band, EachModelled, OfCosts
 from .each_modelled_parts import CostModelOptions, each_modelled
-from .first_plays import FirstPlays, first_plays_of
 from .penalised_parts import PenalisedParts
 from .safe_masks import ByBands, ByNeighbours, ByPlays, SafeMask
 
@@ -44,8 +43,6 @@ def make_mask(
         sets: "bands", where ug_j <= 0, as in the authors' code of SafeOpt; "neighbours", the points that an
             arm of S certifies by its band and a Lipschitz constant, as in the papers on SafeOpt and StageOpt;
             "plays", the points that a delivered cost certifies by that and a bound on the noise, of LoSBO.
-        model: of the reward.
-        assumed: assumptions about the costs.
         lipschitz: L_j of each cost in its own units, (C,) or (B, C), of the last two; default the setting's.
         cost_noise_bound: E >= |noise on costs| in their units, one number or (C,), of the last; default the
             setting's, else 3 stds, which is no bound.
@@ -97,11 +94,8 @@ class Safe(EachModelled):
     guarantee holds.
 
     Args:
-        model: of the reward; the costs share its kernel and bound.
-        num_trials: B.
-        first_plays: none.
-        assumed: of the costs.
-        mask: what finds S.
+        seed: arms that are safe, (n,) or one row a trial, (B, n).
+        mask_of: makes what finds S from the seed, (B, Z, A).
         patience: rounds in which feedback comes and S does not grow after which a trial has settled; None
             is never.
     """
@@ -112,19 +106,19 @@ class Safe(EachModelled):
         self,
         model: Model,
         num_trials: int,
-        first_plays: FirstPlays,
+        *,
         assumed: OfCosts,
-        mask: SafeMask,
+        seed: Ints,
+        mask_of: Callable[[Bools], SafeMask],
         patience: int | None,
     ):
-        super().__init__(model, num_trials, first_plays, assumed)
-        self.mask, self._patience = mask, patience
-        self._ever, self._settled = mask.seed.copy(), np.zeros(num_trials, dtype=bool)
+        super().__init__(model, num_trials, assumed)
+        self.mask, self._patience = mask_of(_seed_mask(model.setting.decisions, num_trials, seed)), patience
+        self._ever, self._settled = self.mask.seed.copy(), np.zeros(num_trials, dtype=bool)
         self._idle = np.zeros(num_trials, dtype=np.int64)  # rounds with feedback since S grew
         self._taught = np.zeros(num_trials, dtype=bool)
 
     def safety(self, context: Ints, t: Ints, offered: Bools | None = None) -> Safety:
-        """Return the safe sets in the contexts of round t, (B,) each; see `Objective`."""
         widths = [width(t, belief.gain) for width, belief in zip(self.widths, self.costs, strict=True)]
         wide = np.array(widths).reshape(len(widths), len(t))
         shape = len(t), self.mask.seed.shape[2]
@@ -132,7 +126,6 @@ class Safe(EachModelled):
         return Safety(self.costs, context, wide, shape, *how, offered)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """The scores of S, minus infinity elsewhere, (B, A)."""
         return np.where(self.safety(context, t).safe, super().penalised(scores, context, t), -np.inf)
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
@@ -140,16 +133,13 @@ class Safe(EachModelled):
         return scores
 
     def observe(self, trial: Ints, cost: Floats) -> None:
-        """Something came."""
         self._taught[trial] = True
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Learn the costs, which may certify arms."""
         super().receive(trial, point, rounds, reward, cost)
         self.mask.receive(trial, point, self.prior.of_costs(cost))
 
     def played(self, point: Ints, t: Ints) -> None:
-        """Note under which S the round was played."""
         rows, context = np.arange(len(point)), point // self.mask.seed.shape[2]
         safety = self.safety(context, t)
         if self._patience is not None:
@@ -160,7 +150,6 @@ class Safe(EachModelled):
         super().played(point, t)
 
     def move(self, rounds: int) -> bool:
-        """Count the rounds with feedback."""
         self._idle += self._taught
         self._taught[:] = False
         return False
@@ -177,7 +166,6 @@ class Safe(EachModelled):
         return self._settled | ((self._idle >= self._patience) & ~self._grown(safety))
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Begin with S0."""
         super().forget(trial, rounds)
         self.mask.forget(trial)
         self._ever[trial] = self.mask.seed[trial]
@@ -185,30 +173,11 @@ class Safe(EachModelled):
         self._settled[trial] = self._taught[trial] = False
 
 
-@dataclass(frozen=True)
-class OfSafe:
-    """Builds the objective from the model and the number of trials.
-
-    Args:
-        assumed: of the costs.
-        seed: arms that are safe, (n,) or one row a trial, (B, n).
-        mask: makes what finds S from the seed, (B, Z, A).
-        patience: see `Safe`.
-    """
-
-    assumed: OfCosts
-    seed: Ints
-    mask: Callable[[Bools], SafeMask]
-    patience: int | None
-
-    def __call__(self, model: Model, num_trials: int) -> Safe:
-        """Return the objective of a number of trials."""
-        decisions = model.setting.decisions
-        arms = np.broadcast_to(self.seed, (num_trials, self.seed.shape[-1]))
-        seed = np.zeros((num_trials, decisions.num_contexts, decisions.num_arms), dtype=bool)
-        seed[np.arange(num_trials)[:, None], :, arms] = True
-        first_plays = first_plays_of(model, self.assumed.prior, num_trials)
-        return Safe(model, num_trials, first_plays, self.assumed, self.mask(seed), self.patience)
+def _seed_mask(decisions: Decisions, num_trials: int, arms: Ints) -> Bools:
+    """Return S0, (B, Z, A)."""
+    seed = np.zeros((num_trials, decisions.num_contexts, decisions.num_arms), dtype=bool)
+    seed[np.arange(num_trials)[:, None], :, np.broadcast_to(arms, (num_trials, arms.shape[-1]))] = True
+    return seed
 
 
 class SafeModelOptions(CostModelOptions, total=False):
@@ -243,7 +212,6 @@ def safe_parts(
     """Return what models reward and costs apart and plays what is safe.
 
     Args:
-        setting: what is published of the problem.
         delta: failure probability of all bands together.
         sets: what finds S, see `make_mask`.
         patience: see `Safe`.
@@ -263,8 +231,9 @@ def safe_parts(
     model, assumed = each_modelled(setting, delta=delta, **taken)
     if setting.num_constraints:
         _require_units(setting, model, options)
-    mask = make_mask(sets, model, assumed, lipschitz, cost_noise_bound)
-    return PenalisedParts(model, OfSafe(assumed, seed, mask, patience), assumed.delta)
+    mask_of = make_mask(sets, model, assumed, lipschitz, cost_noise_bound)
+    made = partial(Safe, assumed=assumed, seed=seed, mask_of=mask_of, patience=patience)
+    return PenalisedParts(model, made, assumed.delta)
 
 
 def _require_units(setting: Setting, model: Model, options: Mapping[str, Any]) -> None:

@@ -57,7 +57,6 @@ class ByBands(SafeMask):
     """
 
     def certified(self, safety: Safety) -> Bools:
-        """Return where every ug_j <= 0, (B, A)."""
         return np.asarray((safety.upper <= 0.0).all(axis=0))
 
     def expands(self, safety: Safety, trial: int, arms: Ints) -> Bools:
@@ -84,7 +83,6 @@ class ByLipschitz(SafeMask):
     certified at x'.
 
     Args:
-        seed: S0, (B, Z, A).
         points: features of the points, (N, dz + d).
         slopes: L_j in prior stds per unit of these, (C,) or (B, C).
     """
@@ -99,7 +97,6 @@ class ByLipschitz(SafeMask):
         """Return the mask of costs that are certified at each point, (C, B, N)."""
 
     def certified(self, safety: Safety) -> Bools:
-        """Return where every cost is certified, (B, A)."""
         return np.asarray(self._here(safety, self.kept(safety)).all(axis=0))
 
     def expands(self, safety: Safety, trial: int, arms: Ints) -> Bools:
@@ -136,7 +133,6 @@ class ByNeighbours(ByLipschitz):
         self._members = seed.reshape(len(seed), -1).copy()
 
     def kept(self, safety: Safety) -> Bools:
-        """Return where the bands of S_{t-1} certify a cost, (C, B, N)."""
         upper = safety.upper_everywhere()
         kept = np.zeros(upper.shape, dtype=bool)
         for i, members in enumerate(self._members):
@@ -150,7 +146,6 @@ class ByNeighbours(ByLipschitz):
         self._members = certified | self.seed.reshape(certified.shape)
 
     def forget(self, trial: Ints) -> None:
-        """Reset S to S0."""
         self._members[trial] = self.seed.reshape(self._members.shape)[trial]
 
 
@@ -162,7 +157,6 @@ class ByPlays(ByLipschitz):
     only grows.
 
     Args:
-        seed, points, slopes: see `ByLipschitz`.
         noise_bound: E of each cost in prior stds, (C,) or (B, 1).
     """
 
@@ -172,16 +166,13 @@ class ByPlays(ByLipschitz):
         self._least = np.full((self.slopes.shape[1], len(seed), len(points)), np.inf)
 
     def kept(self, safety: Safety) -> Bools:
-        """Return where plays certify a cost, (C, B, N)."""
         return self._least <= 0.0
 
     def receive(self, trial: Ints, point: Ints, cost: Floats) -> None:
-        """Certify points around the plays whose costs are delivered."""
         most = cost + self._noise_bound[trial]
         for i, x, c in zip(trial.tolist(), point, most, strict=True):
             said = self.from_points(i, np.array([x]), c[None])
             self._least[:, i] = np.minimum(self._least[:, i], said)
 
     def forget(self, trial: Ints) -> None:
-        """Clear the certificates of trials."""
         self._least[:, trial] = np.inf

@@ -19,7 +19,6 @@ class Splitting:
 
     Args:
         corner: where all z_i start, (d,).
-        num_constraints: the number of constraints C.
         rho: weight of ||x - z_i||^2.
     """
 

@@ -17,7 +17,7 @@ from agents.model.model import Model
 from agents.objectives.base import Reward
 from agents.objectives.each_modelled_parts import each_modelled
 from agents.objectives.penalties import Infinite
-from agents.objectives.primal_dual import OfRectified
+from agents.objectives.primal_dual import Rectified
 from agents.registry import resolve_agent
 from agents.saving.data import decode, encode
 from agents.saving.files import read, write
@@ -180,7 +180,7 @@ def test_where_nothing_that_is_there_can_be_feasible_the_least_violation_is_play
     model, assumed = each_modelled(problem.setting(), standardize=False)
 
     def combined(scores: list[float]) -> Any:
-        objective: Any = OfRectified(Infinite(), assumed)(model, 1)
+        objective: Any = Rectified(model, 1, assumed=assumed, schedule=Infinite())
         objective.lower = lambda j, band, t: over
         return objective.combined(np.array([scores]), [(over, over)], np.ones(1)), objective.infeasible
 
