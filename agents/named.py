@@ -47,9 +47,7 @@ def own_builder(argument: str, given: Any, names: Mapping[str, Any], options: An
     """Return a builder (model, num_trials) -> part of the user's own, or raise an error that explains it.
 
     Args:
-        argument: its name in the caller.
         given: a class or a function; one with an argument `rngs` is given one generator a trial, too.
-        names: alternatives to list in the error.
         options: of a named part; a builder has its own, bound by `functools.partial`.
     """
     expected = f"a builder (model, num_trials) -> {argument}, such as a class"

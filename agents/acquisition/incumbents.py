@@ -76,11 +76,9 @@ class BestValue(NoIncumbent):
         return np.where(np.isfinite(best), best, belief.prior_mean_at(context).max(axis=1))
 
     def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Keep the largest value of each context."""
         np.maximum.at(self._best, (trial, point // self._num_arms), value)
 
     def forget(self, trial: Ints) -> None:
-        """Reset the largest values of trials."""
         self._best[trial] = -np.inf
 
 

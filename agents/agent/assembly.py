@@ -33,8 +33,6 @@ def part_of_trial(part: Any, trial: int, num_trials: int) -> Any:
 
     Args:
         part: a rule, or a function that builds a rule, a belief, an objective or a restart.
-        trial: its index, in 0..B-1.
-        num_trials: B.
 
     Raises:
         ValueError: an array of one number per trial has another length than B.

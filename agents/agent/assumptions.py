@@ -7,21 +7,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError, require_at_least_one, require_not_negative, shown
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..beliefs.base import Belief
 from ..kernels.amplitude import has_length_scale, inflation, shortened
 from ..model.defaults import multiple
 from ..model.hyperparameters import Fitter
 from ..model.model import Model
-from ..model.rounds import PENDING, Clock, Rows, in_time
-from ..objectives.base import Objective
-from .book import Book
+from ..model.rounds import PENDING, Rows, in_time
 from .generators import Streams
 
 FORM = "pairs"  # the posterior that is cheapest to build again: it keeps no prior covariance
@@ -67,29 +64,11 @@ class Fits(list[Fit]):
         return fit
 
 
-class Learner(Protocol):
-    """An agent, as far as its assumptions look at it."""
-
-    round: int
-    clock: Clock
-    book: Book
-    model: Model
-    belief: Belief
-    objective: Objective
-
-    @property
-    def features(self) -> Floats:
-        """Features of all points, (N, dz + d)."""
-        ...
+Learner = Any  # a `GPAgent`, whose module imports this one
 
 
 class Given:
-    """The model is given and stays. A subclass changes it between rounds; it is built again at every reset.
-
-    Args:
-        model: what is assumed at first.
-        streams: the generators of the trials.
-    """
+    """The model is given and stays; a subclass changes it between rounds. It is built at every reset."""
 
     may_change = False  # whether `after` is asked after every round
     reads_book = False  # whether it needs the feedback of all plays
@@ -125,10 +104,6 @@ class Learnt(Given):
     so far have under the new multipliers: the kernels k_l of Shi & Eryilmaz (2022), also where each epoch
     begins with a fresh posterior. A bound on the norm stays what it was. A fit that fails keeps the old
     values and counts in `failed_fits`.
-
-    Args:
-        model: what is assumed at first; it says when and from what hyperparameters are learnt.
-        streams: of one trial.
     """
 
     may_change = reads_book = True
@@ -186,18 +161,15 @@ class Learnt(Given):
         return rows.point, value, self._weights(agent, rows, here)
 
     def notes(self) -> dict[str, Any]:
-        """Return what the fits found."""
         return {FITS: self.fits}
 
     @contextmanager
     def replaying(self, notes: Mapping[str, Any]) -> Iterator[None]:
-        """Meet the same history again within, and find what was found."""
         with self.fits.replaying(notes[FITS]):
             yield
 
     @property
     def will_change(self) -> bool:
-        """Return whether noted fits are still to come."""
         return self.fits.to_come
 
     def _due(self, rounds: int, epoch: int) -> bool:
@@ -248,8 +220,6 @@ class Shrinking(Given):
     """theta_t = theta_0 / g(t) and B_t = b(t) g(t)^(d/2) B_0 (after Berkenkamp et al. 2019).
 
     Args:
-        model: of theta_0 and B_0.
-        streams: not needed.
         g, b: by how much length-scales shrink, and by how much more the bound on the norm grows.
     """
 
@@ -260,7 +230,6 @@ class Shrinking(Given):
         self._g, self._b, self._now = g, b, (1.0, 1.0)
 
     def after(self, agent: Learner) -> Model | None:
-        """Return the model of the next round, if g(t) or b(t) has grown."""
         t = agent.round + 1
         before, self._now = self._now, (self._g(t), self._b(t))
         return None if self._now == before else shrunk(self.first, *self._now, agent.model)

@@ -122,7 +122,6 @@ class Optimistic(Several):
         self._delta = delta
 
     def reset(self, seed: int | Sequence[int]) -> None:
-        """Forget everything; takes one integer, or B of them."""
         super().reset(seed)
         self.refuted = np.zeros(self._size, dtype=bool)  # true where every prior is contradicted, (B,)
 

@@ -1,49 +1,33 @@
-"""Agents of one trial each as one agent of B trials, and agents for boxes that play the nearest arm."""
+"""Agents of one trial each as one agent of B trials."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from bandit_envs.basics.types import Bools, Floats, Ints
-from bandit_envs.problem.setting import Setting
+from bandit_envs.basics.types import Floats, Ints
 
-from ..model.choice import Recommendation, arms_among
+from ..model.choice import Recommendation
 from ..protocol import Shown
 from ..validation import require_trials, seeds_of
 
 
-class OneTrialAgent(Protocol):
-    """Agents of one trial act and learn without a trial axis."""
+def _of_each(name: str) -> property:
+    """Return the property that stacks an attribute of all agents, (B, ...); None where they lack it."""
 
-    def reset(self, seed: int) -> None:
-        """Forget everything."""
-        ...
+    def stacked(batch: SideBySide) -> Any:
+        each = [getattr(agent, name, None) for agent in batch.agents]
+        return None if each[0] is None else np.array(each)
 
-    def act(self, observation: Floats) -> Any:
-        """Choose an arm or a point of the box for the observed context, (dz,)."""
-        ...
-
-    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round."""
-        ...
-
-    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """Recommend an action for use after the run."""
-        ...
+    return property(stacked, doc=f"`{name}` of each trial, see `GPAgent`; None where the agents have none.")
 
 
 class SideBySide(Shown):
-    """Play a batch of B independent trials, each with its own agent (own kernel or own points).
+    """Play a batch of B independent trials, each with its own agent (own kernel or own points)."""
 
-    Args:
-        agents: one per trial.
-    """
-
-    def __init__(self, agents: Sequence[OneTrialAgent]):
+    def __init__(self, agents: Sequence[Any]):
         self.agents = list(agents)
         self.num_trials = len(self.agents)
 
@@ -68,26 +52,10 @@ class SideBySide(Shown):
         each = [getattr(agent, "alarms", None) for agent in self.agents]
         return None if each[0] is None else each  # type: ignore[return-value]
 
-    @property
-    def refuted(self) -> Bools | None:
-        """Return True where feedback contradicts a trial's assumptions, (B,); None without a test."""
-        each = [getattr(agent, "refuted", None) for agent in self.agents]
-        return None if each[0] is None else np.array(each, dtype=bool)
-
-    @property
-    def infeasible(self) -> Bools | None:
-        """Return True where no action of the last choice is feasible, (B,); see `GPAgent`."""
-        return self._each("infeasible")
-
-    @property
-    def infeasible_since(self) -> Ints | None:
-        """Return the first round with `infeasible` true, (B,); see `GPAgent`."""
-        return self._each("infeasible_since")
-
-    @property
-    def certified(self) -> Bools | None:
-        """Return which arms are certified to keep all costs, (B, A); see `GPAgent`."""
-        return self._each("certified")
+    refuted = _of_each("refuted")
+    infeasible = _of_each("infeasible")
+    infeasible_since = _of_each("infeasible_since")
+    certified = _of_each("certified")
 
     @property
     def feedback_window(self) -> float | None:
@@ -121,13 +89,8 @@ class SideBySide(Shown):
         mean, std = (None if part[0] is None else np.array(part) for part in known)
         return Recommendation(np.array(action), np.array(point), mean, std)
 
-    def _each(self, name: str) -> Any:
-        """Return an attribute of all trials, (B,); None where they lack it."""
-        each = [getattr(agent, name, None) for agent in self.agents]
-        return None if each[0] is None else np.array(each)
 
-
-A = TypeVar("A", bound=OneTrialAgent)
+A = TypeVar("A")
 
 
 def each_trial(make: Callable[[int], A], num_trials: int | None) -> A | SideBySide:
@@ -144,61 +107,3 @@ def of_trial(info: dict[str, Any], trial: int) -> dict[str, Any]:
         key: of_trial(value, trial) if isinstance(value, dict) else value[trial]
         for key, value in info.items()
     }
-
-
-def in_box(setting: Setting) -> Setting:
-    """Return the setting with the box around its arms as decision set."""
-    mean = float(np.mean(setting.prior_mean))
-    return replace(setting, arms=None, prior_mean=mean, noise_profile=None, safe_seed=None)
-
-
-class NearestArm(Shown):
-    """Play one trial of an agent for boxes, which learns the nearest arm's feedback at that arm.
-
-    Args:
-        make: builds an agent from the setting of a box.
-        setting: with arms.
-    """
-
-    num_trials = None
-
-    def __init__(self, make: Callable[[Setting], Any], setting: Setting):
-        if setting.continuous:
-            raise ValueError("setting must have arms, got a box; the agent plays that itself")
-        self.setting, self._box = setting, in_box(setting)
-        self.agent = make(self._box)
-
-    @property
-    def assumes_bound(self) -> bool:
-        """Return True if the agent relies on a default bound, neither given nor published."""
-        return getattr(self.agent, "assumes_bound", False)
-
-    def reset(self, seed: int) -> None:
-        """Forget everything."""
-        self.agent.reset(seed)
-
-    def act(self, observation: Floats) -> int:
-        """Choose an arm for the observed context, (dz,)."""
-        return self._arm(self.agent.act(observation))
-
-    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round."""
-        self.agent.update(observation, self._action(action), reward, info)
-
-    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """Recommend the arm nearest to the point of the largest mean, with that point's mean and std.
-
-        Args:
-            observation: the context; may be left out where there is only one.
-            among: the arms to choose from, (n,); default any point of the box.
-        """
-        actions = None if among is None else self._action(arms_among(among, self.setting.decisions.num_arms))
-        best = self.agent.recommend(observation, actions)
-        arm = self._arm(best.action)
-        return best._replace(action=arm, point=self.setting.to_point(arm))
-
-    def _arm(self, action: Any) -> int:
-        return int(self.setting.to_action(self._box.to_point(action)))
-
-    def _action(self, arm: Any) -> Any:
-        return self._box.to_action(self.setting.to_point(arm))

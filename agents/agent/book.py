@@ -20,7 +20,6 @@ class Book:
     It takes 8 bytes a play, and 28 + 8 C more where it keeps feedback. It grows beyond the expected horizon.
 
     Args:
-        num_trials: B.
         horizon: expected number of rounds.
         num_costs: C of the feedback that it keeps; None keeps none.
     """

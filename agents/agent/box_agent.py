@@ -28,7 +28,6 @@ from ..model.model import Model
 from ..posteriors.play_factor import Factor
 from ..validation import require_context, require_reset
 from .gp_agent import TIE, GPAgent
-from .repeating import times
 
 COMPARED = 256  # plays with the best values, whose means are compared in a context
 FORM = "pairs"  # a posterior of the plays alone: the points of a box cannot be listed
@@ -40,10 +39,6 @@ class BoxAgent(GPAgent):
 
     Points are numbered as they are played, so that code indexed by points works unchanged. A rule scores any
     set of candidates; `model.search` proposes them and refines the best by local search.
-
-    Args:
-        model: the assumptions, of a setting with a box.
-        rule_of, **parts: see `GPAgent`.
     """
 
     def __init__(
@@ -58,7 +53,6 @@ class BoxAgent(GPAgent):
         )
 
     def reset(self, seed: Any) -> None:
-        """Forget everything."""
         self._given = replace(self._given, visited=Visited(self.setting.pairs_width))
         super().reset(seed)
         *_, of_search = np.random.SeedSequence(int(seed)).spawn(4)  # the first three have other roles
@@ -71,7 +65,6 @@ class BoxAgent(GPAgent):
 
     @property
     def generators(self) -> dict[str, list[np.random.Generator]]:
-        """Return the generators that `act` draws from, without that of ties, by role."""
         return {**super().generators, "candidates": [self._rng]}
 
     @property
@@ -91,7 +84,7 @@ class BoxAgent(GPAgent):
         arm = self._choose_on_box(context, uniform)
         _, std = Surface.of(self.belief).predict(with_context(context, arm[None]))
         trial = self.belief.rows
-        return trial, self.setting.to_action(arm)[None], times(self, trial, std**2)
+        return trial, self.setting.to_action(arm)[None], self._times(trial, std**2)
 
     def _choose_on_box(self, context: Floats, uniform: Floats) -> Floats:
         """Return the arm of the largest score, (d,)."""
@@ -112,7 +105,6 @@ class BoxAgent(GPAgent):
         return np.array([self._visited.index(pair)])
 
     def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
-        """Return mean and std of the mean reward of an action, (1,) each."""
         return self.believed_at(observation, arms_of(self.setting, np.asarray(action)[None], "action"))
 
     def believed_at(self, observation: Floats, arms: Floats) -> tuple[Floats, Floats]:
@@ -125,12 +117,6 @@ class BoxAgent(GPAgent):
         return self.objective.beliefs_on_box(*Surface.of(self.belief).predict(pairs), pairs)
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """Recommend the point of the largest posterior mean in the observed context.
-
-        Args:
-            observation: the context, as `act` sees it; may be left out where there is only one.
-            among: the actions to choose from, such as those played so far, (n, d); default the whole box.
-        """
         require_reset(self.round >= 0)
         require_context(observation, self.setting.has_contexts)
         context = self._context(np.zeros(1) if observation is None else observation)

@@ -21,12 +21,9 @@ class ArmsView:
     """Gives rules the posterior at the arms of each trial's context, computed on access.
 
     Args:
-        belief: the posterior of the reward.
         incumbent: computes the value that EI and PI improve on.
         objective: knows the prices of improvements, and the worth of means for incumbents that take it.
-        context: each trial's context index, (B,).
         t: 1, 2, ..., the rounds started since the last restart, (B,).
-        samplers: generators of samples, one per trial.
         draw: makes the generators of the rule in this round, one per trial.
         offered: mask of arms that may be played in this round, (B, A); None: all.
         safety: safe set and cost bounds, where costs must be kept in every round.

@@ -22,7 +22,6 @@ class OwnNoise(Given):
 
     Args:
         model: its lambda is that of a scale of 1.
-        streams: not needed.
     """
 
     may_change = True
@@ -32,7 +31,6 @@ class OwnNoise(Given):
         self._noise: PerTrial = model.noise_variance
 
     def after(self, agent: Learner) -> Model | None:
-        """Return the model of the objective's scale, if that is new."""
         assert isinstance(agent.objective, Feasible)
         before, self._noise = self._noise, agent.objective.reward_noise_at(agent.objective.scale)
         return None if np.all(self._noise == before) else replace(agent.model, noise_variance=self._noise)
@@ -42,10 +40,6 @@ class EachLearnt(Learnt):
     """Kernel and noise of the reward and of each cost by marginal likelihood, every n rounds.
 
     Before the first fit lambda is that of `OwnNoise`. A quantity whose fit fails keeps its latest kernel.
-
-    Args:
-        model: what is assumed at first; it says when and from what hyperparameters are learnt.
-        streams: of one trial.
     """
 
     def __init__(self, model: Model, streams: Streams):
@@ -57,12 +51,10 @@ class EachLearnt(Learnt):
         ]
 
     def after(self, agent: Learner) -> Model | None:
-        """Fit when it is time, give the costs their models and return that of the reward."""
         found = super().after(agent)
         return self._own_noise.after(agent) if found is None and not any(self.fits) else found
 
     def adopted(self, agent: Learner, fit: Fit) -> Model | None:
-        """Give the costs their models and return that of the reward."""
         if not fit:
             return None
         parts = np.split(np.array(fit), len(self._fitters))

@@ -29,11 +29,7 @@ ROLES = (
 
 
 class Streams:
-    """Spawn the generators of B trials from the trials' seeds.
-
-    Args:
-        seeds: one integer per trial.
-    """
+    """Spawn the generators of B trials from the trials' seeds."""
 
     def __init__(self, seeds: Sequence[int]):
         self._seeds = list(map(int, seeds))

@@ -35,7 +35,7 @@ from .book import NO_ROUNDS, Book
 from .candidates import ArmsView
 from .generators import Resumable, Streams, build
 from .queries import Answers, Declared
-from .repeating import Holds, times
+from .repeating import Holds, plays_of
 
 # In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
 TIE = 1e-9
@@ -85,11 +85,9 @@ class GPAgent(Answers, Resumable, Shown):
 
     @property
     def generators(self) -> dict[str, list[np.random.Generator]]:
-        """The generators that `act` draws from, beside the ties, by role."""
         return {role: rngs for role, rngs in self.streams.made.items() if role != "ties"}
 
     def skip(self) -> None:
-        """See `Resumable`."""
         self.tie_breaker()
 
     def notes(self) -> dict[str, Any] | None:
@@ -100,7 +98,6 @@ class GPAgent(Answers, Resumable, Shown):
 
     @contextmanager
     def replaying(self, notes: Mapping[str, Any]) -> Iterator[None]:
-        """See `Resumable`."""
         with super().replaying(notes), self.assumptions.replaying(notes):
             yield
 
@@ -194,7 +191,14 @@ class GPAgent(Answers, Resumable, Shown):
         (trial,) = free.nonzero()
         arm = self._choose(context, uniform, free)[trial]
         point = self.setting.decisions.point_index(context[trial], arm)
-        return trial, arm, times(self, trial, self.belief.spread.variance_of(trial, point))
+        return trial, arm, self._times(trial, self.belief.spread.variance_of(trial, point))
+
+    def _times(self, trial: Ints, variance: Floats) -> Ints:
+        """Return how often trials play the arms they have chosen, (n,); in random first rounds once."""
+        left, noise = self.setting.horizon - self.round, self.belief.spread.noise[trial]
+        return np.where(
+            self.t[trial] > self.model.initial, plays_of(self.model.repeat, noise, variance, left), 1
+        )
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: the observation that `act` saw, the action played, and the `info` returned."""

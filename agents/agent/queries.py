@@ -24,11 +24,7 @@ NEVER = -1
 
 
 class Declared:
-    """Keep the latest finding of infeasibility of B trials, and the first round of each.
-
-    Args:
-        num_trials: B.
-    """
+    """Keep the latest finding of infeasibility of B trials, and the first round of each."""
 
     def __init__(self, num_trials: int):
         self._last: Bools | None = None
@@ -51,27 +47,6 @@ class Declared:
         if self._last is None:
             return None
         return self._first.copy() if num_trials else int(self._first[0])
-
-
-def best_arms(
-    setting: Setting, belief: Belief, objective: Objective, context: Ints, t: Ints, among: Any
-) -> Recommendation:
-    """Return each trial's arm of the largest posterior mean, under constraints of the penalised mean.
-
-    Args:
-        setting: holds the arms' features.
-        belief: the posterior of the objective.
-        objective: what is maximised.
-        context: of each trial, (B,).
-        t: 1, 2, ..., of each trial, (B,).
-        among: the arms to choose from, (n,); None is all.
-    """
-    mean, std = belief.mean(context), belief.std(context)
-    arms = arms_among(among, mean.shape[1])
-    worth = objective.worth(mean, context, t)
-    arm = arms[worth[:, arms].argmax(axis=1)]
-    known = objective.in_reward_units(mean[belief.rows, arm], std[belief.rows, arm])
-    return Recommendation(arm, setting.to_point(arm), *known)
 
 
 class Answers:
@@ -204,8 +179,16 @@ class Answers:
         require_context(observation, self.setting.decisions.num_contexts > 1)
         shape = (len(self.belief.rows), self.setting.scaled_contexts.shape[1])
         context = self._contexts(np.zeros(shape) if observation is None else observation)
-        best = best_arms(self.setting, self.belief, self.objective, context, self.t, among)
+        mean, std, rows = self.belief.mean(context), self.belief.std(context), self.belief.rows
+        arms = arms_among(among, mean.shape[1])
+        arm = arms[self._final_worth(mean, context)[:, arms].argmax(axis=1)]
+        known = self.objective.in_reward_units(mean[rows, arm], std[rows, arm])
+        best = Recommendation(arm, self.setting.to_point(arm), *known)
         return best if self.num_trials else best.alone
+
+    def _final_worth(self, mean: Floats, context: Ints) -> Floats:
+        """Return the worth of all arms for a recommendation, (B, A)."""
+        return self.objective.worth(mean, context, self.t)
 
     def _contexts(self, observation: Floats) -> Ints:
         if self.round < 0:

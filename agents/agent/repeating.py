@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -42,9 +42,6 @@ class Holds:
     and gain 1/2 log(1 + n sigma^2 / lambda). This holds for every kernel and every rule without random first
     plays and without delays. From memory, not proved here: the authors bound the regret of UCB and EI by C
     times the plain rule's bound.
-
-    Args:
-        num_trials: B.
     """
 
     def __init__(self, num_trials: int):
@@ -56,7 +53,6 @@ class Holds:
         """Return the actions of a round, (B,) arms or (B, d) actions, and let free trials choose anew.
 
         Args:
-            now: the round.
             choose: maps the mask of free trials, (B,), to their indices, (n,), their choices and the numbers
                 of plays, (n,).
         """
@@ -106,28 +102,6 @@ def plays_of(factor: float, noise: Floats, variance: Floats, left: int) -> Ints:
     enough = gained >= most * variance  # also where the variance is 0
     plays = np.where(enough, most, gained / np.where(enough, 1.0, variance))
     return np.maximum(plays.astype(np.int64), 1)
-
-
-class Holding(Protocol):
-    """Agents that repeat arms have these attributes."""
-
-    model: Model
-    belief: Belief
-    round: int
-    t: Ints
-
-
-def times(agent: Holding, trial: Ints, variance: Floats) -> Ints:
-    """Return how often an agent plays its chosen arms, (n,); in random first rounds once.
-
-    Args:
-        agent: its model holds C2 and the number of random first rounds.
-        trial: the trials that have chosen, (n,).
-        variance: posterior variances of f at the arms, (n,).
-    """
-    left, t = agent.model.setting.horizon - agent.round, agent.t[trial]
-    plays = plays_of(agent.model.repeat, agent.belief.spread.noise[trial], variance, left)
-    return np.where(t > agent.model.initial, plays, 1)
 
 
 def require_repeatable(model: Model, rule: Rule, parts: dict[str, Any]) -> None:

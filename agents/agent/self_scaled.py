@@ -150,14 +150,7 @@ def scaled(setting: Setting, mean: float, deviation: float, sizes: Floats) -> Se
 def self_scaled(
     make: Callable[..., Any], options: dict[str, Any], setting: Setting, num_trials: int | None
 ) -> SelfScaled | SideBySide:
-    """Return the agent of a factory for one trial, or a batch of B.
-
-    Args:
-        make: the factory.
-        options: the factory's arguments.
-        setting: has no kernel.
-        num_trials: None, or B.
-    """
+    """Return the agent of a factory for one trial, or a batch of B."""
     if num_trials is None:
         return SelfScaled(partial(make, **options), setting)
     each = (_of_trial(make, options, trial, num_trials) for trial in range(num_trials))

@@ -27,13 +27,7 @@ NOBODY = -1  # for random first plays and actions that the agent did not choose
 
 
 class Turns:
-    """Sum over the plays that each of K candidates chose, in B trials; others are left out.
-
-    Args:
-        num_trials: B.
-        num_candidates: K.
-        horizon: expected number of rounds; more are allowed.
-    """
+    """Sum over the plays that each of K candidates chose, in B trials; others are left out."""
 
     def __init__(self, num_trials: int, num_candidates: int, horizon: int):
         shape = (num_trials, num_candidates)
@@ -241,9 +235,7 @@ def together(
 
     Args:
         make: builds the agent from the candidates and, by keyword, the rule of their bands.
-        models: one per candidate.
         rule_of: see `assemble`.
-        num_trials: None, or B.
     """
     require_trials(num_trials)
     if num_trials is None or not models[0].setting.continuous:

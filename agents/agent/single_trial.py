@@ -26,11 +26,7 @@ HERE = np.zeros(1, dtype=np.int64)  # index of the only context, and of the only
 
 
 class LoneAgent(Shown, abc.ABC):
-    """Keep the book and the queries; a subclass acts, learns and supplies mean and std.
-
-    Args:
-        model: one trial's, on a finite set.
-    """
+    """Keep the book and the queries; a subclass acts, learns and supplies mean and std."""
 
     num_trials = None
     belief: Belief
@@ -115,13 +111,9 @@ class PlanningAgent(LoneAgent):
     """Plays plan after plan on arms; a subclass makes each plan and learns its feedback.
 
     Contexts are ignored. Feedback delivered after the end of its plan enters the recommendation alone.
-
-    Args:
-        model: of a finite set; see `plain_model`.
     """
 
     def reset(self, seed: int) -> None:
-        """Forget everything."""
         self.belief = Delivered(self.model, 1)  # of all values, for recommendations
         self._start = 0
         self._queue: list[int] = []

@@ -119,7 +119,6 @@ class ADMMBO(LoneAgent):
         self._places = WIDTH / width * self.setting.decisions.arms
 
     def begin(self) -> None:
-        """Start with uniform plays."""
         self.splitting = Splitting(self._corner, self.setting.num_constraints, self.rho)
         self.phase, self.sweep, self.stopped = OPENING, 0, False
         self._left = self.model.initial
@@ -168,11 +167,9 @@ class ADMMBO(LoneAgent):
         return -expected_value(mean, std, distance)
 
     def believed(self, context: Ints) -> tuple[Floats, Floats]:
-        """Return mean and std of the reward given all delivered plays, (A,) each."""
         return self._all_believed(context)[REWARD]
 
     def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
-        """Return mean and std of the reward and of each cost at the arms in a context, (A,) each."""
         return self._all_believed(self.context(observation))
 
     def best(self, context: Ints, mean: Floats, arms: Ints) -> int:

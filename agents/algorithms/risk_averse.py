@@ -68,7 +68,6 @@ class RAHBO(PlanningAgent):
         return [arm] * self.repeats
 
     def learn(self, arm: Ints, value: Floats) -> None:
-        """Keep the values until the plan is over."""
         for x, y in zip(arm.tolist(), value.tolist(), strict=True):
             self._came.setdefault(x, []).append(y)
 

@@ -18,13 +18,13 @@ from ..acquisition.by_name import WithWidth, unit_of
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
 from ..agent.gp_agent import TIE, GPAgent
-from ..model.choice import Recommendation, argmax_with_ties, arms_among, only_offered
+from ..model.choice import argmax_with_ties, only_offered
 from ..model.model import Model
 from ..model.options import ModelOptions
 from ..objectives.robust import WorstNearby
 from ..options import require_absent
 from ..protocol import handles
-from ..validation import PerTrial, require_context
+from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
 
@@ -39,18 +39,9 @@ class StableAgent(GPAgent):
     objective: WorstNearby
     centre: Ints
 
-    def recommend(self, observation: Floats | None = None, among: object = None) -> Recommendation:
-        """Recommend the arm whose worst neighbour has the largest lower bound; see `GPAgent.recommend`."""
-        require_context(observation, self.setting.decisions.num_contexts > 1)
-        shape = (len(self.belief.rows), self.setting.scaled_contexts.shape[1])
-        context = self._contexts(np.zeros(shape) if observation is None else observation)
-        mean, std = self.belief.mean(context), self.belief.std(context)
-        arms = arms_among(among, mean.shape[1])
-        worth = self.objective.penalised(self._lower(context), context, self.t)
-        arm = arms[worth[:, arms].argmax(axis=1)]
-        rows = self.belief.rows
-        best = Recommendation(arm, self.setting.to_point(arm), mean[rows, arm], std[rows, arm])
-        return best if self.num_trials else best.alone
+    def _final_worth(self, mean: Floats, context: Ints) -> Floats:
+        """Return the lower bounds of the worst neighbours, (B, A)."""
+        return self.objective.penalised(self._lower(context), context, self.t)
 
     def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
         self.centre = super()._choose(context, uniform, free)

@@ -30,7 +30,6 @@ class CensoredCost(Censored):
     """
 
     def shifted(self, model: Model) -> Model:
-        """The model as it is."""
         return model
 
 

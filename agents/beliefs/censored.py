@@ -110,7 +110,6 @@ class Censored(Belief):
         return np.zeros(len(point))
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
-        """Return zeros, (n,)."""
         return np.zeros(len(point))
 
     @property

@@ -55,7 +55,6 @@ class Eliminating(Delivered):
         return self._active[self.rows, context]
 
     def play(self, point: Ints) -> None:
-        """Count the play; the std does not depend on its value."""
         observe(self.spread, self.rows, point, self._zeros, self.weights(point))
 
     def receive(
@@ -68,7 +67,6 @@ class Eliminating(Delivered):
             reweigh(self.spread, trial, point, self.weights(point), weight)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Remove the plays from the std."""
         withdraw(self.spread, trial, point, np.zeros(len(point)), self.weights(point))
 
     def remodel(self, model: Model) -> None:

@@ -23,11 +23,7 @@ Maker = Callable[[Gram, float], Memory]
 
 
 class Forgetful(Belief):
-    """Belief that learns a value when it is delivered, as a play of the round in which it was played.
-
-    Args:
-        memories: builds the memory of each trial, B of them.
-    """
+    """Belief that learns a value when it is delivered, as a play of the round in which it was played."""
 
     def __init__(self, model: Model, memories: Sequence[Maker]):
         if model.learning is not None and model.learning.mean:

@@ -30,7 +30,6 @@ class Hallucinated(Belief):
         self._zeros = np.zeros(num_trials)
 
     def play(self, point: Ints) -> None:
-        """Count the play; the std does not depend on its value."""
         weight = self.weights(point)
         if weight is None:
             self.spread.observe(self.rows, point, self._zeros)
@@ -45,7 +44,6 @@ class Hallucinated(Belief):
             reweigh(self.spread, trial, point, self.weights(point), weight)
 
     def condition(self, now: int, rows: Rows, clock: Clock) -> None:
-        """Count the plays, then condition on their values."""
         zeros = np.zeros(len(rows.point))
         observe(self.spread, rows.trial, rows.point, zeros, self.weights(rows.point))
         super().condition(now, rows, clock)
@@ -79,7 +77,6 @@ class Imputed(Censored):
     """Belief that counts a pending value as its fill-in, which every delivery in time updates.
 
     Args:
-        model, num_trials, **options: as for `Censored`.
         fill: the fill-in value. A play whose feedback is later than the window keeps its last fill-in.
     """
 
@@ -101,7 +98,6 @@ class Imputed(Censored):
             pending.setdefault(x, []).append(value)
 
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        """Replace fill-ins by the values, and update the other fill-ins."""
         filled = self.take_back(trial, point)
         kept = in_time(delay, self.window)
         trial, point = trial[kept], point[kept]
@@ -133,12 +129,10 @@ class Imputed(Censored):
             self._pending[i] = {}
 
     def take_back(self, trial: Ints, point: Ints) -> Floats:
-        """Return the last fill-ins of counted plays that have just ceased to be pending, (n,)."""
         pairs = zip(trial.tolist(), point.tolist(), strict=True)
         return np.array([self._pending[i][x].pop() for i, x in pairs], dtype=np.float64)
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
-        """Return the fill-ins of the plays, (n,)."""
         pairs = zip(trial.tolist(), point.tolist(), strict=True)
         return np.array([self.fill(self.delivered, i, x) for i, x in pairs], dtype=np.float64)
 

@@ -79,7 +79,6 @@ class Ridges(Delivered):
     and where values change, computed from sums: q_a - q_lambda = sum_x b_x (mu_lambda(x) - mu_a(x)).
 
     Args:
-        model: kernel, noise and prior mean; lambda is its noise variance.
         ratios: a / lambda; 1 is always included. A regularisation is at least 1e-10 of the prior variance.
     """
 

@@ -19,9 +19,7 @@ class Safety:
 
     Args:
         costs: the belief about each cost, from delivered feedback alone.
-        context: of each trial, (B,).
         width: w_j of each cost, (C, B).
-        shape: B and A.
         safe_of: computes S, the mask of arms that may be played, (B, A).
         expands: computes the mask of safe arms that may certify others.
         settled_of: computes the mask of trials that need not expand S any more, (B,).

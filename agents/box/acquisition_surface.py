@@ -97,11 +97,8 @@ class Landscape:
 
     Args:
         rule: function from the belief to scores.
-        surface: the belief.
-        context: features of the context, (dz,).
         facts: a view without arms: round, gain, bias and incumbent. In S > 1 worlds the rule's scores must be
             logarithms of the averaged quantity, as those of expected improvement are.
-        rng: generator of samples.
         terms: adds the objective's terms to the scores of the rule, see `BoxTerms`; None for none.
         unit: scale of the scores.
         ridges, pulls: the posterior under each regularisation, and the weights of the observations in the

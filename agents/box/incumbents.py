@@ -142,13 +142,7 @@ class BoxIncumbent(Protocol):
     """Value to improve on, of one trial."""
 
     def worlds(self, surface: Surface, plays: BestPlays, rng: np.random.Generator) -> Worlds:
-        """Return the belief, in one or several worlds, and the value to improve on in each.
-
-        Args:
-            surface: the belief.
-            plays: the best arms played so far.
-            rng: generator of samples.
-        """
+        """Return the belief, in one or several worlds, and the value to improve on in each."""
         ...
 
     def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
@@ -195,7 +189,6 @@ class LargestWorth(NothingToImprove):
     of_worth = True
 
     def value(self, plays: BestPlays, prior_mean: float) -> float:
-        """Return the largest worth."""
         return float(plays.means.max(initial=INFEASIBLE))
 
 
@@ -222,17 +215,14 @@ class BestSeen(NothingToImprove):
         self._best: dict[int, float] = {}  # of each point
 
     def value(self, plays: BestPlays, prior_mean: float) -> float:
-        """Return the best value."""
         here = (plays.visited.features[:, : len(plays.context)] == plays.context).all(axis=1)
         return max((y for x, y in self._best.items() if here[x]), default=prior_mean)
 
     def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Store the best value of each point."""
         for x, y in zip(point.tolist(), value.tolist(), strict=True):
             self._best[x] = max(y, self._best.get(x, -np.inf))
 
     def forget(self, trial: Ints) -> None:
-        """Clear the values."""
         self._best.clear()
 
 

@@ -23,7 +23,6 @@ class Path:
     O(n^2 m + n m k) for m new points after n, under k plays.
 
     Args:
-        surface: the belief to sample from.
         rng: of this sample alone.
     """
 

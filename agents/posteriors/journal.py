@@ -38,7 +38,6 @@ class Journal:
 
         Args:
             cell: index into the flattened (B, N).
-            value: the observed value.
             scale: predictive standard deviation sqrt(s) of the value.
         """
         self._entries.append((cell, value))

@@ -25,7 +25,6 @@ class CellRows:
     """Mean, variance and samples at A points; O(k A) for each new play.
 
     Args:
-        factor: the plays of the trial.
         cells: points, ascending, (A,).
     """
 

@@ -78,7 +78,6 @@ class PlayFactor:
     is read.
 
     Args:
-        noise: lambda.
         seen: plays and value sums that it starts with, one row a point.
         squares: sums of the squared weights of these plays, (u,), where not all are 1.
     """

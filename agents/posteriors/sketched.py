@@ -25,11 +25,7 @@ SMALLEST = 1e-12  # smallest eigenvalue of K_DD that counts as nonzero, relative
 
 
 class Sketch:
-    """Mean and variance of f at all N points from a dictionary of m; O(N m^2) for a new dictionary.
-
-    Args:
-        noise: lambda.
-    """
+    """Mean and variance of f at all N points from a dictionary of m; O(N m^2) for a new dictionary."""
 
     def __init__(self, gram: Gram, noise: float):
         self._gram, self._noise = gram, noise
@@ -132,7 +128,6 @@ class SketchedPosterior(Posterior):
         self.sketches[trial].learn(entering, count, self.total[trial])
 
     def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Store one observation a trial, (n,) each; it is learnt with the next dictionary."""
         self.count[trial, point] += 1.0
         self.total[trial, point] += value
 

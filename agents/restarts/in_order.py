@@ -29,7 +29,6 @@ class Watch(Protocol):
 
         Args:
             age: rounds from the beginning to the play; it ascends.
-            point: the played point.
             value: of the reward and the costs.
             share: ratio of its noise variance to the published one.
 
@@ -47,7 +46,6 @@ class InOrder(Restart):
     false alarms holds.) It plays no arm at random.
 
     Args:
-        watch: builds the detector from the model of the values.
         observed: the model of the reward, for agents whose own model is of an objective derived from it.
         archive: builds the archive of ended segments from the model of the values; default none. Plays of a
             segment that returns are used again. The archive then builds the detectors.
@@ -99,7 +97,6 @@ class InOrder(Restart):
         self._now += 1
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Store values until those of earlier plays are observed."""
         value = self.places.values(trial, point, reward, cost)
         for i, x, t, y in zip(trial.tolist(), point.tolist(), rounds.tolist(), value, strict=True):
             self._waiting[i][t] = x, y
@@ -112,7 +109,6 @@ class InOrder(Restart):
         return self._alarmed.nonzero()[0]
 
     def forget(self, trial: Ints) -> None:
-        """Begin new detectors, which observe the kept plays first."""
         for i in trial.tolist():
             if not self._alarmed[i]:
                 self._kept[i] = self._now

@@ -98,7 +98,6 @@ class OnAlarm(Restart):
         """Do nothing: the detector observes values only."""
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Test after each value, in the order of play."""
         response = self.places.values(trial, point, reward, cost)
         where = self.places.covariates(point)
         for i, x, t, y in zip(trial.tolist(), where, rounds.tolist(), response, strict=True):

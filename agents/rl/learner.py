@@ -31,9 +31,6 @@ class SB3Agent(Shown):
     `total_timesteps` is the horizon. Its seed is that of `reset`, also of the global generators of Python,
     numpy and torch, from which stable-baselines3 draws: `evaluate` restores them after each trial; in a loop
     of your own, use `agents.generators.preserved_generators`, and do not alternate two learners.
-
-    Args:
-        recipe: the algorithm and its options.
     """
 
     track = "from scratch"

@@ -302,14 +302,7 @@ class Saving:
 
 
 def recorded(name: str, setting: Setting, num_trials: int | None, options: Mapping[str, Any]) -> Saving:
-    """Return an agent that is of its own class and of `Saving`.
-
-    Args:
-        name: the agent's registered name, or a class path.
-        setting: the published problem.
-        num_trials: None, or B.
-        options: the agent's options.
-    """
+    """Return an agent that is of its own class and of `Saving`."""
     agent = resolve_agent((name, options))(setting, num_trials)
     methods = {each for each in EVENTS if hasattr(agent, each)}
     own = set(dir(type(agent))) - vars(agent).keys() if hasattr(agent, "__dict__") else set()

@@ -72,12 +72,7 @@ class Snapped:
 
 
 class Points:
-    """Different points of a space, in the order of their first appearance.
-
-    Args:
-        space: of the points.
-        given: points, which may repeat.
-    """
+    """Different points of a space, in the order of their first appearance."""
 
     def __init__(self, space: Space, given: list[Values]):
         self.space = space
@@ -149,8 +144,6 @@ class FiniteBoard(Board):
     """Finite setting of points that cover the space, all points ever played, and the contexts so far.
 
     Args:
-        plan: defines the parameters and contexts.
-        scale: of the values.
         played, contexts: points and contexts that the set must contain.
     """
 
@@ -200,12 +193,7 @@ class FiniteBoard(Board):
 
 
 class BoxBoard(Board):
-    """Setting of the box of all features, whose search visits possible points only.
-
-    Args:
-        plan: defines the parameters and contexts.
-        scale: of the values.
-    """
+    """Setting of the box of all features, whose search visits possible points only."""
 
     def __init__(self, plan: TunerPlan, scale: Scale):
         self.plan = plan
@@ -234,7 +222,6 @@ class BoxBoard(Board):
         return gate.around(point)
 
     def make_agent(self, factory: AgentFactory, gate: Gate) -> Any:
-        """Return the agent of this setting, with a snapping search if it takes one."""
         if not takes_search(factory):
             return factory(self.setting)
         search = Snapping(self.plan.parameters, make_search(factory.options.get("search")), gate=gate)

@@ -78,7 +78,6 @@ class Gate:
         """Return the alternative to a closed point, (d,).
 
         Args:
-            arm: the point.
             among: all points of a set, (n, d); None searches possible points of the box.
 
         Returns:

@@ -40,7 +40,6 @@ class Time(Continuum):
         return quantile * self.span
 
     def check(self, name: str, value: Any) -> Any:
-        """Return a finite number, or raise."""
         require(is_number(value), name, "a finite number, in the unit of the clock", value)
         return plain(value)
 

@@ -17,7 +17,6 @@ import agents.model.model
 import agents.objectives.each_modelled_parts
 import agents.objectives.penalised_parts
 from agents.acquisition.rules import UCB
-from agents.agent.batching import NearestArm
 from agents.model.defaults import DefaultBound
 from agents.objectives.by_name import APART
 from agents.widths.bounded_norm import ImprovedWidth
@@ -101,15 +100,13 @@ def test_what_a_bias_or_a_penalised_objective_takes_by_default_counts():
     assert not says(agents.make("gp-ucb-sdf", SETTING, width=1.0, reward_bound=0.0))
 
 
-def test_learning_shrinking_and_the_nearest_arm_pass_it_on():
+def test_learning_and_shrinking_pass_it_on():
     assert says(agents.make("igp-ucb", SETTING, refit_every=4))
     assert not says(agents.make("igp-ucb", SETTING, refit_every=4, rkhs_bound=2.0))
     shrinking = agents.make("a-gp-ucb", SETTING, start=2.0)
     assert shrinking.reset(0) is None
     assert shrinking.model.rkhs_bound > 1.0
     assert says(shrinking)
-    near = NearestArm(partial(agents.igp_ucb), SETTING)
-    assert says(near)
 
 
 def test_results_name_those_that_say_so_and_no_plug_in_that_is_silent():

@@ -47,7 +47,6 @@ class Discounted(Tallied):
         self._latest = np.zeros(gram.size, dtype=np.int64)  # round of each point's latest observed play
 
     def advance(self) -> None:
-        """Discount all weights, and forget the negligible ones."""
         self._now += 1
         if self.discount < 1.0:
             self._count *= self.discount
@@ -112,7 +111,6 @@ class Drifting(PlayMemory):
     to 1e-12 since it was added is removed. It takes up to 16 k (2 k + N) bytes.
 
     Args:
-        gram, noise: the prior of one round, and lambda.
         eps: in [0, 1].
     """
 
@@ -143,7 +141,6 @@ class Wandering(PlayMemory):
     of the rows does not matter. It takes up to 16 k (2 k + N) bytes.
 
     Args:
-        gram, noise: k, and lambda.
         rate: s^2, the variance of a step in prior variances.
     """
 
@@ -195,9 +192,6 @@ class LastCounts(Tallied):
     """Posterior of the last W rounds from counts, for windows larger than N; O(W + u^3 + u^2 N) a round.
 
     The counts and sums of the u points in the window are recomputed, so that rounding does not accumulate.
-
-    Args:
-        gram, noise, window: as for `LastPlays`.
     """
 
     def __init__(self, gram: Gram, noise: float, window: int):
@@ -218,7 +212,6 @@ class LastCounts(Tallied):
             self._add_up()
 
     def correct(self, x: int, change: float) -> None:
-        """Change the value of one play of x in its last row, whose mean changes by the play's share."""
         j = (self._plays["point"] == x).nonzero()[0][-1]
         self._plays["value"][j] += change / self._plays["plays"][j]
         self._add_up()

@@ -42,9 +42,6 @@ class PlayRows:
     """Plays with their rows at all N points; O(k (k + N)) to add one, and to remove one.
 
     Above 4096 points, and on boxes, V is computed on access instead, O(k^2 A).
-
-    Args:
-        noise: lambda, that of one play.
     """
 
     def __init__(self, gram: Gram, noise: float):

@@ -63,7 +63,6 @@ class TestRates:
         Args:
             kernel: of the function; its smoothness is the smallest of its parts' (Matern: nu; squared
                 exponential, rational quadratic, linear: infinite). Other kernels get the paper's 5/2.
-            dim: features d of a covariate.
             volume: the measure of the statistic's integral over the covariates; the default threshold is
                 proportional to it, so that it has no effect by itself. The paper integrates over [0, 5].
             variance: prior variance of the responses, to which the default threshold is proportional.

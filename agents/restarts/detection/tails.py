@@ -38,8 +38,6 @@ class Tails:
     weights as a second half and later as a first half, and they are stored until then.
 
     Args:
-        covariates: of the samples.
-        rates: rho_n.
         num_responses: q, whose tests share their linear systems.
         volume: the measure of the covariates.
         centred: mask of the responses that are centred, (q,).

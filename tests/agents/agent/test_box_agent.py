@@ -9,7 +9,6 @@ from box_cases import HERE, SETTING, feed
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
-from agents.agent.batching import NearestArm
 from agents.agent.box_agent import BoxAgent
 from agents.beliefs.surface import Surface
 from agents.box import AtPoints
@@ -196,22 +195,6 @@ def test_regret_on_a_box_falls_below_that_of_its_grid():
         assert (result.simple_regret[name][:, -1] < 0.02).all()
         assert cumulative[name] < 0.8 * cumulative["random"]
     assert cumulative["largest mean"] < 0.5 * cumulative["random"]
-
-
-def test_on_a_finite_set_an_agent_for_boxes_plays_and_learns_the_nearest_arm():
-    problem = build("gp", {"num_arms": 40, "horizon": 30, "noise_std": 0.05})
-
-    def nearest(setting):
-        return NearestArm(agents.gp_ei, setting)
-
-    check_agent(nearest, {"finite": problem}, time_limit=120.0)
-    setting = problem.setting()
-    agent = nearest(setting)
-    agent.reset(0)
-    arms = feed(agent, lambda x: -abs(float(x[0]) - 0.5), 20)
-    played = agent.agent.features[:, 0]
-    np.testing.assert_allclose(np.unique(played), np.unique(setting.arms[arms, 0]), atol=1e-12)
-    assert agent.recommend().action in (19, 20)
 
 
 def test_an_agent_on_a_box_can_be_pickled_in_mid_run():

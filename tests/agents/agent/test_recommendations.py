@@ -11,7 +11,6 @@ from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
-from agents.agent.batching import NearestArm
 from agents.algorithms.constrained_ei import constrained_ei
 from agents.model.choice import Recommendation
 from agents.tuning import Advice
@@ -72,12 +71,6 @@ def test_of_some_actions_on_a_box_the_one_of_the_largest_mean_is_recommended(opt
     np.testing.assert_array_equal(found.point, BOX.to_point(found.action))
 
 
-def test_the_nearest_arm_recommends_one_of_the_given_arms():
-    agent, _ = played(NearestArm(agents.gp_ei, FINITE), 15)
-    assert agent.recommend(among=np.array([1, 30, 13])).action == 13
-    assert agent.recommend(among=np.array([1, 30])).action in (1, 30)
-
-
 def test_without_a_model_the_given_action_nearest_to_the_iterate_is_recommended():
     agent = agents.make("bandit-oco", BOX)
     agent.reset(0)
@@ -102,7 +95,7 @@ def test_of_some_arms_a_feasible_one_is_recommended(name):
 
 @pytest.mark.parametrize("among", [[], [40], [-1], [0.5], [[1, 2]], "all"])
 def test_what_are_no_arms_to_choose_among_is_refused(among):
-    for make in (agents.gp_ucb, lambda setting: NearestArm(agents.gp_ei, setting), constrained_ei):
+    for make in (agents.gp_ucb, constrained_ei):
         agent = make(FINITE)
         agent.reset(0)
         with pytest.raises(ValueError, match=r"among must be arms in 0\.\.39, at least one, got"):

@@ -1,6 +1,7 @@
 """Agents that keep every cost in every round: what they may play, and that they keep it."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -465,7 +466,8 @@ def test_deviations_of_pending_plays_would_certify_what_is_unsafe(costs):
 
     def agent(setting):
         parts = safe_parts(setting, cost_width=5.4)
-        objective = replace(parts.objective, assumed=replace(parts.objective.assumed, belief=costs))
+        assumed = replace(parts.objective.keywords["assumed"], belief=costs)
+        objective = partial(parts.objective, assumed=assumed)
         return assemble(parts.model, lambda model: UCB(FixedWidth(5.4)), objective=objective)
 
     unsafe = (evaluate(late, {"it": agent}, trials=12).unsafe_plays["it"][:, -1] > 0).sum()
