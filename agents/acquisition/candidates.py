@@ -17,6 +17,12 @@ from ..beliefs.safety import Safety
 class Candidates(Protocol):
     """The belief at the A points that an agent may play in this round; properties are computed on access."""
 
+    t: Ints  # (B,) number of the round since the last restart, 1, 2, ...
+    safety: (
+        Safety | None
+    )  # the belief about costs that must be kept in every round; None where there are none
+    memory: Any  # of the rule, see `RuleMemory`; None without one
+
     @property
     def mean(self) -> Floats:
         """Posterior mean, (B, A)."""
@@ -25,11 +31,6 @@ class Candidates(Protocol):
     @property
     def std(self) -> Floats:
         """Posterior standard deviation, (B, A)."""
-        ...
-
-    @property
-    def t(self) -> Ints:
-        """Number of the round since the last restart, 1, 2, ..., (B,)."""
         ...
 
     @property
@@ -68,22 +69,12 @@ class Candidates(Protocol):
         ...
 
     @property
-    def safety(self) -> Safety | None:
-        """The belief about costs that must be kept in every round; None where there are none."""
-        ...
-
-    @property
     def rngs(self) -> Sequence[np.random.Generator]:
         """Generators of the rule's own draws, one per trial, newly created in every round.
 
         On a box a rule scores several sets of candidates in a round, with the same draws for each: a variate
         drawn before any that depends on the number of candidates is the same for all sets of a round.
         """
-        ...
-
-    @property
-    def memory(self) -> Any:
-        """Return the memory of the rule, see `RuleMemory`; None without one."""
         ...
 
     @property

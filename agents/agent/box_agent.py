@@ -20,7 +20,7 @@ from ..beliefs.base import Belief
 from ..beliefs.ridges import pulls_on_box
 from ..beliefs.surface import ONLY, Surface, ridges_at
 from ..box.acquisition_surface import BoxView, Landscape, with_context
-from ..box.incumbents import ON_BOX, BestPlays, BoxIncumbent, NothingToImprove
+from ..box.incumbents import ON_BOX, BestPlays, NothingToImprove
 from ..box.search import Terrain, make_search
 from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties
@@ -31,7 +31,7 @@ from .gp_agent import TIE, GPAgent
 
 COMPARED = 256  # plays with the best values, whose means are compared in a context
 FORM = "pairs"  # a posterior of the plays alone: the points of a box cannot be listed
-PLAIN: BoxIncumbent = NothingToImprove()  # for rules without an incumbent
+PLAIN = NothingToImprove()  # for rules without an incumbent
 
 
 class BoxAgent(GPAgent):
@@ -145,7 +145,7 @@ class BoxAgent(GPAgent):
     def _best(
         self,
         rule: Rule,
-        incumbent: BoxIncumbent,
+        incumbent: NothingToImprove,
         belief: Belief,
         context: Floats,
         tie: float,

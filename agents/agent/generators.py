@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..named import takes_rngs
+from ..restarts.base import Never
 
 # The order names the children: append, never insert.
 ROLES = (
@@ -65,35 +65,50 @@ def build(make: Callable[..., Any], model: Any, streams: Streams, role: str, num
 State = list[int]  # of one generator
 
 
-class Resumable(abc.ABC):
+class Resumable:
     """The state is a function of the history; `notes` holds the generator states that `act` consumed.
 
     Within `replaying` the history is told again, with `skip` in place of calls of `act` that change nothing
     but generators. The restored state equals, bit for bit, that of a full replay.
     """
 
+    streams: Streams
+    # Parts of the `GPAgent` that extends this class.
+    tie_breaker: Any
+    objective: Any
+    restart: Any
+    holds: Any
+    assumptions: Any
+
+    @property
+    def generators(self) -> dict[str, list[np.random.Generator]]:
+        """Return the generators that `act` draws from, without that of ties, by role."""
+        return {role: rngs for role, rngs in self.streams.made.items() if role != "ties"}
+
     @property
     def leaves_traces(self) -> bool:
-        """Return True if `act` changes more of the agent than its generators, such as caches."""
-        return True
+        """Return whether `act` changes more than generators, such as caches; not before a noted fit."""
+        return not self.assumptions.will_change
 
-    @property
-    @abc.abstractmethod
-    def generators(self) -> Mapping[str, Sequence[np.random.Generator]]:
-        """Return the generators that `act` draws from, without that of ties, by role."""
-
-    def notes(self) -> dict[str, Any] | None:
-        """Return, as data, the state that the history does not determine; None if `act` must be replayed."""
-        return {role: list(map(state_of, rngs)) for role, rngs in self.generators.items()}
-
-    @abc.abstractmethod
     def skip(self) -> None:
         """Stand in for a call of `act`: make the one draw that it always makes, for ties."""
+        self.tie_breaker()
+
+    def notes(self) -> dict[str, Any] | None:
+        """Return, as data, the state that the history does not determine; None if `act` must be replayed.
+
+        That is so where trials start over, hold arms, or have an objective that changes with questions.
+        """
+        if not self.objective.resumes or not isinstance(self.restart, Never) or self.holds is not None:
+            return None
+        states = {role: list(map(state_of, rngs)) for role, rngs in self.generators.items()}
+        return {**states, **self.assumptions.notes()}
 
     @contextmanager
     def replaying(self, notes: Mapping[str, Any]) -> Iterator[None]:
         """Replay within, after a reset, the history up to these notes; then set the noted states."""
-        yield
+        with self.assumptions.replaying(notes):
+            yield
         for role, rngs in self.generators.items():
             for rng, state in zip(rngs, notes[role], strict=True):
                 set_state(rng, state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -82,29 +82,6 @@ class GPAgent(Answers, Resumable, Shown):
         self.clock = Clock.of(model.setting)
         self.round = -1  # before the first reset
         self._assume(model)
-
-    @property
-    def generators(self) -> dict[str, list[np.random.Generator]]:
-        return {role: rngs for role, rngs in self.streams.made.items() if role != "ties"}
-
-    def skip(self) -> None:
-        self.tie_breaker()
-
-    def notes(self) -> dict[str, Any] | None:
-        """See `Resumable`; what starts over, holds arms or changes its objective has to be asked again."""
-        plain = self.objective.resumes and isinstance(self.restart, Never) and self.holds is None
-        noted = super().notes() if plain else None
-        return None if noted is None else {**noted, **self.assumptions.notes()}
-
-    @contextmanager
-    def replaying(self, notes: Mapping[str, Any]) -> Iterator[None]:
-        with super().replaying(notes), self.assumptions.replaying(notes):
-            yield
-
-    @property
-    def leaves_traces(self) -> bool:
-        """Return whether `act` changes more than generators, such as caches; not before a noted fit."""
-        return not self.assumptions.will_change
 
     @contextmanager
     def listening(self) -> Iterator[None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
@@ -14,13 +13,8 @@ from ..model.model import Model
 from .base import make_posterior, observe, recentre, reweigh, successor, withdraw
 from .delivered import Delivered
 
-
-class HalfWidth(Protocol):
-    """Half-width of a band around the mean of plays that were chosen without using values."""
-
-    def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
-        """Return half-widths from sigma and |a_x|, (B, A) each."""
-        ...
+# From sigma and |a_x| to half-widths of a band for plays that were chosen without using values, (B, A) each.
+HalfWidth = Callable[[Floats, Floats], Floats]
 
 
 class Eliminating(Delivered):

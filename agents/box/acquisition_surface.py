@@ -13,6 +13,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..acquisition.candidates import Rule, RuleMemory
 from ..beliefs.base import Ridge
 from ..beliefs.ridges import Pulls
+from ..beliefs.safety import Safety
 from ..beliefs.surface import Local, Surface
 from ..objectives.base import BoxTerms
 from .path import Path
@@ -36,6 +37,7 @@ class BoxView:
     pull: Callable[[], list[Pulls]] = list
     ask: Callable[[], Floats] = field(default=lambda: np.zeros((1, 1)))
     memory: RuleMemory | None = None  # what the rule has learnt from feedback
+    safety: Safety | None = None  # a box has no safe set
     _rngs: Sequence[np.random.Generator] | None = field(default=None, init=False)
 
     @property
@@ -62,11 +64,6 @@ class BoxView:
     def active(self) -> Bools:
         """Mask of all arms, (S, A)."""
         return np.ones(self.mean.shape, dtype=bool)
-
-    @property
-    def safety(self) -> None:
-        """None: a box has no safe set."""
-        return
 
     @property
     def rngs(self) -> Sequence[np.random.Generator]:

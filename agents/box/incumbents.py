@@ -13,7 +13,7 @@ Karrer, Ottoni & Bakshy 2019, Constrained Bayesian optimization with noisy exper
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import get_lapack_funcs
@@ -138,22 +138,6 @@ class BestPlays(NamedTuple):
     means: Floats  # posterior means in this context, (n,), or the worth of these
 
 
-class BoxIncumbent(Protocol):
-    """Value to improve on, of one trial."""
-
-    def worlds(self, surface: Surface, plays: BestPlays, rng: np.random.Generator) -> Worlds:
-        """Return the belief, in one or several worlds, and the value to improve on in each."""
-        ...
-
-    def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Record delivered values of plays, (n,) each."""
-        ...
-
-    def forget(self, trial: Ints) -> None:
-        """Reset the incumbent of a trial that restarts."""
-        ...
-
-
 class NothingToImprove:
     """Incumbent of rules without improvement: 0."""
 
@@ -161,7 +145,7 @@ class NothingToImprove:
         pass
 
     def worlds(self, surface: Surface, plays: BestPlays, rng: np.random.Generator) -> Worlds:
-        """Return the belief as one world, with one value."""
+        """Return the belief, in one or several worlds, and the value to improve on in each; here in one."""
         return Worlds(surface, np.array([self.value(plays, surface.prior_mean)]))
 
     def value(self, plays: BestPlays, prior_mean: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
@@ -52,13 +52,6 @@ SMOOTHNESS = "smoothness"  # names the lambda that grows with the horizon
 DEFAULT_NOISE_STD = 0.1  # prior stds, where the setting withholds the noise
 
 
-class AssumedNoise(NamedTuple):
-    """R and lambda, a number or (B,) each."""
-
-    std: PerTrial
-    variance: PerTrial
-
-
 def assumed_noise(
     std: PerTrial | None,
     variance: PerTrial | str | None,
@@ -67,8 +60,8 @@ def assumed_noise(
     published: PerTrial | None,
     deviation: float,
     growth: float = 1.0,
-) -> AssumedNoise:
-    """Return the given noise, else that of a WhiteKernel, else the published one, else a default.
+) -> tuple[PerTrial, PerTrial]:
+    """Return R and lambda of the given noise, else of a WhiteKernel, else the published, else a default one.
 
     Args:
         std: R, None where the user does not give it.
@@ -92,9 +85,9 @@ def assumed_noise(
     require_deviation("noise_std", std, "it is the standard deviation of the noise")
     if variance is None:
         factor = growth if tied else 1.0
-        return AssumedNoise(std, factor * np.maximum(np.square(std), NOISE_FLOOR * deviation**2))
+        return std, factor * np.maximum(np.square(std), NOISE_FLOOR * deviation**2)
     require_noise_variance(variance, deviation)
-    return AssumedNoise(std, variance)
+    return std, variance
 
 
 def growth_by_smoothness(kernel: Kernel, dim: int, horizon: int) -> float:

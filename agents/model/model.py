@@ -124,7 +124,7 @@ class Model:
         check_mean(setting, prior_mean)
         check_kernel(chosen, setting.decisions)
         deviation = largest_deviation(chosen, setting.decisions.points)
-        noise = assumed_noise(
+        std, variance = assumed_noise(
             noise_std,
             noise_variance,
             white=white,
@@ -137,8 +137,8 @@ class Model:
         return cls(
             setting,
             chosen,
-            noise.std,
-            noise.variance,
+            std,
+            variance,
             bound,
             _first(prior_mean, setting.prior_mean),
             _first(prior_mean, least_reward(setting, deviation)),

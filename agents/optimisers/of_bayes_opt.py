@@ -14,10 +14,10 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 
 from ..options import require_taken
-from .optimiser import OptimiserTask
+from .optimiser import Engine, OptimiserTask
 
 
-class BayesOptEngine:
+class BayesOptEngine(Engine):
     """Engine of `suggest` and `register`, by default with UCB, after points at random; plays may repeat.
 
     Args:
@@ -47,7 +47,6 @@ class BayesOptEngine:
         self._points[round] = point
 
     def tell(self, round: int, reward: float) -> None:
-        """Register a value."""
         params = dict(zip(self._names, self._points[round].tolist(), strict=True))
         with redirect_stdout(StringIO()):  # it prints a line for each play that repeats
             self._optimiser.register(params=params, target=reward)

@@ -12,14 +12,14 @@ import numpy as np
 from bandit_envs.basics.arguments import require_choice, require_integer
 from bandit_envs.basics.types import Floats
 
-from .optimiser import OptimiserTask
+from .optimiser import Engine, OptimiserTask
 
 ACQUISITIONS = ("log-ei", "log-nei")
 RESTARTS, RAW = 8, 256  # of the search of a box
 BATCH = 512  # arms that are scored at a time
 
 
-class BoTorchEngine:
+class BoTorchEngine(Engine):
     """Engine with a Gaussian process fitted in each round, by the defaults of BoTorch, after a Sobol design.
 
     Args:
@@ -50,11 +50,9 @@ class BoTorchEngine:
             return self._search(self._acquire())
 
     def start(self, round: int, point: Floats) -> None:
-        """Record a pending point."""
         self._points[round] = point
 
     def tell(self, round: int, reward: float) -> None:
-        """Add a value."""
         self._rewards[round] = reward
 
     def _acquire(self) -> Any:

@@ -9,10 +9,10 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 
 from ..options import require_taken
-from .optimiser import OptimiserTask
+from .optimiser import Engine, OptimiserTask
 
 
-class OptunaEngine:
+class OptunaEngine(Engine):
     """Engine of a study in memory, whose running trials are the pending plays.
 
     The sampler is the name of a class in `optuna.samplers`, and `**options` are those of that class.
@@ -31,7 +31,6 @@ class OptunaEngine:
         self._numbers: dict[int, int] = {}  # round -> trial
 
     def ask(self) -> Floats:
-        """Return the sampler's proposal."""
         self._asked = self._study.ask(self._space)
         return np.array([self._asked.params[name] for name in self._space])
 
@@ -44,7 +43,6 @@ class OptunaEngine:
         self._asked = None
 
     def tell(self, round: int, reward: float) -> None:
-        """Complete a trial."""
         self._study.tell(self._numbers.pop(round), reward)
 
     def _run_instead(self, point: Floats) -> int:

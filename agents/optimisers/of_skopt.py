@@ -12,10 +12,10 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 
 from ..options import require_taken
-from .optimiser import OptimiserTask
+from .optimiser import Engine, OptimiserTask
 
 
-class SkoptEngine:
+class SkoptEngine(Engine):
     """Engine of ask and tell, by default with a Gaussian process and a portfolio of acquisitions.
 
     `**options` are those of `skopt.Optimizer`.
@@ -30,7 +30,6 @@ class SkoptEngine:
         self._points: dict[int, Floats] = {}
 
     def ask(self) -> Floats:
-        """Return the proposed point."""
         return np.array(self._optimiser.ask(), dtype=np.float64)
 
     def start(self, round: int, point: Floats) -> None:

@@ -17,10 +17,10 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 
 from ..options import require_taken
-from .optimiser import OptimiserTask
+from .optimiser import Engine, OptimiserTask
 
 
-class SMACEngine:
+class SMACEngine(Engine):
     """Engine of SMAC's facade for black boxes; the files that SMAC writes are removed with it.
 
     `**options` are those of `smac.Scenario`.
@@ -43,7 +43,6 @@ class SMACEngine:
         self._costs: dict[Any, list[float]] = defaultdict(list)  # (configuration, seed) -> its costs
 
     def ask(self) -> Floats:
-        """Return SMAC's proposal."""
         self._asked = self._smac.ask()
         return self._place(self._asked)
 

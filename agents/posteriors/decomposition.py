@@ -8,7 +8,7 @@ the u distinct points played, L L' = K_XX + diag(lambda / n) and V = L^-1 K_X,
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from weakref import WeakKeyDictionary, ref
 
 import numpy as np
@@ -17,6 +17,8 @@ from scipy.linalg.lapack import dpotrf  # type: ignore[attr-defined]
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
+
+from ..kernels.visited import VisitedGram
 
 (_trsm,) = get_blas_funcs(("trsm",), dtype=np.float64)
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
@@ -60,18 +62,10 @@ def solve_vector(triangle: Floats, vector: Floats) -> Floats:
     return _trtrs(triangle.T, vector, lower=0, trans=1)[0] if len(vector) else vector
 
 
-class Between(Protocol):
-    """Prior covariance of some points with others."""
-
-    def between(self, rows: Ints, columns: Ints) -> Floats:
-        """Return k(x_i, x_j), (n,) and (m,) -> (n, m), as a copy."""
-        ...
+_latest: WeakKeyDictionary[Gram | VisitedGram, tuple[bytes, ref[Floats]]] = WeakKeyDictionary()
 
 
-_latest: WeakKeyDictionary[Between, tuple[bytes, ref[Floats]]] = WeakKeyDictionary()
-
-
-def decompose(gram: Between, point: Ints, noise: Floats, capacity: int) -> Floats:
+def decompose(gram: Gram | VisitedGram, point: Ints, noise: Floats, capacity: int) -> Floats:
     """Return the lower factor of k(X, X) + diag(noise), (u,) each, with spare rows -> (capacity, capacity).
 
     Without pending plays, mean and std have the same plays: the second call then copies the result of the
@@ -94,7 +88,7 @@ def decompose(gram: Between, point: Ints, noise: Floats, capacity: int) -> Float
     return triangle
 
 
-def _factor(gram: Between, point: Ints, noise: Floats) -> Floats:
+def _factor(gram: Gram | VisitedGram, point: Ints, noise: Floats) -> Floats:
     """Return the factor in place, because fresh memory is slow; its upper triangle is undefined."""
     covariance = gram.between(point, point)
     covariance[np.diag_indices(len(point))] += noise

@@ -7,7 +7,7 @@ import os
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -100,40 +100,18 @@ def _never(question: Any) -> Any:
     raise RuntimeError("a frozen policy does not learn")
 
 
-class Trained(Protocol):
-    """Frozen weights, with what they were trained to see and to play."""
-
-    @property
-    def box(self) -> bool:
-        """True if it plays points of [-1, 1]^d, False for arms."""
-        ...
-
-    @property
-    def observation(self) -> Any:
-        """Return its kind of observation; see `bandit_envs.environment.observations.make_summary`."""
-        ...
-
-    def unit(self, setting: Setting) -> float:
-        """Return the divisor of the rewards that it sees."""
-        ...
-
-    def network(self, setting: Setting) -> Any:
-        """Return the policy of stable-baselines3, not in training mode, or raise where spaces do not fit."""
-        ...
-
-
 class PretrainedAgent(Shown):
     """Agent with frozen weights, trained on other functions of the same kind.
 
     Args:
-        policy: the weights.
+        policy: a `Policy`, or another object with its `box`, `observation`, `unit` and `network`.
         deterministic: True plays the most likely action, False a draw.
     """
 
     track = "pretrained"
     num_trials = None
 
-    def __init__(self, setting: Setting, policy: Trained, deterministic: bool = False):
+    def __init__(self, setting: Setting, policy: Any, deterministic: bool = False):
         self.setting, self.policy, self.deterministic = setting, policy, deterministic
         self._network = policy.network(setting)
         self._plays = Plays(setting, policy.box)

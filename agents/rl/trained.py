@@ -82,7 +82,7 @@ def sb3_model(
 
 @dataclass(frozen=True, eq=False)
 class TrainedModel:
-    """A model with what it was trained to see and to play; see `Trained`."""
+    """A model with what it was trained to see and to play; see `PretrainedAgent`."""
 
     model: Any
     observation: Any
