@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.problem.setting import Setting
@@ -22,17 +22,26 @@ from ..options import typed
 from ..restarts.by_name import make_restart
 
 
-class CostsApartOptions(EachModelledOptions, total=False):
-    """Options of agents of an objective that models reward and costs apart."""
+class PartsOptions(TypedDict, total=False):
+    """Options of the parts of agents that model reward and costs apart."""
 
     delta: float
     """Failure probability of all bands together, which share it alike; default 0.1."""
-    cost_width: Any
-    """w of the costs' bands, as `width`; default None: the same."""
     belief: Any
     """Belief on the reward, see `gp_agent`; default "delivered"."""
     belief_options: Mapping[str, Any] | None
     """Options of a belief by name, see `gp_agent`; default None."""
+    restart: Any
+    """Restart, see `gp_agent`. Default None: "evidence" where the functions may change, else "never"."""
+    restart_options: Mapping[str, Any] | None
+    """Options of a restart by name, see `gp_agent`; default None."""
+
+
+class CostsApartOptions(EachModelledOptions, PartsOptions, total=False):
+    """Options of agents of an objective that models reward and costs apart."""
+
+    cost_width: Any
+    """w of the costs' bands, as `width`; default None: the same."""
     cost_belief: str
     """Belief on costs: "delivered" (nothing, the default), "hallucinated" (the mean) or "censored".
 
@@ -40,10 +49,6 @@ class CostsApartOptions(EachModelledOptions, total=False):
     Theorem 6; the theorem's beta_t is a `DelayedWidth`): pending rewards count as the least possible,
     and pending costs, which nothing may shift, as 0.
     """
-    restart: Any
-    """Restart, see `gp_agent`, also for the default, None."""
-    restart_options: Mapping[str, Any] | None
-    """Options of a restart by name, see `gp_agent`; default None."""
 
 
 @typed

@@ -26,28 +26,20 @@ from ..options import typed
 from ..protocol import handles
 from ..restarts.by_name import make_restart
 from ..widths.base import Width
+from .costs_apart import PartsOptions
 
 WIDTH = 2.0  # of the reward's band, on which safety does not depend
 PATIENCE = 10
 
 
-class SafeOptions(SafeModelOptions, total=False):
-    """Options of agents that choose among safe arms."""
+class SafeOptions(SafeModelOptions, PartsOptions, total=False):
+    """Options of agents that choose among safe arms; costs are learnt as they are delivered.
 
-    delta: float
-    """Failure probability of all bands together, which share it alike; default 0.1."""
+    After a restart S = S0; between a change and its alarm nothing is proved.
+    """
+
     width: Any
     """w of the reward's band; default 2.0, as the authors' code of SafeOpt. Safety does not rest on it."""
-    belief: Any
-    """Belief on the reward, see `gp_agent`; default "delivered". Costs are learnt
-    as they come."""
-    belief_options: Mapping[str, Any] | None
-    """Options of a belief by name, see `gp_agent`; default None."""
-    restart: Any
-    """Restart, see `gp_agent`. Default None: "evidence" where the functions may change, for its
-    alarm needs no uniform plays. After one S = S0; before it nothing is proved."""
-    restart_options: Mapping[str, Any] | None
-    """Options of a restart by name, see `gp_agent`; default None."""
 
 
 @handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
@@ -187,12 +179,11 @@ def safely(
     """
     parts = safe_parts(setting, sets=sets, patience=patience, delta=delta, **options)
     observed = Model.of_reward(setting, options)
-    usual = "evidence" if setting.may_change else "never"
     return assemble(
         parts.model,
         with_width(rule, 1, width, parts.delta),
         num_trials,
         belief=make_belief(belief, setting, belief_options),
         objective=parts.objective,
-        restart=make_restart(usual if restart is None else restart, setting, observed, restart_options),
+        restart=make_restart(restart, setting, observed, restart_options),
     )

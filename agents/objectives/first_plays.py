@@ -72,10 +72,6 @@ class GivenUnits:
     centre: Values | None = None
     scale: Values | None = None
 
-    def of_trial(self, trial: int) -> GivenUnits:
-        """Return these units: numbers are one a quantity, not one a trial."""
-        return self
-
     def require(self, quantities: int) -> None:
         """Raise unless the numbers are finite, as many as quantities or one, and scales are positive."""
         for name, given in (("centre", self.centre), ("scale", self.scale)):
