@@ -89,15 +89,11 @@ class ADMMBO(LoneAgent):
     costs are in prior stds, and the widest side of the box has length 6, whatever their units.
     As in the authors' code a subproblem's process knows the first plays and its own; a cost has mean 0, and
     centre and scale of the reward are taken from its values when an x-step starts. In a z-step it may be that
-    no arm can improve, for the nearest feasible one is known: then the arm of the least expected objective
-    is played. A tie broken at random among all arms would be random search, with an average regret of 2.3
-    and a violation of 0.84 on the two discs; on a box there are always nearer points, which improve.
-    Contexts enter the processes alone.
+    no arm can improve, for the nearest feasible one is known: then the arm of the least expected objective is
+    played. A tie broken at random among all arms would be random search. Contexts enter the processes alone.
 
-    On the two discs it then has an average regret of 0.5 and a violation of 0.4 until it stops, 0.75 and 0.35
-    by the authors' record, which leaves all x-steps but the first out and counts the first plays twice; their
-    84 runs have 1.09 and 0.72. They learn length-scales, amplitudes and noise anew before every play, from
-    two values on, and divide by the variance in theta; here all these are the published ones.
+    The authors learn length-scales, amplitudes and noise anew before every play, from two values on, and
+    divide by the variance in theta; here all these are the published ones.
 
     Args:
         model: of the reward in prior stds, with the number of first plays.
@@ -254,7 +250,7 @@ def admmbo(
     """ADMMBO with its authors' constants (Ariafar et al. 2019); kernel Matern 5/2 where none is published.
 
     Every constraint has a subproblem, with plays of its own: one more, even if it is never active or is there
-    twice, changes 63 to 78 % of the plays (50 arms, T = 120).
+    twice, changes the plays.
 
     Args:
         rho: weight of the distances, on a box whose widest side has length 6, the authors'.

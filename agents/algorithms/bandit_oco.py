@@ -86,14 +86,12 @@ def _of_discs(prior: PriorUnits) -> PriorUnits:
 class BanditOCO(Shown):
     """Projected descent on y in (-1, 1)^d and regularised ascent on the multipliers, one trial.
 
-    y <- clip(y - eta_y (grad_0 + sum_j lam_j grad_j), -(1 - zeta), 1 - zeta) and
-    lam_j <- [lam_j + eta (g_j - delta_reg eta lam_j)]^+, both with the old lam, when all plays of a
-    probe have delivered. y starts uniformly. On a finite set the nearest arm is played; contexts are ignored.
-    Rewards and costs are in units in which published prior mean and deviations are those of the two discs:
-    there h_0 = -f and h_j = g_j are the values as observed, as in the paper. The mean matters: one point's
-    gradient grows with h: measured from the prior mean it leads away from the discs (average regret .38 and
-    violation .51, in place of -.07 and .30; 50 trials of 350 rounds). Where no kernel is published, the first
-    five values tell mean and deviation; y waits for them.
+    y <- clip(y - eta_y (grad_0 + sum_j lam_j grad_j), -(1 - zeta), 1 - zeta) and lam_j <- [lam_j + eta (g_j -
+    delta_reg eta lam_j)]^+, both with the old lam, when all plays of a probe have delivered. y starts
+    uniformly. On a finite set the nearest arm is played; contexts are ignored. Rewards and costs are in units
+    in which published prior mean and deviations are those of the two discs: there h_0 = -f and h_j = g_j are
+    the values as observed, as in the paper. The mean matters, because one point's gradient grows with h.
+    Where no kernel is published, the first five values tell mean and deviation; y waits for them.
 
     Args:
         points: plays of a gradient estimate, 1 or 2.
@@ -217,11 +215,10 @@ def bandit_oco(
 ) -> BanditOCO | SideBySide:
     """Bandit OCO: saddle-point descent on estimated gradients (after Cao & Liu 2018).
 
-    Gradients are estimated by plays around y; where arms there may be missing, none can take their place.
-    A constraint given twice has two multipliers, which changes 49 % of the plays (50 arms, T = 120, noise
-    0.1); one that is never active changes none.
-    Lengths are in units of a box [0, 6]^d, whatever the box: in (-1, 1)^d the radius is zeta / 3 and the
-    step of y is eta / 9; the multipliers step by eta.
+    Gradients are estimated by plays around y; where arms there may be missing, none can take their place. A
+    constraint given twice has two multipliers, which changes plays; one that is never active changes none.
+    Lengths are in units of a box [0, 6]^d, whatever the box: in (-1, 1)^d the radius is zeta / 3 and the step
+    of y is eta / 9; the multipliers step by eta.
 
     Args:
         points: plays of a gradient estimate, 1 or 2; two points charge both plays.

@@ -67,10 +67,9 @@ def gp_ucb_cpd(
 
     Args:
         xi_squared: a round is uniform iff |uniform|^2 <= xi^2 |plays since the restart|.
-        ridge: c of the detector's rho_n; default 5, which reproduces the paper's curves. 4 finds changes
-            earlier at more than twice the false alarms, 10 has hardly any. "cross-validated" is the recipe of
-            the paper's Remark 3.1, on the uniform samples since the restart: on the paper's problem it
-            selects a thousandth of 5, so that theta has to be calibrated by a false_alarm_rate.
+        ridge: c of the detector's rho_n; default 5, which reproduces the paper's curves. "cross-validated" is
+            the recipe of the paper's Remark 3.1, on the uniform samples since the restart: on the paper's
+            problem it selects a thousandth of 5, so that theta has to be calibrated by a false_alarm_rate.
         theta: threshold of the detector's statistic; see `restarts.detection.TestRates`.
         false_alarm_rate: find theta by simulation, such that a run without a change has a false alarm
             with this probability; takes a few seconds.

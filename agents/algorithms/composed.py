@@ -92,13 +92,10 @@ def gp_agent(
             a whole run, for the reward and all costs together, provided that the model is right, or
             {"theta": ...}, and {"ridge": ...} (default: the noise variance; or "cross-validated"), see
             `ChangePointDetector`. Where no noise is given or published, it is estimated from the samples, and
-            theta covers any noise: of 20 stationary trials of uniform samples 1 had a false alarm on
-            CMULight, which publishes no model, 0 on Rosenbrock and 2 on GP, which do. {"every": ...} of
-            "periodic". {"false_alarm_rate": 0.1, "step": 10, "anytime": False, "noise_scales": (1, 1.5, 2.2)}
-            of "evidence" and "evidence-archive", see `Evidence` and `Archive`, where the rate also covers
-            segments that are wrongly reused. Several noise scales are compared because a noise std that is
-            published too small raises false alarms: at 0.7 of the true std in most runs of "glr" and "bocpd",
-            and at half of it in most runs of "et".
+            theta covers any noise. {"every": ...} of "periodic". {"false_alarm_rate": 0.1, "step": 10,
+            "anytime": False, "noise_scales": (1, 1.5, 2.2)} of "evidence" and "evidence-archive", see
+            `Evidence` and `Archive`, where the rate also covers segments that are wrongly reused. Several
+            noise scales are compared because a noise std that is published too small raises false alarms.
             {"false_alarm_rate": 0.1} of "et" and "glr". {"segment": ...} of "bocpd": expected rounds between
             changes, by default a third of the horizon.
     """

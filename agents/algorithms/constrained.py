@@ -39,8 +39,7 @@ def gp_ucb_noiseless_constraints(
 ) -> Agent:
     """Algorithm 2: multiplicative multipliers on psi(g), for constraints that are observed without noise.
 
-    A constraint given twice has two multipliers, which changes 84 % of the plays (50 arms, T = 120, noise
-    0.1); one that is never active changes none.
+    A constraint given twice has two multipliers, which changes plays; one that is never active changes none.
 
     Args:
         epoch: rounds S between two updates of the multipliers.
@@ -74,14 +73,12 @@ def gp_ucb_noisy_constraints(
 ) -> Agent:
     """Algorithm 3: linear multipliers by dual descent, for constraints that are observed with noise.
 
-    A constraint given twice has two multipliers, which changes 74 % of the plays (50 arms, T = 120, noise
-    0.1); one that is never active changes none.
+    A constraint given twice has two multipliers, which changes plays; one that is never active changes none.
 
     Args:
         epoch: rounds S between two updates of the multipliers.
         step: step size of the dual descent. The paper requires O(1 / sqrt(L)), and its experiments take 0.5
-            in units of f and g. Default 0.5 with `reading="paper"`, else `adaptive_step`: a fixed step is too
-            small on the two discs, and makes the multiplier oscillate about its optimum on the data rates.
+            in units of f and g. Default 0.5 with `reading="paper"`, else `adaptive_step`.
         reading: as for `gp_ucb_noiseless_constraints`.
         inner: "ucb", or "thompson", which here is an extension of the paper.
         delta, gamma, num_trials, **options: as for `gp_ucb_noiseless_constraints`.

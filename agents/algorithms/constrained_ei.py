@@ -45,8 +45,8 @@ def constrained_ei(
     what the processes assume of means and amplitudes: here they are the mean and the std of each function
     over the first plays, which are uniform.
 
-    Costs count as independent, and a probability below 1 is a factor: a constraint given twice changes 17 %
-    of the plays (50 arms, T = 120, noise 0.1), one that is never active up to 2 %.
+    Costs count as independent, and a probability below 1 is a factor: a constraint that is given twice, or
+    never active, changes plays.
 
     Args:
         initial: first plays, uniform, from which prior means and amplitudes are estimated.

@@ -1,9 +1,7 @@
 """The named algorithms that forget: windows, discounts and drifts, and the number of plays to remember.
 
 The default memory follows from `variation`, B_T: the sum of the distances between the reward functions of
-successive rounds, in prior stds. It is rarely known; the default 1 is a guess. (In the third experiment of
-Avanesov 2020, T = 1200 with three changes, R-GP-UCB's regret is the same within its error from 0.3 to 3, and
-larger at 10.)
+successive rounds, in prior stds. It is rarely known; the default 1 is a guess.
 
 Readable form: tests/references/forgetting.py.
 """

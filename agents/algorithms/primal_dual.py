@@ -31,8 +31,7 @@ def pdcbo(
 ) -> Agent:
     """PDCBO: argmax uf - sum_j phi_j lg_j, phi <- [phi + step c_t]^+, c_t observed (Xu et al. 2023).
 
-    A constraint given twice has two multipliers, which changes 71 % of the plays (50 arms, T = 120, noise
-    0.1); one that is never active changes none.
+    A constraint given twice has two multipliers, which changes plays; one that is never active changes none.
 
     This is the authors' code; the paper's dual takes lg(x_t) + eps in place of c_t [from memory]. Costs
     delivered in one round are summed, so that sum c_t <= (phi_{T+1} - phi_1) / step on every path.
@@ -60,8 +59,7 @@ def ckb(
 ) -> Agent:
     """CKB: argmax fhat - sum_j phi_j ghat_j, phi <- min([phi + step ghat(x_t)]^+, cap) (Zhou & Ji 2022).
 
-    A constraint given twice has two multipliers, which changes 62 % of the plays (50 arms, T = 120, noise
-    0.1); one that is never active changes none.
+    A constraint given twice has two multipliers, which changes plays; one that is never active changes none.
 
     The multipliers move by the estimate at the play, not by the observed cost. The constants of the paper are
     from memory: cap >= 4 B / chi, where some mixture of arms has costs of at most -chi, and

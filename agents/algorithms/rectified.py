@@ -53,8 +53,7 @@ def rpol(
 ) -> Agent:
     """RPOL: argmax uf - sum_j Q_j [lg_j]^+, Q_{t+1} = max(Q_t + [c_t]^+, sqrt t) (Guo et al. 2023).
 
-    A constraint given twice is charged twice, which changes 3 % of the plays (50 arms, T = 120, noise 0.1);
-    one that is never active changes none.
+    A constraint given twice is charged twice, which changes plays; one that is never active changes none.
 
     Under delay Q moves with the delivered costs; see `Growing` for our readings. With censored rewards and
     costs, `cost_belief="censored"`, it is RPOL under delay, whose regret and violation are
@@ -79,8 +78,7 @@ def epbo(
 ) -> Agent:
     """EPBO: argmax uf - rho sum_j [lg_j]^+ (Lu & Paulson 2022).
 
-    A constraint given twice is charged twice, which changes 2 % of the plays (50 arms, T = 120, noise 0.1);
-    one that is never active changes none.
+    A constraint given twice is charged twice, which changes plays; one that is never active changes none.
 
     Args:
         rho: what a unit of violation costs, in prior deviations. Below the largest optimal multiplier, which

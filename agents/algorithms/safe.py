@@ -143,7 +143,7 @@ def ise(
     """ISE: the safe arm most informative about where costs are kept (Bottero et al. 2022), then safe UCB.
 
     The paper only explores, with one cost; the later change to maximising rewards is ours. With several costs
-    it explores each: a constraint that is never active changes up to 8 % of its plays (50 arms, T = 120).
+    it explores each: a constraint that is never active changes plays.
 
     Args:
         rounds: how many of them explore; default half of the horizon.

@@ -45,8 +45,8 @@ class PenalisedOptions(SharedOptions, total=False):
 
     `refit_every` learns a kernel k_l of the objective and its noise at the ends of epochs, once in so many
     rounds, which the paper allows; `rkhs_bound` is B in units of the scaled objective, default 2, which suits
-    `reuse` and IGP-UCB: with 1 some 4 runs in 50 on the two discs stay in the wrong one. With `reuse=False`
-    or Thompson sampling 1 is better there. Other defaults are those of `reading="default"`.
+    `reuse` and IGP-UCB; with `reuse=False` or Thompson sampling 1 is better. Other defaults are those of
+    `reading="default"`.
     """
 
     reuse: bool

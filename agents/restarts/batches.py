@@ -26,8 +26,7 @@ class SubExponential:
     r"""u = ceil(E d + max(sqrt(2 xi^2 L), 2 b L)), L = log(3 t / (2 late)) (Vakili et al. 2023).
 
     P(d > u) <= e^-L where log E exp(s (d - E d)) <= s^2 xi^2 / 2 for s in [0, 1 / b]. The authors' code takes
-    the smaller of the two terms in place of the larger, which breaks the bound: P(d > 117) = 0.043 for
-    Poisson delays of mean 100, where 2e-4 is required.
+    the smaller of the two terms in place of the larger, which breaks the bound.
     """
 
     mean: float  # E d
@@ -42,10 +41,7 @@ class SubExponential:
 
     @classmethod
     def of_poisson(cls, mean: float, late: float) -> SubExponential:
-        """Return the extension with xi^2 = 2 (e - 2) E d and b = 1, since e^s - 1 - s <= (e - 2) s^2 up to 1.
-
-        The paper's study has xi = 9, which suffices for means up to 56.
-        """
+        """Return the extension with xi^2 = 2 (e - 2) E d, b = 1, since e^s - 1 - s <= (e - 2) s^2 up to 1."""
         return cls(mean, math.sqrt(2.0 * (math.e - 2.0) * mean), 1.0, late)
 
     def __call__(self, t: int) -> int:

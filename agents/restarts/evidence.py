@@ -48,10 +48,7 @@ class Evidence:
 
     The given noise may be too small: with G scales all likelihoods are means over G noise levels. Ville's
     inequality then holds for a noise that is drawn from them, P(M_n >= c for any n) <= 1 / c, which is a mean
-    over G probabilities, none of which exceeds G / c: an alarm at c = G / delta keeps delta at each level. In
-    200 stationary runs (100 arms, T = 200, GP-UCB of width 2.45, delta = 0.1) with a noise given at 1, 0.7,
-    0.5 and 1.5 times its std 1, 70, 196 and 0 had an alarm if that level is assumed alone, and 1, 0, 0 and 0
-    with the scales 1, 1.5 and 2.2.
+    over G probabilities, none of which exceeds G / c: an alarm at c = G / delta keeps delta at each level.
 
     Args:
         horizon: T, with which w_s = step / T; None for any number of plays, w_s = step^2 / (s (s + step)).

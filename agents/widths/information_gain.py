@@ -45,7 +45,7 @@ def upper_bound(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTable
 
     The greedy bound is smaller in the first rounds and larger in the long run, so the greedy design is
     computed only until the spectral bound is smaller in every row. It is left out where a round of it takes a
-    Fourier transform of a whole grid: a table of 1000 rounds on 1000 x 1000 points would take minutes.
+    Fourier transform of a whole grid.
     """
     spectral = spectral_bound(gram, noise_variance, horizon)
     if isinstance(gram.structure, Circulant):
