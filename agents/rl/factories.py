@@ -5,6 +5,7 @@ They play every problem, but by default ignore delays (see `attribute`) and cost
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from bandit_envs.basics.arguments import require, require_not_negative
@@ -57,55 +58,24 @@ def sb3(
     return SB3Agent(setting, recipe)
 
 
-@handles("context", "box", "on_policy")
-def ppo(setting: Setting, **options: Any) -> SB3Agent:
-    """PPO of stable-baselines3 (Schulman et al. 2017), from scratch in every trial; options as `sb3`."""
-    return sb3(setting, "ppo", **options)
+def _learner(name: str, what: str, *features: str) -> Callable[..., SB3Agent]:
+    """Return the factory of a learner, which has the options of `sb3`."""
+
+    @handles("context", "on_policy", *features)
+    def made(setting: Setting, **options: Any) -> SB3Agent:
+        return sb3(setting, name, **options)
+
+    made.__name__ = made.__qualname__ = name.replace("-", "_")
+    made.__doc__ = f"{what}, from scratch in every trial; options as `sb3`."
+    return made
 
 
-@handles("context", "box", "on_policy")
-def a2c(setting: Setting, **options: Any) -> SB3Agent:
-    """A2C of stable-baselines3 (Mnih et al. 2016), from scratch in every trial; options as `sb3`."""
-    return sb3(setting, "a2c", **options)
-
-
-@handles("context", "on_policy")
-def dqn(setting: Setting, **options: Any) -> SB3Agent:
-    """DQN of stable-baselines3 (Mnih et al. 2015), from scratch in every trial; options as `sb3`."""
-    return sb3(setting, "dqn", **options)
-
-
-@handles("context", "box", "on_policy")
-def sac(setting: Setting, **options: Any) -> SB3Agent:
-    """SAC of stable-baselines3 (Haarnoja et al. 2018), from scratch in every trial; options as `sb3`."""
-    return sb3(setting, "sac", **options)
-
-
-@handles("context", "box", "on_policy")
-def td3(setting: Setting, **options: Any) -> SB3Agent:
-    """TD3 of stable-baselines3 (Fujimoto et al. 2018), from scratch in every trial; options as `sb3`."""
-    return sb3(setting, "td3", **options)
-
-
-@handles("context", "box", "on_policy")
-def trpo(setting: Setting, **options: Any) -> SB3Agent:
-    """TRPO of sb3-contrib (Schulman et al. 2015), from scratch in every trial; options as `sb3`."""
-    return sb3(setting, "trpo", **options)
-
-
-@handles("context", "on_policy")
-def qr_dqn(setting: Setting, **options: Any) -> SB3Agent:
-    """QR-DQN of sb3-contrib (Dabney et al. 2018), from scratch in every trial; options as `sb3`."""
-    return sb3(setting, "qr-dqn", **options)
-
-
-@handles("context", "box", "on_policy")
-def recurrent_ppo(setting: Setting, **options: Any) -> SB3Agent:
-    """Recurrent PPO of sb3-contrib, from scratch in every trial; options as `sb3`."""
-    return sb3(setting, "recurrent-ppo", **options)
-
-
-@handles("context", "on_policy", "availability")
-def maskable_ppo(setting: Setting, **options: Any) -> SB3Agent:
-    """Maskable PPO of sb3-contrib (Huang & Ontanon 2020), from scratch in every trial; options as `sb3`."""
-    return sb3(setting, "maskable-ppo", **options)
+ppo = _learner("ppo", "PPO of stable-baselines3 (Schulman et al. 2017)", "box")
+a2c = _learner("a2c", "A2C of stable-baselines3 (Mnih et al. 2016)", "box")
+dqn = _learner("dqn", "DQN of stable-baselines3 (Mnih et al. 2015)")
+sac = _learner("sac", "SAC of stable-baselines3 (Haarnoja et al. 2018)", "box")
+td3 = _learner("td3", "TD3 of stable-baselines3 (Fujimoto et al. 2018)", "box")
+trpo = _learner("trpo", "TRPO of sb3-contrib (Schulman et al. 2015)", "box")
+qr_dqn = _learner("qr-dqn", "QR-DQN of sb3-contrib (Dabney et al. 2018)")
+recurrent_ppo = _learner("recurrent-ppo", "Recurrent PPO of sb3-contrib", "box")
+maskable_ppo = _learner("maskable-ppo", "Maskable PPO of sb3-contrib (Huang & Ontanon 2020)", "availability")
