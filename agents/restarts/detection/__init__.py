@@ -1,6 +1,6 @@
 """Change-points of an unknown function, found from samples at uniform points (Avanesov 2020)."""
 
-from .calibration import calibrate, cross_validated_ridge, typical_theta
+from .calibration import calibrate
 from .detector import Alarm, ChangePointDetector, Found, detect
 from .rates import READINGS, TestRates
 
@@ -11,7 +11,5 @@ __all__ = [
     "Found",
     "TestRates",
     "calibrate",
-    "cross_validated_ridge",
     "detect",
-    "typical_theta",
 ]

@@ -1,26 +1,18 @@
-"""A threshold for a stated rate of false alarms by simulation, and constants from data without a change."""
+"""A threshold for a stated rate of false alarms by simulation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import (
-    is_count,
-    is_integer,
-    require_not_negative,
-    require_positive,
-    require_probability,
-)
+from bandit_envs.basics.arguments import is_count, is_integer, require_not_negative, require_probability
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from ...validation import PerTrial
 from .detector import ChangePointDetector
-from .rates import CANDIDATES, CROSS_VALIDATED, TestRates, best_ridge
+from .rates import CROSS_VALIDATED
 
 PER_DESIGN = 10  # functions on one sequence of covariates, which share its linear systems
 MOST_SIMULATED = 128  # samples, in a few seconds; the cost grows with their fourth power
@@ -101,50 +93,3 @@ def largest_statistics(detector: ChangePointDetector, x: Any, y: Floats) -> Floa
         scale = np.arange(1, len(statistics) + 1) ** detector.rates.exponent
         largest[i] = (statistics * scale[:, None]).max(axis=0, initial=0.0)
     return np.maximum.accumulate(largest)
-
-
-def cross_validated_ridge(
-    kernel: Kernel, x: Floats, y: Floats, *, candidates: Sequence[float] = CANDIDATES, **options: Any
-) -> float:
-    """Return the c of rho_n with the best leave-one-out predictions; see `best_ridge`.
-
-    The best predictions need far less ridge than the paper's threshold does to be free of false alarms:
-    calibrate theta for the returned c.
-
-    Args:
-        x: covariates, (n, d).
-        y: responses minus their prior mean, (n,) or (n, q).
-        candidates: values of c to choose from.
-        **options: smoothness and reading of `TestRates.of`.
-    """
-    x, y = _sequence(x, y)
-    gram = np.asarray(kernel(x), dtype=np.float64)
-    if not len(candidates):
-        raise ValueError("candidates must not be empty; they are values of c")
-    require_positive("candidates", np.asarray(candidates, dtype=np.float64), "they are values of c")
-    return best_ridge(gram, y, TestRates.of(kernel, x.shape[1], **options), candidates)
-
-
-def typical_theta(detector: ChangePointDetector, x: Any, y: Floats, *, margin: float = 2.0) -> Floats:
-    """Return a theta well above the statistic's typical size without a change, (q,).
-
-    It is the largest statistic * n^e over all tests on the samples, times a margin. The detector is reset.
-
-    Args:
-        detector: with the kernel, ridge and volume to be used.
-        x, y: samples of one function, in order; at least two.
-        margin: factor.
-    """
-    require_positive("margin", margin, "use 1 for the largest statistic seen")
-    if len(x) < 2:
-        raise ValueError(f"x must have at least two samples to compare, got {len(x)}")
-    largest = largest_statistics(detector, x, y)[-1]
-    detector.reset()
-    return margin * largest
-
-
-def _sequence(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if x.ndim != 2 or len(x) != len(y) or len(x) < 2:
-        raise ValueError(f"x must be (n, d) and y (n,) or (n, q), n >= 2; got shapes {x.shape} and {y.shape}")
-    return x, y.reshape(len(y), -1)

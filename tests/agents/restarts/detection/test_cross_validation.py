@@ -9,10 +9,9 @@ from agents.restarts.detection import (
     ChangePointDetector,
     calibrate,
     calibration,
-    cross_validated_ridge,
     detect,
 )
-from agents.restarts.detection.rates import CROSS_VALIDATED, due
+from agents.restarts.detection.rates import CROSS_VALIDATED, TestRates, best_ridge, due
 from bandit_envs import Setting
 from bandit_envs.kernels.gram import Gram
 
@@ -54,7 +53,7 @@ def test_statistics_are_those_of_the_ridge_that_predicts_best(gram, centred):
         ChangePointDetector.on_points(gram, ridge=CROSS_VALIDATED, theta=NEVER, centred=centred), point, value
     )
     seen = value[:32] - centred * value[:32].mean()
-    best = cross_validated_ridge(MATERN, gram.points[point[:32]], seen)
+    best = best_ridge(MATERN(gram.points[point[:32]]), seen[:, None], TestRates.of(MATERN, 1))
     assert adaptive.rates.ridge == best < 0.1  # the noise variance is 0.0025
     fixed = shown(ChangePointDetector.on_points(gram, ridge=best, theta=NEVER, centred=centred), point, value)
     np.testing.assert_allclose(adaptive.latest, fixed.latest, rtol=1e-9)
@@ -103,7 +102,7 @@ def test_agents_take_it_as_an_option(name):
     point, value = samples(Gram(MATERN, POINTS), 8)
     agent.restart.watch.receive(np.zeros(8, dtype=np.int64), point, np.arange(8), value, np.empty((8, 0)))
     (detector,) = agent.restart.watch.detectors
-    assert detector.rates.ridge == cross_validated_ridge(MATERN, POINTS[point], value)
+    assert detector.rates.ridge == best_ridge(MATERN(POINTS[point]), value[:, None], TestRates.of(MATERN, 1))
 
 
 @pytest.mark.parametrize("ridge", ["by hand", -1.0])

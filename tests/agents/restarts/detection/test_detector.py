@@ -11,11 +11,10 @@ from agents.restarts.detection import (
     ChangePointDetector,
     TestRates,
     calibrate,
-    cross_validated_ridge,
     detect,
-    typical_theta,
 )
 from agents.restarts.detection.covariates import MOST_NODES, Indexed
+from agents.restarts.detection.rates import best_ridge
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
 
@@ -268,17 +267,8 @@ def test_cross_validation_leaves_out_one_sample_at_a_time(gram):
             weights = np.linalg.solve(MATERN(x[rest]) + penalty * np.eye(24), value[rest])
             error += (value[i] - float(MATERN(x[[i]], x[rest])[0] @ weights)) ** 2
         errors.append(error)
-    assert cross_validated_ridge(MATERN, x, value, candidates=candidates) == candidates[np.argmin(errors)]
-
-
-def test_the_typical_theta_raises_no_alarm_on_its_own_samples(gram):
-    point, value = sequence(gram, 9, [40])
-    least = typical_theta(ChangePointDetector.on_points(gram), point.tolist(), value, margin=1.0)
-    for factor, alarms in ((1.001, False), (0.999, True)):
-        detector = ChangePointDetector.on_points(gram, theta=factor * least)
-        assert bool(detect(detector, point.tolist(), value)) == alarms
-    twice = typical_theta(ChangePointDetector.on_points(gram), point.tolist(), value)
-    np.testing.assert_allclose(twice, 2.0 * least)
+    found = best_ridge(MATERN(x), value[:, None], TestRates.of(MATERN, 1), candidates)
+    assert found == candidates[np.argmin(errors)]
 
 
 @pytest.mark.parametrize(
@@ -302,13 +292,6 @@ def test_the_typical_theta_raises_no_alarm_on_its_own_samples(gram):
         (lambda gram: calibrate(gram, NOISE, 20, 1.5), "rate"),
         (lambda gram: calibrate(gram, NOISE, 1, 0.5), "samples"),
         (lambda gram: calibrate(gram, NOISE, 20, 0.5, seed=-1), "seed"),
-        (lambda gram: cross_validated_ridge(MATERN, gram.points[0], np.zeros(1)), "x"),
-        (lambda gram: cross_validated_ridge(MATERN, gram.points, np.zeros(200), candidates=[]), "candidates"),
-        (lambda gram: typical_theta(ChangePointDetector.on_points(gram), [], np.empty(0)), "x"),
-        (
-            lambda gram: typical_theta(ChangePointDetector.on_points(gram), [1, 2], np.ones(2), margin=0),
-            "margin",
-        ),
     ],
 )
 def test_a_wrong_argument_is_named(gram, make, named):
