@@ -28,11 +28,14 @@ def make_posterior(model: Model, num_trials: int, noise_variance: Floats | None 
     return posterior(model.gram, noise, num_trials, horizon, model.form, contexts)
 
 
-def successor(old: Posterior, model: Model) -> Posterior:
-    """Return the posterior of another model given the same observations."""
+def successor(old: Posterior, model: Model, rise: Floats | None = None) -> Posterior:
+    """Return the posterior of another model given the same observations, less the mean's rise, (B, N)."""
     new = make_posterior(model, len(old.noise))
     for i in range(len(old.noise)):
-        new.condition_on(i, old.statistics(i))
+        seen = old.statistics(i)
+        if rise is not None:
+            seen = seen._replace(total=seen.total - seen.plays * rise[i, seen.point])
+        new.condition_on(i, seen)
     return new
 
 
@@ -40,13 +43,6 @@ def give_values(target: Posterior, trial: int, total: Callable[[Ints], Floats]) 
     """Replace the values of a trial's plays: their sums, (u,), at points, (u,)."""
     seen = target.statistics(trial)
     target.condition_on(trial, seen._replace(total=total(seen.point)))
-
-
-def recentre(target: Posterior, rise: Floats) -> None:
-    """Subtract from all values the increase of the prior mean, (B, N)."""
-    for i in range(len(rise)):
-        seen = target.statistics(i)
-        target.condition_on(i, seen._replace(total=seen.total - seen.plays * rise[i, seen.point]))
 
 
 def observe(target: Posterior, trial: Ints, point: Ints, value: Floats, weight: Floats | None = None) -> None:
@@ -176,10 +172,11 @@ class Belief(abc.ABC):
 
     def remodel(self, model: Model) -> None:
         """Change to another kernel, noise and prior mean; the observations stay."""
-        shared = self.spread is self.centre
-        self.centre = successor(self.centre, model)
+        shared, before = self.spread is self.centre, self.prior_mean
+        moved = not np.array_equal(model.prior_mean, self._mean)
+        self._assume_mean(model.prior_mean)
+        self.centre = successor(self.centre, model, self.prior_mean - before if moved else None)
         self.spread = self.centre if shared else successor(self.spread, model)
-        self._recentre(model.prior_mean)
 
     def forget(self, trial: Ints) -> None:
         """Return the given trials, (n,), to the prior."""
@@ -295,13 +292,6 @@ class Belief(abc.ABC):
 
     def _assume_mean(self, mean: Floats | float) -> None:
         self._mean, self.centred = mean, not np.any(mean)
-
-    def _recentre(self, mean: Floats | float) -> None:
-        if np.array_equal(mean, self._mean):
-            return
-        before = self.prior_mean
-        self._assume_mean(mean)
-        recentre(self.centre, self.prior_mean - before)
 
     def residual(self, trial: Ints, point: Ints, value: Floats) -> Floats:
         """Return values minus the prior mean of their points, (n,), which the posteriors condition on."""

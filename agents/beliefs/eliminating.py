@@ -10,7 +10,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.defaults import rests_on_default
 from ..model.model import Model
-from .base import make_posterior, observe, recentre, reweigh, successor, withdraw
+from .base import make_posterior, observe, reweigh, successor, withdraw
 from .delivered import Delivered
 
 # From sigma and |a_x| to half-widths of a band for plays that were chosen without using values, (B, A) each.
@@ -67,8 +67,8 @@ class Eliminating(Delivered):
         """Change to another kernel, noise and prior mean; eliminated arms stay eliminated."""
         before = self.prior_mean
         super().remodel(model)
-        self._batch, self._band = successor(self._batch, model), self._band_of(model)
-        recentre(self._batch, self.prior_mean - before)
+        self._batch = successor(self._batch, model, self.prior_mean - before)
+        self._band = self._band_of(model)
 
     def forget(self, trial: Ints) -> None:
         """Eliminate arms by this batch, and begin another."""
