@@ -57,7 +57,9 @@ MUTANTS = (
         "np.sqrt(t / self.noise_variance)",
     ),
     Mutant(
-        "agents/widths/delayed.py", "(self.noise_std + self.reward_bound) * spread", "self.noise_std * spread"
+        "agents/widths/bounded_norm.py",
+        "(self.noise_std + self.reward_bound) * spread",
+        "self.noise_std * spread",
     ),
     Mutant("agents/acquisition/rules.py", "(candidates.incumbent + xi)", "(candidates.incumbent - xi)"),
     Mutant(

@@ -9,7 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 
-from ..beliefs.feasibility import mills_ratio
+from ..beliefs.safety import mills_ratio
 from .candidates import Candidates
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)

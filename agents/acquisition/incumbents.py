@@ -13,7 +13,7 @@ from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.setting import Setting
 
 from ..beliefs.base import Belief
-from ..beliefs.feasibility import INFEASIBLE
+from ..beliefs.safety import INFEASIBLE
 
 
 class Incumbent(Protocol):

@@ -18,7 +18,7 @@ from ..agent.batching import SideBySide, each_trial
 from ..agent.gp_agent import TIE
 from ..agent.single_trial import LoneAgent
 from ..beliefs.delivered import Delivered
-from ..beliefs.feasibility import log_feasibility
+from ..beliefs.safety import log_feasibility
 from ..kernels.amplitude import is_found
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.defaults import NOISE_FLOOR

@@ -11,7 +11,7 @@ from ..acquisition.by_name import Always
 from ..acquisition.incumbents import MaxWorth
 from ..acquisition.rules import ExpectedImprovement
 from ..agent.assembly import Agent, assemble
-from ..agent.each_learnt import EachLearnt, OwnNoise
+from ..agent.assumptions import EachLearnt, OwnNoise
 from ..beliefs.delivered import Delivered
 from ..beliefs.imputed import Hallucinated
 from ..model.options import SharedOptions

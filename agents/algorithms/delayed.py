@@ -28,8 +28,8 @@ from ..model.options import ModelOptions
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import Width
+from ..widths.bounded_norm import DelayedWidth
 from ..widths.by_name import make_gamma, make_width
-from ..widths.delayed import DelayedWidth
 from ..widths.tuned import FixedWidth
 
 

@@ -32,7 +32,7 @@ from ..options import require_left_out
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import Width
-from ..widths.sketched import BBKBWidth, BKBWidth
+from ..widths.bounded_norm import BBKBWidth, BKBWidth
 
 EXACT_ONLY = ("form", "refit_every", "search")  # options of agents with exact posteriors, or on boxes
 

@@ -23,7 +23,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 
 from ..acquisition.incumbents import BestValue, MaxMean, MaxWorth, NoIncumbent, NoisyPlays
-from ..beliefs.feasibility import INFEASIBLE
+from ..beliefs.safety import INFEASIBLE
 from ..beliefs.surface import Surface
 from ..kernels.point_slopes import linearise
 from ..kernels.visited import Visited

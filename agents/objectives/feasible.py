@@ -10,7 +10,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..beliefs.feasibility import INFEASIBLE, log_feasibility, log_feasibility_slopes
+from ..beliefs.safety import INFEASIBLE, log_feasibility, log_feasibility_slopes
 from ..beliefs.surface import ONLY, Surface
 from ..model.defaults import NOISE_FLOOR
 from ..model.hyperparameters import Hyperparameters

@@ -7,7 +7,7 @@ from scipy.special import log_ndtr, ndtr
 
 from bandit_envs.basics.types import Floats
 
-from ..beliefs.feasibility import deviations_below
+from ..beliefs.safety import deviations_below
 
 LEVEL = 50.0  # M, the price of infeasibility
 ABSOLUTE, RELATIVE = 0.05, 0.075  # tolerances of the residuals

@@ -10,11 +10,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..options import require_taken
 from ..protocol import handles, requires
-from .of_bayes_opt import BayesOptEngine
-from .of_botorch import BoTorchEngine
-from .of_optuna import OptunaEngine
-from .of_skopt import SkoptEngine
-from .of_smac import SMACEngine
+from .engines import BayesOptEngine, BoTorchEngine, OptunaEngine, SkoptEngine, SMACEngine
 from .optimiser import OptimiserAgent, OptimiserTask, quietly
 
 

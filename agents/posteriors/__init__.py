@@ -3,9 +3,8 @@
 from .base import Posterior, SufficientStatistics
 from .dense import DensePosterior
 from .factor import FactorPosterior
-from .forgetting.base import ForgettingPosterior
 from .forgetting.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
-from .forgetting.memory import Memory
+from .forgetting.memory import ForgettingPosterior, Memory
 from .kronecker import KroneckerPosterior
 from .pairs import PairPosterior
 from .plays import PlayPosterior

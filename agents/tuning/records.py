@@ -25,7 +25,7 @@ from .workers import Turn, in_turn
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from .pictures.axes import Figure
+    from .pictures.figures import Figure
 
 LATEST = 20  # number of experiments shown
 

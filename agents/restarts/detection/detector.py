@@ -17,9 +17,8 @@ from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.setting import Setting
 
 from ...model.units import PriorUnits
-from .covariates import Covariates, FeatureCovariates, Indexed
 from .rates import CROSS_VALIDATED, PAPER_VOLUME, TestRates, best_ridge, due
-from .tails import Tails
+from .tails import Covariates, FeatureCovariates, Indexed, Tails
 
 if TYPE_CHECKING:
     from ...model.model import Model

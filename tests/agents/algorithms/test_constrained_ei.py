@@ -4,7 +4,7 @@ import numpy as np
 from baseline_cases import NOWHERE, SETTING, feedback, play, started
 
 from agents.algorithms.constrained_ei import constrained_ei
-from agents.beliefs.feasibility import log_feasibility
+from agents.beliefs.safety import log_feasibility
 
 
 def test_without_a_feasible_play_the_probability_of_feasibility_is_maximised_alone():

@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import Matern
 
 import agents
 from agents import Linear, Log, Tuner
-from agents.beliefs.feasibility import INFEASIBLE, log_feasibility_slopes
+from agents.beliefs.safety import INFEASIBLE, log_feasibility_slopes
 from agents.box import AtPoints
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid

@@ -15,7 +15,7 @@ from agents.posteriors import posterior
 from agents.posteriors.base import SufficientStatistics
 from agents.posteriors.sketched import Sketch, SketchedPosterior
 from agents.registry import resolve_agent
-from agents.widths.sketched import BBKBWidth, BKBWidth
+from agents.widths.bounded_norm import BBKBWidth, BKBWidth
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws import Gaussian, RKHSFunction

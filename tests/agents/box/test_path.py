@@ -4,7 +4,7 @@ import numpy as np
 from box_cases import KERNEL, plays, surface_of
 from sklearn.gaussian_process.kernels import RBF
 
-from agents.box.path import Path
+from agents.box.acquisition_surface import Path
 
 
 def test_a_path_in_parts_is_one_joint_sample():

@@ -13,8 +13,8 @@ from agents.restarts.detection import (
     calibrate,
     detect,
 )
-from agents.restarts.detection.covariates import MOST_NODES, Indexed
 from agents.restarts.detection.rates import best_ridge
+from agents.restarts.detection.tails import MOST_NODES, Indexed
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
 

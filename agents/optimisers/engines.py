@@ -1,0 +1,285 @@
+"""Optimisers of other libraries as engines; each library is imported when an engine is made."""
+
+# Packages of the extra `peers` are not installed where types are checked.
+# pyright: reportMissingImports=false
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections import defaultdict
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require_choice, require_integer
+from bandit_envs.basics.types import Floats
+
+from ..options import require_taken
+from .optimiser import Engine, OptimiserTask
+
+ACQUISITIONS = ("log-ei", "log-nei")
+RESTARTS, RAW = 8, 256  # of the search of a box
+BATCH = 512  # arms that are scored at a time
+
+
+class BoTorchEngine(Engine):
+    """Engine with a Gaussian process fitted in each round, by the defaults of BoTorch, after a Sobol design.
+
+    Args:
+        acquisition: "log-ei", by q-LogEI where plays are pending, or "log-nei".
+        initial: points of the design.
+    """
+
+    def __init__(self, task: OptimiserTask, acquisition: str = "log-ei", initial: int = 5):
+        import botorch  # noqa: F401 (raises when an agent is made without it)
+        import torch
+
+        require_choice("acquisition", acquisition, ACQUISITIONS)
+        require_integer("initial", initial, 1, "it is a number of points")
+        self._torch, self._task, self._acquisition = torch, task, acquisition
+        sobol = torch.quasirandom.SobolEngine(task.dim, scramble=True, seed=task.seed)
+        self._design = sobol.draw(initial, dtype=torch.float64).numpy()
+        self._points: dict[int, Floats] = {}  # of all rounds
+        self._rewards: dict[int, float] = {}
+
+    def ask(self) -> Floats:
+        """Return a point of the design at first, then the maximiser of the acquisition."""
+        t = len(self._points)
+        if t < len(self._design) or len(self._rewards) < 2:
+            return self._design[t % len(self._design)]
+        from botorch.utils.sampling import manual_seed
+
+        with manual_seed(self._task.seed + t):
+            return self._search(self._acquire())
+
+    def start(self, round: int, point: Floats) -> None:
+        self._points[round] = point
+
+    def tell(self, round: int, reward: float) -> None:
+        self._rewards[round] = reward
+
+    def _acquire(self) -> Any:
+        """Return the acquisition of a model of all delivered values."""
+        from botorch import acquisition
+        from botorch.fit import fit_gpytorch_mll
+        from botorch.models import SingleTaskGP
+        from gpytorch.mlls import ExactMarginalLogLikelihood
+
+        known = self._tensor([self._points[t] for t in self._rewards])
+        values = self._tensor(list(self._rewards.values()))[:, None]
+        model = SingleTaskGP(known, values)  # it standardises the values
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        late = [point for t, point in self._points.items() if t not in self._rewards]
+        pending = self._tensor(late) if late else None
+        if self._acquisition == "log-nei":
+            make = acquisition.qLogNoisyExpectedImprovement
+            return make(model, X_baseline=known, X_pending=pending, prune_baseline=True)
+        if pending is None:
+            return acquisition.LogExpectedImprovement(model, best_f=values.max())
+        return acquisition.qLogExpectedImprovement(model, best_f=values.max(), X_pending=pending)
+
+    def _search(self, acquisition: Any) -> Floats:
+        """Return the maximiser of an acquisition, among all arms or in the box."""
+        from botorch.optim import optimize_acqf, optimize_acqf_discrete
+
+        if self._task.arms is not None:
+            choices = self._tensor(self._task.arms)
+            found, _ = optimize_acqf_discrete(acquisition, q=1, choices=choices, max_batch_size=BATCH)
+        else:
+            box = self._tensor([[0.0] * self._task.dim, [1.0] * self._task.dim])
+            found, _ = optimize_acqf(acquisition, box, q=1, num_restarts=RESTARTS, raw_samples=RAW)
+        return np.clip(found.detach().numpy().reshape(-1), 0.0, 1.0)
+
+    def _tensor(self, rows: Any) -> Any:
+        return self._torch.as_tensor(np.array(rows), dtype=self._torch.float64)
+
+
+class SMACEngine(Engine):
+    """Engine of SMAC's facade for black boxes; the files that SMAC writes are removed with it.
+
+    `**options` are those of `smac.Scenario`.
+    """
+
+    def __init__(self, task: OptimiserTask, **options: Any):
+        from ConfigSpace import ConfigurationSpace
+        from smac import BlackBoxFacade, Scenario
+
+        self._names = [f"x{i}" for i in range(task.dim)]
+        self._space = ConfigurationSpace(space=dict.fromkeys(self._names, (0.0, 1.0)), seed=task.seed)
+        folder = tempfile.mkdtemp(prefix="gpbandits-smac-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        given = {"n_trials": task.horizon, "output_directory": Path(folder), **options}
+        require_taken(Scenario, options, reserved=("configspace", "seed"))
+        scenario = Scenario(self._space, seed=task.seed, **given)
+        self._smac = BlackBoxFacade(scenario, _unused, logging_level=False, overwrite=True)
+        self._asked: Any = None
+        self._infos: dict[int, Any] = {}  # round -> trial
+        self._costs: dict[Any, list[float]] = defaultdict(list)  # (configuration, seed) -> its costs
+
+    def ask(self) -> Floats:
+        self._asked = self._smac.ask()
+        return self._place(self._asked)
+
+    def start(self, round: int, point: Floats) -> None:
+        """Record the play as the proposed trial, or as one of another configuration."""
+        asked, self._asked = self._asked, None
+        if asked is None or not np.allclose(point, self._place(asked), atol=1e-6):
+            asked = self._instead(point)
+        self._infos[round] = asked
+
+    def tell(self, round: int, reward: float) -> None:
+        """Pass the negative reward, because SMAC minimises; the mean, where a trial is played again."""
+        from smac.runhistory.dataclasses import TrialValue
+
+        trial = self._infos.pop(round)
+        costs = self._costs[trial.config, trial.seed]
+        costs.append(-reward)
+        self._smac.tell(trial, TrialValue(cost=float(np.mean(costs))), save=False)
+
+    def _place(self, info: Any) -> Floats:
+        return np.array([info.config[name] for name in self._names])
+
+    def _instead(self, point: Floats) -> Any:
+        """Return a trial that runs at a point, with a seed not yet used there, if there is one.
+
+        SMAC tries a challenger on those of its few seeds that the incumbent has: a new seed would leave none,
+        and it would search for another challenger forever.
+        """
+        from ConfigSpace import Configuration
+        from smac.runhistory.dataclasses import TrialInfo
+
+        values = dict(zip(self._names, point.tolist(), strict=True))
+        config, history = Configuration(self._space, values=values), self._smac.runhistory
+        had = [*history.get_trials(config), *history.get_running_trials(config)]
+        seeds = [key.seed for key in self._smac.intensifier.get_instance_seed_keys_of_interest()]
+        free = [seed for seed in seeds if seed not in [trial.seed for trial in had]]
+        trial = TrialInfo(config, seed=(free or seeds)[0])
+        history.add_running_trial(trial)
+        return trial
+
+
+def _unused(config: Any, seed: int = 0) -> float:
+    """Raise: SMAC must not call the function itself."""
+    raise AssertionError(f"{config} is played in a round")
+
+
+class OptunaEngine(Engine):
+    """Engine of a study in memory, whose running trials are the pending plays.
+
+    The sampler is the name of a class in `optuna.samplers`, and `**options` are those of that class.
+    """
+
+    def __init__(self, task: OptimiserTask, sampler: str, **options: Any):
+        import optuna
+
+        self._optuna = optuna
+        self._space = {f"x{i}": optuna.distributions.FloatDistribution(0.0, 1.0) for i in range(task.dim)}
+        kind = getattr(optuna.samplers, sampler)
+        require_taken(kind, options, reserved=("seed",))
+        made = kind(seed=task.seed, **options)
+        self._study = _quietly_created(optuna, made)
+        self._asked: Any = None
+        self._numbers: dict[int, int] = {}  # round -> trial
+
+    def ask(self) -> Floats:
+        self._asked = self._study.ask(self._space)
+        return np.array([self._asked.params[name] for name in self._space])
+
+    def start(self, round: int, point: Floats) -> None:
+        """Run the proposed trial, or a new one at the point that is played instead."""
+        if self._asked is not None and np.allclose(point, list(self._asked.params.values()), atol=1e-6):
+            self._numbers[round] = self._asked.number
+        else:
+            self._numbers[round] = self._run_instead(point)
+        self._asked = None
+
+    def tell(self, round: int, reward: float) -> None:
+        self._study.tell(self._numbers.pop(round), reward)
+
+    def _run_instead(self, point: Floats) -> int:
+        """Return the number of a new trial that runs at a point; the proposed one is marked as failed."""
+        states = self._optuna.trial.TrialState
+        if self._asked is not None:
+            self._study.tell(self._asked, state=states.FAIL)
+        params = dict(zip(self._space, point.tolist(), strict=True))
+        trial = self._optuna.trial.create_trial(
+            params=params, distributions=dict(self._space), state=states.RUNNING
+        )
+        self._study.add_trial(trial)
+        return len(self._study.get_trials(deepcopy=False)) - 1
+
+
+def _quietly_created(optuna: Any, sampler: Any) -> Any:
+    """Return a study in memory, without Optuna's log line."""
+    level = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        return optuna.create_study(direction="maximize", sampler=sampler)
+    finally:
+        optuna.logging.set_verbosity(level)
+
+
+class BayesOptEngine(Engine):
+    """Engine of `suggest` and `register`, by default with UCB, after points at random; plays may repeat.
+
+    Args:
+        initial: points at random.
+        **options: of `bayes_opt.BayesianOptimization`.
+    """
+
+    def __init__(self, task: OptimiserTask, initial: int = 5, **options: Any):
+        from bayes_opt import BayesianOptimization
+
+        self._names = [f"x{i:03d}" for i in range(task.dim)]
+        bounds = dict.fromkeys(self._names, (0.0, 1.0))
+        require_taken(BayesianOptimization, options, reserved=("f", "pbounds", "random_state"))
+        given = {"verbose": 0, "allow_duplicate_points": True, **options}
+        self._optimiser = BayesianOptimization(None, bounds, random_state=task.seed, **given)
+        self._initial = initial
+        self._points: dict[int, Floats] = {}
+
+    def ask(self) -> Floats:
+        """Return a point at random at first, then the suggested one."""
+        few = len(self._points) < self._initial or len(self._optimiser.space) == 0
+        found: Any = self._optimiser.random_sample(1)[0] if few else self._optimiser.suggest()
+        return np.array([found[name] for name in self._names])
+
+    def start(self, round: int, point: Floats) -> None:
+        """Store the play until its value is delivered: the package has no pending plays."""
+        self._points[round] = point
+
+    def tell(self, round: int, reward: float) -> None:
+        params = dict(zip(self._names, self._points[round].tolist(), strict=True))
+        with redirect_stdout(StringIO()):  # it prints a line for each play that repeats
+            self._optimiser.register(params=params, target=reward)
+
+
+class SkoptEngine(Engine):
+    """Engine of ask and tell, by default with a Gaussian process and a portfolio of acquisitions.
+
+    `**options` are those of `skopt.Optimizer`.
+    """
+
+    def __init__(self, task: OptimiserTask, **options: Any):
+        from skopt import Optimizer
+
+        require_taken(Optimizer, options, reserved=("dimensions", "random_state"))
+        given = {"n_initial_points": 5, **options}
+        self._optimiser = Optimizer([(0.0, 1.0)] * task.dim, random_state=task.seed, **given)
+        self._points: dict[int, Floats] = {}
+
+    def ask(self) -> Floats:
+        return np.array(self._optimiser.ask(), dtype=np.float64)
+
+    def start(self, round: int, point: Floats) -> None:
+        """Store the play until its value is delivered: the library has no pending plays."""
+        self._points[round] = point
+
+    def tell(self, round: int, reward: float) -> None:
+        """Pass the negative reward, because the library minimises."""
+        self._optimiser.tell(self._points[round].tolist(), -reward)
