@@ -22,7 +22,7 @@ from agents import Integer, Linear, Tuner
 from agents.tuning.plan import LEARNING
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.statistics import bootstrap_interval
-from gpbandits.report.grid import text
+from gpbandits.evaluation.table import text
 
 EXPERIMENTS = 40
 HEADER = ["problem", "agent", "best", "recommended", "a round"]

@@ -54,10 +54,7 @@ _HOMES = {
 
 
 def _check_not_shadowed() -> None:
-    """Raise an ImportError if `import agents` would find another project's package.
-
-    Ours lies beside this package, in a wheel as in a checkout; inside a zip file the paths are compared.
-    """
+    """Raise an ImportError if `import agents` would find another package than that beside this one."""
     spec = find_spec("agents")
     if spec is None:
         raise ImportError("the package 'agents' of gpbandits is missing; install gpbandits again")

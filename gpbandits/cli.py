@@ -32,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         from gpbandits.commands.terminal import escaped
 
-        _stop(f"{escaped(_one_line(error))} (--debug shows where)")
+        said = " ".join(str(error).split()) or type(error).__name__
+        _stop(f"{escaped(said)} (--debug shows where)")
 
 
 @contextmanager
@@ -45,10 +46,6 @@ def _modules_of_this_folder() -> Iterator[None]:
         yield
     finally:
         sys.path.remove(folder)
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _stop(message: str, code: int = 2) -> None:

@@ -28,9 +28,6 @@ def threads(number: int) -> Iterator[None]:
         >>> from gpbandits import evaluate, threads
         >>> with threads(4):
         ...     result = evaluate("GPBandit-GP-v0", ["gp-ucb"], trials=1, env_kwargs={"horizon": 5})
-
-    Args:
-        number: of threads.
     """
     require(is_count(number), "threads", "a positive integer", number)
     before = _chosen.set(number)
@@ -77,11 +74,6 @@ def in_browser() -> bool:
 
 
 def require_workers(what: str, remedy: str) -> None:
-    """Raise a RuntimeError in a browser, before something that starts a process or a thread.
-
-    Args:
-        what: needs it, such as "workers=2".
-        remedy: does without.
-    """
+    """Raise a RuntimeError in a browser: "workers=2" or such starts a process; a remedy does without."""
     if in_browser():
         raise RuntimeError(f"{what} starts a process or a thread, and Python in a browser has none; {remedy}")

@@ -98,16 +98,19 @@ def _of_hpo_bench(family: str, name: str) -> Runs:
     return Runs(np.hstack(features), np.concatenate([[0], np.cumsum(count)]), measured)
 
 
-def _of_olympus(family: str, name: str) -> Runs:
-    content = member("olymp", f"olympus/datasets/dataset_{name}/data.csv").decode()
-    rows = np.loadtxt(content.splitlines(), delimiter=",")
-    return grouped(rows, rows.shape[1] - 1, ["value"])
+def _of_csv(package: str, path: str, skiprows: int) -> Callable[[str, str], Runs]:
+    """Return a reader of tables of a package, whose columns are parameters and a value."""
+
+    def read(family: str, name: str) -> Runs:
+        content = member(package, path.format(name)).decode("utf-8-sig")
+        rows = np.loadtxt(content.splitlines(), delimiter=",", skiprows=skiprows)
+        return grouped(rows, rows.shape[1] - 1, ["value"])
+
+    return read
 
 
-def _of_materials(family: str, name: str) -> Runs:
-    content = member("bocode", f"bocode/opt_problems/materials/data/{name}_dataset.csv").decode("utf-8-sig")
-    rows = np.loadtxt(content.splitlines(), delimiter=",", skiprows=1)
-    return grouped(rows, rows.shape[1] - 1, ["value"])
+_of_olympus = _of_csv("olymp", "olympus/datasets/dataset_{}/data.csv", 0)
+_of_materials = _of_csv("bocode", "bocode/opt_problems/materials/data/{}_dataset.csv", 1)
 
 
 def _of_lcbench(family: str, name: str) -> Runs:

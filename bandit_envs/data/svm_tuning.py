@@ -58,17 +58,12 @@ class ResultGrid(NamedTuple):
     @property
     def points(self) -> Floats:
         """Return all pairs (x_1, x_2) of the axes' values, edges included, (A, 2)."""
-        axes = self._log_axes() if self.spacing == "log" else self._uniform_axes()
+        if self.spacing == "log":
+            axes = [_log_axis(*bounds, n) for bounds, n in zip(SVM_BOUNDS.values(), self.shape, strict=True)]
+        else:
+            first, second = (np.linspace(0.0, 1.0, count) for count in self.shape)
+            axes = [first, np.union1d(second, BESIDE_THE_EDGE)]
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
-
-    def _uniform_axes(self) -> list[Floats]:
-        first, second = (np.linspace(0.0, 1.0, count) for count in self.shape)
-        return [first, np.union1d(second, BESIDE_THE_EDGE)]
-
-    def _log_axes(self) -> list[Floats]:
-        return [
-            _log_axis(*bounds, count) for bounds, count in zip(SVM_BOUNDS.values(), self.shape, strict=True)
-        ]
 
 
 def svm_accuracy(data: str, grid: ResultGrid) -> Floats:

@@ -80,11 +80,9 @@ class Bare(Summary):
         pass
 
     def details(self, observations: Floats) -> Floats:
-        """Return no entries, (B, 0)."""
         return np.empty((len(observations), 0))
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """Return no bounds, (0,) each."""
         return np.empty(0), np.empty(0)
 
 
@@ -99,18 +97,11 @@ class History(Summary):
 
     def __init__(self, setting: Setting, size: int = 1):
         super().__init__(setting, size)
-        self._plays, self._credited = (
-            np.zeros((size, setting.horizon, setting.dim)),
-            np.zeros((size, setting.dim)),
-        )
-        self._last, self._reward, self._news = (
-            np.zeros((size, setting.dim)),
-            np.zeros((size, 1)),
-            np.zeros((size, 1)),
-        )
+        self._plays = np.zeros((size, setting.horizon, setting.dim))
+        self._credited, self._last = np.zeros((2, size, setting.dim))
+        self._reward, self._news = np.zeros((2, size, 1))
 
     def begin(self, rows: Any = slice(None)) -> None:
-        """Start new episodes in these rows, by default in all."""
         super().begin(rows)
         for kept in (self._credited, self._last, self._reward, self._news):
             kept[rows] = 0.0
@@ -130,7 +121,6 @@ class History(Summary):
         return np.concatenate([self._last, self._credited, reward, self._news, self.share], axis=1)
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """Return the bounds of the box and of the shares; rewards have none."""
         ones = np.ones(2 * self.setting.dim)
         return np.r_[-ones, -np.inf, 0.0, 0.0], np.r_[ones, np.inf, 1.0, 1.0]
 
@@ -160,7 +150,6 @@ class Statistics(Summary):
         self._logs = np.log1p(np.arange(setting.horizon + 1.0)) / np.log1p(setting.horizon)
 
     def begin(self, rows: Any = slice(None)) -> None:
-        """Start new episodes in these rows, by default in all."""
         super().begin(rows)
         self._count[rows], self._sum[rows] = 0, 0.0
 
@@ -178,7 +167,6 @@ class Statistics(Summary):
         return np.concatenate([self._logs[count], mean, self.share], axis=1)
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """Return the bounds of the shares; means have none."""
         ones = np.ones(self._count.shape[2])
         return np.r_[0.0 * ones, -np.inf * ones, 0.0], np.r_[ones, np.inf * ones, 1.0]
 

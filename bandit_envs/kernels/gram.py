@@ -71,7 +71,7 @@ class Gram(Shares):
             return self.dense[point]
         if point in self._columns:
             return self._columns[point]
-        column = self._compute_column(point)
+        column = self.dense[point] if "dense" in self.__dict__ else self._kernel_column(point)
         if 8 * self.size * len(self._columns) < COLUMN_BYTES:
             self._columns[point] = column
         return column
@@ -230,9 +230,6 @@ class Gram(Shares):
             residual -= root[r] ** 2
             residual[pivot] = 0.0
         return Rooted(root, pivots) if residual.max() <= floor else None
-
-    def _compute_column(self, point: int) -> Floats:
-        return self.dense[point] if "dense" in self.__dict__ else self._kernel_column(point)
 
     def _kernel_column(self, point: int) -> Floats:
         column = np.asarray(self.kernel(self.points[point : point + 1], self.points), dtype=np.float64)[0]

@@ -90,24 +90,16 @@ def _scaled(kernel: Any) -> tuple[float, RandomFeatures] | None:
     return None
 
 
-def _of_rbf(kernel: Any, rng: np.random.Generator, size: int) -> Floats:
-    return np.ones(size)
-
-
 def _of_matern(kernel: Any, rng: np.random.Generator, size: int) -> Floats:
     """Draw from Student's distribution with 2 nu degrees of freedom, relative to a normal draw."""
     smooth = np.isinf(kernel.nu)  # the squared exponential
     return np.ones(size) if smooth else np.sqrt(2.0 * kernel.nu / rng.chisquare(2.0 * kernel.nu, size))
 
 
-def _of_rational_quadratic(kernel: Any, rng: np.random.Generator, size: int) -> Floats:
-    """Draw factors for a mixture of squared exponentials with gamma-distributed precisions."""
-    return np.sqrt(rng.gamma(kernel.alpha, 1.0 / kernel.alpha, size))
-
-
 # For each kernel with length-scale l, factors of normal waves of std 1 / l, (m / 2,).
 SPECTRA: dict[type[Kernel], Callable[[Any, np.random.Generator, int], Floats]] = {
-    RBF: _of_rbf,
+    RBF: lambda kernel, rng, size: np.ones(size),
     Matern: _of_matern,
-    RationalQuadratic: _of_rational_quadratic,
+    # Of a mixture of squared exponentials with gamma-distributed precisions.
+    RationalQuadratic: lambda kernel, rng, size: np.sqrt(rng.gamma(kernel.alpha, 1 / kernel.alpha, size)),
 }

@@ -29,7 +29,6 @@ class EveryArm(Availability):
     """Make all arms available in all rounds."""
 
     def draw(self, wanted: Bools, rng: np.random.Generator) -> Bools:
-        """Return all True, (n, A)."""
         return np.ones_like(wanted)
 
 

@@ -163,7 +163,6 @@ class Bumps(OfBoundedNorm):
         return [low[i] + spacing * (np.arange(count) + 0.5) for i, count in enumerate(counts)]
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Draw a centre and return its bump."""
         centre = np.array([rng.choice(along) for along in self.centres(gram)])
         bump = Bump(centre, self.width(gram.kernel, len(centre)), 2.0 * self.eps)
         return Drawn(bump(gram.points), self.bound, bump)

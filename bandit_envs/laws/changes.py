@@ -21,16 +21,15 @@ class Changes(Protocol):
 
 
 @dataclass(frozen=True)
-class Stationary:
+class Stationary(Changes):
     """Draw no change-point."""
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
-        """Return zeros, (T,)."""
         return np.zeros(horizon, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class AtRounds:
+class AtRounds(Changes):
     """Change at each given round (round 0 is the first); rounds from T on are ignored."""
 
     rounds: tuple[int, ...] = ()
@@ -42,18 +41,16 @@ class AtRounds:
         object.__setattr__(self, "rounds", rounds)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
-        """Return the number of change-points up to each round, (T,)."""
         return segments_of(np.array(self.rounds, dtype=np.int64), horizon)
 
 
 @dataclass(frozen=True)
-class Evenly(Checked):
+class Evenly(Checked, Changes):
     """Split the run into K segments; number i = 1..K ends after round(i T / K) rounds (Avanesov 2020)."""
 
     num_segments: int = count(4)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
-        """Return segments of equal length up to rounding, halves upwards, (T,)."""
         k = self.num_segments
         require(k <= horizon, "num_segments", f"at most the horizon {horizon}", k)
         ends = (2 * np.arange(1, k) * horizon + k) // (2 * k)
@@ -61,7 +58,7 @@ class Evenly(Checked):
 
 
 @dataclass(frozen=True)
-class Geometric(Checked):
+class Geometric(Checked, Changes):
     """Change in each round with the same probability, except in the first rounds of a segment.
 
     The lengths of segments are min_gap - 1 + G with G geometric, of mean min_gap - 1 + 1 / hazard.
@@ -75,7 +72,6 @@ class Geometric(Checked):
     min_gap: int = count(1)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
-        """Return segments of independent lengths, (T,)."""
         waits = rng.geometric(self.hazard, size=-(-horizon // self.min_gap))
         # Both are cut off before they are added: a wait may be the largest integer there is.
         lengths = min(self.min_gap - 1, horizon) + np.minimum(waits, horizon)
@@ -83,7 +79,7 @@ class Geometric(Checked):
 
 
 @dataclass(frozen=True)
-class Recurring(Checked):
+class Recurring(Checked, Changes):
     """Split as `Evenly` into K segments that cycle through F functions: A, B, A, B for F = 2.
 
     Args:
@@ -95,7 +91,6 @@ class Recurring(Checked):
     num_functions: int = count(2)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
-        """Return segments of equal length up to rounding, (T,)."""
         return Evenly(self.num_segments).draw(horizon, rng)
 
 

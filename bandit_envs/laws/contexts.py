@@ -20,27 +20,25 @@ class Context(Protocol):
 
 
 @dataclass(frozen=True)
-class Uniform:
+class Uniform(Context):
     """Draw contexts independently and uniformly; one context is the case without contexts."""
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
-        """Return uniform indices, (rounds,)."""
         return rng.integers(count, size=rounds) if count > 1 else np.zeros(rounds, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class Blocks(Checked):
+class Blocks(Checked, Context):
     """Show each context for `length` rounds in a row, in cyclic order (Verma et al. 2022, 6.3)."""
 
     length: int = parameter(30, "a positive integer", is_count)
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
-        """Return floor(t / length) mod count, (rounds,)."""
         return np.arange(rounds) // self.length % count
 
 
 @dataclass(frozen=True)
-class Recorded:
+class Recorded(Context):
     """Repeat a given sequence of indices."""
 
     indices: tuple[int, ...] = (0,)
@@ -53,20 +51,18 @@ class Recorded:
         object.__setattr__(self, "indices", tuple(int(index) for index in self.indices))
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
-        """Return the sequence, repeated, (rounds,)."""
         require(max(self.indices) < count, 'context["indices"]', f"in 0..{count - 1}", max(self.indices))
         return np.resize(np.array(self.indices, dtype=np.int64), rounds)
 
 
 @dataclass(frozen=True)
-class Walk:
+class Walk(Context):
     """Walk at random on the index: -1, 0 or +1 each round, from a uniform start.
 
     A step beyond either end is reflected onto that end, so that every round's context is uniform.
     """
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
-        """Return a free walk folded into 0..count-1, (rounds,)."""
         start, steps = rng.integers(count), rng.integers(-1, 2, size=rounds - 1)
         free = np.concatenate([[start], start + np.cumsum(steps)]) % (2 * count)
         return np.minimum(free, 2 * count - 1 - free)

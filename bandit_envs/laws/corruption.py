@@ -49,7 +49,6 @@ class Untouched(Corruption):
         require(self.budget == self.by == 0, "budget", "0 for the law 'none'", self.budget or self.by)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Return zeros, (T,)."""
         return np.zeros(horizon)
 
 
@@ -60,11 +59,9 @@ class AgainstTheBest(Corruption):
     within: float = not_negative(0.3)
 
     def strikes(self, gap: Floats | float) -> Bools:
-        """Return True for near-optimal plays."""
         return np.asarray(gap <= self.within)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Return -by for each round, (T,)."""
         return np.full(horizon, -self.by)
 
 
@@ -75,7 +72,6 @@ class AtRandom(Corruption):
     probability: float = parameters.probability(0.1)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Return `by` up or down in random rounds, else 0, (T,)."""
         struck = rng.random(horizon) < self.probability
         return np.where(struck, self.by * rng.choice([-1.0, 1.0], horizon), 0.0)
 
@@ -85,7 +81,6 @@ class AtTheStart(Corruption):
     """Lower the rewards of the first rounds, whatever is played, so that first estimates are too low."""
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Return -by for each round, (T,); the budget ends the attack."""
         return np.full(horizon, -self.by)
 
 

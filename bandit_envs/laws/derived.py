@@ -52,11 +52,9 @@ class Normalized(Derived):
         return cls(law, Moments(float(unit.mean()), float(unit.std())))
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
-        """Return 0."""
         return 0.0
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Draw a function and rescale it."""
         drawn = self.law.draw(gram, rng)
         low, span = drawn.values.min(), np.ptp(drawn.values)
         require(span > 0, "normalize", "off for a constant function", True)
@@ -76,27 +74,21 @@ class UnderKernel(Derived):
 
     @property
     def norm_is_drawn(self) -> bool:
-        """Return whether the other law draws norms."""
         return self.law.norm_is_drawn
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
-        """Return the other law's lower bound under the separate kernel."""
         return self.law.lower_bound(gram.under(self.kernel), prior_mean, norm)
 
     def steepest(self, gram: Gram) -> float | None:
-        """Return the other law's slope under the separate kernel."""
         return self.law.steepest(gram.under(self.kernel))
 
     def prior_std(self, gram: Gram) -> float:
-        """That of the other law, under the kernel of its own."""
         return self.law.prior_std(gram.under(self.kernel))
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Draw on the points of `gram`, under the separate kernel."""
         return self.law.draw(gram.under(self.kernel), rng)
 
     def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
-        """Draw on the points of `gram`, under the separate kernel."""
         return self.law.draws(gram.under(self.kernel), rng, count)
 
 
@@ -123,24 +115,19 @@ class Misspecified(Derived):
 
     @property
     def misspecification(self) -> float:
-        """Return eps."""
         return self.eps
 
     @property
     def norm_is_drawn(self) -> bool:
-        """Return whether the other law draws norms."""
         return self.law.norm_is_drawn
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
-        """Return the other law's lower bound minus eps."""
         return self.law.lower_bound(gram, prior_mean, norm) - self.eps
 
     def prior_std(self, gram: Gram) -> float:
-        """That of f_0 + m."""
         return float(np.hypot(self.law.prior_std(gram), self.eps))
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Draw f_0, then the coins."""
         drawn = self.law.draw(gram, rng)
         return Drawn(drawn.values + self.eps * rng.choice([-1.0, 1.0], gram.size), drawn.norm)
 
@@ -155,11 +142,10 @@ class Feasibility(Protocol):
 
 
 @dataclass(frozen=True)
-class AsDrawn:
+class AsDrawn(Feasibility):
     """Leave costs as drawn; a trial without a feasible arm raises an error."""
 
     def shift(self, costs: list[Drawn], num_contexts: int) -> list[Drawn]:
-        """Return the costs unchanged."""
         return costs
 
 
@@ -167,7 +153,7 @@ AS_DRAWN = AsDrawn()
 
 
 @dataclass(frozen=True)
-class FeasibleShare(Checked):
+class FeasibleShare(Checked, Feasibility):
     r"""Shift to g_j = h_j - q, one q for all costs of a segment, so that a share of the arms satisfies all.
 
     q = max_z (the ceil(quantile A)-th smallest over arms of max_j h_j(z, a)): in the tightest context z
@@ -181,7 +167,6 @@ class FeasibleShare(Checked):
     quantile: float = number(0.3, "a number in (0, 1]", lambda quantile: 0 < quantile <= 1)
 
     def shift(self, costs: list[Drawn], num_contexts: int) -> list[Drawn]:
-        """Subtract q from every cost."""
         if not costs:
             return costs
         worst = np.max([cost.values for cost in costs], axis=0).reshape(num_contexts, -1)  # (Z, A)

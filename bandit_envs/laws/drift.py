@@ -52,7 +52,6 @@ class Still(Drift):
 
     @property
     def stands_still(self) -> bool:
-        """Return True."""
         return True
 
     def check(self, law: FunctionLaw, horizon: int) -> None:
@@ -61,7 +60,6 @@ class Still(Drift):
     def follow(
         self, law: FunctionLaw, gram: Gram, rng: np.random.Generator, last: Floats, first: int, anew: Bools
     ) -> Floats:
-        """Return a new draw where a segment begins, else the last function."""
         functions = np.empty((len(anew), gram.size))
         for i, begins in enumerate(anew):
             last = functions[i] = law.draw(gram, rng).values if begins else last
@@ -90,12 +88,10 @@ class OrnsteinUhlenbeck(Drift):
 
     @property
     def stands_still(self) -> bool:
-        """Return whether the rate is 0."""
         return self.epsilon == 0
 
     @property
     def of_costs(self) -> Drift:
-        """Return this drift if costs drift too, else none."""
         return self if self.costs else STILL
 
     def check(self, law: FunctionLaw, horizon: int) -> None:
@@ -109,7 +105,6 @@ class OrnsteinUhlenbeck(Drift):
     def follow(
         self, law: FunctionLaw, gram: Gram, rng: np.random.Generator, last: Floats, first: int, anew: Bools
     ) -> Floats:
-        """Mix the last function with fresh draws."""
         if law.is_fixed:
             return STILL.follow(law, gram, rng, last, first, anew)
         functions = law.draws(gram, rng, len(anew))
@@ -128,7 +123,6 @@ class Replay(Drift):
     hold: int = count(1)
 
     def check(self, law: FunctionLaw, horizon: int) -> None:
-        """Raise unless there is a record for each round."""
         require(isinstance(law, Recorded), "drift", "other than a replay where nothing is recorded", self)
         assert isinstance(law, Recorded)
         rounds = len(law.values) * self.hold
@@ -138,7 +132,6 @@ class Replay(Drift):
     def follow(
         self, law: FunctionLaw, gram: Gram, rng: np.random.Generator, last: Floats, first: int, anew: Bools
     ) -> Floats:
-        """Return row floor(t / hold) for each round t."""
         assert isinstance(law, Recorded)
         return law.values[np.arange(first, first + len(anew)) // self.hold]
 

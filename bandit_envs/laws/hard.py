@@ -116,11 +116,9 @@ class HardFunctions(OfBoundedNorm):
 
     @property
     def norm_is_drawn(self) -> bool:
-        """Return True unless all functions are rescaled to the norm B."""
         return not self.rescaled
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Draw z and return f_z."""
         weight = design_of(gram, self.rho).weight
         return self.function(gram, int(rng.choice(gram.size, p=weight)))
 

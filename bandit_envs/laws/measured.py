@@ -44,15 +44,12 @@ class Replicates(Noise):
 
     @property
     def stated_std(self) -> float | None:
-        """Return the std that is published."""
         return self.stated
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Draw u uniform in [0, 1), (T,)."""
         return rng.random(horizon)
 
     def of_runs(self, drawn: Floats, point: Ints) -> Floats:
-        """Return the noise of plays from the scaled draws of their rounds, (n,) each -> (n,)."""
         count = self.first[point + 1] - self.first[point]
         share = drawn / self.std if self.std else 0.0 * drawn
         rank = np.minimum((share * count).astype(np.int64), count - 1)  # rounding may give count
@@ -79,7 +76,6 @@ class MeasuredTimes(DelayInTime):
         require(bool((self.times > 0).all()), "times", "positive", self.times)
 
     def slowdown(self, features: Floats) -> Floats:
-        """Return the times of all arms, (A, d) -> (A,)."""
         require(
             len(features) == len(self.times), "times", f"one for each of {len(features)} arms", self.times
         )
@@ -118,15 +114,12 @@ class MeasuredCosts(PlayCosts):
 
     @property
     def most(self) -> float:
-        """Return the largest cost of a play."""
         return float(self.values.max())
 
     @property
     def prior(self) -> tuple[float, float]:
-        """Return mean and std of the costs over the points."""
         return float(self.values.mean()), float(self.values.std())
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Return the costs."""
         require(len(self.values) == gram.size, "values", f"({gram.size},) costs", self.values.shape)
         return Drawn(self.values)

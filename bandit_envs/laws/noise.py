@@ -83,7 +83,6 @@ class NoNoise(Noise):
         require(self.share is None, "share", "left out for the law 'none'", self.share)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Return zeros, (T,)."""
         return np.zeros(horizon)
 
 
@@ -95,7 +94,6 @@ class Gaussian(Noise):
     is_gaussian = True
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Draw standard normals, (T,)."""
         return rng.standard_normal(horizon)
 
 
@@ -110,7 +108,6 @@ class Uniform(Noise):
     sub_gaussian = 1.0  # E exp(s a u) = sinh(s a) / (s a) <= exp(s^2 a^2 / 6), u uniform on [-1, 1]
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Draw uniforms of variance 1, (T,)."""
         return rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), horizon)
 
 
@@ -124,7 +121,6 @@ class StudentT(Noise):
     degrees: float = number(3.0, FINITE, lambda degrees: degrees > 2)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Draw Student's t of variance 1, (T,)."""
         return rng.standard_t(self.degrees, horizon) * np.sqrt((self.degrees - 2.0) / self.degrees)
 
 
@@ -182,11 +178,9 @@ class ByArm(Noise):
             object.__setattr__(self, bound, getattr(law, bound))
 
     def shape(self, features: Floats) -> Floats:
-        """Return q + (1 - q) x_1, (n, d) -> (n,)."""
         return self.quietest + (1.0 - self.quietest) * np.clip(features[:, 0], 0.0, 1.0)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Draw as the other law."""
         return self.base.draw(horizon, rng)
 
 

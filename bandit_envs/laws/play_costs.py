@@ -4,7 +4,7 @@ import abc
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -79,21 +79,17 @@ class ConstantCosts(PlayCosts):
 
     @property
     def least(self) -> float:
-        """Return the value."""
         return self.value
 
     @property
     def most(self) -> float:
-        """Return the value."""
         return self.value
 
     @property
     def prior(self) -> tuple[float, float]:
-        """Return the value, with std 0."""
         return self.value, 0.0
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Return the value at every point."""
         return Drawn(np.full(gram.size, self.value), between=_Constant(self.value))
 
 
@@ -148,17 +144,14 @@ class GPCosts(PlayCosts):
 
     @property
     def least(self) -> float:
-        """Return the minimum."""
         return self.low
 
     @property
     def most(self) -> float:
-        """Return the maximum."""
         return self.high
 
     @property
     def prior(self) -> tuple[float, float]:
-        """Return the middle of the range, and a quarter of the range as std."""
         return (self.low + self.high) / 2.0, (self.high - self.low) / 4.0
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
@@ -167,7 +160,7 @@ class GPCosts(PlayCosts):
         span = float(np.ptp(drawn.values))
         factor = (self.high - self.low) / span if span else 0.0
         shift = self.low - factor * float(drawn.values.min())
-        return _mapped(drawn, factor, shift, self.low, self.high)
+        return _clipped(drawn, factor, shift, self.low, self.high, np.asarray)
 
 
 @dataclass(frozen=True)
@@ -187,63 +180,40 @@ class LogGPCosts(PlayCosts):
 
     @property
     def least(self) -> float:
-        """Return the cost 3 stds below the median."""
         return self.median * math.exp(-MOST_STDS * self.deviation)
 
     @property
     def most(self) -> float:
-        """Return the cost 3 stds above the median."""
         return self.median * math.exp(MOST_STDS * self.deviation)
 
     @property
     def prior(self) -> tuple[float, float]:
-        """Return mean and std of the logarithm."""
         return math.log(self.median), self.deviation
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Draw, clip, and take the exponential."""
         factor = self.deviation / math.sqrt(gram.diagonal.max())
         low, high = math.log(self.least), math.log(self.most)
-        return _mapped(GPSample().draw(gram, rng), factor, math.log(self.median), low, high, np.exp)
+        return _clipped(GPSample().draw(gram, rng), factor, math.log(self.median), low, high, np.exp)
 
 
 @dataclass(frozen=True, eq=False)
-class _Mapped:
-    """Transform another function's values, (n, dz + d) -> (n,)."""
+class _Clipped:
+    """Evaluate outer(factor * f + shift, clipped to [low, high]), (n, dz + d) -> (n,)."""
 
     function: Callable[[Floats], Floats]
-    change: Callable[[Floats], Floats]
-
-    def __call__(self, x: Floats) -> Floats:
-        return self.change(self.function(x))
-
-
-@dataclass(frozen=True)
-class _Cut:
-    """Return outer(factor * value + shift, clipped to [low, high])."""
-
     factor: float
     shift: float
     low: float
     high: float
-    outer: Callable[[Floats], Floats] | None
+    outer: Callable[[Floats], Floats]
 
-    def __call__(self, values: Floats) -> Floats:
-        cut = np.clip(self.factor * values + self.shift, self.low, self.high)
-        return cut if self.outer is None else self.outer(cut)
+    def __call__(self, x: Floats) -> Floats:
+        return self.outer(np.clip(self.factor * self.function(x) + self.shift, self.low, self.high))
 
 
-def _mapped(
-    drawn: Drawn,
-    factor: float,
-    shift: float,
-    low: float,
-    high: float,
-    outer: Callable[[Floats], Floats] | None = None,
-) -> Drawn:
-    change = _Cut(factor, shift, low, high, outer)
-    between = None if drawn.between is None else _Mapped(drawn.between, change)
-    return Drawn(change(drawn.values), between=between)
+def _clipped(drawn: Drawn, *change: Any) -> Drawn:
+    between = None if drawn.between is None else _Clipped(drawn.between, *change)
+    return Drawn(_Clipped(np.asarray, *change)(drawn.values), between=between)
 
 
 FREE = Free()

@@ -213,7 +213,9 @@ def _by_segment(problem: Composition, segments: int, seed: np.random.SeedSequenc
 
 
 def _all_costs(problem: Composition, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
-    return [_costs(problem, rngs) for _ in range(segments)]
+    laws = list(zip(problem.constraints, rngs, strict=True))
+    drawn = [[law.draw(problem.gram, rng) for law, rng in laws] for _ in range(segments)]
+    return [problem.feasibility.shift(costs, problem.decisions.num_contexts) for costs in drawn]
 
 
 def _safe_costs(problem: Composition, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
@@ -230,8 +232,3 @@ def _safe_costs(problem: Composition, segments: int, rngs: list[np.random.Genera
         f"must be False here: in {tries} draws of the costs no arm had costs of at most {-MARGIN} prior stds "
         "in all contexts and segments, got True; raise the feasible share, or lower the number of segments",
     )
-
-
-def _costs(problem: Composition, rngs: list[np.random.Generator]) -> list[Drawn]:
-    drawn = [law.draw(problem.gram, rng) for law, rng in zip(problem.constraints, rngs, strict=True)]
-    return problem.feasibility.shift(drawn, problem.decisions.num_contexts)

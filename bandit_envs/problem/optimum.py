@@ -116,7 +116,10 @@ def maximise(
     worst = np.maximum(table / scales[:, None], 0.0).max(axis=0)
     feasible = np.where(worst > 0, -np.inf, values)
     up = partial(climb_within, function, costs, low=low, high=high, scale=scale, scales=scales)
-    return max(float(feasible.max()), *map(up, points[_starts(unit, values / scale, worst)]))
+    scaled = values / scale
+    least = np.lexsort((scaled, -worst))[-STARTS:]  # the candidates that violate least
+    best = _peaks(unit, *(scaled - penalty * worst for penalty in PENALTIES))
+    return max(float(feasible.max()), *map(up, points[np.union1d(best, least)]))
 
 
 def _peaks(unit: Floats, *scores: Floats) -> Any:
@@ -125,12 +128,6 @@ def _peaks(unit: Floats, *scores: Floats) -> Any:
     peaks = [np.flatnonzero(score >= score[near].max(axis=1)) for score in scores]
     best = [peak[np.argsort(score[peak])[-STARTS:]] for peak, score in zip(peaks, scores, strict=True)]
     return np.unique(np.concatenate(best))
-
-
-def _starts(unit: Floats, values: Floats, worst: Floats) -> Any:
-    """Return indices of the best candidates under each penalty, and of those that violate least."""
-    least = np.lexsort((values, -worst))[-STARTS:]
-    return np.union1d(_peaks(unit, *(values - penalty * worst for penalty in PENALTIES)), least)
 
 
 def _candidates(low: Floats, high: Floats) -> Floats:

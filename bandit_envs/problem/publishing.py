@@ -22,7 +22,8 @@ def trial_facts(problem: Composition) -> tuple[str, ...]:
     """
     drawn = problem.play_costs.known and not problem.play_costs.is_fixed
     safe_seed = ("safe_seed",) if problem.safe_seed else ()
-    return (*_facts_of_reward(problem), *safe_seed, *(("known_costs",) if drawn else ()))
+    of_reward = () if problem.reward.is_fixed else _found_in_a_draw(problem)
+    return (*of_reward, *safe_seed, *(("known_costs",) if drawn else ()))
 
 
 def published(problem: Composition) -> Setting:
@@ -43,7 +44,7 @@ def published(problem: Composition) -> Setting:
         aggregated=problem.aggregated,
         delay=problem.delay if publish and not problem.delay.is_measured else None,
         num_constraints=len(problem.constraints),
-        constraint_prior_std=_prior_stds(problem),
+        constraint_prior_std=problem.constraint_prior_std if publish and problem.constraints else None,
         constraint_noise_std=problem.constraint_noise.stated_std if publish else None,
         constraint_noise_bound=_cost_noise_bound(problem) if publish else None,
         lipschitz=_slopes(problem),
@@ -71,10 +72,6 @@ def fields_of_trial(
     if costs is not None and problem.play_costs.known:
         found["known_costs"] = costs.between if problem.decisions.continuous else costs.values
     return found
-
-
-def _facts_of_reward(problem: Composition) -> tuple[str, ...]:
-    return () if problem.reward.is_fixed else _found_in_a_draw(problem)
 
 
 def _found_in_a_draw(problem: Composition) -> tuple[str, ...]:
@@ -111,10 +108,6 @@ def _norm_bound(problem: Composition, rewards: list[Drawn]) -> float | None:
     else:
         norms = [f.norm for f in rewards if f.norm is not None]
     return max(norms) if norms and len(norms) == len(rewards) else None
-
-
-def _prior_stds(problem: Composition) -> Floats | None:
-    return problem.constraint_prior_std if problem.publish_model and problem.constraints else None
 
 
 def _slopes(problem: Composition) -> Floats | None:

@@ -40,13 +40,11 @@ def batch_settings(settings: "Sequence[Setting]") -> "Setting":
 def _merge(settings: "Sequence[Setting]", name: str) -> Any:
     values = [getattr(setting, name) for setting in settings]
     if name == "known_costs":
-        return None if values[0] is None else _together(values)
+        if values[0] is None:
+            return None
+        return tuple(values) if callable(values[0]) else np.stack(values)
     alike = all(np.array_equal(value, values[0]) for value in values)
     return values[0] if alike else np.array(values, dtype=np.int64 if name == "safe_seed" else np.float64)
-
-
-def _together(costs: list[Any]) -> Any:
-    return tuple(costs) if callable(costs[0]) else np.stack(costs)
 
 
 def _pick(name: str, value: Any, trial: int) -> Any:

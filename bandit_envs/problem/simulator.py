@@ -88,10 +88,7 @@ class Simulator(Rounds):
         return single
 
     def _cells(self, rows: Ints, t: Ints) -> tuple[Any, Any]:
-        """Return the indices of the rounds of some rows, (n,) each, and of their K slots, the latest last.
-
-        They are slices where all trials are in the same round: these read a fifth as long as arrays.
-        """
+        """Return indices of the rounds, (n,), and slots, (n, K): slices, if all trials are in one round."""
         if len(rows) < len(self.round) or (t != t[0]).any():
             return (rows, t), (rows[:, None], t[:, None] + self.slots)
         first = t.item(0)

@@ -62,11 +62,7 @@ def _drawn(
     price: Floats | None,
     kept: int | None,
 ) -> Roster:
-    """Draw the available arms of a trial; a feasible one is among them in every round, and all in the first.
-
-    So an arm that was chosen before the reset may be played after it, as Gymnasium's checker does. Means are
-    (1 + C, N) of each version, versions (T,), contexts (T + 1,), prices (N,) or None where plays are free.
-    """
+    """Draw the available arms: a feasible one in each round, all in the first, so an earlier choice holds."""
     versions = np.append(version, version[-1])
     size = max(1, ENTRIES // decisions.num_arms)
     parts = []

@@ -36,15 +36,11 @@ def published_prior(
     known = isinstance(prior_mean, bool) or is_number(prior_mean)
     require(known, "prior_mean", "True, False or a number", prior_mean)
     own = law.moments or KERNELS_OWN
-    factor = _own_factor(kernel, points, own.deviation) if signal_variance is None else signal_variance
+    factor = 1.0 if signal_variance is None else signal_variance
+    if signal_variance is None and own.deviation is not None:
+        factor = own.deviation**2 / (float(np.mean(kernel.diag(points))) or 1.0)
     mean = (own.mean if prior_mean else 0.0) if isinstance(prior_mean, bool) else prior_mean
     return Prior(amplified(kernel, factor), mean)
-
-
-def _own_factor(kernel: Any, points: Floats, std: float | None) -> float:
-    if std is None:
-        return 1.0
-    return std**2 / (float(np.mean(kernel.diag(points))) or 1.0)
 
 
 _WRITTEN = {name: f'context_kernel["{name}"]' for name in ("combine", "kernel", "length_scale")}

@@ -221,26 +221,10 @@ def _limit(task: Task, runs: list["Runs"]) -> dict[str, Any]:
     return {"constraints": [Recorded(excess[None], moments=Moments(0.0, 1.0))]}
 
 
-def _datasets(task: Task, runs: list["Runs"]) -> dict[str, Any]:
-    return {"context": Blocks(HELD), "horizon": max(HORIZON, HELD * len(runs))}
-
-
-def _changes(task: Task, runs: list["Runs"]) -> dict[str, Any]:
-    return {"drift": Replay(HELD), "horizon": HELD * len(runs)}
-
-
-def _clicks(task: Task, runs: list["Runs"]) -> dict[str, Any]:
-    return {"horizon": len(runs[0].measured["click"])}
-
-
 def _everything(task: Task, runs: list["Runs"]) -> dict[str, Any]:
     times = runs[0].mean("train_time")
     affordable = times.max() <= PLAYS * np.median(times)  # a budget must pay for the dearest run
     return {**_late(task, runs), **_limit(task, runs), **(_budget(task, runs) if affordable else {})}
-
-
-def _runs_alone(task: Task, runs: list["Runs"]) -> dict[str, Any]:
-    return {}
 
 
 # The keywords that a family measures, beside the rewards of single runs.
@@ -248,12 +232,12 @@ FAMILIES: dict[str, Callable[[Task, list["Runs"]], dict[str, Any]]] = {
     "late": _late,
     "budget": _budget,
     "limit": _limit,
-    "repeat": _runs_alone,
-    "datasets": _datasets,
-    "changes": _changes,
+    "repeat": lambda task, runs: {},
+    "datasets": lambda task, runs: {"context": Blocks(HELD), "horizon": max(HORIZON, HELD * len(runs))},
+    "changes": lambda task, runs: {"drift": Replay(HELD), "horizon": HELD * len(runs)},
     "everything": _everything,
-    "laboratory": _runs_alone,
-    "clicks": _clicks,
+    "laboratory": lambda task, runs: {},
+    "clicks": lambda task, runs: {"horizon": len(runs[0].measured["click"])},
 }
 # Problems of measurements in the order of their times, or of data sets that grow or have features.
 PROBLEMS: dict[str, Callable[..., Problem]] = {

@@ -253,12 +253,8 @@ def composite(**keywords: Any) -> Problem:
         "horizon": 600,
         "noise_std": 0.1,
         "delay": {"law": "poisson", "mean": 5},
-        "num_contexts": 1 if _is_off("context", keywords) else 5,
+        "num_contexts": 5 if keywords.get("context", "on") is not None else 1,
         "num_segments": 3,
         "constraints": {"law": "gp", "quantile": 0.3},
     }
     return synthetic(**with_defaults(keywords, name="composite", **defaults))
-
-
-def _is_off(feature: str, keywords: dict[str, Any]) -> bool:
-    return keywords.get(feature, "on") is None

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats
-from bandit_envs.rendering.limits import Limits
-from bandit_envs.rendering.scene import BAND_STDS, Scene
+from bandit_envs.rendering.scene import BAND_STDS, Limits, Scene
 
 
 class ShownFigure(Figure):
@@ -210,17 +209,8 @@ def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits) -> None:
     _draw_region(places["truth"], scene.features[~scene.feasible], len(scene.features))
     _draw_plays(places["truth"], scene, scene.plays[:, 0], scene.plays[:, 1], limits)
     if scene.following is not None:
-        places["truth"].plot(
-            *scene.following,
-            "D",
-            color=SCORES,
-            mfc="none",
-            ms=9,
-            mew=1.6,
-            ls="none",
-            label="next play",
-            zorder=5,
-        )
+        look = {"color": SCORES, "mfc": "none", "ms": 9, "mew": 1.6, "ls": "none", "zorder": 5}
+        places["truth"].plot(*scene.following, "D", label="next play", **look)
     places["truth"].plot(
         *scene.features[scene.best], "*", color=BEST, mec="white", ms=14, ls="none", label="optimum", zorder=4
     )

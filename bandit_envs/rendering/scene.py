@@ -1,5 +1,6 @@
-"""Collect the contents of a picture of a trial: the truth, the plays and their delivered feedback."""
+"""Collect the contents of pictures of a trial: truth, plays, feedback; and the axes that a film shares."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -160,11 +161,7 @@ def _truth(decisions: Decisions, trial: Trial, version: int, context: int) -> tu
 
 
 def _beliefs(agent: object, observation: Floats, size: int, costs: int) -> tuple[tuple[Floats, Floats], ...]:
-    """Return the agent's posteriors of the reward and of each cost; () if it has none at the drawn points.
-
-    Under constraints `beliefs` is preferred: if an agent has both, `posterior` may be of a penalised sum,
-    not of the reward.
-    """
+    """Return posteriors of the reward and of each cost at the drawn points; () if the agent has none."""
     if costs and isinstance(agent, HasBeliefs):
         believed = agent.beliefs(observation) or []
         believed = believed if len(believed) in (1, 1 + costs) else []  # an agent may ignore the costs
@@ -188,3 +185,57 @@ def _drawn_points(decisions: Decisions) -> Floats:
 def _points(simulator: SingleSimulator, trial: Trial, here: Bools) -> Floats:
     actions = simulator.actions[0, : len(here)][here]
     return trial.setting.to_point(actions if trial.setting.continuous else actions.astype(np.int64))
+
+
+ROOM = 0.05  # share of a range that is added at each end
+DEEPEST = 3.0  # the axis of scores reaches so many times as far below the maximum as the median lies:
+# logarithms of improvements have deep valleys
+Range = tuple[float, float]
+
+
+class Limits(NamedTuple):
+    """Ranges of rewards, scores and regrets over several scenes, and which kinds of plays occur."""
+
+    reward: Range
+    scores: Range
+    regret: Range
+    shade: Range  # of mean rewards, true and posterior, drawn as colours
+    std: float  # the largest posterior std
+    scored: bool  # whether any scene has scores
+    pending: bool
+    lost: bool
+
+    @classmethod
+    def of(cls, scenes: Sequence[Scene]) -> "Limits":
+        """Return ranges that hold every value of the scenes."""
+        rewards, scores, shades, stds = [], [], [], [0.0]
+        for scene in scenes:
+            rewards += [scene.truth, scene.observed]
+            shades.append(scene.truth)
+            if scene.belief is not None:
+                mean, half = scene.belief[0], scene.band
+                rewards += [mean - half, mean + half]
+                shades.append(mean)
+                stds.append(float(scene.belief[1].max()))
+            if scene.scores is not None:
+                finite = scene.scores[np.isfinite(scene.scores)]
+                if finite.size:
+                    high = finite.max()
+                    scores.append(finite[finite >= high - DEEPEST * (high - np.median(finite))])
+        return cls(
+            _range(rewards),
+            _range(scores),
+            _range([np.zeros(1), *(scene.regrets for scene in scenes)]),
+            _range(shades, room=0.0),
+            max(stds),
+            bool(scores),
+            any(scene.pending.any() for scene in scenes),
+            any(scene.lost.any() for scene in scenes),
+        )
+
+
+def _range(values: Sequence[Floats], room: float = ROOM) -> Range:
+    joined = np.concatenate([np.zeros(0), *values])
+    low, high = (float(joined.min()), float(joined.max())) if joined.size else (0.0, 1.0)
+    added = room * (high - low) if high > low else 0.5
+    return low - added, high + added

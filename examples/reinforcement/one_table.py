@@ -29,7 +29,7 @@ from gpbandits import Result, Results, evaluate
 from gpbandits.evaluation.marks import styles
 from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.experiments import EnvironmentEntry, Study, load_study
-from gpbandits.reproductions.condensed import condensed
+from gpbandits.reproductions.page import condensed
 
 RANDOM = "random"
 TRAINED = {

@@ -142,6 +142,7 @@ def frame(env: Any, player: Any) -> dict[str, Any]:
         | ({} if known is None else {"mean": _plain(known[0][line]), "std": _plain(known[1][line])})
         for name, truth, known in zip(names, truths, believed, strict=True)
     ]
+    kinds = np.where(scene.lost, "lost", np.where(scene.arrived, "arrived", "pending"))
     scores = getattr(getattr(player, "agent", player), "scores", None)
     fits = scores is not None and scores.shape == (1, len(scene.truth)) and scene.total < scene.horizon
     return {
@@ -150,12 +151,8 @@ def frame(env: Any, player: Any) -> dict[str, Any]:
         "x": _plain(scene.order[line]),
         "panels": panels,
         "acquisition": _plain(scores[0, line]) if fits and scores is not None else None,
-        "plays": {"x": _plain(scene.places), "y": _plain(scene.observed), "kind": _kinds(scene)},
+        "plays": {"x": _plain(scene.places), "y": _plain(scene.observed), "kind": kinds.tolist()},
     }
-
-
-def _kinds(scene: Scene) -> list[str]:
-    return np.where(scene.lost, "lost", np.where(scene.arrived, "arrived", "pending")).tolist()
 
 
 def _changed(kwargs: dict[str, Any], choice: Choice) -> dict[str, Any]:

@@ -6,18 +6,12 @@ from collections.abc import Iterable
 import numpy as np
 import typer
 from rich.console import RenderableType
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress
 from rich.text import Text
 
 from bandit_envs.basics.types import Floats
 from gpbandits.commands.terminal import console, escaped, print_faults
+from gpbandits.evaluation.progress import bar_columns
 from gpbandits.evaluation.table import number
 from gpbandits.experiments import Outcome, Store, Study, run
 from gpbandits.experiments.backends import Backend
@@ -54,14 +48,7 @@ class Bars(Progress):
 
     def __init__(self) -> None:
         self.standing = Standing()
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("cells"),
-        )
-        times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-        super().__init__(*columns, *times, console=console())
+        super().__init__(*bar_columns("cells"), console=console())
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """Yield the bar and, until the run is finished, the standing."""

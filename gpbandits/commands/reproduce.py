@@ -86,7 +86,7 @@ def _computing(backend: "Backend", announced: int) -> "Compute":
     from gpbandits.commands.progress import print_failures, run_with_progress
     from gpbandits.experiments import check_study, keep_study
     from gpbandits.experiments.toml import study_text
-    from gpbandits.reproductions.condensed import in_words, seconds_of
+    from gpbandits.reproductions.base import in_words, seconds_of
 
     def compute(part: "Part", folder: Path) -> "Results":
         check_study(part.shown)

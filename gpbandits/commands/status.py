@@ -79,7 +79,7 @@ def status(folder: FOLDER) -> None:
 def _print_parts(study: Study, store: Store) -> None:
     """Print the trials done of each figure: a reproduction computes only its part of a study."""
     from gpbandits.experiments import count_trials
-    from gpbandits.reproductions.condensed import parts_of
+    from gpbandits.reproductions.page import parts_of
 
     rows = []
     for name, part in parts_of(study).items():

@@ -13,7 +13,7 @@ from gpbandits.evaluation.record import Record, check_shapes
 from gpbandits.evaluation.thinning import check_rounds
 
 PRETRAINED = "pretrained"  # the track of policies trained on other functions
-_SETS = ("privileged", "approximate", "assuming", "unfit")  # of labels
+SETS = ("privileged", "approximate", "assuming", "unfit")  # of labels
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class SharedTrials:
     def __post_init__(self) -> None:
         if not self.records:
             raise ValueError("a result needs the record of at least one agent, got none")
-        for name in (*_SETS, "tracks", "windows"):
+        for name in (*SETS, "tracks", "windows"):
             if unknown := set(getattr(self, name)) - self.records.keys():
                 raise ValueError(f"{name} names agents without a record: {', '.join(sorted(unknown))}")
         for label, record in self.records.items():
@@ -104,12 +104,12 @@ class SharedTrials:
 
     def marked(self, label: str) -> str:
         """Return the label with its `MARKS`, as tables and figures print it."""
-        return label + signs(self, label)
+        return label + signs(label, self)
 
     def marked_as(self, results: Iterable["SharedTrials"]) -> Self:
         """Return the result with every mark that one of its agents has in any of some results."""
         results = list(results)
-        given = {name: frozenset().union(*(getattr(each, name) for each in results)) for name in _SETS}
+        given = {name: frozenset().union(*(getattr(each, name) for each in results)) for name in SETS}
         return dataclasses.replace(self, **{name: given[name] & self.records.keys() for name in given})
 
     def comparable(self, label: str) -> bool:
@@ -135,7 +135,7 @@ class SharedTrials:
             records={label: self.records[label] for label in labels},
             tracks={label: track for label, track in self.tracks.items() if label in labels},
             windows={label: window for label, window in self.windows.items() if label in labels},
-            **{name: getattr(self, name) & set(labels) for name in _SETS},
+            **{name: getattr(self, name) & set(labels) for name in SETS},
         )
 
     def at(self, rounds: Ints | Sequence[int]) -> Self:

@@ -11,13 +11,12 @@ from bandit_envs.laws.changes import segments_of
 from gpbandits.evaluation.comparison import SharedTrials
 from gpbandits.evaluation.detection import Detection, detection
 from gpbandits.evaluation.measures import MEASURES, NEVER
-from gpbandits.evaluation.metrics import metric_named
+from gpbandits.evaluation.metrics import Metric, Scale, metric_named
 from gpbandits.evaluation.statistics import ordered
 
-Metric = str  # a name in `metrics.METRICS`, or of a measure with a heading
 Axis = Literal["round", "spent"]  # what a figure's curves are over
 Legend = Literal[False, "outside", "direct"]
-Scale = Literal["linear", "log-log"]  # of the axes on which they are drawn
+__all__ = ["Axis", "Curves", "Legend", "Metric", "Scale"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -163,7 +163,8 @@ def evaluate(
     if isolate:
         factories = {name: isolated(factory) for name, factory in factories.items()}
         entropy = secrets.randbits(SECRET) if entropy is None else entropy
-    rounds = None if checkpoints is None else _rounds(checkpoints, stage.horizon)
+    asked = checkpoints(stage.horizon) if callable(checkpoints) else checkpoints
+    rounds = None if asked is None else check_rounds("checkpoints", asked, stage.horizon)
     require_size("trials", trials, stage.horizon if rounds is None else len(rounds))
     seeds = [trial_seeds(seed, i, entropy) for i in range(first_trial, first_trial + trials)]
     whole = TrialsPart(first_trial, seeds, rounds)
@@ -213,12 +214,6 @@ def trial_seeds(seed: int, trial: int, entropy: int | None = None) -> tuple[int,
         secret = np.random.SeedSequence([entropy, seed, trial])
         of_environment = int(secret.generate_state(1, np.uint64)[0]) >> 1
     return of_environment, of_agents
-
-
-def _rounds(checkpoints: Checkpoints, horizon: int) -> Ints:
-    return check_rounds(
-        "checkpoints", checkpoints(horizon) if callable(checkpoints) else checkpoints, horizon
-    )
 
 
 def _factories(agents: Mapping[str, AgentSpec] | Sequence[str]) -> dict[str, AgentFactory]:

@@ -39,15 +39,9 @@ MARKS = (
 )
 
 
-def signs(result: Any, label: str) -> str:
-    """Return the signs of an agent."""
-    return "".join(mark.sign for mark in marks_of([result], label))
-
-
-def marks_of(results: Iterable[Any], label: str) -> list[Mark]:
-    """Return the marks that an agent has in any of some results."""
-    results = list(results)
-    return [mark for mark in MARKS if any(label in mark.of(each) for each in results)]
+def signs(label: str, *results: Any) -> str:
+    """Return the signs of the marks that an agent has in any of some results."""
+    return "".join(mark.sign for mark in MARKS if any(label in mark.of(each) for each in results))
 
 
 def marks_in(results: Iterable[Any]) -> list[Mark]:

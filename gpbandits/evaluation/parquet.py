@@ -14,18 +14,18 @@ import pyarrow.parquet as pq
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import whole_file
+from gpbandits.evaluation.comparison import SETS
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.metrics import headed
 from gpbandits.evaluation.record import Record, Spending, one_each, ragged
 
 _Kind = TypeVar("_Kind", bound=Curves)
 SPENDING = ("spent", "shortfall")  # columns where plays cost
-CURVES = {
-    "regret": "round_regret",
-    "simple_regret": "simple_regret",
-    "violation": "round_violation",
-}  # columns
+# columns
+CURVES = {"regret": "round_regret", "simple_regret": "simple_regret", "violation": "round_violation"}
 COORDINATES = ("cost", "observed_cost", "action")  # a column each
+_PLAIN = ("environment", "seed", "first_trial", "tracks", "windows", "entropy", "long_term")
+_OBJECTS = ("changes", "alarms", "infeasible")  # lists of a record in the JSON
 _KEY = b"gpbandits"  # of our JSON in a file's metadata
 _DIGEST = b"gpbandits-digest"  # of that JSON and of the columns of numbers
 
@@ -98,7 +98,7 @@ def read_with_metadata(path: str | os.PathLike[str], kind: type[_Kind]) -> tuple
         if _DIGEST in stored and stored[_DIGEST] != _digest(stored[_KEY], table):
             raise ValueError("its digest is another")
         header = _header_of(stored, path)
-        return kind(*_arguments(header, table)), header["metadata"]
+        return kind(**_arguments(header, table)), header["metadata"]
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -107,89 +107,63 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
         return _header_of(file.schema_arrow.metadata or {}, path)["metadata"]
 
 
-def _arguments(header: dict[str, Any], table: pa.Table) -> tuple[Any, ...]:
-    """Return the arguments of a comparison, in the order of its fields."""
-    shape = (len(header["agents"]), *header["shape"])
-    tails = {
-        "cost": header["cost_shape"],
-        "observed_cost": header["cost_shape"],
-        "action": header["action_shape"],
-    }
+def _arguments(header: dict[str, Any], table: pa.Table) -> dict[str, Any]:
+    """Return the arguments of a comparison; files of older versions lack some of the header."""
+    agents, shape = header["agents"], (len(header["agents"]), *header["shape"])
+    costs = header["cost_shape"]
+    tails = {"cost": costs, "observed_cost": costs, "action": header["action_shape"]}
     columns: dict[str, Any] = {name: _restored(table, column, shape) for name, column in CURVES.items()}
     columns |= {name: _restored(table, name, shape, tails[name]) for name in COORDINATES}
+    nobody = [None] * len(agents)
+    never = [[None] * header["shape"][0]] * len(agents)
     columns |= {
         "seconds": _seconds(header),
         "changes": list(map(ragged, header["changes"])),
         "alarms": list(map(ragged, header["alarms"])),
-        "infeasible": list(map(one_each, _infeasible(header))),
-        "spending": _spendings(header, table, shape),
-        "covered": _covered(header),
-        "totals": _restored_totals(header, table, shape),
+        "infeasible": list(map(one_each, header.get("infeasible", never))),
+        "spending": _spendings(header, table, shape) if "played" in header else nobody,
+        "covered": [None if each is None else np.array(each) for each in header.get("covered", nobody)],
+        "totals": _restored_totals(header, table, shape) if "totals" in header else nobody,
     }
     records = {
         label: Record(**{name: values[i] for name, values in columns.items()})
-        for i, label in enumerate(header["agents"])
+        for i, label in enumerate(agents)
     }
     checkpoints = None if header["checkpoints"] is None else np.array(header["checkpoints"], dtype=np.int64)
-    return (
-        header["environment"],
-        header["seed"],
-        records,
-        frozenset(header["privileged"]),
-        header["first_trial"],
-        checkpoints,
-        header.get("tracks", {}),
-        header.get("windows", {}),
-        frozenset(header.get("approximate", ())),
-        frozenset(header.get("assuming", ())),
-        header.get("entropy"),
-        frozenset(header.get("unfit", ())),
-        header.get("long_term", False),
-    )
+    given = {name: header[name] for name in _PLAIN if name in header}
+    marked = {name: frozenset(header.get(name, ())) for name in SETS}
+    return given | marked | {"records": records, "checkpoints": checkpoints}
 
 
 def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    first = next(iter(result.records.values()))
-    return {
-        "environment": result.environment,
-        "seed": result.seed,
+    records = result.records.values()
+    first, totals = next(iter(records)), _totals(result)
+    header: dict[str, Any] = {
         "shape": first.regret.shape,
         "cost_shape": first.cost.shape[2:],
         "action_shape": np.shape(first.action)[2:],
-        "first_trial": result.first_trial,
         "checkpoints": None if result.checkpoints is None else result.rounds.tolist(),
         "agents": result.agents,
-        "privileged": sorted(result.privileged),
-        "tracks": dict(result.tracks),
-        "windows": dict(result.windows),
-        "approximate": sorted(result.approximate),
-        "assuming": sorted(result.assuming),
         "seconds": [seconds.tolist() for seconds in result.seconds.values()],
-        "changes": [record.changes.tolist() for record in result.records.values()],
-        "alarms": [record.alarms.tolist() for record in result.records.values()],
-        "infeasible": [record.infeasible.tolist() for record in result.records.values()],
         "metadata": dict(metadata),
-    } | _of_some(result)
-
-
-def _of_some(result: Curves) -> dict[str, Any]:
-    records = result.records.values()
-    played = [None if each.spending is None else each.spending.played.tolist() for each in records]
-    covered = [None if each.covered is None else each.covered.tolist() for each in records]
-    entropy = {} if result.entropy is None else {"entropy": result.entropy}
-    totals = {
-        name: next(np.shape(part)[2:] for part in parts if part is not None)
-        for name, parts in _totals(result).items()
     }
-    lacking = {
-        name: [label for label, part in zip(result.agents, parts, strict=True) if part is None]
-        for name, parts in _totals(result).items()
-    }
-    lacking = {name: labels for name, labels in lacking.items() if labels}
-    some: dict[str, Any] = {"played": played if result.spent else []}
-    some |= {"covered": covered if result.coverage else [], "totals": totals, "lacking": lacking}
-    some |= {"unfit": sorted(result.unfit), "long_term": result.long_term}
-    return {name: values for name, values in some.items() if values} | entropy
+    header |= {name: getattr(result, name) for name in _PLAIN}
+    header |= {name: sorted(getattr(result, name)) for name in SETS}
+    header |= {name: [getattr(each, name).tolist() for each in records] for name in _OBJECTS}
+    if result.spent:
+        header["played"] = [
+            None if each.spending is None else each.spending.played.tolist() for each in records
+        ]
+    if result.coverage:
+        header["covered"] = [None if each.covered is None else each.covered.tolist() for each in records]
+    if totals:
+        known = {name: next(part for part in parts if part is not None) for name, parts in totals.items()}
+        header["totals"] = {name: np.shape(part)[2:] for name, part in known.items()}
+        header["lacking"] = {
+            name: [label for label, part in zip(result.agents, parts, strict=True) if part is None]
+            for name, parts in totals.items()
+        }
+    return header
 
 
 def _totals(result: Curves) -> dict[str, list[Any]]:
@@ -200,11 +174,7 @@ def _totals(result: Curves) -> dict[str, list[Any]]:
 
 
 def _restored_totals(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...]) -> list[Any]:
-    """Return the totals of each agent; None if every round is recorded, or in files of older versions."""
-    tails = header.get("totals") or {}
-    if not tails:
-        return [None] * shape[0]
-    parts = {name: _restored(table, name, shape, tail) for name, tail in tails.items()}
+    parts = {name: _restored(table, name, shape, tail) for name, tail in header["totals"].items()}
     lacking = header.get("lacking", {})
     return [
         {name: part[i] for name, part in parts.items() if label not in lacking.get(name, ())} or None
@@ -212,25 +182,12 @@ def _restored_totals(header: Mapping[str, Any], table: pa.Table, shape: tuple[in
     ]
 
 
-def _covered(header: Mapping[str, Any]) -> list[Any]:
-    if header.get("covered") is None:
-        return [None] * len(header["agents"])
-    return [None if each is None else np.array(each, dtype=np.float64) for each in header["covered"]]
-
-
 def _spendings(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...]) -> list[Spending | None]:
-    if header.get("played") is None:
-        return [None] * shape[0]
     spent, shortfall = (_restored(table, f"round_{name}", shape) for name in SPENDING)
     return [
         None if played is None else Spending(spent[i], shortfall[i], np.array(played, dtype=np.int64))
         for i, played in enumerate(header["played"])
     ]
-
-
-def _infeasible(header: Mapping[str, Any]) -> list[list[Any]]:
-    nobody = [[None] * header["shape"][0] for _ in header["agents"]]
-    return header.get("infeasible", nobody)
 
 
 @contextmanager

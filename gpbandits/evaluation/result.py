@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bandit_envs.basics.arguments import from_extra, require
 from gpbandits.evaluation.curves import Axis, Curves, Legend, Metric, Scale
-from gpbandits.evaluation.overlay import Overlay
+from gpbandits.evaluation.metrics import Overlay
 from gpbandits.evaluation.record import Record, join_trials
 
 if TYPE_CHECKING:
@@ -66,12 +66,11 @@ class Result(Curves):
 
         With constraints violation decides first, see `ordered` and `baseline` of a result.
         """
-        from gpbandits.evaluation.table import Table, summarise
+        from gpbandits.evaluation.table import result_table
 
         known = baseline is None or (isinstance(baseline, str) and baseline in self.records)
         require(known, "baseline", f"None or one of {', '.join(self.records)}", baseline)
-
-        return Table.of(self, summarise(self, baseline))
+        return result_table(self, baseline)
 
     def plot(
         self,
@@ -142,7 +141,7 @@ class Result(Curves):
         """Return unsafe plays, their first round, the share of runs with any, and coverage of each agent."""
         from gpbandits.evaluation.table import safety_table
 
-        return safety_table(self)
+        return safety_table(self).printed
 
     def plot_alarms(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the frequency of each agent's alarms over time, into a .png, .pdf or .svg file if given."""

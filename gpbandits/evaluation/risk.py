@@ -70,7 +70,6 @@ def robust_regret(problem: Problem, agent: AgentSpec, eps: float, trials: int = 
         problem: on a finite set in one context, whose functions do not change, without a budget.
         agent: an agent that runs in batches.
         eps: radius, in ranges of the features over the arms.
-        trials: number of trials.
         seed: seed of the trials and the agent, as in `evaluate`.
     """
     require_not_negative("eps", eps, "it is a distance")

@@ -1,6 +1,6 @@
 """The arms that an agent which must keep every cost can reach, and the share that it certifies."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -92,20 +92,11 @@ def component(costs: Floats, seed: Bools, points: Floats, radius: float) -> Bool
 
     Args:
         costs: g at all points, (C, N).
-        seed: S0, (N,).
-        points: features, (N, d).
         radius: largest distance of neighbours, such as the spacing of a grid.
     """
     require_positive("radius", radius, "neighbours are no farther apart")
     near = cdist(points, points) <= radius * (1.0 + 1e-9)
-    feasible = np.asarray((costs <= 0.0).all(axis=0))
-    return _closure(seed, lambda reached: feasible & near[reached].any(axis=0))
-
-
-def _closure(seed: Bools, step: Callable[[Bools], Bools]) -> Bools:
-    reached = seed.copy()
-    while True:
-        more = np.asarray(reached | step(reached))
-        if (more == reached).all():
-            return reached
-        reached = more
+    feasible, before, reached = np.asarray((costs <= 0.0).all(axis=0)), np.zeros_like(seed), seed
+    while (before != reached).any():
+        before, reached = reached, reached | (feasible & near[reached].any(axis=0))
+    return reached.copy()

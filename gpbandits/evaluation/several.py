@@ -6,29 +6,27 @@ import dataclasses
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from bandit_envs.basics.arguments import from_extra, require
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.curves import Legend, Metric, Scale
-from gpbandits.evaluation.marks import footnotes, marks_of
+from gpbandits.evaluation.marks import footnotes, signs
 from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import (
     ENOUGH,
     FEW,
     RESAMPLES,
-    Interval,
     bootstrap_interval,
     significant_signs,
 )
-from gpbandits.evaluation.table import Table, interval_text
+from gpbandits.evaluation.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-TITLE = "All environments"
 BUDGETED = ", of budget regret where plays have a cost,"
 Finals = dict[str, Floats]  # (B,) an agent
 _BEST = (
@@ -76,9 +74,7 @@ class Results(Mapping[str, Result]):
 
         Environments with constraints have a line of violation before that of regret.
         """
-        found = overview(list(self.values()))
-        rows = tuple(tuple(map(_text, row)) for row in found.rows)
-        return Table(TITLE, found.header, rows, found.notes, found.bold)
+        return overview(list(self.values())).printed
 
     def plot(
         self,
@@ -151,16 +147,7 @@ class Results(Mapping[str, Result]):
         return self.table().to_latex()
 
 
-class Overview(NamedTuple):
-    """An overview holds the cells of a table of environments and agents, and which of them are the best."""
-
-    header: tuple[str, ...]
-    rows: tuple[tuple[str | Interval | None, ...], ...]
-    bold: frozenset[tuple[int, int]]  # row and column
-    notes: tuple[str, ...]
-
-
-def overview(results: Sequence[Result]) -> Overview:
+def overview(results: Sequence[Result]) -> Table:
     """Return the table of some environments, with a line of violation where there are constraints."""
     kept = {i: _finals(each, each.asked) for i, each in enumerate(results) if each.asked}
     among = _best([(values, _comparable(results[i])) for i, values in kept.items()])
@@ -178,8 +165,9 @@ def overview(results: Sequence[Result]) -> Overview:
         for title, values, _ in lines
     )
     bold = {(i, 1 + labels.index(x)) for i, (*_, own) in enumerate(lines) for x in own if len(labels) > 1}
-    marked = (label + "".join(mark.sign for mark in marks_of(results, label)) for label in labels)
-    return Overview(("environment", *marked), rows, frozenset(bold), _notes(results))
+    marked = (label + signs(label, *results) for label in labels)
+    header = ("environment", *marked)
+    return Table("All environments", header, rows, _notes(results), frozenset(bold), "environments")
 
 
 def _finals(result: Result, metric: Metric) -> Finals:
@@ -214,10 +202,6 @@ def _notes(results: Sequence[Result]) -> tuple[str, ...]:
         FEW: 1 < trials[0] < ENOUGH,
     }
     return (*(note for note, applies in notes.items() if applies), *footnotes(*results))
-
-
-def _text(cell: str | Interval | None) -> str:
-    return cell if isinstance(cell, str) else interval_text(cell)
 
 
 def _figure(

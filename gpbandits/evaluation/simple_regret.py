@@ -58,10 +58,7 @@ class BestPlay:
 
 
 def _least_so_far(where: Ints, values: Floats) -> Floats:
-    """Return the least value at the same place and not later, earlier rows first at equal times, (m,).
-
-    A place is a trial, a context and a segment; `where` has these and the time, (m, 4).
-    """
+    """Return the least value of each row's trial, context and segment up to its time, (m, 4) -> (m,)."""
     key = np.asarray(np.ravel_multi_index(tuple(where.T), tuple(where.max(axis=0) + 1)))
     order = np.argsort(key, kind="stable")
     distinct, rank = np.unique(values[order], return_inverse=True)

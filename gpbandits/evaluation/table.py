@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.notebook import html_table
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.curves import Curves
-from gpbandits.evaluation.detection import Detection
 from gpbandits.evaluation.formats import MISSING, emphasised, inert, latex, markdown
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.measures import Measure
@@ -57,111 +56,83 @@ _GAP = 4  # characters between columns
 _SHORT = 8  # longest word of a heading that never breaks
 
 
-class TableSummary(NamedTuple):
-    """A summary describes one agent at the horizon."""
-
-    label: str
-    regret: Interval  # mean cumulative regret, 95 % bootstrap
-    band: Interval  # median and the 10 and 90 % quantiles of the trials
-    difference: Interval | None  # to the baseline on the same trials, 95 % bootstrap; None for itself
-    average_regret: float  # R_T over the rounds played
-    simple_regret: float
-    violation: float  # time average of V_T
-    hard_violation: Interval  # of all rounds together, mean with 95 % bootstrap
-    seconds_per_decision: float
-
-
-def summarise(result: Curves, baseline: str | None = None) -> list[TableSummary]:
-    """Summarise each agent, in order, with differences to `baseline`, by default that of the result."""
-    final = {label: regret[:, -1] for label, regret in result.main.items()}
-    average, violation = result.curves("average"), result.curves("average-violation")
-    baseline = baseline or result.baseline
-    if baseline not in final:
-        raise ValueError(f"unknown baseline {baseline!r}; choose one of {', '.join(result.agents)}")
-    return [
-        TableSummary(
-            label,
-            bootstrap_interval(final[label]),
-            quantile_band(final[label]),
-            None if label == baseline else paired_difference(final[label], final[baseline]),
-            float(average[label][:, -1].mean()),
-            float(result.simple_regret[label][:, -1].mean()),
-            float(violation[label][:, -1].mean()),
-            bootstrap_interval(result.hard_violation[label][:, -1]),
-            float(result.seconds_per_decision[label].mean()),
-        )
-        for label in result.ordered
-    ]
+Cell = str | int | float | Interval | None
+Columns = Mapping[str, Callable[[str], Cell]]  # heading -> cell of an agent's label
 
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table of text cells prints as aligned columns, and as a rich table on a rich console.
+    """A table of labels, numbers and intervals, which prints as aligned columns and on a rich console.
 
-    Cells in bold are given by row and column; as text they are followed by an asterisk.
+    Cells in bold are given by row and column; as text they are followed by an asterisk. None is a dash.
     """
 
     title: str
     header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...]
     bold: frozenset[tuple[int, int]] = frozenset()
+    name: str = ""  # stem of its files in a report
 
     @staticmethod
-    def of(result: Curves, summaries: list[TableSummary]) -> Table:
-        """Lay out the summaries of a result."""
-        baseline = next(summary.label for summary in summaries if summary.difference is None)
+    def by_agent(
+        result: Curves,
+        what: str,
+        columns: Columns,
+        notes: Sequence[str],
+        among: Collection[str] | None = None,
+    ) -> Table:
+        """Return a table with a row an agent (of those `among` some) in order; `what` names its files."""
+        labels = [label for label in result.ordered if among is None or label in among]
+        rows = tuple((result.marked(x), *(cell(x) for cell in columns.values())) for x in labels)
+        title = f"{result.environment}: {what}" if what else result.environment
+        return Table(title, ("agent", *columns), rows, tuple(notes), name=what.partition(" ")[0])
 
-        constrained, budget = bool(result.num_constraints), bool(result.spent)
-        columns: list[tuple[str, Callable[[TableSummary], str], bool]] = [
-            ("agent", lambda row: result.marked(row.label), True),
-            (HARD, lambda row: interval_text(row.hard_violation), constrained),
-            ("budget regret" if budget else "cumulative regret", lambda row: interval_text(row.regret), True),
-            ("median [10, 90 %]", lambda row: interval_text(row.band), True),
-            (f"minus {baseline}", lambda row: interval_text(row.difference, signed=True), True),
-            ("average", lambda row: number(row.average_regret), not budget),
-            ("simple", lambda row: number(row.simple_regret), True),
-            *((each.heading, partial(_of_measure, result, each), True) for each in headed(result)),
-            (SOFT, lambda row: number(row.violation), constrained),
-            ("rounds", lambda row: number(float(result.played[row.label].mean())), budget),
-            ("spent", lambda row: number(float(result.spent[row.label][:, -1].mean())), budget),
-            ("µs/round", lambda row: number(row.seconds_per_decision * 1e6), True),
-        ]
-        shown = [(heading, cell) for heading, cell, applies in columns if applies]
-        header = tuple(heading for heading, _ in shown)
-        rows = tuple(tuple(cell(row) for _, cell in shown) for row in summaries)
-        return Table(result.environment, header, rows, _notes(result, baseline))
+    @property
+    def texts(self) -> tuple[tuple[str, ...], ...]:
+        """Return the cells as text."""
+        return tuple(tuple(map(text, row)) for row in self.rows)
+
+    @property
+    def printed(self) -> Table:
+        """Return the table with cells of text."""
+        return dataclasses.replace(self, rows=self.texts)
 
     def __str__(self) -> str:
-        rows = emphasised(self.rows, self.bold, "{}*")
+        rows = emphasised(self.texts, self.bold, "{}*")
         widths = [max(map(len, column)) for column in zip(self.header, *rows, strict=True)]
         lines = [_line(cells, widths) for cells in (self.header, *rows)]
         rule = "─" * len(lines[0])
         return "\n".join([self.title, rule, lines[0], rule, *lines[1:], rule, *self.notes])
 
     def _repr_html_(self) -> str:
-        return html_table(self.title, self.header, self.rows, self.notes, self.bold)
+        return html_table(self.title, self.header, self.texts, self.notes, self.bold)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the cells as texts in a pandas DataFrame; numbers of trials are in `Result.to_frame`."""
         with from_extra("eval", "data frames"):
             import pandas as pd
 
-        return pd.DataFrame(list(self.rows), columns=list(self.header))
+        return pd.DataFrame(list(self.texts), columns=list(self.header))
 
     def to_csv(self) -> str:
-        """Return the cells as comma-separated values."""
+        """Return comma-separated values with all digits; an interval has columns for its ends."""
+        spans = [any(isinstance(row[i], Interval) for row in self.rows) for i in range(len(self.header))]
+        named = zip(self.header, spans, strict=True)
+        header = [[name, f"{name} low", f"{name} high"] if span else [name] for name, span in named]
+        rows = [[_parts(*each) for each in zip(row, spans, strict=True)] for row in self.rows]
         file = io.StringIO()
-        csv.writer(file, lineterminator="\n").writerows(map(inert, row) for row in (self.header, *self.rows))
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerows([inert(part) for parts in row for part in parts] for row in (header, *rows))
         return file.getvalue()
 
     def to_markdown(self) -> str:
         """Return a Markdown table with the notes below."""
-        return markdown(self.header, self.rows, self.notes, self.bold)
+        return markdown(self.header, self.texts, self.notes, self.bold)
 
     def to_latex(self) -> str:
         """Return a LaTeX table with the rules of booktabs and the notes as caption."""
-        return latex(self.title, self.header, self.rows, self.notes, self.bold)
+        return latex(self.title, self.header, self.texts, self.notes, self.bold)
 
     def _columns(self, width: int) -> list[int]:
         """Return the indices of the columns that fit a console of this width."""
@@ -183,7 +154,7 @@ class Table:
         """Distribute the spare width to headers from left to right; {} if labels break anyway."""
         left, widths = room - self._need(shown), {}
         for i in shown if left >= 0 else ():
-            column = (self.header[i], *(piece for row in self.rows for piece in row[i].split(" [")))
+            column = (self.header[i], *(piece for row in self.texts for piece in row[i].split(" [")))
             extra = min(left, max(map(len, column)) + 1 - self._least(i))
             widths[i], left = self._least(i) + max(extra, 0), left - max(extra, 0)
         return widths
@@ -191,7 +162,7 @@ class Table:
     def _least(self, i: int) -> int:
         """Return the width of the widest label, piece of a cell or short word of the heading."""
         words = [word for word in self.header[i].split() if len(word) <= _SHORT]
-        cells = [piece for row in self.rows for piece in ([row[i]] if i == 0 else row[i].split())]
+        cells = [piece for row in self.texts for piece in ([row[i]] if i == 0 else row[i].split())]
         return max(map(len, words + cells))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -207,7 +178,7 @@ class Table:
         for i in shown:
             side: Any = "right" if i else "left"
             table.add_column(Text(self.header[i]), justify=side, overflow="fold", width=widths.get(i))
-        for rank, row in enumerate(self.rows):
+        for rank, row in enumerate(self.texts):
             places = {(rank, i) for i in shown} if not self.bold and not rank else self.bold
             styles = ("bold" if (rank, i) in places else "" for i in shown)
             cells = (row[i].replace(" [", interval_start) for i in shown)
@@ -217,55 +188,75 @@ class Table:
         yield from (Text(note, style="dim") for note in self.notes)
 
 
+def result_table(result: Curves, baseline: str | None = None) -> Table:
+    """Return final values of each agent, and differences to `baseline`, by default that of the result."""
+    baseline = baseline or result.baseline
+    final = {label: regret[:, -1] for label, regret in result.main.items()}
+    constrained, budget = bool(result.num_constraints), bool(result.spent)
+
+    def mean(values: Mapping[str, Any]) -> Callable[[str], Cell]:
+        return lambda x: float(values[x][:, -1].mean())
+
+    def difference(x: str) -> Cell:
+        signed = None if x == baseline else paired_difference(final[x], final[baseline])
+        return interval_text(signed, signed=True)
+
+    columns: list[tuple[str, Callable[[str], Cell], bool]] = [
+        (HARD, lambda x: bootstrap_interval(result.hard_violation[x][:, -1]), constrained),
+        ("budget regret" if budget else "cumulative regret", lambda x: bootstrap_interval(final[x]), True),
+        ("median [10, 90 %]", lambda x: quantile_band(final[x]), True),
+        (f"minus {baseline}", difference, True),
+        ("average", mean(result.curves("average")), not budget),
+        ("simple", mean(result.simple_regret), True),
+        *((each.heading, partial(_of_measure, result, each), True) for each in headed(result)),
+        (SOFT, mean(result.curves("average-violation")), constrained),
+        ("rounds", lambda x: float(result.played[x].mean()), budget),
+        ("spent", lambda x: float(result.spent[x][:, -1].mean()), budget),
+        ("µs/round", lambda x: float(result.seconds_per_decision[x].mean()) * 1e6, True),
+    ]
+    shown = {heading: cell for heading, cell, applies in columns if applies}
+    return Table.by_agent(result, "", shown, _notes(result, baseline)).printed
+
+
+def _of_measure(result: Curves, measure: Measure, label: str) -> Cell:
+    held = result.held(measure.name)
+    return measure.estimate(held[label][:, -1]) if label in held else None
+
+
 def detection_table(result: Curves) -> Table:
     """Return a table with one row for each agent that detects changes."""
-    columns: dict[str, Callable[[Detection], str]] = {
-        "delay": lambda found: number(found.mean_delay),
-        "missed": lambda found: number(found.missed_share),
-        "false alarms/run": lambda found: interval_text(
-            bootstrap_interval(found.false_alarms.astype(np.float64))
-        ),
-        "false alarms/round": lambda found: number(found.false_alarm_rate),
-        "runs with one": lambda found: number(found.false_run_share),
+    found = result.detections
+    columns: Columns = {
+        "delay": lambda x: found[x].mean_delay,
+        "missed": lambda x: found[x].missed_share,
+        "false alarms/run": lambda x: bootstrap_interval(found[x].false_alarms.astype(np.float64)),
+        "false alarms/round": lambda x: found[x].false_alarm_rate,
+        "runs with one": lambda x: found[x].false_run_share,
     }
-    detecting = [(label, result.detections[label]) for label in result.ordered if label in result.detections]
-    rows = tuple(
-        (result.marked(label), *(cell(found) for cell in columns.values())) for label, found in detecting
-    )
     changes = sum(map(len, result.changes))
     notes = (
         f"{changes} changes in {result.num_trials} trials of {result.horizon} rounds, seed {result.seed}.",
         "Delay: rounds from a change to the first alarm before the next change; without one the change is "
         "missed. Every other alarm is false.",
     )
-    return Table(f"{result.environment}: detection", ("agent", *columns), rows, notes)
-
-
-def _of_measure(result: Curves, measure: Measure, row: TableSummary) -> str:
-    held = result.held(measure.name)
-    return interval_text(measure.estimate(held[row.label][:, -1])) if row.label in held else MISSING
+    return Table.by_agent(result, "detection", columns, notes, found).printed
 
 
 def safety_table(result: Curves) -> Table:
-    """Return a table of unsafe plays, their first round, hard violation and coverage, one row an agent."""
+    """Return unsafe plays, their first round, hard violation and coverage, one row an agent."""
     if not result.num_constraints:
         raise ValueError("a table of safety needs costs, got a result without constraints")
-    header = ("agent", "runs with an unsafe play", "unsafe plays/run", "first unsafe round", HARD)
-    header += ("coverage",) if result.coverage else ()
-    rows = tuple(
-        (
-            result.marked(label),
-            interval_text(unsafe_share(plays)),
-            interval_text(bootstrap_interval(plays[:, -1].astype(np.float64))),
-            number(first_of(result.first_unsafe[label])),
-            interval_text(bootstrap_interval(result.hard_violation[label][:, -1])),
-            *((interval_text(bootstrap_interval(result.coverage[label])),) if result.coverage else ()),
-        )
-        for label in result.ordered
-        for plays in [result.unsafe_plays[label]]
-    )
-    notes = (SAFETY, COVERAGE) if result.coverage else (SAFETY,)
-    return Table(f"{result.environment}: safety", header, rows, notes)
+    plays, first, covered = result.unsafe_plays, result.first_unsafe, result.coverage
+    columns: Columns = {
+        "runs with an unsafe play": lambda x: wilson_interval(
+            np.asarray((plays[x][:, -1] > 0).mean()), result.num_trials
+        ),
+        "unsafe plays/run": lambda x: bootstrap_interval(plays[x][:, -1].astype(np.float64)),
+        "first unsafe round": lambda x: _median_first(first[x]),
+        HARD: lambda x: bootstrap_interval(result.hard_violation[x][:, -1]),
+        **({"coverage": lambda x: bootstrap_interval(covered[x])} if covered else {}),
+    }
+    return Table.by_agent(result, "safety", columns, [SAFETY, *([COVERAGE] if covered else [])])
 
 
 def order_of(result: Curves) -> str:
@@ -277,12 +268,7 @@ def order_of(result: Curves) -> str:
     )
 
 
-def unsafe_share(plays: Ints) -> Interval:
-    """Return the share of runs with an unsafe play and Wilson's interval, from running counts (B, T)."""
-    return wilson_interval(np.asarray((plays[:, -1] > 0).mean()), len(plays))
-
-
-def first_of(rounds: Ints) -> float:
+def _median_first(rounds: Ints) -> float:
     """Return the median first unsafe round, counted from 1, of runs with one; NaN without any."""
     seen = rounds[rounds >= 0]
     return float(np.median(seen + 1)) if len(seen) else float("nan")
@@ -305,6 +291,27 @@ def interval_text(interval: Interval | None, signed: bool = False) -> str:
         return MISSING
     estimate, low, high = (number(float(part), signed) for part in interval)
     return f"{estimate} [{low}, {high}]" if low != MISSING else estimate
+
+
+def text(cell: Cell) -> str:
+    """Return a cell as tables print it."""
+    match cell:
+        case None:
+            return MISSING
+        case str():
+            return cell
+        case Interval():
+            return interval_text(cell)
+        case int():
+            return str(cell)
+        case _:
+            return number(float(cell))
+
+
+def _parts(cell: Cell, wide: bool) -> list[str | float]:
+    if isinstance(cell, Interval):
+        return ["" if np.isnan(part) else float(part) for part in cell]
+    return [cell if cell is not None else "", *([""] * 2 if wide else [])]
 
 
 def _line(cells: Sequence[str], widths: list[int]) -> str:

@@ -69,10 +69,7 @@ def _warn_of(waiting: Sequence[CellTask]) -> None:
 def _computed(
     backend: "Backend", tasks: Sequence[CellTask], report: Report, leave: Callable[[Cell], None]
 ) -> list[Outcome]:
-    """Return the outcomes that failed, and pass cells that another run is computing to `leave`.
-
-    Concurrent runs share the work this way; if they waited at once, they would proceed in step.
-    """
+    """Return failed outcomes, and `leave` cells of another run: waiting at once, runs would go in step."""
     failed = []
     for outcome in backend(tasks):
         if outcome.elsewhere:

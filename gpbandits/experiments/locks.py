@@ -1,14 +1,9 @@
-"""One process at a time computes a cell, and what killed runs leave behind.
+"""One process at a time computes a cell, and a run removes what killed runs have left.
 
-A run removes the shared memory and temporary folders of earlier runs that were killed.
-
-The helpers of a single killed process remove them; they do not survive when the whole group is killed.
-
-A lock lets one process at a time compute a cell; the operating system drops it when its owner ends.
-
-All cells of a folder share one file, in which each locks its own byte, so a killed process leaves nothing to
-clean up. Without such locks (Windows, some network folders), two runs may compute a cell twice and store it
-once.
+All cells of a folder share one file, in which each locks its own byte; the operating system drops a lock when
+its owner ends, so a killed process leaves nothing to clean up. Without such locks (Windows, some network
+folders), two runs may compute a cell twice and store it once. Shared memory and temporary folders are removed
+by helpers of a single killed process, but these do not survive when the whole group is killed.
 """
 
 import os

@@ -23,8 +23,8 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.problems import FACTORIES
 
 PLAYING = "gpbandits.evaluation.loop"  # with all that it imports it determines a cell's numbers
-# They import tables, figures and files, which change no numbers.
-SHOWING = ("gpbandits.evaluation.result", "gpbandits.evaluation.several")
+# They are, or import, tables, figures, files and bars, which change no numbers.
+SHOWING = tuple(f"gpbandits.evaluation.{name}" for name in ("progress", "result", "several"))
 PICTURES = {"bandit_envs": "rendering", "agents": "tuning/pictures"}  # folders that only draw, by package
 _SUFFIXES = (".py", ".so", ".pyd", ".csv", ".toml")  # of code and of the tables that it reads
 

@@ -11,10 +11,10 @@ from gpbandits.evaluation.metrics import METRICS, metric_named, metrics_of
 from gpbandits.evaluation.plots import visible
 from gpbandits.evaluation.result import Metric, Result, Scale
 from gpbandits.evaluation.statistics import ENOUGH, bootstrap_interval
+from gpbandits.evaluation.table import Table
 from gpbandits.experiments.study import Study
 from gpbandits.report.chart import Line, line_chart
 from gpbandits.report.entrants import REFERENCE
-from gpbandits.report.grid import Grid
 from gpbandits.report.standings import INDISTINCT, THRESHOLDS, Standings, distinct, has_loss
 
 NAMES: dict[Metric, str] = {name: each.text for name, each in METRICS.items()}
@@ -71,7 +71,7 @@ class EnvironmentsSection:
         return "Across environments" + (f", {self.track}" if self.track else "")
 
     @cached_property
-    def tables(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         """Return the tables of the section, which are also written to files."""
         return [self.standings.overall(), self.standings.improvement()]
 

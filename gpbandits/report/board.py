@@ -14,9 +14,9 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.marks import COLOURS
 from gpbandits.evaluation.panels import tidy
-from gpbandits.report.grid import Grid
+from gpbandits.evaluation.table import Table
 from gpbandits.report.page import write_table
-from gpbandits.report.standings import THRESHOLDS, Standings
+from gpbandits.report.standings import THRESHOLDS, Standings, by_places
 
 ROW, HEAD = 0.24, 1.5  # inches of a row, and of the margins above and below
 LIMIT = 1.0  # scores below -1 are drawn at -1, so that one failure does not hide all other differences
@@ -102,26 +102,19 @@ def write_board(
     return page
 
 
-def _section(board: str, name: str, grid: Grid, shared: Sequence[str]) -> list[str]:
+def _section(board: str, name: str, grid: Table, shared: Sequence[str]) -> list[str]:
     own = dataclasses.replace(grid, notes=tuple(note for note in grid.notes if note not in shared))
     figure = f"![Ranks, scores and performance profiles, {name}](figures/{board}-{name}.png)"
-    return ["", f"## {name.capitalize()}", "", figure, "", own.markdown().rstrip()]
+    return ["", f"## {name.capitalize()}", "", figure, "", own.to_markdown().rstrip()]
 
 
 def _exclusions(excluded: Sequence[tuple[str, str]]) -> list[str]:
     """Return a line for all agents that are left out of the same environments for the same reason."""
-    places: dict[str, dict[str, list[str]]] = {}  # reason -> agent -> environments
+    reasons: dict[str, dict[str, list[str]]] = {}  # reason -> agent -> environments
     for who, why in excluded:
         name, _, place = who.partition(" on ")
         reason = why.removeprefix(f"agent {name!r}: ")
-        places.setdefault(reason, {}).setdefault(name, []).append(place)
-    lines = [f"- {who}: {reason}" for reason, left_out in places.items() for who in _together(left_out)]
+        reasons.setdefault(reason, {}).setdefault(name, []).append(place)
+    together = [(who, places, why) for why, out in reasons.items() for places, who in by_places(out).items()]
+    lines = [f"- {', '.join(who)}{f' on {where}' if where else ''}: {why}" for who, where, why in together]
     return ["", "## Not taking part", "", *lines] if lines else []
-
-
-def _together(left_out: dict[str, list[str]]) -> list[str]:
-    """Return "a, b on c, d" for agents a and b that are left out of c and d."""
-    names: dict[str, list[str]] = {}
-    for name, places in left_out.items():
-        names.setdefault(", ".join(places), []).append(name)
-    return [", ".join(who) + (f" on {where}" if where else "") for where, who in names.items()]

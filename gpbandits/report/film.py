@@ -20,8 +20,7 @@ from agents.registry import AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import from_extra, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.making import EnvLike, make
-from bandit_envs.rendering.limits import Limits
-from bandit_envs.rendering.scene import Scene
+from bandit_envs.rendering.scene import Limits, Scene
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import require_bandit
 from gpbandits.evaluation.trace import without_oracle

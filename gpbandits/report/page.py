@@ -14,15 +14,15 @@ from gpbandits.evaluation.marks import PALETTE, Mark, marks_in
 from gpbandits.evaluation.metrics import metrics_of
 from gpbandits.evaluation.plots import alarm_figure, regret_figure, save_figure
 from gpbandits.evaluation.result import Metric, Result, Scale
+from gpbandits.evaluation.several import overview
+from gpbandits.evaluation.table import Table
 from gpbandits.experiments.store import STUDY, open_results
 from gpbandits.experiments.study import EnvironmentEntry, Study
 from gpbandits.report.across import EnvironmentsSection, View, across, reference_of, views
 from gpbandits.report.chart import style_of
-from gpbandits.report.grid import Grid
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.tables import (
     absence,
-    all_environments,
     comparison,
     growth,
     safety,
@@ -52,7 +52,7 @@ class Section:
         return self.environment.label + (f", {self.track}" if self.track else "")
 
     @cached_property
-    def tables(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         """Return the tables of the section, which are also written to files."""
         result = self.result
         kept: list[Metric] = ["hard-violation"] if result.num_constraints else []
@@ -87,9 +87,9 @@ class Report:
     source: str  # text of the study's file
     folder: Path  # shown in the command that runs the study again
     sections: list[Section]
-    overview: Grid | None  # of all environments; None if there is one
+    overview: Table | None  # of all environments; None if there is one
     across: list[EnvironmentsSection]
-    missing: Grid | None  # trials; None if nothing is missing
+    missing: Table | None  # trials; None if nothing is missing
     holdings: Holdings
 
     @staticmethod
@@ -111,12 +111,12 @@ class Report:
         ]
         reference = reference_of(study)
         together = across([result for _, result in found], numbers, reference) if reference else []
-        overall = all_environments([result for _, result in found]) if len(found) > 1 else None
+        overall = overview([result for _, result in found]) if len(found) > 1 else None
         missing = None if all(count.complete for count in counts) else absence(counts)
         return Report(study, source, folder, sections, overall, together, missing, holdings)
 
     @property
-    def tables(self) -> Iterator[tuple[str, Grid]]:
+    def tables(self) -> Iterator[tuple[str, Table]]:
         """Yield every table with the stem of its files."""
         if self.overview:
             yield self.overview.name, self.overview
@@ -174,11 +174,11 @@ def write_report(folder: str | os.PathLike[str], figures: bool = True) -> Path:
     return page
 
 
-def write_table(table: Grid, folder: Path, name: str) -> None:
+def write_table(table: Table, folder: Path, name: str) -> None:
     """Write a table as CSV and as LaTeX."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / f"{name}.csv", table.csv().encode())
-    write_whole(folder / f"{name}.tex", table.latex().encode())
+    write_whole(folder / f"{name}.csv", table.to_csv().encode())
+    write_whole(folder / f"{name}.tex", table.to_latex().encode())
 
 
 def write_figures(

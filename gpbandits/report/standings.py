@@ -1,6 +1,6 @@
 """The standing of agents across environments: losses relative to a reference, ranks, and violations."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -21,7 +21,7 @@ from gpbandits.evaluation.statistics import (
     rank_sets,
 )
 from gpbandits.evaluation.statistics import across as shares
-from gpbandits.report.grid import Cell, Grid
+from gpbandits.evaluation.table import Cell, Table
 
 LONG_TERM, HARD = "long-term violation", "hard violation"
 MEANING = (
@@ -149,7 +149,7 @@ class Standings:
     def _comparable(self, label: str) -> bool:
         return all(result.comparable(label) for result in self.results)
 
-    def overall(self) -> Grid:
+    def overall(self) -> Table:
         """Return the table of ranks, scores and mean scores in each environment."""
         kinds = list(KINDS) if self.constrained else []
         several = slice(None if len(self.results) > 1 else 0)  # with one environment its score is the overall
@@ -177,9 +177,9 @@ class Standings:
         )
         names = [result.environment for result in self.results][several]
         header = ("agent", "rank", "at best", "at worst", "score", *names, *kinds)
-        return Grid("overall", "Across environments", header, tuple(rows), notes)
+        return Table("Across environments", header, tuple(rows), notes, name="overall")
 
-    def improvement(self) -> Grid:
+    def improvement(self) -> Table:
         """Compare every agent with the first one that is neither privileged nor trained beforehand."""
         plain = [label for label in self.agents if self._comparable(label)]
         best = (plain or self.agents)[0]
@@ -201,7 +201,7 @@ class Standings:
             method,
             *footnotes(*self.results),
         )
-        return Grid("improvement", f"Probability of improvement over {name}", header, rows, notes)
+        return Table(f"Probability of improvement over {name}", header, rows, notes, name="improvement")
 
     def _leaders(self) -> str:
         first = sum(rank.low == 1 for rank in self.ranks.values())
@@ -209,14 +209,20 @@ class Standings:
 
     def _unranked(self) -> list[str]:
         """Return a sentence for all agents that lack the same environments."""
-        names: dict[str, list[str]] = {}
-        for label, places in self.absent.items():
-            names.setdefault(", ".join(places), []).append(label)
-        return [f"Not ranked, without results on {where}: {', '.join(who)}." for where, who in names.items()]
+        together = by_places(self.absent).items()
+        return [f"Not ranked, without results on {where}: {', '.join(who)}." for where, who in together]
 
     def _trials(self) -> str:
         counts = sorted({result.num_trials for result in self.results})
         return f"{' to '.join(map(str, counts[:: max(len(counts) - 1, 1)]))} trials"
+
+
+def by_places(places: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the names that have the same places, by these as text."""
+    names: dict[str, list[str]] = {}
+    for name, own in places.items():
+        names.setdefault(", ".join(own), []).append(name)
+    return names
 
 
 def relative_losses(result: Result, reference: str) -> dict[str, Floats]:
@@ -262,10 +268,7 @@ def has_loss(result: Result, reference: str) -> bool:
 
 
 def _parts(result: Result) -> list[dict[str, Floats]]:
-    """Return positive regret and, with constraints, violation, summed over rounds, (B,) an agent.
-
-    Where plays have a cost it is budget regret, so that making fewer plays does not lower the loss.
-    """
+    """Return positive (budget) regret and, with constraints, violation, summed over rounds, (B,) an agent."""
     losses = [each for each in MEASURES.values() if each.loss and applies(each.needs, result)]
     charged = [result.running(each.name) for each in losses]
     return [{label: curve[:, -1] for label, curve in curves.items()} for curves in charged]

@@ -1,6 +1,7 @@
 """The tables of a report give summaries, comparisons, growth of regret, safety, budgets and time."""
 
-from collections.abc import Callable, Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -8,7 +9,6 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.metrics import headed
 from gpbandits.evaluation.result import Metric, Result
-from gpbandits.evaluation.several import TITLE, overview
 from gpbandits.evaluation.statistics import (
     ENOUGH,
     FEW,
@@ -21,12 +21,19 @@ from gpbandits.evaluation.statistics import (
     quantile_band,
     skew_notes,
 )
-from gpbandits.evaluation.table import SAFETY, SIMPLE, SPENDING, first_of, order_of, unsafe_share
+from gpbandits.evaluation.table import (
+    MISSING,
+    SIMPLE,
+    SPENDING,
+    Cell,
+    Columns,
+    Table,
+    order_of,
+    safety_table,
+)
 from gpbandits.report.across import NAMES
-from gpbandits.report.grid import Cell, Grid, p_text
 from gpbandits.report.holdings import Count
 
-Columns = Mapping[str, Callable[[str], Cell]]  # heading -> cell of an agent's label
 BOOTSTRAP = f"95 % BCa bootstrap intervals over trials ({RESAMPLES} resamples)"
 _SUMMARY = (
     f"Means with {BOOTSTRAP}; the interquartile mean is that of the middle half of the trials. {SIMPLE}"
@@ -37,8 +44,6 @@ _VIOLATION = (
     "norms of the positive parts of the costs; violation is the norm of the positive part of their sums, in "
     "which costs of different signs cancel. Regret may be negative while a constraint is violated."
 )
-HARD: dict[str, Metric] = {"hard violation": "hard-violation"}
-SOFT: dict[str, Metric] = {"violation a round": "average-violation"}
 
 
 def undominated(result: Result) -> list[str]:
@@ -56,40 +61,34 @@ def undominated(result: Result) -> list[str]:
     ]
 
 
-def summary(result: Result) -> Grid:
+def summary(result: Result) -> Table:
     """Return the table of regret at the horizon and, with constraints, of violation."""
-    measures, best = _at_horizon(result), undominated(result)
-    hard, violations = _violations(result, HARD), _violations(result, SOFT)
-    constrained, final = bool(result.num_constraints), {k: curve[:, -1] for k, curve in result.main.items()}
-    rows = tuple(
-        (
-            result.marked(label),
-            *(bootstrap_interval(values[label]) for values in hard.values()),
-            bootstrap_interval(final[label]),
-            *(bootstrap_interval(values[label]) for values in violations.values()),
-            *(["yes" if label in best else "no"] * constrained),
-            quantile_band(final[label]),
-            float(interquartile_mean(final[label])),
-            *(bootstrap_interval(values[label]) if label in values else None for values in measures.values()),
-        )
-        for label in result.ordered
-    )
-    header = (
-        *("agent", *hard, NAMES[result.main_metric], *violations, *["undominated"] * constrained),
-        *("median [10, 90 %]", "interquartile mean", *measures),
-    )
-    violation = [_VIOLATION.format(order_of(result))] * constrained
-    notes = _notes(result, _SUMMARY, *violation, *skew_notes(final, result.baseline))
-    return Grid("summary", f"{result.environment}: summary", header, rows, notes)
+    final = {label: curve[:, -1] for label, curve in result.main.items()}
+    columns = _means(result, {"hard violation": "hard-violation"} if result.num_constraints else {})
+    columns |= _means(result, {NAMES[result.main_metric]: result.main_metric})
+    notes = [_SUMMARY]
+    if result.num_constraints:
+        best = undominated(result)
+        columns |= _means(result, {"violation a round": "average-violation"})
+        columns["undominated"] = lambda x: "yes" if x in best else "no"
+        notes.append(_VIOLATION.format(order_of(result)))
+    columns["median [10, 90 %]"] = lambda x: quantile_band(final[x])
+    columns["interquartile mean"] = lambda x: float(interquartile_mean(final[x]))
+    columns |= _means(result, {"average regret": "average", "simple regret": "simple"})
+    columns |= _means(result, {each.heading: each.name for each in headed(result)})
+    return _table(result, "summary", columns, *notes, *skew_notes(final, result.baseline))
 
 
-def all_environments(results: Sequence[Result]) -> Grid:
-    """Return the table of mean regret, and violation, of each agent on each environment, the best in bold."""
-    found = overview(results)
-    return Grid("environments", TITLE, found.header, found.rows, found.notes, found.bold)
+def _means(result: Result, columns: Mapping[str, Metric]) -> dict[str, Callable[[str], Cell]]:
+    """Return columns of means at the last round, None of an agent that lacks a metric."""
+
+    def mean(curves: Mapping[str, Floats]) -> Callable[[str], Cell]:
+        return lambda x: bootstrap_interval(curves[x][:, -1]) if x in curves else None
+
+    return {heading: mean(result.curves(metric)) for heading, metric in columns.items()}
 
 
-def comparison(result: Result, metric: Metric | None = None) -> Grid:
+def comparison(result: Result, metric: Metric | None = None) -> Table:
     """Compare each agent with the baseline on the same trials, by default by the main metric."""
     metric = metric or result.main_metric
     what, curves = NAMES[metric], result.curves(metric)
@@ -117,10 +116,17 @@ def comparison(result: Result, metric: Metric | None = None) -> Grid:
         method += " Violating a constraint can lower regret: compare both."
     title = f"{result.environment}: {what} against {name}"
     skewed = skew_notes(finals, result.baseline)
-    return Grid(f"comparison-{metric}", title, header, rows, _notes(result, method, *skewed))
+    return Table(title, header, rows, _notes(result, method, *skewed), name=f"comparison-{metric}")
 
 
-def growth(result: Result) -> Grid:
+def p_text(p_value: float) -> str:
+    """Return a p-value to three decimals, or "< 0.001"."""
+    if np.isnan(p_value):
+        return MISSING
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def growth(result: Result) -> Table:
     """Return the exponent of growth of each agent's mean regret over the last decade of rounds."""
     window = (max(result.horizon // 10, 1), result.horizon)
     method = (
@@ -128,31 +134,26 @@ def growth(result: Result) -> Grid:
         f"{window[1]}, with its 95 % percentile bootstrap interval ({RESAMPLES} resamples); a dash "
         "where a mean is not positive."
     )
-    return _grid(result, "growth of regret", {"exponent": lambda x: _slope(result, x, window)}, method)
+    return _table(result, "growth of regret", {"exponent": lambda x: _slope(result, x, window)}, method)
 
 
-def safety(result: Result) -> Grid:
-    """Return the table of unsafe plays: share of runs, number a run, and first round."""
-    plays, first = result.unsafe_plays, result.first_unsafe
-    columns: Columns = {
-        "runs with an unsafe play": lambda x: unsafe_share(plays[x]),
-        "unsafe plays a run": lambda x: bootstrap_interval(plays[x][:, -1].astype(np.float64)),
-        "first unsafe round": lambda x: first_of(first[x]),
-    }
-    return _grid(result, "safety", columns, SAFETY)
+def safety(result: Result) -> Table:
+    """Return the table of unsafe plays, with the number of trials."""
+    table = safety_table(result)
+    return dataclasses.replace(table, notes=_notes(result, *table.notes))
 
 
-def spending(result: Result) -> Grid:
+def spending(result: Result) -> Table:
     """Return the table of budget regret, number of rounds, and budget spent."""
     columns: Columns = {
         "budget regret": lambda x: bootstrap_interval(result.budget_regret[x][:, -1]),
         "rounds": lambda x: bootstrap_interval(result.played[x].astype(np.float64)),
         "spent": lambda x: bootstrap_interval(result.spent[x][:, -1]),
     }
-    return _grid(result, "budget", columns, SPENDING, f"{BOOTSTRAP}.")
+    return _table(result, "budget", columns, SPENDING, f"{BOOTSTRAP}.")
 
 
-def timing(result: Result) -> Grid:
+def timing(result: Result) -> Table:
     """Return the table of wall time in `act` and `update`."""
     columns: Columns = {
         "µs a round": lambda x: bootstrap_interval(result.seconds_per_decision[x] * 1e6),
@@ -163,10 +164,10 @@ def timing(result: Result) -> Grid:
         f"Wall time in act and update, with {BOOTSTRAP}; the trials of a batch share its time evenly, and "
         "other programs may have run on the machine."
     )
-    return _grid(result, "time", columns, method)
+    return _table(result, "time", columns, method)
 
 
-def absence(counts: list[Count]) -> Grid:
+def absence(counts: list[Count]) -> Table:
     """Return the table of trials that a study has and its folder lacks."""
     rows = tuple(
         (count.environment, count.agent, count.done, count.failed, count.shown, count.total)
@@ -175,34 +176,11 @@ def absence(counts: list[Count]) -> Grid:
     )
     header = ("environment", "agent", "trials done", "failed", "shown here", "of")
     note = "The report shows the leading trials that most agents have in common, so that all can be compared."
-    return Grid("missing", "Missing trials", header, rows, (note,))
+    return Table("Missing trials", header, rows, (note,), name="missing")
 
 
-def _grid(result: Result, what: str, columns: Columns, *notes: str) -> Grid:
-    """Return a table with a row for each agent, in order, named by its first word."""
-    rows = tuple(
-        (result.marked(label), *(cell(label) for cell in columns.values())) for label in result.ordered
-    )
-    title = f"{result.environment}: {what}"
-    return Grid(what.split()[0], title, ("agent", *columns), rows, _notes(result, *notes))
-
-
-def _at_horizon(result: Result) -> Mapping[str, dict[str, Floats]]:
-    """Return further measures at the last round, by column, (B,) an agent."""
-    further = {each.heading: each.name for each in headed(result)}
-    return _last(result, {"average regret": "average", "simple regret": "simple"} | further)
-
-
-def _violations(result: Result, columns: Mapping[str, Metric]) -> Mapping[str, dict[str, Floats]]:
-    """Return violation at the last round, by column, (B,) an agent; nothing without constraints."""
-    return _last(result, columns if result.num_constraints else {})
-
-
-def _last(result: Result, columns: Mapping[str, Metric]) -> dict[str, dict[str, Floats]]:
-    return {
-        name: {label: curve[:, -1] for label, curve in result.curves(metric).items()}
-        for name, metric in columns.items()
-    }
+def _table(result: Result, what: str, columns: Columns, *notes: str) -> Table:
+    return Table.by_agent(result, what, columns, _notes(result, *notes))
 
 
 def _slope(result: Result, label: str, window: tuple[int, int]) -> Interval | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpbandits.evaluation.statistics import Interval
 from gpbandits.reproductions.claims import Claim, SeldomBeforeChange, Statement
-from gpbandits.reproductions.late import Power
+from gpbandits.reproductions.late import Power, exactly
 from gpbandits.reproductions.powers import Exponent, Growth, PowerFigure
 from gpbandits.reproductions.study_figure import StudyFigure
 
@@ -21,16 +21,8 @@ _CPD, _ORACLE, _NEVER, _PLAIN = "GP-UCB-CPD", "GP-UCB-Oracle", "GP-UCB-NO-Detect
 _LAST_BEFORE, _LATER = 299, (399, 699, 999)  # the first change is at 300; 100 rounds after each of three
 
 
-def _interval(estimate: float, low: float, high: float) -> Interval:
-    return Interval(*map(np.array, (estimate, low, high)))
-
-
-def _proved(exponent: float) -> Interval:
-    """Return a proved exponent as an interval without width."""
-    return _interval(exponent, exponent, exponent)
-
-
-IN_T, IN_K = Power(1.86, _interval(0.74, 0.64, 0.84)), Power(502.0, _interval(0.282, 0.21, 0.35))
+IN_T = Power(1.86, Interval(*np.array([0.74, 0.64, 0.84])))
+IN_K = Power(502.0, Interval(*np.array([0.282, 0.21, 0.35])))
 
 
 def _figure(kind: type[StudyFigure], number: int, shown: str, differs: str, **rest: Any) -> StudyFigure:
@@ -55,7 +47,7 @@ FIGURES = (
             Statement("The dependence is clearly sub-linear.", (Growth(_CPD, "T"),)),
             Statement(
                 "It is in strict accordance with Theorem 3.1, which suggests c = 0.786.",
-                (Exponent(_CPD, "T", _proved(11 / 14)),),
+                (Exponent(_CPD, "T", exactly(11 / 14)),),
             ),
         ),
         differs="The same power, and sizes within a tenth.",
@@ -75,7 +67,7 @@ FIGURES = (
             Statement("The dependence is evidently sub-linear.", (Growth(_CPD, "K"),)),
             Statement(
                 "It strictly follows Theorem 3.1.",
-                (Exponent(_CPD, "K", _proved(3 / 14)),),
+                (Exponent(_CPD, "K", exactly(3 / 14)),),
                 "The theorem bounds the regret by K^(3/14), of which the exponent is tested.",
             ),
         ),

@@ -1,17 +1,19 @@
-"""The interface of every reproduction of a figure, and the rule of `--quick`."""
+"""The interface of every reproduction of a figure, the rule of `--quick`, and how long studies take."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from time import perf_counter
+from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
 from bandit_envs.environment.making import make
+from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments import EnvironmentEntry, Study
+from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study
 from gpbandits.reproductions.markdown import claims_text, table_of_tests
 from gpbandits.reproductions.verdicts import Judged
 
@@ -32,6 +34,39 @@ def _shortened(entry: EnvironmentEntry, rounds: int) -> EnvironmentEntry:
     horizon = min(env.get_wrapper_attr("setting").horizon, rounds)
     env.close()
     return dataclasses.replace(entry, kwargs={**entry.kwargs, "horizon": horizon})
+
+
+REHEARSED = 10  # rounds
+
+
+def seconds_of(study: Study, workers: int) -> float:
+    """Estimate the duration of a study in seconds from the first rounds of its agents.
+
+    It is an order of magnitude: rounds become slower as a posterior grows or hyperparameters are learnt, and
+    the first may be the slowest if work is done once.
+    """
+    cells = [_seconds(study, entry, agent) for entry in study.environments for agent in study.agents]
+    return max(sum(cells) / workers, *cells)
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration in words, such as "3 minutes"."""
+    for size, unit in ((3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(seconds, 1.0):.0f} seconds"
+
+
+def _seconds(study: Study, entry: EnvironmentEntry, agent: AgentEntry) -> float:
+    """Estimate the seconds of one agent on one environment: the setup and all rounds."""
+    limited = {**entry.kwargs, "max_episode_steps": REHEARSED}
+    options = {"trials": study.trials, "seed": study.seed, "env_kwargs": limited}
+    begin = perf_counter()
+    result = evaluate(entry.id, {agent.label: (agent.name, agent.options)}, **options)
+    whole = perf_counter() - begin
+    deciding = float(result.seconds[agent.label].sum())
+    rounds = entry.kwargs.get("horizon", REHEARSED)
+    return whole + deciding * max(rounds / result.horizon - 1.0, 0.0)
 
 
 Results = Sequence[tuple[EnvironmentEntry, Result]]
@@ -68,35 +103,28 @@ class Findings:
         return "\n\n".join(filter(None, [claims_text(self.judged), table_of_tests(self.judged)]))
 
 
-class Reproduction(Protocol):
-    """A reproduction computes one figure of a paper and judges its claims."""
+@dataclasses.dataclass(frozen=True)
+class Reproduction:
+    """A reproduction computes one figure of a paper and judges its claims.
 
-    @property
-    def name(self) -> str:
-        """Return the name, such as "srinivas2010-figure-5a"."""
-        ...
+    Args:
+        name: such as "srinivas2010-figure-5a".
+        paper: the paper's authors and year.
+        title: the figure's number and subject.
+        differs: the differences from the paper and their reasons.
+    """
 
-    @property
-    def paper(self) -> str:
-        """Return the paper's authors and year."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """Return the figure's number and subject."""
-        ...
-
-    @property
-    def differs(self) -> str:
-        """Return the differences from the paper and their reasons."""
-        ...
+    name: str
+    paper: str
+    title: str
+    differs: str
 
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
         """Reproduce the figure.
 
         Args:
             folder: folder of the cells of its study, which the figures of one study share.
-            quick: take the shorter version, see `quick.shortened`, without verdicts.
+            quick: take the shorter version, see `shortened`, without verdicts.
             compute: computes the part of a study that the figure shows.
         """
-        ...
+        raise NotImplementedError

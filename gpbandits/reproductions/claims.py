@@ -8,55 +8,30 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import bootstrap_interval, paired_difference
-from gpbandits.reproductions.verdicts import (
-    UNTESTED,
-    Check,
-    Judged,
-    Paired,
-    Row,
-    beyond,
-    interval,
-    of_order,
-    sign_of,
-)
+from gpbandits.evaluation.table import interval_text
+from gpbandits.reproductions.verdicts import UNTESTED, Check, Judged, Paired, Row, of_bar
 
 
 @dataclasses.dataclass(frozen=True)
-class SeldomBeforeChange:
+class SeldomBeforeChange(Check):
     """The claim is that few trials have an alarm before their first change.
 
     Args:
-        label: label of the agent.
         at_most: the largest share of the trials that counts as few.
-        environment: prefix of the labels of the environments concerned; by default all.
     """
 
     label: str
     at_most: float
     environment: str = ""
 
-    @property
-    def reads(self) -> tuple[int, ...]:
-        """Return no rounds, since alarms are recorded once a trial."""
-        return ()
-
-    def rows(self, results: Sequence[Result]) -> list[Row]:
-        """Return a row for each environment with a result of the agent."""
-        return [
-            self.row(result)
-            for result in results
-            if self.label in result.records and result.environment.startswith(self.environment)
-        ]
-
     def row(self, result: Result) -> Row:
-        """Return the share of trials with such an alarm, and the verdict."""
         record = result.records[self.label]
         ends = [changes[0] if changes else result.horizon for changes in record.changes]
         early = [bool(alarms) and alarms[0] < end for alarms, end in zip(record.alarms, ends, strict=True)]
         share = bootstrap_interval(np.array(early, dtype=np.float64))
-        margin = beyond(share, self.at_most, above=False)
         tested = f"share of trials in which {self.label} alarms before the first change < {self.at_most}"
-        return Row(result.environment, tested, interval(share), of_order(sign_of(margin), result.num_trials))
+        verdict = of_bar(share, self.at_most, False, result.num_trials)
+        return Row(result.environment, tested, interval_text(share), verdict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,16 +60,14 @@ class Statement:
 
 
 @dataclasses.dataclass(frozen=True)
-class Claim:
+class Claim(Check):
     """The claim is that `less` has less of a metric than `more` at a round.
 
     Args:
-        less, more: labels of agents.
         metric: the metric that is compared.
         at: the round; by default the last.
         alike: the claim is instead that the two do not differ, which holds if no difference is significant,
             and is weaker evidence the fewer the trials are.
-        environment: prefix of the labels of the environments concerned; by default all.
     """
 
     less: str
@@ -105,21 +78,10 @@ class Claim:
     environment: str = ""
 
     @property
-    def reads(self) -> tuple[int, ...]:
-        """Return the round, unless it is the last."""
-        return () if self.at is None else (self.at,)
-
-    def rows(self, results: Sequence[Result]) -> list[Row]:
-        """Return a row for each environment with results of both agents."""
-        return [self.row(result) for result in results if self.applies_to(result)]
-
-    def applies_to(self, result: Result) -> bool:
-        """Return True if the claim concerns the environment, and both agents have results there."""
-        both = {self.less, self.more} <= result.records.keys()
-        return both and result.environment.startswith(self.environment)
+    def labels(self) -> tuple[str, ...]:
+        return self.less, self.more
 
     def row(self, result: Result) -> Row:
-        """Test the order by `more` minus `less`, paired by trial."""
         curves, column = result.curves(self.metric), result.column_of(self.at)
         tested = (
             f"{self.less} {'=' if self.alike else '<'} {self.more} ({self.metric}{_place(result, self.at)})"
@@ -129,11 +91,10 @@ class Claim:
 
 
 @dataclasses.dataclass(frozen=True)
-class Across:
+class Across(Check):
     """The claim is that an agent has less of a metric in one environment than in another, on equal functions.
 
     Args:
-        label: label of the agent.
         less, more: labels of environments.
         metric, at: as for `Claim`.
         other: label of the agent in the environment `more`; by default the same.
@@ -146,17 +107,11 @@ class Across:
     at: int | None = None
     other: str = ""
 
-    @property
-    def reads(self) -> tuple[int, ...]:
-        """Return the round, unless it is the last."""
-        return () if self.at is None else (self.at,)
-
     def rows(self, results: Sequence[Result]) -> list[Row]:
-        """Return one row, or none unless both environments have results."""
         other = self.other or self.label
         found = {result.environment: result for result in results}
-        places = [(found[name], label) for name, label in self._places(other) if name in found]
-        played = [(result, label) for result, label in places if label in result.records]
+        places = [(self.less, self.label), (self.more, other)]
+        played = [(found[name], x) for name, x in places if name in found and x in found[name].records]
         if len(played) < 2:
             return []
         better, worse = (
@@ -166,13 +121,10 @@ class Across:
         labels = self.label if other == self.label else f"{self.label} < {other}"
         return [_of_pair(labels, tested, worse, better)]
 
-    def _places(self, other: str) -> tuple[tuple[str, str], tuple[str, str]]:
-        return (self.less, self.label), (self.more, other)
-
 
 def _of_pair(problem: str, tested: str, worse: Floats, better: Floats, alike: bool = False) -> Row:
     """Test a paired difference, shown with its 95 % bootstrap interval."""
-    measured = interval(paired_difference(worse, better), signed=True)
+    measured = interval_text(paired_difference(worse, better), signed=True)
     return Row(problem, tested, measured, paired=Paired.of(worse, better, alike))
 
 

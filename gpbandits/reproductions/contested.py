@@ -5,11 +5,8 @@ The statements were written after trials of another seed (4242) and before those
 
 from functools import partial
 
-import numpy as np
-
-from gpbandits.evaluation.statistics import Interval
 from gpbandits.reproductions.claims import Claim, Statement
-from gpbandits.reproductions.late import LateGrowth, Power
+from gpbandits.reproductions.late import LateGrowth, Power, exactly
 from gpbandits.reproductions.powers import Exponent, Growth, WorstFigure
 from gpbandits.reproductions.study_figure import StudyFigure
 
@@ -33,11 +30,6 @@ def _differs(why: str, mind: str) -> str:
     return f"{why} {_BEFORE} What would change our mind: {mind}"
 
 
-def _exactly(power: float) -> Interval:
-    """Return a power as an interval without width."""
-    return Interval(*map(np.array, (power, power, power)))
-
-
 FIGURES = (
     WorstFigure(
         name="contested-matern",
@@ -46,7 +38,7 @@ FIGURES = (
         studies=("contested-matern",),
         of="T",
         axis="horizon $T$, the worst of four families of bumps",
-        printed=Power(1.0, _exactly(OPTIMAL)),
+        printed=Power(1.0, exactly(OPTIMAL)),
         named="the optimal power",
         statements=(
             Statement(
@@ -62,7 +54,7 @@ FIGURES = (
             ),
             Statement(
                 "The tied lambda has the power of its theorem, 7/10.",
-                (Exponent(_TIED, "T", _exactly(OF_TIED)),),
+                (Exponent(_TIED, "T", exactly(OF_TIED)),),
                 "(nu + 2 d) / (2 nu + 2 d).",
             ),
             Statement(
@@ -71,7 +63,7 @@ FIGURES = (
             ),
             Statement(
                 "Phased elimination has the optimal power.",
-                (Exponent(_PHASED, "T", _exactly(OPTIMAL)),),
+                (Exponent(_PHASED, "T", exactly(OPTIMAL)),),
             ),
             Statement(
                 "Up to T = 10,000 it nevertheless has more regret than GP-UCB.",

@@ -1,5 +1,6 @@
 """Figures 3 and 4 of Srinivas et al. (2010) show spectra and samples of kernels, computed without studies."""
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, DotProduct, Kernel, Matern, Wh
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.marks import COLOURS, DASHES
-from gpbandits.reproductions.base import Compute, Findings
+from gpbandits.reproductions.base import Compute, Findings, Reproduction
 from gpbandits.reproductions.verdicts import HOLDS, REVERSED, Judged, Row, table
 
 POINTS, ROUNDS, NOISE_VARIANCE = 200, 100, 0.025
@@ -25,14 +26,15 @@ KERNELS: dict[str, Kernel] = {
 LEAST_DECAY_LAST = ("linear", "squared exponential", "Matern 5/2", "independent")
 
 
-class Spectra:
+@dataclasses.dataclass(frozen=True)
+class Spectra(Reproduction):
     """Figure 3 shows spectra of kernels of equal trace and the bounds on information gain."""
 
-    name = "srinivas2010-figure-3"
-    paper = "Srinivas et al. (2010)"
-    title = "Figure 3: spectral decay and bound on the information gain of four kernels of equal trace"
-    says = "The more rapidly the spectrum decays, the slower the growth of the information gain."
-    differs = (
+    name: str = "srinivas2010-figure-3"
+    paper: str = "Srinivas et al. (2010)"
+    title: str = "Figure 3: spectral decay and bound on the information gain of four kernels of equal trace"
+    says: str = "The more rapidly the spectrum decays, the slower the growth of the information gain."
+    differs: str = (
         "nu = 5/2 is the paper's. It names neither points, length-scale nor noise; ours are 200 points of "
         "[0, 1], l = 0.2, a noise variance of 0.025 and a trace of 200. The bound is the greedy one of "
         "Theorem 4, T rounds shared among eigenvalues, without its tail term. In the first rounds the "
@@ -57,17 +59,18 @@ class Spectra:
         return Findings(figures, table(header, rows), [judged])
 
 
-class SampleFunctions:
+@dataclasses.dataclass(frozen=True)
+class SampleFunctions(Reproduction):
     """Figure 4 shows functions drawn from GPs with three kernels."""
 
-    name = "srinivas2010-figure-4"
-    paper = "Srinivas et al. (2010)"
-    title = "Figure 4: sample functions of the linear, squared exponential and Matern kernels"
-    says = (
+    name: str = "srinivas2010-figure-4"
+    paper: str = "Srinivas et al. (2010)"
+    title: str = "Figure 4: sample functions of the linear, squared exponential and Matern kernels"
+    says: str = (
         "Functions of the squared exponential kernel are differentiable to any order, those of the Matern "
         "kernel the rougher the smaller nu; those of the linear kernel are linear."
     )
-    differs = "nu = 5/2 is the paper's. It names no length-scale; ours is 0.2 on [0, 1], with seed 2010."
+    differs: str = "nu = 5/2 is the paper's. It names no length-scale; ours is 0.2 on [0, 1], with seed 2010."
 
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
         """Draw three functions of each kernel; `quick` has no effect."""

@@ -14,7 +14,8 @@ from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.marks import Style, styles
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval
-from gpbandits.reproductions.verdicts import Row, beyond, interval, of_order, sign_of
+from gpbandits.evaluation.table import interval_text
+from gpbandits.reproductions.verdicts import Check, Row, of_bar
 
 RESAMPLES = 4000
 _DECADES = (2.0, 0.8)  # decades of an axis above which no minor tick, or only some, have labels
@@ -29,6 +30,11 @@ class Power(NamedTuple):
     def __call__(self, x: Floats) -> Floats:
         """Evaluate the power law at each x."""
         return self.constant * x ** float(self.exponent.estimate)
+
+
+def exactly(power: float) -> Interval:
+    """Return a proved power as an interval without width."""
+    return Interval(*np.full(3, power))
 
 
 def power_law(regret: Floats, x: Floats, seed: int = 0) -> Power:
@@ -93,7 +99,7 @@ LEAST = 1e-12  # lower limit of a regret, so that its logarithm exists
 
 
 @dataclasses.dataclass(frozen=True)
-class LateGrowth:
+class LateGrowth(Check):
     """The claim is that mean regret grows as R_t = a + b t^c in late rounds, with c above 3/4 or below.
 
     c = log((R_T - R_s) / (R_s - R_r)) / log(T / s) for rounds r < s < T with s / r = T / s, whatever a is:
@@ -101,10 +107,8 @@ class LateGrowth:
     bootstrap over trials, each with its regret in all rounds.
 
     Args:
-        label: label of the agent.
         since: r and s; T is the horizon.
         linear: the claim is c > 3/4, midway between sqrt(t) and t, instead of c < 3/4.
-        environment: prefix of the labels of the environments concerned; by default all.
     """
 
     label: str
@@ -114,37 +118,28 @@ class LateGrowth:
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """Return r and s."""
         return self.since
 
-    def rows(self, results: Sequence[Result]) -> list[Row]:
-        """Return a row for each environment with a sufficiently long result of the agent."""
-        return [self.row(result) for result in results if self.applies_to(result)]
-
     def applies_to(self, result: Result) -> bool:
-        """Return True if the claim concerns the environment, where the agent has more than s rounds."""
-        long = result.horizon > self.since[-1]
-        return long and self.label in result.records and result.environment.startswith(self.environment)
+        return result.horizon > self.since[-1] and super().applies_to(result)
 
     def row(self, result: Result) -> Row:
-        """Return the exponent and the verdict."""
         columns = [result.column_of(at) for at in (*self.since, None)]
         power = late_power(result.regret[self.label][:, columns], result.horizon / self.since[-1])
         order = ">" if self.linear else "<"
-        verdict = of_order(sign_of(beyond(power, MIDWAY, above=self.linear)), result.num_trials)
+        verdict = of_bar(power, MIDWAY, self.linear, result.num_trials)
         tested = f"late power of t ({self.label}) {order} {MIDWAY}"
-        return Row(result.environment, tested, interval(power), verdict)
+        return Row(result.environment, tested, interval_text(power), verdict)
 
 
 @dataclasses.dataclass(frozen=True)
-class Sublinear:
+class Sublinear(Check):
     """The claim is that the size of a mean summed over rounds grows as t^c from round s on, with c below 1.
 
     c = log |M_T / M_s| / log(T / s), which is below 1 if the average over rounds approaches 0 from either
     side. Its interval is a bootstrap over trials.
 
     Args:
-        label: label of the agent.
         metric: the metric that is summed.
         since: s; T is the horizon.
     """
@@ -155,22 +150,17 @@ class Sublinear:
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """Return s."""
         return (self.since,)
 
-    def rows(self, results: Sequence[Result]) -> list[Row]:
-        """Return a row for each environment with a sufficiently long result of the agent."""
-        return [
-            self.row(each) for each in results if self.label in each.records and each.horizon > self.since
-        ]
+    def applies_to(self, result: Result) -> bool:
+        return result.horizon > self.since and super().applies_to(result)
 
     def row(self, result: Result) -> Row:
-        """Return the exponent and the verdict."""
         sums = result.curves(self.metric)[self.label][:, [result.column_of(self.since), -1]]
         power = power_of_size(sums, result.horizon / self.since)
-        verdict = of_order(sign_of(beyond(power, 1.0, above=False)), result.num_trials)
+        verdict = of_bar(power, 1.0, False, result.num_trials)
         tested = f"power of t from {self.since} on ({self.metric}, {self.label}) < 1"
-        return Row(result.environment, tested, interval(power), verdict)
+        return Row(result.environment, tested, interval_text(power), verdict)
 
 
 def power_of_size(sums: Floats, factor: float, seed: int = 0) -> Interval:

@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 
-from gpbandits.evaluation.marks import footnotes, marks_of
+from gpbandits.evaluation.marks import footnotes, signs
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import bootstrap_interval
-from gpbandits.evaluation.table import detection_table
-from gpbandits.reproductions.verdicts import OPEN, UNJUDGED, Judged, Row, interval, table
+from gpbandits.evaluation.table import detection_table, interval_text
+from gpbandits.reproductions.verdicts import OPEN, UNJUDGED, Judged, Row, table
 
 Cells = dict[str, tuple[str, ...]]  # of a table, by agent
 WIDEST = 4  # most columns of numbers of a table whose columns are environments
@@ -92,8 +92,8 @@ def _means(result: Result, results: Sequence[Result], metrics: Sequence[Metric])
     curves = [result.curves(metric) for metric in metrics]
     first = curves[0]
     return {
-        label + "".join(mark.sign for mark in marks_of(results, label)): tuple(
-            interval(bootstrap_interval(each[label][:, -1])) for each in curves
+        label + signs(label, *results): tuple(
+            interval_text(bootstrap_interval(each[label][:, -1])) for each in curves
         )
         for label in sorted(first, key=lambda label: first[label][:, -1].mean())
     }
@@ -103,7 +103,7 @@ def _detected(result: Result) -> tuple[list[str], Cells]:
     """Return the names and cells of the columns of the table of detections, without the rate a round."""
     found = detection_table(result)
     kept = [i for i, name in enumerate(found.header) if name not in ("agent", "false alarms/round")]
-    return [found.header[i] for i in kept], {row[0]: tuple(row[i] for i in kept) for row in found.rows}
+    return [found.header[i] for i in kept], {row[0]: tuple(row[i] for i in kept) for row in found.texts}
 
 
 def _columns(found: Mapping[str, Cells], names: Sequence[str]) -> str:

@@ -1,17 +1,25 @@
-"""The page of reproductions shows each figure with the paper's claims, our numbers, and the differences."""
+"""The page of reproductions shows each figure with the paper's claims, our numbers, and the differences.
 
+Results are cut to what the page reads, so that it can be made again from them; a test compares the two.
+"""
+
+import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
 from bandit_envs.basics.files import write_whole
-from gpbandits.experiments import Store
+from gpbandits.evaluation.result import Result
+from gpbandits.experiments import Store, Study
 from gpbandits.experiments.store import CELLS
 from gpbandits.report.holdings import Holdings
-from gpbandits.reproductions.base import Findings, Part, Reproduction, Results
-from gpbandits.reproductions.condensed import Condensed, condensing
+from gpbandits.reproductions import REPRODUCTIONS
+from gpbandits.reproductions.base import SUFFIX, Compute, Findings, Part, Reproduction, Results
 from gpbandits.reproductions.markdown import verdict_line
+from gpbandits.reproductions.study_figure import StudyFigure
 from gpbandits.reproductions.verdicts import FEWEST, table
 
 RESULTS = "results"  # folder beside the page
@@ -106,3 +114,49 @@ def _shows(reproduction: Reproduction, figure: str) -> str:
 
 def _shown(findings: Findings) -> list[str]:
     return list(islice(findings.figures, SHOWN))
+
+
+class Condensed:
+    """A reader of the results that `condensing` has written, in one folder a figure."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def __call__(self, part: Part, folder: Path) -> Results:
+        """Return the stored results of a part; the folder of cells is not used."""
+        paths = [(each, self.path(part, each.file_name)) for each in part.shown.environments]
+        return [(each, Result.load(path)) for each, path in paths if path.exists()]
+
+    def path(self, part: Part, environment: str) -> Path:
+        """Return the path of the file of an environment."""
+        return self.folder / part.figure / f"{environment}.parquet"
+
+
+def condensing(compute: Compute, kept: Condensed) -> Compute:
+    """Return a function that computes a part and stores the results that a page needs."""
+
+    def compute_and_keep(part: Part, folder: Path) -> Results:
+        results = compute(part, folder)
+        for entry, result in results:
+            path = kept.path(part, entry.file_name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            condensed(result, part.rounds).save(path, timings=False)
+        return results
+
+    return compute_and_keep
+
+
+def condensed(result: Result, rounds: Iterable[int]) -> Result:
+    """Cut a result to the last recorded round up to each of `rounds`, and the last of all."""
+    ends = [result.column_of(each) for each in (*rounds, None)]
+    columns = np.unique(np.array(ends) % len(result.rounds))
+    records = {label: record.at(columns + 1) for label, record in result.records.items()}
+    return dataclasses.replace(result, records=records, checkpoints=result.rounds[columns])
+
+
+def parts_of(study: Study) -> dict[str, Study]:
+    """Return the part of a study of each figure, by name, without figures that show all of it."""
+    figures = [each for each in REPRODUCTIONS.values() if isinstance(each, StudyFigure)]
+    named = [figure for figure in figures if study.name.removesuffix(SUFFIX) in figure.studies]
+    parts = {figure.name: figure.part(study) for figure in named if figure.shows(study)}
+    return {name: part for name, part in parts.items() if part != study}

@@ -10,12 +10,12 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval
-from gpbandits.evaluation.table import number
+from gpbandits.evaluation.table import interval_text, number
 from gpbandits.experiments import EnvironmentEntry, Study
 from gpbandits.reproductions.base import Findings, Results, shortened
 from gpbandits.reproductions.late import Power, final, power_figure, power_law
 from gpbandits.reproductions.study_figure import StudyFigure
-from gpbandits.reproductions.verdicts import DIFFERS, HOLDS, Row, beyond, interval, of_order, sign_of, table
+from gpbandits.reproductions.verdicts import DIFFERS, HOLDS, Check, Row, of_bar, table
 
 LONGEST = 10_000  # most rounds of a short version
 
@@ -41,7 +41,6 @@ class PowerFigure(StudyFigure):
         return shortened(study, rounds=LONGEST)
 
     def findings(self, results: Results) -> Findings:
-        """Return one figure, a table of regrets by x with the fits, and the judged claims."""
         found = [result for _, result in results]
         if not found:
             return Findings({}, "", self.judged(results))
@@ -56,20 +55,39 @@ class PowerFigure(StudyFigure):
         for label in results[0].agents:
             regret = final(results, label)
             power = power_law(regret, x)
-            fit = f"{number(power.constant)} {self.of}^c, c = {interval(power.exponent)}"
-            means = [interval(bootstrap_interval(column)) for column in regret.T]
+            fit = f"{number(power.constant)} {self.of}^c, c = {interval_text(power.exponent)}"
+            means = [interval_text(bootstrap_interval(column)) for column in regret.T]
             rows.append([results[0].marked(label), *means, fit])
         return table(header, rows)
 
 
+class OfExponent(Check):
+    """A check of the exponent with which regret at the horizon grows in x, see `PowerFigure`."""
+
+    of: str
+
+    def rows(self, results: Sequence[Result]) -> list[Row]:
+        """Return one row of all results; a line needs two points."""
+        if len(results) < 2:
+            return []
+        exponent = power_law(final(results, self.label), variable(results, self.of)).exponent
+        expected, verdict = self.judge(exponent, results[0].num_trials)
+        span = f"{results[0].environment} to {results[-1].environment}"
+        tested = f"exponent of {self.of} ({self.label}) {expected}"
+        return [Row(span, tested, interval_text(exponent), verdict)]
+
+    def judge(self, exponent: Interval, trials: int) -> tuple[str, str]:
+        """Return what is expected of the exponent, and the verdict."""
+        raise NotImplementedError
+
+
 @dataclasses.dataclass(frozen=True)
-class Exponent:
+class Exponent(OfExponent):
     """The claim is that regret at the horizon grows as a power of x that the paper fits or proves.
 
     It holds if the two 95 % intervals of the exponent overlap.
 
     Args:
-        label: label of the agent.
         of: symbol of x, see `PowerFigure`.
         printed: the paper's exponent with its interval, a point for a proved one.
     """
@@ -78,27 +96,16 @@ class Exponent:
     of: str
     printed: Interval
 
-    @property
-    def reads(self) -> tuple[int, ...]:
-        """None: regret at the horizon."""
-        return ()
-
-    def rows(self, results: Sequence[Result]) -> list[Row]:
-        """One of all results; a line needs two points."""
-        if len(results) < 2:
-            return []
-        ours, theirs = _exponent(results, self.label, self.of), self.printed
-        overlap = ours.low <= theirs.high and theirs.low <= ours.high
-        tested = f"exponent of {self.of} ({self.label}) = {interval(theirs)}"
-        return [Row(_span(results), tested, interval(ours), HOLDS if overlap else DIFFERS)]
+    def judge(self, exponent: Interval, trials: int) -> tuple[str, str]:
+        overlap = exponent.low <= self.printed.high and self.printed.low <= exponent.high
+        return f"= {interval_text(self.printed)}", HOLDS if overlap else DIFFERS
 
 
 @dataclasses.dataclass(frozen=True)
-class Growth:
+class Growth(OfExponent):
     """The claim is that regret at the horizon grows more slowly than x^bar, or faster.
 
     Args:
-        label: label of the agent.
         of: symbol of x, see `PowerFigure`.
         bar: the exponent of comparison.
         above: the claim is that regret grows faster.
@@ -109,27 +116,9 @@ class Growth:
     bar: float = 1.0
     above: bool = False
 
-    @property
-    def reads(self) -> tuple[int, ...]:
-        """None: regret at the horizon."""
-        return ()
-
-    def rows(self, results: Sequence[Result]) -> list[Row]:
-        """One of all results; a line needs two points."""
-        if len(results) < 2:
-            return []
-        ours = _exponent(results, self.label, self.of)
-        verdict = of_order(sign_of(beyond(ours, self.bar, self.above)), results[0].num_trials)
-        tested = f"exponent of {self.of} ({self.label}) {'>' if self.above else '<'} {self.bar:g}"
-        return [Row(_span(results), tested, interval(ours), verdict)]
-
-
-def _exponent(results: Sequence[Result], label: str, of: str) -> Interval:
-    return power_law(final(results, label), variable(results, of)).exponent
-
-
-def _span(results: Sequence[Result]) -> str:
-    return f"{results[0].environment} to {results[-1].environment}"
+    def judge(self, exponent: Interval, trials: int) -> tuple[str, str]:
+        verdict = of_bar(exponent, self.bar, self.above, trials)
+        return f"{'>' if self.above else '<'} {self.bar:g}", verdict
 
 
 def variable(results: Sequence[Result], of: str) -> Floats:
@@ -150,7 +139,6 @@ class WorstFigure(PowerFigure):
     """
 
     def findings(self, results: Results) -> Findings:
-        """Return the findings on the worst environments."""
         return super().findings(by_horizon(results))
 
 

@@ -1,11 +1,13 @@
 """The figures of Shi & Eryilmaz (2022), Appendix E, have these claims and deviations."""
 
+from collections.abc import Callable
 from functools import partial
 
 from gpbandits.evaluation.result import Metric
 from gpbandits.reproductions.claims import Across, Claim, Statement
 from gpbandits.reproductions.late import Sublinear
 from gpbandits.reproductions.study_figure import StudyFigure
+from gpbandits.reproductions.verdicts import Check
 
 _AVERAGES: tuple[Metric, ...] = ("average", "average-violation")
 _READINGS = ("(paper)", "(reuse)")  # of the algorithm, in the labels of its agents
@@ -41,28 +43,26 @@ def _below(label: str, metric: Metric, ends: int) -> tuple[Claim, ...]:
     return *(Claim(label, other, metric) for other in _OTHERS), Claim(label, "ADMMBO", metric, at=ends)
 
 
-def _statements(algorithm: str, says: str, metrics: tuple[Metric, ...], ends: int) -> tuple[Statement, ...]:
+def _by_reading(
+    labels: tuple[str, ...], says: str, checks: Callable[[str], tuple[Check, ...]]
+) -> tuple[Statement, ...]:
     """Return a sentence for each reading of the algorithm: the pseudocode's, and our default."""
-    return tuple(
-        Statement(
-            says,
-            tuple(claim for metric in metrics for claim in _below(label, metric, ends)),
-            reading=how,
-        )
-        for label, how in zip(_LABELS[algorithm], _READINGS, strict=True)
-    )
+    pairs = zip(labels, _READINGS, strict=True)
+    return tuple(Statement(says, checks(label), reading=reading) for label, reading in pairs)
+
+
+def _below_others(algorithm: str, says: str, metrics: tuple[Metric, ...], ends: int) -> tuple[Statement, ...]:
+    """State that the paper's algorithm has less of these metrics than the others."""
+
+    def checks(label: str) -> tuple[Claim, ...]:
+        return tuple(claim for metric in metrics for claim in _below(label, metric, ends))
+
+    return _by_reading(_LABELS[algorithm], says, checks)
 
 
 def _sublinear(algorithm: str, says: str, metrics: tuple[Metric, ...]) -> tuple[Statement, ...]:
     """State that sums grow more slowly than t in the second half of the rounds, by either reading."""
-    return tuple(
-        Statement(
-            says,
-            tuple(Sublinear(label, metric, _HALF) for metric in metrics),
-            reading=how,
-        )
-        for label, how in zip(_LABELS[algorithm], _READINGS, strict=True)
-    )
+    return _by_reading(_LABELS[algorithm], says, lambda x: tuple(Sublinear(x, m, _HALF) for m in metrics))
 
 
 def _slower(problem: str) -> tuple[Across, ...]:
@@ -74,17 +74,12 @@ def _slower(problem: str) -> tuple[Across, ...]:
 
 def _of_utility(algorithm: str) -> tuple[Statement, ...]:
     """State that the others have more utility than the paper's algorithm, by either reading of it."""
-    return tuple(
-        Statement(
-            "ADMMBO and OCO have higher utility.",
-            (
-                *(Claim(other, label, "average") for other in _OTHERS),
-                Claim("ADMMBO", label, "average", at=_RATES_END),
-            ),
-            reading=how,
-        )
-        for label, how in zip(_LABELS[algorithm], _READINGS, strict=True)
-    )
+
+    def checks(label: str) -> tuple[Claim, ...]:
+        ends = Claim("ADMMBO", label, "average", at=_RATES_END)
+        return *(Claim(other, label, "average") for other in _OTHERS), ends
+
+    return _by_reading(_LABELS[algorithm], "ADMMBO and OCO have higher utility.", checks)
 
 
 _DISCS_END, _RATES_END = 90, 50  # last rounds of the paper's runs of ADMMBO
@@ -120,17 +115,12 @@ FIGURES = (
         name="shi2022-figure-1",
         title="Figure 1: the trade-off between epochs L and their length S",
         studies=("shi2022-figure-1",),
-        statements=(
-            *(
-                Statement(
-                    "Larger S has less regret and more violation, for three of five choices of (L, S).",
-                    (
-                        Claim(f"{label}, S = 7", f"{label}, S = 70", "average-violation"),
-                        Claim(f"{label}, S = 70", f"{label}, S = 7", "average"),
-                    ),
-                    reading=how,
-                )
-                for label, how in zip(("paper", "reuse"), _READINGS, strict=True)
+        statements=_by_reading(
+            ("paper", "reuse"),
+            "Larger S has less regret and more violation, for three of five choices of (L, S).",
+            lambda label: (
+                Claim(f"{label}, S = 7", f"{label}, S = 70", "average-violation"),
+                Claim(f"{label}, S = 70", f"{label}, S = 7", "average"),
             ),
         ),
         differs=(
@@ -152,7 +142,7 @@ FIGURES = (
                     "tend to 0.",
                     ("cumulative", "violation"),
                 ),
-                *_statements(
+                *_below_others(
                     algorithm,
                     "Bandit OCO is stuck after few iterations, and ADMMBO is worse, too.",
                     _AVERAGES,
@@ -174,7 +164,7 @@ FIGURES = (
                     f"The average violation of Algorithm {algorithm} approaches 0.",
                     ("violation",),
                 ),
-                *_statements(
+                *_below_others(
                     algorithm,
                     "The average violations of ADMMBO and OCO stay away from 0.",
                     ("average-violation",),

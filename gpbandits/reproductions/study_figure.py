@@ -16,7 +16,7 @@ from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.result import Metric, Result, Scale
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, load_study
-from gpbandits.reproductions.base import Compute, Findings, Part, Results, shortened
+from gpbandits.reproductions.base import Compute, Findings, Part, Reproduction, Results, shortened
 from gpbandits.reproductions.claims import Statement
 from gpbandits.reproductions.markdown import means_text
 from gpbandits.reproductions.verdicts import Judged, corrected
@@ -66,7 +66,7 @@ Drawing = Literal["curves", "boxes"]
 
 
 @dataclasses.dataclass(frozen=True)
-class StudyFigure:
+class StudyFigure(Reproduction):
     """A study figure reproduces a figure of a paper from parts of one or several studies.
 
     Args:
@@ -80,11 +80,7 @@ class StudyFigure:
         drawing: "curves" of means with intervals, or "boxes" of single trials over time, as in `box_figure`.
     """
 
-    name: str
-    paper: str
-    title: str
     statements: tuple[Statement, ...]
-    differs: str
     studies: tuple[str, ...]
     metrics: tuple[Metric, ...] = ("cumulative",)
     environments: tuple[str, ...] = ("",)
@@ -120,7 +116,6 @@ class StudyFigure:
         return tuple(sorted({at for check in checks for at in check.reads}))
 
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
-        """Compute the missing cells of the figure's parts, and draw and tabulate them."""
         studies = map(self.short, self.load()) if quick else self.load()
         parts = [Part(self.name, self.part(study), study, self.rounds) for study in studies]
         found = self.findings([pair for part in parts for pair in compute(part, folder / part.whole.name)])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, holm, sign_flip_test
-from gpbandits.evaluation.table import number
 
 HOLDS, REVERSED, OPEN, DIFFERS = "holds", "**reversed**", "no significant difference", "**differs**"
 FEW = "significantly different on few trials"  # contrary to the claim
@@ -59,17 +58,38 @@ class Row(NamedTuple):
     p_value: str = ""  # corrected, as text
 
 
-class Check(Protocol):
-    """A check tests a claim on results."""
+class Check:
+    """A check tests a claim on results, by default in each environment with results of its agents.
+
+    Its subclasses have the label of an agent or of two, the round of the test (by default the last), and a
+    prefix of the labels of the environments concerned (by default of all).
+    """
+
+    label: str
+    at: int | None = None
+    environment: str = ""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the labels of the agents."""
+        return (self.label,)
 
     @property
     def reads(self) -> tuple[int, ...]:
         """Return the rounds that the check uses beside the last."""
-        ...
+        return () if self.at is None else (self.at,)
+
+    def applies_to(self, result: Result) -> bool:
+        """Return True if the claim concerns the environment, and its agents have results there."""
+        return {*self.labels} <= result.records.keys() and result.environment.startswith(self.environment)
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
         """Return the tests on the results to which the claim applies."""
-        ...
+        return [self.row(result) for result in results if self.applies_to(result)]
+
+    def row(self, result: Result) -> Row:
+        """Return the test on one result."""
+        raise NotImplementedError
 
 
 class Judged(NamedTuple):
@@ -92,16 +112,14 @@ class Judged(NamedTuple):
         return self._replace(rows=rows, verdict=UNJUDGED) if rows else self
 
 
-def beyond(power: Interval, bar: float, above: bool) -> Interval:
-    """Return by how much a number is above a bar, or below it."""
-    if above:
-        return Interval(power.estimate - bar, power.low - bar, power.high - bar)
-    return Interval(bar - power.estimate, bar - power.high, bar - power.low)
+def sign_of(values: Interval, bar: float = 0.0) -> int:
+    """Return the sign of an interval that excludes a bar, relative to it, else 0."""
+    return int(values.low > bar) - int(values.high < bar)
 
 
-def sign_of(values: Interval) -> int:
-    """Return the sign of an interval that excludes 0, else 0."""
-    return int(values.low > 0) - int(values.high < 0)
+def of_bar(values: Interval, bar: float, above: bool, trials: int) -> str:
+    """Judge the claim that a number is above a bar, or below it."""
+    return of_order(sign_of(values, bar) * (1 if above else -1), trials)
 
 
 def of_order(sign: float, trials: int) -> str:
@@ -141,12 +159,6 @@ def together(verdicts: Sequence[str]) -> str:
     if len(counts) == 1:
         return verdicts[0]
     return ", ".join(f"{verdict} in {count}" for verdict, count in counts.items()) + f" of {len(verdicts)}"
-
-
-def interval(values: Interval, signed: bool = False) -> str:
-    """Return an estimate and its interval as text."""
-    estimate, low, high = (number(float(part), signed) for part in values)
-    return f"{estimate} [{low}, {high}]"
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

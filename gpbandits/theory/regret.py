@@ -1,15 +1,12 @@
 """Upper bounds on cumulative regret and on violation, to draw beside measured curves.
 
-Upper bounds on regret and violation under long-term constraints, with constants (Shi & Eryilmaz 2022).
+Bounds on regret hold with probability 1 - delta (of the width) if k(x, x) <= 1, except for `bayesian_bound`,
+which bounds the expected regret; `mvr_bound` bounds simple regret. `width` is w_T, and `gamma` is gamma_T or
+the realised gain after T rounds. GP-TS has none here, since its theorem is an order of growth.
 
-The bounds hold at the ends of epochs, T = L S, for the paper's algorithms (`reuse=False`): a fresh posterior
-in every epoch, lambda = 1 + 2/S, and penalised objectives of RKHS norm below B. Units are those of f and g.
-
-Upper bounds on cumulative regret are drawn beside measured curves and tested against them.
-
-They hold with probability 1 - delta (of the width) if k(x, x) <= 1, except for `bayesian_bound`, which bounds
-the expected regret; `mvr_bound` bounds simple regret. `width` is w_T, and `gamma` is gamma_T or the realised
-gain after T rounds. GP-TS has none here, since its theorem is an order of growth.
+Those under long-term constraints (Shi & Eryilmaz 2022) hold at the ends of epochs, T = L S, for the paper's
+algorithms (`reuse=False`): a fresh posterior in every epoch, lambda = 1 + 2/S, and penalised objectives of
+RKHS norm below B, in the units of f and g.
 """
 
 from collections.abc import Callable

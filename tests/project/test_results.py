@@ -13,10 +13,9 @@ import pytest
 from pages import DOCS, loaded, missing, read, told
 
 from gpbandits.evaluation.statistics import Interval, significant_signs
-from gpbandits.report.grid import text
+from gpbandits.evaluation.table import text
 from gpbandits.reproductions import REPRODUCTIONS, kernels, powers
-from gpbandits.reproductions.condensed import Condensed
-from gpbandits.reproductions.page import RESULTS, page_text
+from gpbandits.reproductions.page import RESULTS, Condensed, page_text
 from gpbandits.reproductions.study_figure import StudyFigure
 
 INCLUDED = re.compile(r"^:file: (\S+)$", re.MULTILINE)

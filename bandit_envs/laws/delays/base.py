@@ -82,9 +82,6 @@ class Delay(Checked, abc.ABC):
 
 
 def _longest(wait: float, times: Floats) -> int:
-    """Return the most rounds from a play to the `info` with its feedback, for one wait and given start times.
-
-    The `info` of round r holds the feedback available when round r + 1 starts; the rest of the run's is lost.
-    """
+    """Return the most rounds to the `info` with the feedback of one wait, for given start times, (T,)."""
     known = np.searchsorted(times, times + wait) - 1
     return int(np.maximum(known - np.arange(len(times)), 0).max())

@@ -34,15 +34,12 @@ class ByArm(Delay):
         object.__setattr__(self, "base", parse("base", self.base, BASES))
 
     def slowdown(self, features: Floats) -> Floats:
-        """Return 1 + (slowest - 1) x_1, (n, d) -> (n,)."""
         return 1.0 + (self.slowest - 1.0) * features[:, 0]
 
     def in_rounds(self, waits: Floats) -> Floats:
-        """Round as the other law."""
         return self.base.in_rounds(waits)
 
     def query_times(self, horizon: int) -> Floats | None:
-        """Return the other law's times."""
         return self.base.query_times(horizon)
 
     def quantile(self, late: float = TAIL) -> float:

@@ -30,7 +30,6 @@ class Immediate(Delay):
         return np.zeros(horizon)
 
     def quantile(self, late: float = TAIL) -> float:
-        """Return 0."""
         return 0.0
 
 
@@ -44,7 +43,6 @@ class Constant(Delay):
         return np.full(horizon, float(self.rounds))
 
     def quantile(self, late: float = TAIL) -> float:
-        """Return the constant."""
         return float(self.rounds)
 
 
@@ -58,7 +56,6 @@ class Cyclic(Delay):
         return (self.batch - 1 - np.arange(horizon) % self.batch).astype(np.float64)
 
     def quantile(self, late: float = TAIL) -> float:
-        """Return batch - 1 for every `late`: the delays are not random."""
         return self.batch - 1.0
 
 
@@ -77,7 +74,6 @@ class Poisson(Delay):
         return rng.poisson(self.mean, horizon).astype(np.float64)
 
     def quantile(self, late: float = TAIL) -> float:
-        """Return the Poisson quantile."""
         k = int(self.mean)  # the median is at least this
         while pdtrc(k, self.mean) > late:
             k += 1

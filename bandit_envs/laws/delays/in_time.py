@@ -31,11 +31,9 @@ class DelayInTime(Delay):
     interval: float = positive(1.0)
 
     def in_rounds(self, waits: Floats) -> Floats:
-        """Return max(ceil(w / interval) - 1, 0), (n,) -> (n,)."""
         return np.maximum(np.ceil(waits / self.interval) - 1.0, 0.0)
 
     def query_times(self, horizon: int) -> Floats:
-        """Return tau_t = t * interval, (T,)."""
         return self.interval * np.arange(horizon, dtype=np.float64)
 
     def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
@@ -54,7 +52,6 @@ class Exponential(DelayInTime):
         return rng.standard_exponential(horizon)
 
     def quantile(self, late: float = TAIL) -> float:
-        """Return -mean log(late)."""
         return -self.mean * math.log(late)
 
 
@@ -70,7 +67,6 @@ class LogNormal(DelayInTime):
         return np.exp(self.sigma * rng.standard_normal(horizon) - self.sigma**2 / 2.0)
 
     def quantile(self, late: float = TAIL) -> float:
-        """Return mean exp(sigma z - sigma^2 / 2) at the normal quantile z of 1 - late."""
         return float(self.mean * np.exp(-self.sigma * ndtri(late) - self.sigma**2 / 2.0))
 
 

@@ -89,15 +89,12 @@ class OfBoundedNorm(FunctionLaw):
 
     @property
     def norm_bound(self) -> float:
-        """Return B."""
         return self.bound
 
     def steepest(self, gram: Gram) -> float:
-        """Return B max d(x, x') / |x - x'|."""
         return self.bound * of_unit_norm(gram)
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
-        """Return -B s, s the largest prior std."""
         return -self.bound * float(np.sqrt(gram.diagonal.max()))
 
 

@@ -30,11 +30,9 @@ class KnownFunction(FunctionLaw):
     is_fixed = True
 
     def among(self, points: Floats) -> Floats:
-        """Return the function's values, (1, N)."""
         return self._values(points)[None]
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Return the function itself."""
         return Drawn(self._values(gram.points), between=self._values)
 
     def _values(self, points: Floats) -> Floats:
@@ -70,10 +68,8 @@ class Recorded(FunctionLaw):
         require(np.isfinite(self.values).all(), "recorded values", "finite", "NaN or infinity")
 
     def among(self, points: Floats) -> Floats:
-        """Return all rows."""
         return self.values
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Return a random row."""
         require(self.values.shape[1] == gram.size, "recorded values", f"(M, {gram.size})", self.values.shape)
         return Drawn(self.values[rng.integers(len(self.values))])

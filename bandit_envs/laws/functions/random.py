@@ -89,16 +89,13 @@ class RKHSFunction(FunctionLaw):
 
     @property
     def norm_is_drawn(self) -> bool:
-        """Return True unless `norm` fixes all norms."""
         return self.norm is None
 
     @property
     def norm_bound(self) -> float | None:
-        """Return `norm`, which all functions share if it is given."""
         return self.norm
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Draw y and return its posterior mean f."""
         drawn = self._shrunk(gram, rng) if gram.has_quick_root else self._spread(gram, rng)
         if self.norm is None:
             return drawn

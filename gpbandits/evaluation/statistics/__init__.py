@@ -11,12 +11,12 @@ from gpbandits.evaluation.statistics.across import (
     performance_profile,
     rank_sets,
 )
-from gpbandits.evaluation.statistics.bootstrap import bootstrap_interval
 from gpbandits.evaluation.statistics.interval import (
     ENOUGH,
     FEW,
     RESAMPLES,
     Interval,
+    bootstrap_interval,
     interquartile_mean,
     log_log_slope,
     quantile_band,

@@ -38,7 +38,6 @@ class Rank(NamedTuple):
 def rank_sets(
     losses: Mapping[str, Floats],
     level: float = 0.95,
-    seed: int = 0,
     resamples: int = RESAMPLES,
     first: Mapping[str, Floats] | None = None,
 ) -> dict[str, Rank]:
@@ -55,9 +54,6 @@ def rank_sets(
 
     Args:
         losses: losses of each agent on the same trials, (B,) each; less is better.
-        level: joint level of all sets.
-        seed: seed of the resamples.
-        resamples: number of resamples.
         first: what counts before losses, as for `ordered`.
 
     Example:
@@ -71,11 +67,15 @@ def rank_sets(
     if first is not None:
         before = _of_pairs({label: first[label] for label in losses}, pairs)
         differences = np.where((before != 0).any(axis=0), before, differences)
-    differ = joint_tests(differences, seed, resamples) <= 1 - level
+    differ = joint_tests(differences, resamples) <= 1 - level
     sign = np.sign(differences.mean(axis=0)) * differ  # > 0: the first of the pair is ahead
     ahead = np.where(sign[:, None] > 0, pairs, pairs[:, ::-1])[sign != 0]  # (winner, loser)
     worse, better = (np.bincount(column, minlength=size) for column in ahead.T)
-    places = _places(_table(losses)) if first is None else 1 + _positions(losses, first)
+    if first is None:
+        places = _places(_table(losses))
+    else:
+        order = ordered(losses, first)
+        places = np.array([1 + order.index(label) for label in losses])
     lows, highs = np.minimum(1 + better, places), np.maximum(size - worse, places)
     sets = zip(places.tolist(), lows.tolist(), highs.tolist(), strict=True)
     return {label: Rank(*each) for label, each in zip(losses, sets, strict=True)}
@@ -98,13 +98,7 @@ def _places(losses: Floats) -> Ints:
     return 1 + (means[:, None] - means > 1e-12 * np.abs(means).max()).sum(axis=1)  # not by the last bit
 
 
-def _positions(losses: Mapping[str, Floats], first: Mapping[str, Floats]) -> Ints:
-    """Positions of the agents in order, (p,), from 0."""
-    order = ordered(losses, first)
-    return np.array([order.index(label) for label in losses])
-
-
-def joint_tests(differences: Floats, seed: int = 0, resamples: int = RESAMPLES) -> Floats:
+def joint_tests(differences: Floats, resamples: int = RESAMPLES) -> Floats:
     r"""Return p-values of mean 0 in columns of paired differences, adjusted jointly, (B, P) -> (P,).
 
     With t = |mean| / standard error, and t* that of a resample's mean about the sample's, columns in
@@ -123,7 +117,7 @@ def joint_tests(differences: Floats, seed: int = 0, resamples: int = RESAMPLES) 
     t = np.where(even, np.inf, np.abs(mean) / np.where(even, 1.0, error))
     order = np.argsort(-t, kind="stable")
     units = ((columns - mean) / np.where(even, np.inf, error))[:, order]
-    count, weights = np.zeros(len(order)), resample_counts(num_trials, seed, resamples) / num_trials
+    count, weights = np.zeros(len(order)), resample_counts(num_trials, 0, resamples) / num_trials
     for start in range(0, resamples, _ROWS):
         block = weights[start : start + _ROWS]
         shift = block @ units
@@ -152,63 +146,45 @@ def normalised_scores(losses: Mapping[str, Floats], reference: str) -> dict[str,
     return {label: 1 - checked(loss) / scale for label, loss in losses.items()}
 
 
-def performance_profile(
-    scores: Sequence[Floats],
-    thresholds: Floats,
-    level: float = 0.95,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-) -> Interval:
+def performance_profile(scores: Sequence[Floats], thresholds: Floats) -> Interval:
     """Return the share of trials that score above each threshold, (B,) each -> (T,).
 
     Environments have equal weights: the run-score distribution of Agarwal et al. (2021), section 4.2, with a
-    pointwise band.
+    pointwise 95 % band.
     """
-    above = [np.greater.outer(checked(score), thresholds) for score in scores]
-    return _stratified(above, level, seed, resamples)
+    return _stratified([np.greater.outer(checked(score), thresholds) for score in scores])
 
 
-def mean_improvement(
-    pairs: Sequence[tuple[Floats, Floats]],
-    level: float = 0.95,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-) -> Interval:
-    """Return the share of trials with less loss than the baseline, ties half -> ().
+def mean_improvement(pairs: Sequence[tuple[Floats, Floats]]) -> Interval:
+    """Return the share of trials with less loss than the baseline, ties half, with its 95 % interval -> ().
 
     Environments have equal weights: the average probability of improvement of Agarwal et al. (2021), section
-    4.3, between runs on the same trials.
-
-    Args:
-        pairs: losses of an agent and of the baseline on the same trials, (B,) each, one pair an environment.
-        level: level of the interval.
-        seed: seed of the resamples.
-        resamples: number of resamples.
+    4.3, between runs on the same trials. A pair holds the losses of an agent and of the baseline on the same
+    trials of an environment, (B,) each.
     """
     wins = []
     for value, baseline in pairs:
         check_pairs(value, baseline)
         wins.append((np.sign(np.subtract(checked(baseline), value)) + 1) / 2)
-    return _stratified(wins, level, seed, resamples)
+    return _stratified(wins)
 
 
-def _stratified(samples: Sequence[Any], level: float, seed: int, resamples: int) -> Interval:
-    """Return the mean over environments of the samples' means, (B, ...), with its percentile interval."""
+def _stratified(samples: Sequence[Any]) -> Interval:
+    """Return the mean over environments of mean samples, (B, ...) each, with its percentile interval."""
     if not samples:
         raise ValueError("statistics across environments need at least one environment, got none")
     estimate = np.mean([sample.mean(axis=0) for sample in samples], axis=0)
     if all(len(sample) == 1 for sample in samples):  # nothing to resample
         return Interval(estimate, np.full_like(estimate, np.nan), np.full_like(estimate, np.nan))
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     # In the order of environments, so that an agent that lacks one keeps the resamples of those before it.
-    means = [_resampled(sample, rng, resamples) for sample in samples]
-    low, high = np.quantile(np.mean(means, axis=0), tails(level), axis=0)
-    return Interval(estimate, low, high)
+    means = np.mean([_resampled(sample, rng) for sample in samples], axis=0)
+    return Interval(estimate, *np.quantile(means, tails(0.95), axis=0))
 
 
-def _resampled(sample: Any, rng: np.random.Generator, resamples: int) -> Floats:
-    """Return the means of resamples of a sample, (B, ...) -> (resamples, ...), from counts of each trial."""
-    counts, each = np.zeros((resamples, len(sample))), np.arange(resamples)
+def _resampled(sample: Any, rng: np.random.Generator) -> Floats:
+    """Return the means of resamples of a sample, (B, ...) -> (R, ...), from counts of each trial."""
+    counts, each = np.zeros((RESAMPLES, len(sample))), np.arange(RESAMPLES)
     for _ in sample:  # all draws at once would take B times the memory of a sample of each threshold
-        counts[each, rng.integers(len(sample), size=resamples)] += 1.0
+        counts[each, rng.integers(len(sample), size=RESAMPLES)] += 1.0
     return counts @ sample / len(sample)

@@ -10,8 +10,15 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bandit_envs.basics.types import Floats, Ints
-from gpbandits.evaluation.statistics.bootstrap import bootstrap_interval, interval_of
-from gpbandits.evaluation.statistics.interval import RESAMPLES, Interval, check_pairs, checked, tails
+from gpbandits.evaluation.statistics.interval import (
+    RESAMPLES,
+    Interval,
+    bootstrap_interval,
+    check_pairs,
+    checked,
+    interval_of,
+    tails,
+)
 
 
 def ordered(losses: Mapping[str, Floats], first: Mapping[str, Floats] | None = None) -> list[str]:
@@ -75,8 +82,6 @@ def compare(
     Args:
         finals: final value of each agent in each trial, (B,) each, on the same trials; less is better.
         baseline: one of the labels.
-        level: level of the intervals.
-        seed: seed of resamples and flips.
     """
     if baseline not in finals:
         raise ValueError(f"unknown baseline {baseline!r}; choose one of {', '.join(finals)}")

@@ -10,7 +10,7 @@ from synthetic import result
 from gpbandits.evaluation.marks import MARKS, footnotes, marks_in
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.result import Result
-from gpbandits.report.grid import Grid
+from gpbandits.evaluation.table import Table
 from gpbandits.report.standings import Standings
 from gpbandits.report.tables import comparison, growth, summary, timing
 
@@ -24,7 +24,7 @@ def marked(mark):
     return result(**{mark.which: {"GP-UCB"}})
 
 
-def grids(res) -> list[Grid]:
+def grids(res) -> list[Table]:
     standings = Standings([res, res], "random")
     across = [standings.overall(), standings.improvement()]
     return [*across, *(table(res) for table in (summary, comparison, growth, timing))]
@@ -42,8 +42,8 @@ def test_a_mark_is_in_every_table_with_its_footnote(mark):
 @each_mark
 def test_a_mark_is_ascii_in_latex(mark):
     (table, *_) = grids(marked(mark))
-    assert mark.sign not in table.latex()
-    assert "GP-UCB$^" in table.latex()
+    assert mark.sign not in table.to_latex()
+    assert "GP-UCB$^" in table.to_latex()
 
 
 @each_mark
@@ -66,7 +66,9 @@ def test_a_mark_survives_the_file_and_the_choice_of_agents(mark, tmp_path):
 def test_what_nobody_carries_is_not_said():
     assert marks_in([result(), result()]) == []
     assert not any(mark.sign in str(result().table()) for mark in MARKS)
-    assert not any(mark.sign in table.csv() + table.latex() for table in grids(result()) for mark in MARKS)
+    assert not any(
+        mark.sign in table.to_csv() + table.to_latex() for table in grids(result()) for mark in MARKS
+    )
 
 
 def test_several_marks_stand_in_one_order():

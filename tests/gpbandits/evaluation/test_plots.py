@@ -10,7 +10,7 @@ from matplotlib.image import imread
 from synthetic import result
 
 from gpbandits.evaluation.marks import marks_in, styles
-from gpbandits.evaluation.overlay import Overlay
+from gpbandits.evaluation.metrics import Overlay
 from gpbandits.evaluation.panels import add_inset, flattened
 
 

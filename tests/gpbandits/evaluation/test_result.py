@@ -12,7 +12,8 @@ from synthetic import record, result
 
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.result import Record, Result, join_trials
-from gpbandits.evaluation.table import number, summarise
+from gpbandits.evaluation.statistics import paired_difference
+from gpbandits.evaluation.table import interval_text, number
 
 
 @pytest.fixture(
@@ -154,15 +155,16 @@ def test_a_damaged_file_is_named(tmp_path):
 
 def test_the_table_ranks_agents_and_pairs_differences_with_the_best_that_is_not_privileged():
     res = result(privileged={"GP-UCB"})
-    first, second, third = summarise(res)
-    assert [first.label, second.label, third.label] == ["GP-UCB", "GP-TS", "random"]
-    assert second.difference is None
-    assert first.difference is not None
+    table = res.table()
+    first, second, third = (dict(zip(table.header, row, strict=True)) for row in table.rows)
+    assert [row["agent"] for row in (first, second, third)] == ["GP-UCB†", "GP-TS", "random"]
+    assert second["minus GP-TS"] == "-"
     final = {label: regret[:, -1] for label, regret in res.regret.items()}
-    assert first.difference.estimate == pytest.approx((final["GP-UCB"] - final["GP-TS"]).mean())
-    assert first.difference.high < 0
-    assert third.average_regret == pytest.approx(final["random"].mean() / 60)
-    assert third.seconds_per_decision == pytest.approx(res.seconds["random"].mean() / 60)
+    difference = paired_difference(final["GP-UCB"], final["GP-TS"])
+    assert difference.high < 0
+    assert first["minus GP-TS"] == interval_text(difference, signed=True)
+    assert third["average"] == number(final["random"].mean() / 60)
+    assert third["µs/round"] == number(res.seconds["random"].mean() / 60 * 1e6)
 
 
 def test_the_table_prints_as_aligned_text_and_marks_privileged_agents():
@@ -178,7 +180,7 @@ def test_the_table_prints_as_aligned_text_and_marks_privileged_agents():
 
 
 def test_an_agent_that_approximates_may_still_be_the_baseline():
-    assert summarise(result(approximate={"GP-UCB"}))[0].difference is None
+    assert "minus GP-UCB" in result(approximate={"GP-UCB"}).table().header
 
 
 @pytest.mark.parametrize("width", [70, 80, 100, 200])

@@ -11,9 +11,9 @@ from synthetic import record, result
 
 from bandit_envs.problems import build
 from gpbandits import Results, evaluate
+from gpbandits.evaluation.several import overview
 from gpbandits.evaluation.statistics import bootstrap_interval, significant_signs
 from gpbandits.evaluation.table import interval_text
-from gpbandits.report.tables import all_environments
 
 FEW = {"num_arms": 10, "horizon": 8}
 PLACES = {
@@ -155,10 +155,10 @@ def test_a_folder_with_other_files_and_one_without_any_are_refused(tmp_path):
 
 
 def test_a_report_has_the_same_table():
-    grid, table = all_environments([A, B]), Results({"A": A, "B": B}).table()
-    assert (grid.header, [tuple(row) for row in grid.texts()]) == (table.header, list(table.rows))
+    grid, table = overview([A, B]), Results({"A": A, "B": B}).table()
+    assert (grid.header, grid.texts) == (table.header, table.rows)
     assert grid.bold == table.bold
-    assert grid.markdown() == table.to_markdown()
+    assert grid.to_markdown() == table.to_markdown()
 
 
 @pytest.mark.parametrize(("count", "shape"), [(2, (1, 2)), (5, (2, 3))])

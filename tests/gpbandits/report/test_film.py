@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 from study_cases import called
 
-from bandit_envs.rendering.limits import Limits
+from bandit_envs.rendering.scene import Limits
 from gpbandits import cli, evaluate, watch
 from gpbandits.report.film import frames, scenes
 

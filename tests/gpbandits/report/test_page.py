@@ -19,13 +19,13 @@ from gpbandits.evaluation.marks import MARKS
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval
+from gpbandits.evaluation.table import text
 from gpbandits.experiments import run
 from gpbandits.experiments.store import keep_study, open_results
 from gpbandits.experiments.study import key_of
 from gpbandits.experiments.toml import parse_study
 from gpbandits.report import write_report
 from gpbandits.report.across import NAMES, across
-from gpbandits.report.grid import text
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.page import Report
 from gpbandits.report.standings import relative_losses
@@ -338,7 +338,7 @@ def test_privileged_agents_are_marked_in_every_table_and_legend(folder):
     assert re.findall(r"GP-UCB(?!†)", section.replace("against GP-UCB†", "")) == []
     assert "privileged: sees the truth, as no learner does" in section
     for table in report.sections[0].tables:
-        assert "†" in table.csv() + table.latex().replace(r"$^\dagger$", "†")
+        assert "†" in table.to_csv() + table.to_latex().replace(r"$^\dagger$", "†")
 
 
 @pytest.mark.parametrize("which", ["privileged", "approximate", "assuming"])

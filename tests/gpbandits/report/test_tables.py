@@ -12,9 +12,9 @@ from synthetic import result as synthetic_result
 
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, compare, log_log_slope
+from gpbandits.evaluation.table import Table
 from gpbandits.report.chart import HEIGHT, Axis, Line, line_chart, padded
-from gpbandits.report.grid import Grid, p_text
-from gpbandits.report.tables import comparison, growth, summary, timing
+from gpbandits.report.tables import comparison, growth, p_text, summary, timing
 
 
 def test_the_values_that_a_chart_tells_are_those_of_the_curves():
@@ -56,8 +56,7 @@ def test_regret_that_is_not_positive_has_no_exponent():
 
 def test_a_grid_prints_as_text_csv_and_latex():
     nan = np.array(np.nan)
-    grid = Grid(
-        "name",
+    grid = Table(
         "50 % of A_1 & B",
         ("agent", "x", "y"),
         (
@@ -67,18 +66,18 @@ def test_a_grid_prints_as_text_csv_and_latex():
         ),
         ("n = 8.",),
     )
-    assert grid.texts() == [
+    assert [*map(list, grid.texts)] == [
         ["a†", "1.25 [1.00, 2.00]", "3"],
         ["b", "2.00", "-"],
         ["[c] < 1", "-2.00 [-3.00, 1.00e-05]", "0"],
     ]
-    assert list(csv.reader(io.StringIO(grid.csv()))) == [
+    assert list(csv.reader(io.StringIO(grid.to_csv()))) == [
         ["agent", "x", "x low", "x high", "y"],
         ["a†", "1.25", "1.0", "2.0", "3"],
         ["b", "2.0", "", "", ""],
         ["[c] < 1", "-2.0", "-3.0", "1e-05", "0"],
     ]
-    latex = grid.latex()
+    latex = grid.to_latex()
     assert r"\caption{50 \% of A\_1 \& B. n = 8.}" in latex
     assert r"a$^\dagger$ & 1.25 [1.00, 2.00] & 3 \\" in latex
     assert r"\begin{tabular}{lrr}" in latex
@@ -93,8 +92,8 @@ def test_latex_compiles_whatever_the_labels_are_and_fits_the_page(tmp_path, colu
     header = ("agent", *(f"K_{k} = 10^{k}" for k in range(1, columns)))
     rows = tuple((label, *(Interval(*map(np.array, (-1.0, -2.0, 1e-5))),) * (columns - 1)) for label in odd)
     page = r"\documentclass{article}\usepackage{booktabs,graphicx}\begin{document}%s\end{document}"
-    table = Grid("odd", "Odd & ends_1", header, rows, ("n = 3.",))
-    (tmp_path / "page.tex").write_text(page % table.latex(), encoding="utf-8")
+    table = Table("Odd & ends_1", header, rows, ("n = 3.",))
+    (tmp_path / "page.tex").write_text(page % table.to_latex(), encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout
@@ -133,8 +132,8 @@ def test_a_chart_of_one_round_and_one_trial_can_be_drawn():
 
 
 def test_a_label_that_a_spreadsheet_would_compute_is_text_in_the_csv():
-    grid = Grid("name", "title", ("=1+1", "value"), (("=HYPERLINK(0)", -1.5), ("@x", 2.0)), ())
-    assert list(csv.reader(io.StringIO(grid.csv()))) == [
+    grid = Table("title", ("=1+1", "value"), (("=HYPERLINK(0)", -1.5), ("@x", 2.0)), ())
+    assert list(csv.reader(io.StringIO(grid.to_csv()))) == [
         ["'=1+1", "value"],
         ["'=HYPERLINK(0)", "-1.5"],
         ["'@x", "2.0"],

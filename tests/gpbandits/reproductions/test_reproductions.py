@@ -17,11 +17,10 @@ from gpbandits.evaluation.statistics import Interval, holm, paired_difference, s
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, load_study, run
 from gpbandits.experiments.toml import parse_study, study_text
 from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, find, study_path
-from gpbandits.reproductions.base import Part, shortened
+from gpbandits.reproductions.base import Part, in_words, seconds_of, shortened
 from gpbandits.reproductions.claims import Across, Claim, Statement
-from gpbandits.reproductions.condensed import Condensed, in_words, parts_of, seconds_of
 from gpbandits.reproductions.kernels import KERNELS, POINTS, draws, gain_bound, spectrum
-from gpbandits.reproductions.page import kept, page_text, write_page
+from gpbandits.reproductions.page import Condensed, kept, page_text, parts_of, write_page
 from gpbandits.reproductions.study_figure import BOXES, MEDIAN, box_figure
 from gpbandits.reproductions.verdicts import (
     DIFFERS,
@@ -158,7 +157,7 @@ def test_the_tests_of_all_sentences_of_a_figure_are_corrected_together():
     pairs = [("a", "b"), ("b", "c"), ("a", "c")]
     said = tuple(Statement("So it is.", (Claim(*pair),)) for pair in pairs)
     again = Statement("It is, backwards.", (Claim("b", "a"),))  # the first test once more
-    figure = StudyFigure("f", "P", "Figure 1: f", (*said, again), "It differs.", ("s",))
+    figure = StudyFigure("f", "P", "Figure 1: f", "It differs.", (*said, again), ("s",))
     expected = holm([sign_flip_test(np.array(values[a]), np.array(values[b])) for a, b in pairs])
     found = [row.p_value for each in figure.judged([(GP, outcome)]) for row in each.rows]
     assert found == [f"{p:.2g}" for p in (*expected, expected[0])]
