@@ -143,7 +143,7 @@ def _signature(given: Mapping[str, Any]) -> str:
 
 def _commands() -> Iterator[str]:
     yield "For readers at a terminal: every command with its options and defaults."
-    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+    for name, command in leaves(typer.main.get_command(app)):
         given = [p for p in command.params if p.param_type_name == "argument"]
         usage = " ".join(["gpbandits", name, *(str(p.name).upper() for p in given)])
         about = (command.help or "").replace("`", "``")
@@ -153,6 +153,15 @@ def _commands() -> Iterator[str]:
             spelt = ", ".join(option.opts) if option not in given else str(option.name).upper()
             about = (option.help or "").replace("`", "``")
             yield _directive("option", spelt, about + _default(option.default))
+
+
+def leaves(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every command that does something, such as "submission check", with its name."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from leaves(command, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", command
 
 
 def _default(value: Any) -> str:

@@ -51,7 +51,7 @@ def tasks() -> None:
     """List the real tasks of GPBandit-Real-v1, with the source and the licence of what was measured."""
     from gpbandits.catalogue import task_rows
 
-    header = ("task", "family", "configurations", "source", "licence", "data")
+    header = ("task", "family", "points", "source", "licence", "data")
     print_rows("Tasks", header, task_rows(), EXTRA)
     console().print('Play one by gymnasium.make("GPBandit-Real-v1", task="digits-late").')
 
