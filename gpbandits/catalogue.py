@@ -112,7 +112,7 @@ def environment_rows() -> list[tuple[str, ...]]:
 
 
 def task_rows() -> list[tuple[str, ...]]:
-    """Return (task, family, pairs of a context and an arm, source, licence, on this machine) of each real task."""
+    """Return (task, family, pairs of context and arm, source, licence, on this machine) of each real task."""
     return [(name, *_task_row(task)) for name, task in tasks().items()]
 
 
