@@ -21,8 +21,7 @@ from ..model.defaults import assumed_kernel, tells_mean
 from ..model.units import mean_and_deviation, sizes_of
 from ..protocol import Shown
 from ..validation import one_seed, require_reset
-from .assembly import PER_TRIAL, part_of_trial
-from .batching import SideBySide
+from .assembly import PER_TRIAL, SideBySide, part_of_trial
 from .generators import Streams
 
 FIRST = 5  # values from which the prior is estimated, once

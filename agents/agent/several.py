@@ -18,8 +18,7 @@ from ..model.choice import Recommendation, TieBreaker
 from ..model.model import Model
 from ..protocol import Shown
 from ..validation import require_reset, require_trials, seeds_of
-from .assembly import assemble, part_of_trial
-from .batching import SideBySide
+from .assembly import SideBySide, assemble, part_of_trial
 from .generators import Streams
 from .gp_agent import GPAgent
 

@@ -14,7 +14,7 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.improvement import log_expected_improvement
-from ..agent.batching import SideBySide, each_trial
+from ..agent.assembly import SideBySide, each_trial
 from ..agent.gp_agent import TIE
 from ..agent.single_trial import LoneAgent
 from ..beliefs.delivered import Delivered

@@ -14,7 +14,7 @@ from bandit_envs.laws.delays import ByArm
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
-from ..agent.batching import SideBySide, each_trial
+from ..agent.assembly import SideBySide, each_trial
 from ..agent.single_trial import LoneAgent
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.model import Model

@@ -15,7 +15,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
-from ..agent.batching import SideBySide, each_trial
+from ..agent.assembly import SideBySide, each_trial
 from ..model.choice import Recommendation
 from ..model.units import PriorUnits, known_per_cost, mean_and_deviation, sizes_of
 from ..protocol import Shown, handles

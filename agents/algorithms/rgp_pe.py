@@ -24,7 +24,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.robust import CorruptedRewards
-from ..agent.batching import SideBySide, each_trial
+from ..agent.assembly import SideBySide, each_trial
 from ..agent.gp_agent import TIE
 from ..agent.single_trial import HERE, PlanningAgent, plain_model
 from ..beliefs.base import make_posterior

@@ -10,7 +10,7 @@ from bandit_envs.basics.arguments import require_choice, require_integer, requir
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
-from ..agent.batching import SideBySide, each_trial
+from ..agent.assembly import SideBySide, each_trial
 from ..agent.gp_agent import TIE
 from ..agent.single_trial import HERE, PlanningAgent, plain_model
 from ..beliefs.base import make_posterior

@@ -16,7 +16,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
-from ..agent.batching import SideBySide, each_trial
+from ..agent.assembly import SideBySide, each_trial
 from ..agent.single_trial import LoneAgent
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered

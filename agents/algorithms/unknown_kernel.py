@@ -27,10 +27,9 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
-from ..agent.assembly import Agent, assemble
+from ..agent.assembly import Agent, SideBySide, assemble
 from ..agent.assumptions import LengthScaleGrowth, Shrinking, require_power, shrunk
 from ..agent.balanced import Balanced, Optimistic
-from ..agent.batching import SideBySide
 from ..agent.several import Several, together
 from ..kernels.amplitude import has_length_scale, order_of
 from ..model.model import Model

@@ -2,15 +2,13 @@
 
 from .base import Posterior, SufficientStatistics
 from .dense import DensePosterior
-from .factor import FactorPosterior
+from .factor import FactorPosterior, PlayPosterior
 from .forgetting.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
 from .forgetting.memory import ForgettingPosterior, Memory
-from .kronecker import KroneckerPosterior
 from .pairs import PairPosterior
-from .plays import PlayPosterior
 from .select import FORMS, TABLES, posterior
 from .table import TablePosterior
-from .weight_space import WeightSpacePosterior
+from .weight_space import KroneckerPosterior, WeightSpacePosterior
 
 __all__ = [
     "FORMS",

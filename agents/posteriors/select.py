@@ -26,12 +26,10 @@ from bandit_envs.kernels.kronecker import Kronecker
 
 from .base import Posterior
 from .dense import BLOCK, DensePosterior
-from .factor import FIRST_CAPACITY, FactorPosterior
-from .kronecker import KroneckerPosterior
+from .factor import FIRST_CAPACITY, FactorPosterior, PlayPosterior
 from .pairs import PairPosterior
-from .plays import PlayPosterior
 from .table import TablePosterior
-from .weight_space import WeightSpacePosterior
+from .weight_space import KroneckerPosterior, WeightSpacePosterior
 
 # Nanoseconds, measured by `benchmarks/forms.py`; only their ratios matter.
 READ = 0.25  # reading an entry of a matrix in a product with a vector

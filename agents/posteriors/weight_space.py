@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.linalg import get_blas_funcs, solve_triangular
@@ -19,7 +20,7 @@ from bandit_envs.kernels.gram import Gram
 from .journal import LateTables
 from .table import TablePosterior, subtract
 
-(_trmv,) = get_blas_funcs(("trmv",), dtype=np.float64)
+_ger, _trmv = get_blas_funcs(("ger", "trmv"), dtype=np.float64)
 
 
 class PriorDraw:
@@ -40,8 +41,6 @@ class PriorDraw:
         at_pivots = _trmv(self._triangle, weight, trans=1)
         return np.concatenate([at_pivots, weight.dot(self._rest)]).take(self._place)
 
-
-(_ger,) = get_blas_funcs(("ger",), dtype=np.float64)
 
 EVERYWHERE = slice(None)
 
@@ -132,3 +131,112 @@ class WeightSpacePosterior(TablePosterior):
 def _products(matrices: Floats, vectors: Floats) -> Floats:
     """Return each trial's matrix times its vector, (n, r, r) and (n, r) -> (n, r)."""
     return np.matmul(matrices, vectors[:, :, None])[:, :, 0]
+
+
+class KroneckerPosterior(TablePosterior):
+    """Posterior that stores S, (B, r, r), r = r_1 ... r_k; O(r^2 + r_1 N) an observation, O(r) memory a play.
+
+    With R = R_1 (x) ... (x) R_k, R itself is never formed: R'w is one product a factor, and a feature the
+    product of a column of each. An observation is O(r^2) if the tables are not read in between.
+
+    The best form for a product kernel of few weights on a large grid: the squared exponential with
+    length-scale 0.2 on 1000 x 1000 points has r = 19 x 19. For one factor it is the form in weight space.
+    Samples agree with the other forms in law, and exactly where there is one factor.
+    """
+
+    def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
+        super().__init__(gram, noise, num_trials)
+        self._factors = gram.kronecker
+        self._prior = np.eye(self._factors.rank)
+        self._covariance = np.tile(self._prior, (num_trials, 1, 1))  # (B, r, r) S
+        late = self._factors.slabs, self._variance_afresh, self._factors.rank
+        self._tables = self._late = LateTables(self.mean, self.variance, *late)
+
+    def columns(self, trial: Ints, point: Ints) -> Floats:
+        return self._factors.expand(self._weights(trial, point))
+
+    def weight_norm_at(self, cells: Ints | None) -> Floats:
+        """|a_x| at some points of each trial, (B, A): diag(R'S M S R) / lambda^2, M = sum_p n_p r_p r_p'."""
+        norms = np.empty(self.mean.shape)
+        for i, (row, count) in enumerate(zip(norms, self.count, strict=True)):
+            played = self._journal.played(i)
+            pull = self._weights(np.full(len(played), i), played) * np.sqrt(count[played])[:, None]
+            row[:] = np.sqrt(np.maximum(self._factors.quadratic(pull.T @ pull), 0.0)) / self.noise[i]
+        return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
+
+    def _weights(self, trial: Ints, point: Ints) -> Floats:
+        """S r_x of trials that may repeat, (n,) each -> (n, r)."""
+        weights = self._factors.features(point)
+        for row, i in zip(weights, trial.tolist(), strict=True):  # S[trial] would copy (n, r, r)
+            row[:] = self._covariance[i] @ row
+        return weights
+
+    def deviation(self, rngs: Sequence[np.random.Generator]) -> Floats:
+        return self._factors.expand(np.array(self._drawn(rngs)))
+
+    def sample_at(
+        self, cells: Ints | None, rngs: Sequence[np.random.Generator], factor: Floats | float
+    ) -> Floats:
+        each = np.broadcast_to(factor, (len(rngs), 1)) * np.array(self._drawn(rngs))
+        sample = np.array([self._late.sample(i, weight) for i, weight in enumerate(each)])
+        return sample if cells is None else np.take_along_axis(sample, cells, axis=1)
+
+    def _drawn(self, rngs: Sequence[np.random.Generator]) -> list[Floats]:
+        """Return the weights of f - mean of each trial, (r,)."""
+        each = ((i, self._white(rng), rng) for i, rng in enumerate(rngs))
+        return [self._pulled(i, z, rng.standard_normal(len(self._journal.played(i)))) for i, z, rng in each]
+
+    def _observe_one(self, i: int, x: int, value: float) -> None:
+        point = np.array([x])
+        weight, scale = self._step(np.array([i]), point, self.noise[i : i + 1])
+        mean = self._late.mean_at(i, x, self._factors.features(point)[0])
+        self._late.note(i, weight[0], (value - mean) / scale.item())
+        self._journal.write_one(i, x, value, scale.item())
+
+    def _variance_afresh(self, i: int) -> Floats:
+        return self._factors.quadratic(self._covariance[i])
+
+    def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
+        weight, scale = self._step(trial, point, noise)
+        return self._factors.expand(weight), scale
+
+    def _step(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
+        """Update S by one play a trial; return S r_x / sqrt(s) (n, r) and sqrt(s) (n,)."""
+        rows = self._rows(trial)
+        feature = self._factors.features(point)
+        weight = np.matmul(self._covariance[rows], feature[:, :, None])[:, :, 0]
+        scale = np.sqrt(noise + np.vecdot(feature, weight))
+        weight /= scale[:, None]
+        for i, row in zip(trial.tolist(), weight, strict=True):  # S -= w w', in place: a product is (n, r, r)
+            _ger(-1.0, row, row, a=self._covariance[i].T, overwrite_a=1)
+        return weight, scale
+
+    def _white(self, rng: np.random.Generator) -> Floats:
+        return self._factors.quick_white(rng)
+
+    def _deviate(self, weight: Floats, noise: Floats) -> Floats:
+        pulled = [self._pulled(i, z, noise[i, self._journal.played(i)]) for i, z in enumerate(weight)]
+        return self._factors.expand(np.array(pulled))
+
+    def _pulled(self, i: int, weight: Floats, noise: Floats) -> Floats:
+        """Apply Matheron's rule in weights to z (r,) and e (u,): S (z - R_X sqrt(n / lambda) e), (r,)."""
+        played = self._journal.played(i)
+        pull = noise * np.sqrt(self.count[i, played] / self.noise[i])
+        return self._covariance[i] @ (weight - pull @ self._factors.features(played))
+
+    def _forget(self, trial: Ints) -> None:
+        self._covariance[trial] = self._prior
+
+    def _restore_trial(self, i: int) -> None:
+        # Least squares: |w|^2 + |sqrt(n / lambda) R_X'w - b / sqrt(n lambda)|^2 is minimal at the mean of w.
+        x = self._journal.played(i)
+        root = np.sqrt(self.count[i, x] / self.noise[i])
+        data = np.vstack([self._prior, self._factors.features(x) * root[:, None]])
+        value = np.concatenate([np.zeros(len(self._prior)), self.total[i, x] / (root * self.noise[i])])
+        reduced: Any = np.linalg.qr(np.hstack([data, value[:, None]]), mode="r")
+        triangle, explained = reduced[: len(self._prior), :-1], reduced[: len(self._prior), -1]
+        inverse = solve_triangular(triangle, self._prior)
+        self._covariance[i] = inverse @ inverse.T
+        self.mean[i] = self._factors.expand((inverse @ explained)[None])[0]
+        self.variance[i] = self._factors.quadratic(self._covariance[i])
+        self.gain[i] = np.log(np.abs(np.diag(triangle))).sum()
