@@ -200,6 +200,25 @@ def test_shares_of_presets_are_those_of_the_stored_runs():
     assert not missing(lines, section)
 
 
+def test_the_discounts_that_the_page_names_are_the_least_of_the_stored_runs():
+    script = loaded("../scripts/tune_rl.py")
+    stored = script.read(DOCS / RESULTS / "presets_late.csv")
+    least = {
+        a: (script.least(a, grid, True) or {"gamma": script.GAMMA_IF_LATE})
+        for a, (_, *grid) in stored.items()
+    }
+    assert {a: options["gamma"] for a, options in least.items()} == {
+        "ppo": 0.9,
+        "a2c": 0.8,
+        "dqn": 0.0,
+        "sac": 0.8,
+        "td3": 0.5,
+    }
+    shares = {a: {next(iter(o.items())): share for o, share in grid} for a, grid in stored.items()}
+    assert all(shares[a]["attribute", True] == min(shares[a].values()) for a in ("dqn", "sac"))
+    assert "DQN has less at 0, PPO at 0.9 and TD3 at 0.5" in prose("reinforcement.md")
+
+
 def test_no_options_of_a_stored_grid_are_better_than_the_preset_on_fresh_trials():
     script = loaded("../scripts/tune_rl.py")
     presets = script.read(DOCS / RESULTS / "presets.csv")
