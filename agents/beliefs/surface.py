@@ -57,6 +57,7 @@ class Surface:
         self.kernel, self.centre, self.spread, self.prior_mean = kernel, centre, spread, prior_mean
         self.observed = cast(Factor, centre) if observed is None else observed
         self.noise = noise
+        self._variance: float | None = None  # of the prior, once known to be the same everywhere
 
     @classmethod
     def of(cls, belief: Belief) -> Surface:
@@ -89,7 +90,7 @@ class Surface:
         same = shared or np.array_equal(self.spread.features, self.centre.features)  # without pending plays
         of_std = of_mean if same else linearise(self.kernel, x, self.spread.features)
         explained = self.spread.solve(of_std.values.T)  # v, (k, n)
-        prior, prior_slope = prior_variance(self.kernel, x)
+        prior, prior_slope = self._prior(x)
         least = LEAST_STD * np.sqrt(prior.max(initial=0.0))
         variance = np.maximum(prior - np.einsum("kn,kn->n", explained, explained), 0.0)
         std = np.sqrt(variance + self.noise)
@@ -105,6 +106,15 @@ class Surface:
             return slope + of_mean.pull(through_mean) + of_std.pull(toward.T)
 
         return Local(self.prior_mean + weights @ of_mean.values.T, std, pull)
+
+    def _prior(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return `prior_variance`, which scikit-learn computes slowly, (n, D) -> (n,) and (n, D)."""
+        if self._variance is not None:
+            return np.full(len(x), self._variance), np.zeros_like(x)
+        variance, slope = prior_variance(self.kernel, x)
+        if len(x) and self.kernel.is_stationary():
+            self._variance = variance[0]
+        return variance, slope
 
     def weight_norm(self, x: Floats) -> Floats:
         """Return |a_x| of the delivered values, (n, D) -> (n,); O(k^2) a point."""

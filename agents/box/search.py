@@ -138,6 +138,7 @@ def around(centre: Floats, width: float, rng: np.random.Generator) -> Floats:
     return np.clip(centre + width * rng.standard_normal(centre.shape), 0.0, 1.0)
 
 
+FULL = 512  # plays beyond which candidates are fewer, so that a round grows with their number, not its square
 JITTERS = (0.1, 0.01, 0.001)  # box widths, around the best arms played
 
 
@@ -159,8 +160,8 @@ class QuasiRandom:
     ever closer around its best ones: it stays one joint sample of the posterior.
 
     Args:
-        candidates: Sobol's points a round, best a power of two; a uniform shift from the trial's own
-            generator scrambles them anew in every round.
+        candidates: Sobol's points a round, best a power of two, fewer under more than 512 plays; a uniform
+            shift from the trial's own generator scrambles them anew in every round.
         starts: number of local searches.
         steps: iterations of a local search.
     """
@@ -181,7 +182,8 @@ class QuasiRandom:
         feasible.
         """
         dim = len(terrain.low)
-        pool = terrain.survey((sobol(dim, self.candidates) + rng.random(dim)) % 1.0)
+        count = self.candidates * FULL // max(FULL, terrain.landscape.rows)
+        pool = terrain.survey((sobol(dim, self.candidates)[:count] + rng.random(dim)) % 1.0)
         if -np.inf < pool.scores.min() == pool.scores.max():
             return pool
         if len(terrain.anchors):

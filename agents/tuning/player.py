@@ -58,7 +58,7 @@ class TunerPlayer:
         self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts)
         self.gate = Gate(plan.parameters)
         self.known = len(rounds)  # rounds in the board's setting
-        self.closed = 0  # rounds that the agent has observed
+        self.closed = self.observed = 0  # rounds and values that the agent has observed
 
     @cached_property
     def agent(self) -> Any:
@@ -74,7 +74,7 @@ class TunerPlayer:
         scale was estimated, or at the first value that determines the scale: those before were equal, or
         costs 0. Because of the doubling agents observe a history about twice in total, however long it is.
         """
-        told = sum(len(each.arrivals) for each in rounds)
+        told = self.observed + sum(len(each.arrivals) for each in rounds[self.closed :])
         if self.plan.standardise and (told >= max(1, 2 * self.told) or self._unscaled_by(rounds)):
             return True
         fresh = rounds[self.known :]
@@ -170,6 +170,7 @@ class TunerPlayer:
 
     def _close(self, t: int, round_: TunerRound) -> None:
         rounds = np.array([arrival.round for arrival in round_.arrivals], dtype=np.int64)
+        self.observed += len(rounds)
         rewards = np.array([self.scale.reward(arrival.value) for arrival in round_.arrivals])
         costs = np.array([arrival.costs for arrival in round_.arrivals])
         costs = costs.reshape(len(rounds), len(self.plan.constraints)) / self.sizes

@@ -1,0 +1,87 @@
+"""A question and a report cost as much after many results as after few, apart from linear algebra."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import Linear, Tuner
+from agents.box import search
+from agents.posteriors import decomposition
+
+
+def informed(results: int) -> Tuner:
+    """Return a tuner with past results, whose agent has observed them."""
+    rng = np.random.default_rng(0)
+    tuner = Tuner({"x": Linear(0, 1), "y": Linear(0, 1)}, budget=results + 20)
+    for x, y in rng.random((results, 2)):
+        tuner.add({"x": x, "y": y}, np.sin(5 * x) + y + 0.1 * rng.standard_normal())
+    for _ in range(5):  # the first questions observe the history and learn a kernel
+        question(tuner)
+    return tuner
+
+
+def question(tuner: Tuner) -> None:
+    ticket, parameters = tuner.ask()
+    tuner.tell(ticket, parameters["y"])
+
+
+def fits(tuner: Tuner) -> int:
+    assert tuner._player is not None
+    return len(tuner._player.agent.assumptions.fits)
+
+
+def calls_of_tuning(tuner: Tuner) -> int:
+    """Return how many functions of `agents.tuning` a question and its report call."""
+    calls = 0
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal calls
+        calls += event == "call" and frame.f_globals.get("__name__", "").startswith("agents.tuning.")
+
+    sys.setprofile(note)
+    try:
+        question(tuner)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_the_tuner_itself_does_as_much_after_many_results_as_after_few(monkeypatch):
+    monkeypatch.setattr(search, "climbed", lambda terrain, starts, steps: None)  # their number varies
+    few, many = (calls_of_tuning(informed(results)) for results in (30, 120))
+    assert few == many
+
+
+def test_a_question_factorises_the_plays_only_where_the_kernel_was_learnt(monkeypatch):
+    tuner, factorised = informed(40), []
+    factor = decomposition._factor
+    monkeypatch.setattr(decomposition, "_factor", lambda *given: factorised.append(1) or factor(*given))
+    found = []
+    for _ in range(10):
+        before, fitted = len(factorised), fits(tuner)
+        question(tuner)
+        found.append((fits(tuner) - fitted, len(factorised) - before))
+    assert sorted(set(found)) == [(0, 0), (1, 1)]
+
+
+@pytest.mark.parametrize(("rows", "share"), [(search.FULL, 1.0), (2 * search.FULL, 0.5)])
+def test_under_more_plays_there_are_fewer_candidates(rows, share):
+    class Flat:
+        """Surface of equal scores, of which only the first candidates are returned."""
+
+        low, anchors = np.zeros(2), np.empty((0, 2))
+
+        class landscape:
+            pass
+
+        def survey(self, unit):
+            return search.Pool(unit, unit, np.zeros(len(unit)))
+
+    Flat.landscape.rows = rows
+    pool = search.QuasiRandom(64)(Flat(), np.random.default_rng(0))
+    assert len(pool.arms) == 64 * share
