@@ -1,8 +1,9 @@
-"""Bare numpy loops of one trial: the mathematics of a round without classes, checks and feedback records."""
+"""Bare numpy loops: the mathematics of a round without classes, checks and feedback records."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +48,31 @@ def low_rank_ucb(trial: Trial) -> Ints:
     return np.array(played)
 
 
+def low_rank_ucb_of_many(trials: Sequence[Trial]) -> Ints:
+    """GP-UCB of B trials at once, as `low_rank_ucb`: every array has a leading axis of trials."""
+    root, noise, size = trials[0].gram.root, trials[0].noise, len(trials)
+    features, row = np.ascontiguousarray(root.T), np.arange(size)
+    mean_of, noise_of = (
+        np.array([getattr(each, name) for each in trials]) for name in ("mean_of", "noise_of")
+    )
+    covariance = np.tile(np.eye(len(root)), (size, 1, 1))
+    mean, variance = np.zeros((size, root.shape[1])), np.tile((root**2).sum(axis=0), (size, 1))
+    x, union, played = np.array([each.first for each in trials]), _union(root.shape[1]), []
+    for t, e in enumerate(noise_of.T, 1):
+        if t > 1:
+            width = math.sqrt(union + 4 * math.log(t))
+            x = (mean + width * np.sqrt(np.maximum(variance, 0))).argmax(axis=1)
+        weight = np.matmul(covariance, features[x][:, :, None])[:, :, 0]
+        scale = np.sqrt(noise + np.einsum("br,br->b", features[x], weight))
+        weight /= scale[:, None]
+        covariance -= weight[:, :, None] * weight[:, None, :]
+        u = weight @ root
+        mean += u * ((mean_of[row, x] + e - mean[row, x]) / scale)[:, None]
+        variance -= u * u
+        played.append(x)
+    return np.array(played).T
+
+
 def full_rank_ucb(trial: Trial) -> Ints:
     """GP-UCB with one row u a play, Sigma = K - V'V, merged now and then to one row a distinct point."""
     gram, noise, first, mean_of, noise_of, _ = trial
@@ -76,6 +102,40 @@ def full_rank_ucb(trial: Trial) -> Ints:
         distinct.add(x)
         played.append(x)
     return np.array(played)
+
+
+def full_rank_ucb_of_many(trials: Sequence[Trial]) -> Ints:
+    """GP-UCB of B trials at once, as `full_rank_ucb`; rows are kept and merged trial by trial."""
+    gram, noise, size = trials[0].gram, trials[0].noise, len(trials)
+    mean_of, noise_of = (
+        np.array([getattr(each, name) for each in trials]) for name in ("mean_of", "noise_of")
+    )
+    points, row = gram.size, np.arange(size)
+    rows, k = np.empty((size, len(noise_of.T), points)), np.zeros(size, dtype=int)
+    count, u, distinct = np.zeros((size, points)), np.empty((size, points)), [set() for _ in trials]
+    mean, variance = np.zeros((size, points)), np.tile(gram.diagonal, (size, 1))
+    x, union, played = np.array([each.first for each in trials]), _union(points), []
+    for t, e in enumerate(noise_of.T, 1):
+        if t > 1:
+            width = math.sqrt(union + 4 * math.log(t))
+            x = (mean + width * np.sqrt(np.maximum(variance, 0))).argmax(axis=1)
+        for i, point in enumerate(x.tolist()):
+            if k[i] > 1.65 * len(distinct[i]) + 16:
+                p = count[i].nonzero()[0]
+                columns, k[i] = gram.columns(p), len(p)
+                triangle = np.linalg.cholesky(columns[:, p] + np.diag(noise / count[i, p]))
+                rows[i, : k[i]] = solve_triangular(triangle, columns, lower=True)
+            u[i] = gram.column(point) - rows[i, : k[i], point] @ rows[i, : k[i]]
+            distinct[i].add(point)
+        scale = np.sqrt(noise + u[row, x])
+        u /= scale[:, None]
+        rows[row, k] = u
+        k += 1
+        mean += u * ((mean_of[row, x] + e - mean[row, x]) / scale)[:, None]
+        variance -= u * u
+        count[row, x] += 1
+        played.append(x)
+    return np.array(played).T
 
 
 def low_rank_thompson(trial: Trial) -> Ints:

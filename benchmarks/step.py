@@ -7,7 +7,8 @@ and the ratio is what counts: act and update of the agent over choice and update
 process, not of the clock on the wall, which on a busy machine belongs to others. The bare loops have no
 classes, no checks, no trial axis and no feedback records; they keep what a form of the posterior keeps. Both
 see the same rewards: `same` is the share of rounds in which they play the same arm (a Thompson loop draws
-other samples). `step` is the environment's. Lines of many trials say what the agent takes a trial and round.
+other samples). `step` is the environment's. Lines of many trials are times a trial and round, beside a loop
+of as many trials at once.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ from bare_loops import (
     contextual_ucb,
     full_rank_thompson,
     full_rank_ucb,
+    full_rank_ucb_of_many,
     low_rank_thompson,
     low_rank_ucb,
+    low_rank_ucb_of_many,
 )
 from tables import write
 
@@ -59,13 +62,26 @@ class Played(NamedTuple):
         return 0 if num_trials is None else list(range(num_trials))
 
     @property
-    def trial(self) -> Trial:
-        """What a loop needs to know of the same trial; there is one."""
-        model, truth = self.agent.model, self.env.unwrapped.simulator.trials[0]
-        contexts = self.agent.setting.context_index(np.array(self.observations))
-        first = int(contexts[0] * model.setting.decisions.num_arms + self.actions[0])
-        values = truth.means[0, 0] - model.prior_mean
-        return Trial(model.gram, model.noise_variance, first, values, truth.noise[:, 0], contexts)
+    def trials(self) -> list[Trial]:
+        """What a loop needs to know of the same trials."""
+        model, unwrapped = self.agent.model, getattr(self.env, "unwrapped", self.env)
+        observations = np.array(self.observations).reshape(len(self.observations), -1, self.width)
+        actions = np.array(self.actions).reshape(len(self.actions), -1)
+        made = []
+        for i, truth in enumerate(unwrapped.simulator.trials):
+            contexts = self.agent.setting.context_index(observations[:, i])
+            first = int(contexts[0] * model.setting.decisions.num_arms + actions[0, i])
+            values = truth.means[0, 0] - model.prior_mean
+            noise = truth.noise[: len(actions), 0]
+            made.append(
+                Trial(model.gram, float(np.min(model.noise_variance)), first, values, noise, contexts)
+            )
+        return made
+
+    @property
+    def width(self) -> int:
+        """Numbers of an observation."""
+        return np.shape(self.observations)[-1]
 
 
 def play(case: Case, rounds: int, num_trials: int | None = None) -> Played:
@@ -132,11 +148,14 @@ CASES = {
 }
 
 
+OF_MANY = {low_rank_ucb: low_rank_ucb_of_many, full_rank_ucb: full_rank_ucb_of_many}
+
+
 def measure(label: str, case: Case, rounds: int, repeats: int) -> list[str]:
     """One row: microseconds a round of agent, loop and environment, the ratio, and how alike they play."""
     rounds = min(rounds, case.rounds or rounds)
     played = play(case, rounds)
-    trial, loops, own, environment, choices = played.trial, [], [], [], np.empty(0)
+    (trial,), loops, own, environment, choices = played.trials, [], [], [], np.empty(0)
     for _ in range(repeats):
         own.append(time_agent(played))
         environment.append(time_environment(played))
@@ -149,10 +168,21 @@ def measure(label: str, case: Case, rounds: int, repeats: int) -> list[str]:
 
 
 def measure_batch(label: str, case: Case, rounds: int, repeats: int) -> list[str]:
-    """One row: microseconds of the agent a trial and round, where it plays many trials at once."""
+    """One row: microseconds of agent and loop a trial and round, where both play many trials at once."""
     played = play(case, rounds, BATCH)
-    agent = min(time_agent(played) for _ in range(repeats))
-    return [f"{label}, {BATCH} trials", f"{1e6 * agent / (rounds * BATCH):.1f}", "", "", "", ""]
+    trials, own, loops, choices = played.trials, [], [], np.empty(0)
+    for _ in range(repeats):
+        own.append(time_agent(played))
+        if case.loop in OF_MANY:
+            start = time.process_time()
+            choices = OF_MANY[case.loop](trials)
+            loops.append(time.process_time() - start)
+    label, each = f"{label}, {BATCH} trials", 1e6 / (rounds * BATCH)
+    if not loops:
+        return [label, f"{each * min(own):.1f}", "", "", "", ""]
+    same = np.mean(choices == np.array(played.actions).T)
+    times = [f"{each * min(own):.1f}", f"{each * min(loops):.1f}", f"{min(own) / min(loops):.2f}"]
+    return [label, *times, "", f"{same:.0%}"]
 
 
 def main() -> None:
