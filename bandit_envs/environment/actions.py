@@ -52,12 +52,10 @@ def checked_action(action: Any, decisions: Decisions) -> Any:
 
 def checked_actions(array: np.ndarray, decisions: Decisions) -> Ints | Floats:
     """Return the `shaped_actions` of n trials, (n,) arms or (n, d) in [-1, 1], or raise ValueError."""
-    return _box(array) if decisions.continuous else _arms(array, decisions.num_arms)
-
-
-def _arms(array: np.ndarray, num_arms: int) -> Ints:
-    if ((array < 0) | (array >= num_arms)).any():
-        raise ValueError(_not_an_arm(num_arms, array))
+    if decisions.continuous:
+        return _box(array)
+    if ((array < 0) | (array >= decisions.num_arms)).any():
+        raise ValueError(_not_an_arm(decisions.num_arms, array))
     return array.astype(np.int64, copy=False)
 
 

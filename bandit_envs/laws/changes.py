@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -37,7 +37,8 @@ class AtRounds(Changes):
     def __post_init__(self) -> None:
         listed = isinstance(self.rounds, list | tuple | range) or np.ndim(self.rounds) == 1
         rounds = tuple(self.rounds) if listed else self.rounds
-        require(_ascend(rounds), "rounds", "ascending rounds above 0, such as [300, 900]", self.rounds)
+        ascend = listed and all(map(is_count, rounds)) and all(a < b for a, b in pairwise(rounds))
+        require(ascend, "rounds", "ascending rounds above 0, such as [300, 900]", self.rounds)
         object.__setattr__(self, "rounds", rounds)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
@@ -116,8 +117,3 @@ def segments_of(change_points: Ints, horizon: int) -> Ints:
 def change_points_of(segment: Ints) -> Ints:
     """Return the first round of every segment but the first, (T,) -> (S - 1,); inverse of `segments_of`."""
     return np.flatnonzero(np.diff(segment)) + 1
-
-
-def _ascend(rounds: Any) -> bool:
-    counts = isinstance(rounds, tuple) and all(is_count(round_) for round_ in rounds)
-    return counts and all(a < b for a, b in pairwise(rounds))

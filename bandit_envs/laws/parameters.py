@@ -75,18 +75,17 @@ def parse(argument: str, spec: Any, laws: Mapping[str, type], kind: type | None 
         complaint = f"must be one of {', '.join(laws)}, got {shown(name)}"
         raise ArgumentError(f'{argument}["law"]', complaint)
     parameters = {key: value for key, value in spec.items() if key != "law"}
-    allowed = [each.name for each in fields(laws[name]) if each.init]
+    given = [each for each in fields(laws[name]) if each.init]
+    allowed = [each.name for each in given]
     unknown = [key for key in parameters if key not in allowed]
     if unknown:
         takes = ", ".join(allowed) or "nothing"
         raise ValueError(f"{argument} {name!r} has no {unknown[0]!r}; it takes {takes}")
-    for needed in _needed(laws[name]):
-        if needed not in parameters:
-            raise ArgumentError(f'{argument}["{needed}"]', f"must be given, {name!r} has no default for it")
+    for each in given:
+        needed = each.default is MISSING and each.default_factory is MISSING
+        if needed and each.name not in parameters:
+            raise ArgumentError(
+                f'{argument}["{each.name}"]', f"must be given, {name!r} has no default for it"
+            )
     with written_as({key: f'{argument}["{key}"]' for key in parameters}):
         return laws[name](**parameters)
-
-
-def _needed(law: type) -> list[str]:
-    given = [each for each in fields(law) if each.init]
-    return [each.name for each in given if each.default is MISSING and each.default_factory is MISSING]

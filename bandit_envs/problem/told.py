@@ -63,7 +63,8 @@ def check_switches(fields: Mapping[str, Any]) -> None:
 def check_scales(**scales: Any) -> None:
     """Raise unless each is None, or finite and not negative; one number or one a trial."""
     for name, value in scales.items():
-        require(value is None or _is_scale(value), name, "None, 0 or positive", value)
+        usable = value is None or (_are_numbers(value) and bool((np.asarray(value) >= 0).all()))
+        require(usable, name, "None, 0 or positive", value)
 
 
 def check_stds(**stds: Any) -> None:
@@ -176,10 +177,6 @@ def fixed(values: Any) -> Any:
     """Make an array read-only and return it."""
     values.setflags(write=False)
     return values
-
-
-def _is_scale(value: Any) -> bool:
-    return _are_numbers(value) and bool((np.asarray(value) >= 0).all())
 
 
 def _are_numbers(value: Any) -> bool:

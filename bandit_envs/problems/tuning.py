@@ -219,8 +219,7 @@ def logistic_tuning(
 
     Args:
         kernel, length_scale: the model's, on the log scales.
-        continuous: must be False; the table has no values between its points.
-        **features: see `bandit_envs.problems.features.compose`.
+        continuous, **features: as for `svm_tuning`.
 
     Example:
         >>> env = gym.make("GPBandit-LogisticTuning-v0", horizon=50)
@@ -256,8 +255,7 @@ def cnn_tuning(
         replicates: training seeds of each setting; others than 8 need `train`.
         train: train now instead, a tenth of a second a run, once a process; needs torch, of the extra `rl`.
         kernel, length_scale: the model's, on the log scales.
-        continuous: must be False; the table has no values between its points.
-        **features: see `bandit_envs.problems.features.compose`.
+        continuous, **features: as for `svm_tuning`.
 
     Example:
         >>> env = gym.make("GPBandit-CNNTuning-v0", delay={"law": "constant", "rounds": 10})

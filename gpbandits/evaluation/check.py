@@ -82,7 +82,9 @@ def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
             _expect_same(played, _play(env, _instance(setting, factory), without_oracle), *HONESTY)
         if factory.batched:
             _check_batch(env, factory, played)
-        if setting.max_delay and not setting.aggregated and _takes_delays(factory):
+        features = getattr(factory.make, "features", None)
+        takes_delays = features is None or getattr(features, "delay", False)
+        if setting.max_delay and not setting.aggregated and takes_delays:
             _check_crediting(env, setting, factory)
     except Exception as error:
         error.add_note(f"on the environment {label!r}")
@@ -163,11 +165,6 @@ def _check_batch(env: Any, factory: AgentFactory, first: np.ndarray) -> None:
     agent = _with_methods(factory(vector.setting, num_trials=len(SEEDS)))
     together = rehearse(vector, agent, env_seeds, agent_seeds, everything)
     _expect_same(np.stack([first, *others], axis=1), together, *BATCH)
-
-
-def _takes_delays(factory: AgentFactory) -> bool:
-    features = getattr(factory.make, "features", None)
-    return features is None or getattr(features, "delay", False)
 
 
 def _check_crediting(env: Any, setting: Setting, factory: AgentFactory) -> None:

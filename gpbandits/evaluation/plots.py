@@ -110,7 +110,8 @@ def _draw_panel(
         offset = _MARKER_GAP * (i + 0.5) / len(curves)
         _draw(axes, result.rounds[index], curves[label][:, index], result.marked(label), style, offset)
         if result.num_trials == 1 and label in result.alarms:
-            _mark_alarms(axes, result.alarms[label][0], style.colour)
+            up, alarms = axes.get_xaxis_transform(), result.alarms[label][0]
+            axes.vlines(alarms + 1, 0, 0.05, color=style.colour, linewidth=1.4, transform=up)
     _mark_changes(axes, result)
     ends = np.array([values[:, -1].mean() for values in curves.values()])
     means = [(np.asarray(line.get_xdata()), np.asarray(line.get_ydata())) for line in axes.lines]
@@ -177,11 +178,6 @@ def _mark_changes(axes: Axes, result: Curves) -> None:
         axes.vlines(
             first + 1, 0, 1, color="0.4", linestyle=":", linewidth=1, transform=up, label="change-point"
         )
-
-
-def _mark_alarms(axes: Axes, alarms: Ints, colour: str) -> None:
-    up = axes.get_xaxis_transform()
-    axes.vlines(alarms + 1, 0, 0.05, color=colour, linewidth=1.4, transform=up)
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:

@@ -148,6 +148,10 @@ class Trace:
         kept = {name: np.concatenate(parts, axis=1) for name, parts in self._kept.items()}
         last = np.minimum(self.rounds, self.made or self.played)  # constant once a budget is spent
         worst = self._largest if worst_regret is None else worst_regret[:, last - 1]
+        spending = None
+        if self._setting.budget is not None:
+            played = np.full(self.num_trials, self.played if self.made is None else self.made)
+            spending = Spending(kept["spent"], kept["shortfall"], played)
         return Record(
             regret=kept["regret"],
             simple_regret=np.where(np.isfinite(kept["best"]), kept["best"], worst),
@@ -159,14 +163,10 @@ class Trace:
             changes=ragged(self._changes),
             alarms=ragged([checked_alarms(rounds, self.played) for rounds in self.alarms]),
             infeasible=one_each([_checked_round(since, self.played) for since in self.infeasible]),
-            spending=self._spending(kept) if self._setting.budget is not None else None,
+            spending=spending,
             covered=None if self._covering is None else self._covering.share,
             totals={name: np.concatenate(parts, axis=1) for name, parts in self._totals.items()} or None,
         )
-
-    def _spending(self, kept: dict[str, Any]) -> Spending:
-        played = np.full(self.num_trials, self.played if self.made is None else self.made)
-        return Spending(kept["spent"], kept["shortfall"], played)
 
     def _look(self) -> None:
         """Process the rounds of the block and drop them."""

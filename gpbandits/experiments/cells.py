@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits.evaluation.parquet import read_metadata, read_with_metadata
-from gpbandits.evaluation.result import Record, Result, join_trials
+from gpbandits.evaluation.result import Result, join_trials
 from gpbandits.experiments.study import key_of
 
 Rows = Mapping[str, Sequence[Result]]  # the blocks of trials of each agent, in order
@@ -22,7 +22,10 @@ def joined(environment: str, seed: int, rows: Rows) -> Result:
     return Result(
         environment,
         seed,
-        {label: join_trials([_only(block) for block in row]) for label, row in rows.items()},
+        {
+            label: join_trials([next(iter(block.records.values())) for block in row])
+            for label, row in rows.items()
+        },
         frozenset(label for label, row in rows.items() if row[0].privileged),
         checkpoints=next(iter(rows.values()))[0].checkpoints,
         tracks={label: track for label, row in rows.items() for track in row[0].tracks.values()},
@@ -43,11 +46,6 @@ def usual_shape(rows: Rows) -> tuple[int, ...]:
 def shape_of(block: Result) -> tuple[int, ...]:
     """Return the recorded rounds and the number of constraints of a block."""
     return *block.rounds.tolist(), block.num_constraints
-
-
-def _only(block: Result) -> Record:
-    (record,) = block.records.values()
-    return record
 
 
 class UnfitFileError(ValueError):

@@ -223,12 +223,9 @@ class Store:
         spared = set() if other_code else {content_of(cell.content) for cell in cells}
         return sorted(
             path
-            for path in self._files() - needed
+            for path in {path for path in self.folder.glob("*") if _OURS.fullmatch(path.name)} - needed
             if not self._being_written(path) and _content_at(path) not in spared
         )
-
-    def _files(self) -> set[Path]:
-        return {path for path in self.folder.glob("*") if _OURS.fullmatch(path.name)}
 
     def _being_written(self, path: Path) -> bool:
         return path.match(UNFINISHED) and is_locked(self.folder, path.name.removeprefix(".").split(".")[0])

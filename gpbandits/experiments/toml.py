@@ -37,11 +37,11 @@ def study_text(study: Study) -> str:
         for name, content in document_of(study).items()
         for values in (content if isinstance(content, list) else [content])
     ]
-    return "\n".join(_section(head, values) for head, values in sections)
-
-
-def _section(head: str, values: dict[str, Any]) -> str:
-    return "\n".join([head, *(f"{name} = {_value(value)}" for name, value in values.items()), ""])
+    lines = [
+        [head, *(f"{name} = {_value(each)}" for name, each in values.items()), ""]
+        for head, values in sections
+    ]
+    return "\n".join("\n".join(section) for section in lines)
 
 
 def _value(value: Any) -> str:

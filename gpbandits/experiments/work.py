@@ -99,7 +99,8 @@ def stage_of(cell: Cell) -> Stage:
     kwargs, files = cell.environment.kwargs, cell.code["files"]
     key = json.dumps([cell.environment.id, kwargs, files], sort_keys=True, default=repr)
     if key not in _kept:
-        _make_room()
+        while _kept and sum(nbytes(stage, set()) for stage in _kept.values()) > MOST_BYTES:
+            _kept.popitem(last=False)
         _kept[key] = Stage(cell.environment.id, kwargs)
     _kept.move_to_end(key)
     return _kept[key]
@@ -108,11 +109,6 @@ def stage_of(cell: Cell) -> Stage:
 def forget_stages() -> None:
     """Drop all environments, so that the next cells make new ones."""
     _kept.clear()
-
-
-def _make_room() -> None:
-    while _kept and sum(nbytes(stage, set()) for stage in _kept.values()) > MOST_BYTES:
-        _kept.popitem(last=False)
 
 
 def nbytes(thing: Any, seen: set[int]) -> int:

@@ -146,9 +146,6 @@ class Standings:
         shares = {x: [own[x][:trials, -1] / scale for own, scale in usable] for x in self.same}
         return {label: np.mean([*each] or [np.zeros(trials)], axis=0) for label, each in shares.items()}
 
-    def _comparable(self, label: str) -> bool:
-        return all(result.comparable(label) for result in self.results)
-
     def overall(self) -> Table:
         """Return the table of ranks, scores and mean scores in each environment."""
         kinds = list(KINDS) if self.constrained else []
@@ -163,12 +160,13 @@ class Standings:
             )
             for label in self.agents
         ]
+        first = sum(rank.low == 1 for rank in self.ranks.values())
         notes = (
             f"n = {self._trials()} of each agent on each environment.",
             _METHOD.format(self.reference),
             _INTERVALS,
             *([_FIRST] if self.constrained else []),
-            self._leaders(),
+            f"The trials leave the first place open to {first} of {len(self.ranks)}.",
             *([_SAME] if any(len(group) > 1 for group in self.same.values()) else []),
             *self._unranked(),
             *([MEANING] if kinds else []),
@@ -181,7 +179,7 @@ class Standings:
 
     def improvement(self) -> Table:
         """Compare every agent with the first one that is neither privileged nor trained beforehand."""
-        plain = [label for label in self.agents if self._comparable(label)]
+        plain = [x for x in self.agents if all(result.comparable(x) for result in self.results)]
         best = (plain or self.agents)[0]
         rows = tuple(
             (self.marked(label), mean_improvement([(t[label], t[best]) for t in self.losses]))
@@ -202,10 +200,6 @@ class Standings:
             *footnotes(*self.results),
         )
         return Table(f"Probability of improvement over {name}", header, rows, notes, name="improvement")
-
-    def _leaders(self) -> str:
-        first = sum(rank.low == 1 for rank in self.ranks.values())
-        return f"The trials leave the first place open to {first} of {len(self.ranks)}."
 
     def _unranked(self) -> list[str]:
         """Return a sentence for all agents that lack the same environments."""

@@ -21,14 +21,11 @@ def _ahead(amplitude: str) -> tuple[Claim, ...]:
     )
 
 
-def _variants(suffix: str) -> tuple[Claim, ...]:
-    """Claim that the agents of the text have less regret than a variant of them."""
-    names = ("GP-UCB-SDF", "GP-TS-SDF")
-    return tuple(Claim(name, f"{name}, {suffix}", "simple", _AT) for name in names)
-
-
 def _as_good(suffix: str) -> Statement:
-    return Statement(f"The agents of the text have less simple regret than {suffix}.", _variants(suffix))
+    """State that the agents of the text have less simple regret than a variant of them."""
+    names = ("GP-UCB-SDF", "GP-TS-SDF")
+    claims = tuple(Claim(name, f"{name}, {suffix}", "simple", _AT) for name in names)
+    return Statement(f"The agents of the text have less simple regret than {suffix}.", claims)
 
 
 FIGURES = (

@@ -76,7 +76,7 @@ def play_bands(
         ratio, width = _measured(player, truth, bands(player, observation))
         action = player.act(observation)
         following, reward, _, _, info = env.step(action)
-        if _ends_batch(player, t):
+        if isinstance(player.restart, BatchEnds) and t + 1 in player.restart.ends:
             batch = _bands_of_batch(player, observation, action, reward, info)
             ratio, width = _measured(player, truth, batch)
         player.update(observation, action, reward, info)
@@ -104,10 +104,6 @@ def bands(agent: GPAgent, observation: Floats) -> list[Band]:
         half += rule.extra(pulls(belief, context))
     half += np.reshape(getattr(getattr(rule, "extra", rule.width), "apart", 0.0), (-1, 1))
     return [Band(belief.mean(context), half, width)]
-
-
-def _ends_batch(agent: GPAgent, t: int) -> bool:
-    return isinstance(agent.restart, BatchEnds) and t + 1 in agent.restart.ends
 
 
 def _bands_of_batch(agent: GPAgent, observation: Floats, *feedback: Any) -> list[Band]:

@@ -68,7 +68,9 @@ class Delay(Checked, abc.ABC):
             late: the share that is later, in place of 1e-6.
         """
         if times is not None:
-            return min(_longest(self.quantile(late), np.asarray(times, dtype=np.float64)), horizon - 1)
+            starts = np.asarray(times, dtype=np.float64)
+            known = np.searchsorted(starts, starts + self.quantile(late)) - 1  # `info` of the last round
+            return int(min(np.maximum(known - np.arange(len(starts)), 0).max(), horizon - 1))
         longest = self.in_rounds(np.array([self.quantile(late)]))
         return int(min(longest[0], horizon - 1))
 
@@ -79,9 +81,3 @@ class Delay(Checked, abc.ABC):
     @abc.abstractmethod
     def quantile(self, late: float = TAIL) -> float:
         """Return the smallest wait w with P(wait > w) <= late, in (0, 1/2), for feedback that is not lost."""
-
-
-def _longest(wait: float, times: Floats) -> int:
-    """Return the most rounds to the `info` with the feedback of one wait, for given start times, (T,)."""
-    known = np.searchsorted(times, times + wait) - 1
-    return int(np.maximum(known - np.arange(len(times)), 0).max())
