@@ -59,8 +59,8 @@ lite: .venv/.installed-dev ## Build the tutorials and guides for the browser int
 	rm -rf build/lite
 	$(BIN)/python -m build --wheel --outdir build/lite/wheels
 	$(BIN)/python docs/notebooks.py build/lite/notebooks --browser
-	$(BIN)/jupyter lite build --lite-dir build/lite --contents build/lite/notebooks \
-		--piplite-wheels build/lite/wheels/*.whl --output-dir build/lite/site
+	$(BIN)/jupyter lite build --lite-dir $(CURDIR)/build/lite --contents $(CURDIR)/build/lite/notebooks \
+		--piplite-wheels $(CURDIR)/build/lite/wheels/*.whl --output-dir $(CURDIR)/build/lite/site
 
 clean: ## Remove .venv, results and everything generated
 	rm -rf .venv build dist results .pytest_cache .ruff_cache .hypothesis
