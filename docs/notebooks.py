@@ -5,6 +5,7 @@ python docs/notebooks.py FOLDER [--browser]
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -19,6 +20,10 @@ INSTALL = (
     '%pip install "gpbandits[eval,rl]"  # works once the package is published; until then from a checkout'
 )
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+PYODIDE = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
+PICTURE = re.compile(
+    r"^!\[[^]]*\]\(\.\./[^)]*\)\n*", re.MULTILINE
+)  # a file of the site, which is not beside a notebook
 
 
 def guides() -> list[Path]:
@@ -27,11 +32,12 @@ def guides() -> list[Path]:
     return [page for page in pages if "```python" in page.read_text(encoding="utf-8")]
 
 
-def notebook(guide: Path, install: str = INSTALL) -> nbformat.NotebookNode:
+def notebook(guide: Path, browser: bool = False) -> nbformat.NotebookNode:
     """A page as a notebook: text and code in turn, after a cell that installs, which a test skips."""
-    made = jupytext.read(guide, fmt="md")
-    made.cells.insert(0, v4.new_code_cell(install, metadata={"tags": ["skip-execution"]}))
-    made.metadata = nbformat.from_dict({"kernelspec": KERNEL})
+    made = jupytext.reads(PICTURE.sub("", guide.read_text(encoding="utf-8")), fmt="md")
+    install = v4.new_code_cell(BROWSER if browser else INSTALL, metadata={"tags": ["skip-execution"]})
+    made.cells.insert(0, install)
+    made.metadata = nbformat.from_dict({"kernelspec": PYODIDE if browser else KERNEL})
     for number, cell in enumerate(made.cells):
         cell["id"] = f"cell-{number}"  # the same in every writing
     return made
@@ -42,8 +48,7 @@ def write(folder: Path, browser: bool = False) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for guide in guides():
         if not (browser and guide.stem in NO_BROWSER):
-            made = notebook(guide, BROWSER if browser else INSTALL)
-            nbformat.write(made, folder / f"{guide.stem}.ipynb")
+            nbformat.write(notebook(guide, browser), folder / f"{guide.stem}.ipynb")
 
 
 if __name__ == "__main__":

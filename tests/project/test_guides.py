@@ -31,8 +31,17 @@ def test_a_notebook_has_all_text_and_code_of_its_guide_and_no_output(tmp_path):
         nbformat.validate(made)
         kept = "\n".join(cell.source for cell in made.cells[1:])
         lines = guide.read_text(encoding="utf-8").splitlines()
-        assert [line for line in lines if line not in ("```python", "```") and line not in kept] == []
+        missing = [line for line in lines if line not in ("```python", "```") and line not in kept]
+        assert [line for line in missing if not line.startswith("![")] == []  # pictures are on the site alone
+        assert "](../figures" not in kept
         assert outputs(made) == []
+
+
+def test_in_a_browser_a_notebook_names_the_kernel_that_is_there(tmp_path):
+    SCRIPT["write"](tmp_path, browser=True)
+    names = {nbformat.read(file, as_version=4).metadata.kernelspec.name for file in tmp_path.iterdir()}
+    assert names == {"python"}  # JupyterLite's Pyodide, else a dialogue asks
+    assert not {file.stem for file in tmp_path.iterdir()} & set(NEEDS)
 
 
 def test_only_python_is_run_and_the_cell_that_installs_is_the_first():
