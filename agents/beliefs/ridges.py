@@ -23,8 +23,7 @@ from ..posteriors import Posterior
 from ..posteriors.base import SufficientStatistics
 from .base import Belief, Fit, make_posterior, observe, waves
 from .delivered import Delivered
-
-ONLY = 0  # index of the single trial of an agent on a box
+from .surface import ONLY
 
 
 class Pulls(NamedTuple):

@@ -23,8 +23,14 @@ from ..objectives.base import BoxTerms
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
-JITTER = 1e-8  # of the largest posterior variance of the first points: the precision of a sampled value
+JITTER = 1e-8  # of the largest posterior variance of the points: the precision of a sampled value
 LEAST_JITTER = 1e-12  # of the prior variance, against rounding in a posterior covariance
+
+
+def jitter_of(surface: Surface, x: Floats, covariance: Floats) -> float:
+    """Return what is added to the diagonal of a posterior covariance of points at first."""
+    prior = float(np.max(surface.kernel.diag(x)))
+    return max(JITTER * float(covariance.diagonal().max()), LEAST_JITTER * prior)
 
 
 class Path:
@@ -61,8 +67,7 @@ class Path:
     def _start(self, x: Floats, covariance: Floats) -> None:
         if self._points is not None:
             return
-        prior = float(np.max(self._surface.kernel.diag(x)))
-        self._jitter = max(JITTER * float(covariance.diagonal().max()), LEAST_JITTER * prior)
+        self._jitter = jitter_of(self._surface, x, covariance)
         self._points, self._explained = x[:0], np.empty((len(self._surface.spread.features), 0))
 
     def _shared(self, x: Floats, explained: Floats) -> Floats:

@@ -27,12 +27,10 @@ from ..beliefs.safety import INFEASIBLE
 from ..beliefs.surface import Surface
 from ..kernels.point_slopes import linearise
 from ..kernels.visited import Visited
-from .acquisition_surface import with_context
+from .acquisition_surface import jitter_of, with_context
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
-JITTER = 1e-8  # of the largest posterior variance at the plays
-LEAST_JITTER = 1e-12  # of the prior variance, against rounding in a posterior covariance
 LEAST_SHARE = 1e-16  # in place of 0, whose normal quantile is infinite
 
 
@@ -120,9 +118,8 @@ def normal_points(dim: int, count: int, rng: np.random.Generator) -> Floats:
 
 def _root(surface: Surface, x: Floats, explained: Floats) -> Floats:
     covariance = linearise(surface.kernel, x, x).values - explained.T @ explained
-    prior = float(np.max(surface.kernel.diag(x)))
-    jitter = max(JITTER * float(covariance.diagonal().max()), LEAST_JITTER * prior)
-    return np.asarray(np.linalg.cholesky(covariance + jitter * np.eye(len(x))), dtype=np.float64)
+    jitter = jitter_of(surface, x, covariance) * np.eye(len(x))
+    return np.asarray(np.linalg.cholesky(covariance + jitter), dtype=np.float64)
 
 
 SAMPLED_PLAYS = 64  # those of the largest means: the others are hardly ever the best of a sample

@@ -7,6 +7,7 @@ j < i, L[i, i] = sqrt(s_i), values d at all points have the posterior mean V' L^
 
 from __future__ import annotations
 
+import abc
 import math
 from functools import cached_property
 
@@ -17,11 +18,9 @@ from bandit_envs.kernels.gram import Gram
 
 from .base import SufficientStatistics
 from .decomposition import CondensedPlays, solve_vector
-from .play_factor import PlayFactor
+from .play_factor import FIRST_CAPACITY, SLACK, SPARE, PlayFactor
 from .table import TablePosterior
 from .weight_space import PriorDraw
-
-FIRST_CAPACITY = 64  # rows; doubled whenever they are full
 
 
 class CholeskyRows:
@@ -76,28 +75,25 @@ class CholeskyRows:
             self._point = np.pad(self._point, (0, more))
 
 
-SLACK = 1.65  # rows a distinct point at which they are compacted (measured)
-SPARE = 16  # further rows, so that the first plays do not compact every time
+class RowsPosterior(TablePosterior):
+    """Base of posteriors that store rows of plays.
 
-
-class FactorPosterior(TablePosterior):
-    """Posterior that stores Sigma = K - V'V with at most about 1.65 rows a distinct point u; O(u N) a play.
-
-    Rebuilding V from the counts leaves one row a distinct point. The best form for more points than rounds,
-    and the only one of a full-rank kernel without an (N, N) matrix. It loops over trials: their rows differ
-    in number, and stacking them would copy or pad most of V.
+    It loops over trials: their rows differ in number, and stacking them would copy or pad most of them.
     """
-
-    def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
-        super().__init__(gram, noise, num_trials)
-        self._trial = [CholeskyRows(gram) for _ in range(num_trials)]
-        self._played: list[set[int]] = [set() for _ in range(num_trials)]  # distinct points
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
         columns = np.empty((len(trial), self.gram.size))
         for row, i, x in zip(columns, trial.tolist(), point.tolist(), strict=True):
-            row[:] = self._trial[i].column(x)
+            row[:] = self._column(i, x)
         return columns
+
+    @abc.abstractmethod
+    def _column(self, i: int, x: int) -> Floats:
+        """Return Sigma[:, x] of trial i, (N,)."""
+
+    @abc.abstractmethod
+    def _append(self, i: int, x: int, noise: float) -> tuple[Floats, float]:
+        """Add a row to trial i, compacting before; return u (N,), which is read only, and sqrt(s)."""
 
     def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
         root, scale = np.empty((len(trial), self.gram.size)), np.empty(len(trial))
@@ -108,19 +104,32 @@ class FactorPosterior(TablePosterior):
     def _absorb_one(self, i: int, x: int) -> tuple[Floats, float]:
         return self._append(i, x, self.noise.item(i))
 
-    def _append(self, i: int, x: int, noise: float) -> tuple[Floats, float]:
-        self._compact(i)
-        self._played[i].add(x)
-        return self._trial[i].append(x, noise)
-
-    def _compact(self, i: int) -> None:
-        if self._trial[i].used > SLACK * len(self._played[i]) + SPARE:
-            self._restore_trial(i)
-
     def _white(self, rng: np.random.Generator) -> Floats:
         # Where the root is too large, z is a draw of the prior itself.
         structure = self.gram.structure
         return super()._white(rng) if structure is None else structure.draw(rng)
+
+
+class FactorPosterior(RowsPosterior):
+    """Posterior that stores Sigma = K - V'V with at most about 1.65 rows a distinct point u; O(u N) a play.
+
+    Rebuilding V from the counts leaves one row a distinct point. The best form for more points than rounds,
+    and the only one of a full-rank kernel without an (N, N) matrix.
+    """
+
+    def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
+        super().__init__(gram, noise, num_trials)
+        self._trial = [CholeskyRows(gram) for _ in range(num_trials)]
+        self._played: list[set[int]] = [set() for _ in range(num_trials)]  # distinct points
+
+    def _column(self, i: int, x: int) -> Floats:
+        return self._trial[i].column(x)
+
+    def _append(self, i: int, x: int, noise: float) -> tuple[Floats, float]:
+        if self._trial[i].used > SLACK * len(self._played[i]) + SPARE:
+            self._restore_trial(i)
+        self._played[i].add(x)
+        return self._trial[i].append(x, noise)
 
     def _prior(self, weight: Floats) -> Floats:
         """Return the draws of the prior with variates z, (B, r) -> (B, N) or (r,) -> (N,)."""
@@ -161,7 +170,7 @@ class FactorPosterior(TablePosterior):
         self._played[i] = set(condensed.point.tolist())
 
 
-class PlayPosterior(TablePosterior):
+class PlayPosterior(RowsPosterior):
     """Posterior that stores L, of at most about 1.65 rows a distinct point u; of size N only the tables.
 
     With L L' = K_XX + diag(lambda / n) of the plays X, the play in row k of L changes mean and variance by
@@ -179,48 +188,27 @@ class PlayPosterior(TablePosterior):
         super().__init__(gram, noise, num_trials)
         self._factor = [PlayFactor(gram, each, SufficientStatistics.none()) for each in self.noise.tolist()]
 
-    def columns(self, trial: Ints, point: Ints) -> Floats:
-        columns = np.empty((len(trial), self.gram.size))
-        for row, i, x in zip(columns, trial.tolist(), point.tolist(), strict=True):
-            row[:] = self._column(self._factor[i], x)
-        return columns
-
     def weight_norm_at(self, cells: Ints | None) -> Floats:
         norms = np.zeros(self.mean.shape)
         for i, row in enumerate(norms):
             for x, plays in zip(*self.statistics(i)[:2], strict=True):
-                row += plays * self._column(self._factor[i], int(x)) ** 2
+                row += plays * self._column(i, int(x)) ** 2
             row[:] = np.sqrt(row) / self.noise[i]
         return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
 
-    def _column(self, factor: PlayFactor, x: int) -> Floats:
-        """Return Sigma[:, x] = K[:, x] - K[:, X] L'^-1 v(x), (N,)."""
+    def _column(self, i: int, x: int) -> Floats:
+        factor = self._factor[i]  # Sigma[:, x] = K[:, x] - K[:, X] L'^-1 v(x)
         weight = factor.back(factor.explain(np.array([x])))[:, 0]
         return self.gram.combine(np.append(factor.point, x), np.append(-weight, 1.0))
 
-    def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
-        root, scale = np.empty((len(trial), self.gram.size)), np.empty(len(trial))
-        for j, (i, x, plays) in enumerate(zip(trial, point, self.noise[trial] / noise, strict=True)):
-            root[j], scale[j] = self._append(i, int(x), plays)
-        return root, scale
-
-    def _absorb_one(self, i: int, x: int) -> tuple[Floats, float]:
-        return self._append(i, x, 1.0)
-
-    def _append(self, i: int, x: int, plays: float) -> tuple[Floats, float]:
-        """Add a row to trial i; return u (N,) and sqrt(s). Values are in the journal, not in the row."""
+    def _append(self, i: int, x: int, noise: float) -> tuple[Floats, float]:
         if self._factor[i].crowded:
             self._factor[i] = PlayFactor(self.gram, self.noise.item(i), self.statistics(i))
         factor = self._factor[i]
-        factor.append(x, 0.0, plays)
+        factor.append(x, 0.0, self.noise.item(i) / noise)  # values are in the journal, not in the row
         last = np.zeros(factor.used)
         last[-1] = 1.0
         return self.gram.combine(factor.point, factor.back(last)), factor.triangle[-1, -1].item()
-
-    def _white(self, rng: np.random.Generator) -> Floats:
-        # Where the root is too large, z is a draw of the prior itself.
-        structure = self.gram.structure
-        return super()._white(rng) if structure is None else structure.draw(rng)
 
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
         drawn = np.empty_like(self.mean)

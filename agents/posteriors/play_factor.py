@@ -23,7 +23,7 @@ from .decomposition import decompose
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
 FIRST_CAPACITY = 64  # rows; doubled whenever they are full
-SLACK = 1.65  # rows a distinct point at which they are merged (measured, see `FactorPosterior`)
+SLACK = 1.65  # rows a distinct point at which they are merged (measured)
 SPARE = 16  # further rows, so that the first plays do not merge every time
 
 

@@ -22,12 +22,11 @@ from bandit_envs.problem.setting import Setting
 from ..options import require_types
 from ..protocol import facts_of
 from ..registry import require_registered, resolve_agent
-from .data import decode, encode
+from .data import NUMERIC, decode, encode
 from .files import MAX_BYTES, parsing, playing, read, write
 
 EVENTS = ("reset", "act", "update", "drop", "start")  # append, never insert: files list columns in order
 NUMBERS = (np.ndarray, np.generic, float, int)
-NUMERIC = "biuf"  # dtype kinds that are kept as arrays
 BLOCK = 256  # calls that are moved to columns together
 FIRST_ROWS = 16  # doubled whenever they are full
 

@@ -16,11 +16,11 @@ from bandit_envs.basics.types import Bools, Floats
 
 from ..box.search import Pool, sobol
 from .history import TunerRound
-from .plan import LENGTH_SCALE, TunerPlan
+from .plan import LENGTH_SCALE, MOST, TunerPlan
 from .space import Space
 
 BOLD, CAUTIOUS = 0.3, 0.9  # range of the probabilities of success that questions require
-LIKELY = 0.5  # and a recommendation
+LIKELY = 0.5  # and a recommendation; at the border that a figure draws
 GOLDEN = (5.0**0.5 - 1.0) / 2.0  # fractional parts of its multiples are spread evenly, however many
 SPREAD, NEAR = 1024, 64  # alternatives to a closed point: anywhere, and nearby
 STEPS = (0.3, 0.1, 0.03)  # distances of those nearby, in box widths
@@ -107,7 +107,6 @@ BASE, AMPLITUDE = 1.0, 6.0  # variances of the log odds: of their level, and of 
 LENGTH_SCALE_BOUNDS = (0.2, 5.0)  # shorter ones would not generalise to a point's neighbours
 UNKNOWN = 0.5  # prior probability of success
 FEWEST = 3  # of either kind, before length-scales are learnt: fewer are separable along any parameter
-MOST = 200  # latest ones of either kind: a fit of n takes O(n^3)
 
 
 class SuccessProbability:

@@ -59,7 +59,7 @@ def sign_of(goal: str) -> float:
 
 
 MOST_POINTS = 10**6  # of a set, and of experiments, which must fit into memory
-MOST = 200  # latest results that a kernel is learnt from: a fit of n takes O(n^3)
+MOST = 200  # latest results that a kernel, or a chance of success, is learnt from: a fit of n takes O(n^3)
 # A width of 1 stops at a local maximum where there are many: `benchmarks/tuning.py`.
 LEARNING = {"refit_every": 5, "fit_most": MOST, "fit_spread": 3**0.5}
 # Without priors five values, or more of a flat function, are explained by a kernel alone.

@@ -21,11 +21,11 @@ from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 
 from ...kernels.visited import VisitedGram
 from ..decomposition import solve_rows
+from ..play_factor import FIRST_CAPACITY
 
 (_rot,) = get_blas_funcs(("rot",), dtype=np.float64)
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
-FIRST_CAPACITY = 64  # rows; doubled whenever they are full
 PLAY = np.dtype(
     [
         ("point", np.int64),

@@ -17,7 +17,7 @@ from bandit_envs.basics.arguments import require, require_choice
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.picture import ShownFigure, figure_of, given_axes, require_size
 
-from ..feasibility import feasibility_of
+from ..feasibility import LIKELY, feasibility_of
 from ..history import Experiment, TunerRound
 from ..parameters import Categorical, Integer, Log, Parameter
 from ..plan import TunerPlan, sign_of
@@ -154,7 +154,6 @@ def legend(ax: Axes) -> None:
 
 
 COARSE, LEVELS = 41, 12  # positions along each side, and levels of the mean
-LIKELY = 0.5  # probability of success at the drawn border
 
 
 def draw_contour(drawing: Drawing, axes: Sequence[Axes]) -> None:
