@@ -115,8 +115,8 @@ def short(value: float) -> str:
 OURS = "gpbandits"
 TEXT = """# What a round costs, here and elsewhere
 
-For readers who ask how fast a round is. One process plays a problem with this package, and asks scikit-
-learn, BoTorch and GPy, given the same plays, kernel, noise variance and width, which arm they would play.
+For readers who ask how fast a round is. One process plays a problem with this package, and asks
+scikit-learn, BoTorch and GPy, given the same plays, kernel, noise variance and width, for their arm.
 They compute the posterior from scratch each time; here it is updated. Later rounds are timed, on one
 thread, in time of the processor. Machines differ: read the ratios.
 

@@ -38,8 +38,8 @@ intervals do not. p is shown where it is near the level. An order *holds* if the
 with the claimed sign, and is *reversed* if it has the other sign on at least {fewest} trials; otherwise
 there is no significant difference (n.s.). That two agents are alike holds if no difference is significant.
 Powers and shares of trials are judged by their intervals, without a correction. Our choices where a paper
-is silent are in [readings.md](readings.md), failure rates of confidence bands in
-[calibration.md](calibration.md).
+is silent are in [readings](readings.md), failure rates of confidence bands in
+[calibration](calibration.md).
 """
 
 
