@@ -22,7 +22,8 @@ from .decomposition import decompose
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
-FIRST_CAPACITY = 64  # rows; doubled whenever they are full
+FIRST_CAPACITY = 64  # rows
+GROWTH = 8  # an eighth more whenever they are full: L takes their square
 SLACK = 1.65  # rows a distinct point at which they are merged (measured)
 SPARE = 16  # further rows, so that the first plays do not merge every time
 
@@ -85,7 +86,7 @@ class PlayFactor:
     def __init__(self, gram: Gram, noise: float, seen: SufficientStatistics, squares: Floats | None = None):
         size = len(seen.point)
         self.gram, self.noise, self.used = gram, noise, size
-        capacity = max(FIRST_CAPACITY, 2 * size)
+        capacity = max(FIRST_CAPACITY, size + size // GROWTH)
         self._point = np.empty(capacity, dtype=np.int64)
         self._count, self._total = np.empty(capacity), np.empty(capacity)
         self._squares = np.ones(capacity)
@@ -242,6 +243,7 @@ class PlayFactor:
     def _reserve(self) -> None:
         old = len(self._point)
         if self.used == old:
-            self._point = np.pad(self._point, (0, old))
-            self._count, self._total = np.pad(self._count, (0, old)), np.pad(self._total, (0, old))
-            self._squares = np.pad(self._squares, (0, old), constant_values=1.0)
+            more = old // GROWTH
+            self._point = np.pad(self._point, (0, more))
+            self._count, self._total = np.pad(self._count, (0, more)), np.pad(self._total, (0, more))
+            self._squares = np.pad(self._squares, (0, more), constant_values=1.0)

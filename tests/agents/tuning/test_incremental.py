@@ -85,3 +85,11 @@ def test_under_more_plays_there_are_fewer_candidates(rows, share):
     Flat.landscape.rows = rows
     pool = search.QuasiRandom(64)(Flat(), np.random.default_rng(0))
     assert len(pool.arms) == 64 * share
+
+
+def test_a_factor_has_few_spare_rows():
+    tuner = informed(100)
+    assert tuner._player is not None
+    factor = tuner._player.agent.belief.centre.factor(0)
+    assert factor.triangle.shape == (factor.used, factor.used)
+    assert len(factor._triangle) <= 1.25 * factor.used
