@@ -108,6 +108,12 @@ def require_choice(argument: str, given: Any, choices: Collection[str]) -> None:
     require(known, argument, " or ".join(f'"{choice}"' for choice in choices), given)
 
 
+def require_known(kind: str, name: Any, known: Iterable[str]) -> None:
+    """Raise unless a name is one of those that are known, which the message lists."""
+    if name not in (known := list(known)):
+        raise ValueError(f"unknown {kind} {name!r}; choose one of {', '.join(known)}")
+
+
 def is_number(value: Any) -> bool:
     """Return whether a value is a finite real number; True is none, nor 10**400, which no float holds."""
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):

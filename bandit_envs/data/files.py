@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from bandit_envs.basics.arguments import require_known
 from bandit_envs.basics.files import shipped
 
 VARIABLE = "GPBANDITS_DATA"
@@ -68,8 +69,7 @@ def cache_folder() -> Path:
 
 
 def _source(file: str) -> Source:
-    if file not in sources():
-        raise ValueError(f"unknown data file {file!r}; choose one of {', '.join(sources())}")
+    require_known("data file", file, sources())
     return sources()[file]
 
 

@@ -1,5 +1,7 @@
 """Tables of texts as Markdown, LaTeX and lines of CSV."""
 
+import csv
+import io
 import re
 from collections.abc import Collection, Iterable, Sequence
 
@@ -77,6 +79,13 @@ def latex(
             "",
         ]
     )
+
+
+def csv_text(rows: Iterable[Iterable[str | float]]) -> str:
+    """Return rows as lines of comma-separated values, which no spreadsheet runs as formulae."""
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(map(inert, row) for row in rows)
+    return file.getvalue()
 
 
 def inert(part: str | float) -> str | float:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
+from bandit_envs.basics.arguments import require_known
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.measures import MEASURES, Measure, Need
 
@@ -66,8 +67,7 @@ def metric_named(name: str) -> NamedCurve:
     if name in METRICS:
         return METRICS[name]
     further = {each.name: each for each in MEASURES.values() if each.heading}
-    if name not in further:
-        raise ValueError(f"unknown metric {name!r}; choose one of {', '.join([*METRICS, *further])}")
+    require_known("metric", name, [*METRICS, *further])
     return _of_measure(further[name])
 
 

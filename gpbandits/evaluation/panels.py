@@ -105,14 +105,8 @@ CLOSER = 2.0  # least enlargement of an inset
 SIZE = (0.38, 0.36)  # of the inset, in shares of the axes
 LABELS = (0.07, 0.08), (0.0, 0.05)  # space of its numbers on the left and below, and of its title above
 HIDDEN = 0.02  # share of a curve's length that may lie behind the inset
-PLACES = (
-    (0.1, 0.59),
-    (0.58, 0.59),
-    (0.58, 0.15),
-    (0.1, 0.32),
-    (0.58, 0.32),
-    (0.34, 0.59),
-)  # its lower left corners
+# Its lower left corners.
+PLACES = ((0.1, 0.59), (0.58, 0.59), (0.58, 0.15), (0.1, 0.32), (0.58, 0.32), (0.34, 0.59))
 PIECES = 400  # of a curve, of equal length
 
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from scipy.optimize import isotonic_regression
 
-from bandit_envs.basics.arguments import require
+from bandit_envs.basics.arguments import require, require_known
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.rendering.picture import figure_of
 from gpbandits.evaluation.curves import Axis, Curves, Legend, Metric, Scale
@@ -58,8 +58,8 @@ def regret_figure(
         scale, metric, bounds, x, ax, size, title, legend, inset: see `Result.plot`.
         order: labels in the order of the legend; None is `result.ordered`.
     """
-    if scale is not None and scale not in _SPACINGS:
-        raise ValueError(f"unknown scale {scale!r}; choose one of {', '.join(_SPACINGS)}")
+    if scale is not None:
+        require_known("scale", scale, _SPACINGS)
     require(legend in (False, "outside", "direct"), "legend", 'False, "outside" or "direct"', legend)
     if len(tracks := result.by_track()) > 1:
         raise ValueError(
@@ -130,8 +130,7 @@ def _head(panels: Panels, title: str, own: bool) -> None:
 
 
 def _check_axis(x: Axis, result: Curves, bounds: Sequence[Overlay]) -> None:
-    if x not in get_args(Axis):
-        raise ValueError(f"unknown x {x!r}; choose one of {', '.join(get_args(Axis))}")
+    require_known("x", x, get_args(Axis))
     if x == "spent" and not result.spent:
         raise ValueError('x must be "round" where plays cost nothing, got "spent"')
     if x == "spent" and bounds:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,7 +13,7 @@ from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.notebook import html_table
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.curves import Curves
-from gpbandits.evaluation.formats import MISSING, emphasised, inert, latex, markdown
+from gpbandits.evaluation.formats import MISSING, csv_text, emphasised, latex, markdown
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.measures import Measure
 from gpbandits.evaluation.metrics import headed
@@ -121,10 +119,7 @@ class Table:
         named = zip(self.header, spans, strict=True)
         header = [[name, f"{name} low", f"{name} high"] if span else [name] for name, span in named]
         rows = [[_parts(*each) for each in zip(row, spans, strict=True)] for row in self.rows]
-        file = io.StringIO()
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerows([inert(part) for parts in row for part in parts] for row in (header, *rows))
-        return file.getvalue()
+        return csv_text([part for parts in row for part in parts] for row in (header, *rows))
 
     def to_markdown(self) -> str:
         """Return a Markdown table with the notes below."""

@@ -4,9 +4,7 @@ The plan of a run stores its study, and the code versions that are part of each 
 are read by the plan, without importing the modules that the study names.
 """
 
-import csv
 import dataclasses
-import io
 import json
 import os
 import re
@@ -20,6 +18,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from bandit_envs.basics.files import UNFINISHED, sweep, write_whole
+from gpbandits.evaluation.formats import csv_text
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.cells import (
@@ -101,9 +100,8 @@ def write_tables(folder: Path, results: Sequence[tuple[EnvironmentEntry, Result]
         for label, taken in result.seconds.items()
         for trial, seconds in enumerate(taken, start=result.first_trial)
     ]
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([("environment", "agent", "trial", "seconds"), *rows])
-    write_whole(folder / TIMINGS, text.getvalue().encode())
+    text = csv_text([("environment", "agent", "trial", "seconds"), *rows])
+    write_whole(folder / TIMINGS, text.encode())
 
 
 FORMAT = 1

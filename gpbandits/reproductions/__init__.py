@@ -3,6 +3,7 @@
 To add a paper, write a module with a tuple `FIGURES` and name it in `PAPERS`, before studies of no paper.
 """
 
+from bandit_envs.basics.arguments import require_known
 from gpbandits.reproductions import (
     avanesov2020,
     beyond,
@@ -26,6 +27,5 @@ REPRODUCTIONS: dict[str, Reproduction] = {
 
 def find(name: str) -> Reproduction:
     """Return the reproduction of this name; an unknown name is a ValueError."""
-    if name not in REPRODUCTIONS:
-        raise ValueError(f"unknown reproduction {name!r}; choose one of {', '.join(REPRODUCTIONS)}")
+    require_known("reproduction", name, REPRODUCTIONS)
     return REPRODUCTIONS[name]

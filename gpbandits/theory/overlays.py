@@ -22,6 +22,7 @@ from agents.widths.bounded_norm import AMMWidth, ImprovedWidth, SelfNormalisedWi
 from agents.widths.information_gain import GainTable, Realised, upper_bound
 from agents.widths.prior_draws import FiniteSetWidth
 from agents.widths.tuned import FixedWidth
+from bandit_envs.basics.arguments import require_known
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.environment.registration import IDS
 from bandit_envs.laws.hard import HardFunctions
@@ -169,8 +170,7 @@ def bound(
         agent: the agent given to `evaluate`, for upper bounds; lower bounds and rates hold for all agents.
         env_kwargs: the keyword arguments given to `evaluate` with an id.
     """
-    if name not in BOUNDS:
-        raise ValueError(f"unknown bound {name!r}; choose one of {', '.join(BOUNDS)}")
+    require_known("bound", name, BOUNDS)
     if isinstance(environment, str) and environment not in IDS:
         raise ValueError(f"environment must be a Problem or one of {', '.join(IDS)}, got {environment!r}")
     problem = IDS[environment] if isinstance(environment, str) else environment

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_known
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.statistics.interval import (
     RESAMPLES,
@@ -138,8 +139,7 @@ def normalised_scores(losses: Mapping[str, Floats], reference: str) -> dict[str,
         losses: losses of the agents in the trials of one environment, (B,) each.
         reference: label of the agent whose mean score is 0, such as a random one.
     """
-    if reference not in losses:
-        raise ValueError(f"unknown reference {reference!r}; choose one of {', '.join(losses)}")
+    require_known("reference", reference, losses)
     scale = checked(losses[reference]).mean()
     if scale <= 0:
         raise ValueError(f"the reference {reference!r} must have a positive mean loss, got {scale}")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from bandit_envs.basics.arguments import require_known
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.statistics.interval import (
     RESAMPLES,
@@ -83,8 +84,7 @@ def compare(
         finals: final value of each agent in each trial, (B,) each, on the same trials; less is better.
         baseline: one of the labels.
     """
-    if baseline not in finals:
-        raise ValueError(f"unknown baseline {baseline!r}; choose one of {', '.join(finals)}")
+    require_known("baseline", baseline, finals)
     others = [label for label in finals if label != baseline]
     against = np.asarray(finals[baseline], dtype=np.float64)
     p_values = [sign_flip_test(finals[label], against, seed) for label in others]
