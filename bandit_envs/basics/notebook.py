@@ -19,12 +19,7 @@ def html_table(
     notes: Iterable[str] = (),
     bold: Collection[tuple[int, int]] = frozenset(),
 ) -> str:
-    """Return cells of text as an HTML table with its title above and its notes below.
-
-    Args:
-        title, header, rows, notes: texts.
-        bold: row and column of the cells in bold.
-    """
+    """Return cells of text as an HTML table with its title above and its notes below."""
     head = f"<thead><tr>{_cells('th', header)}</tr></thead>" if header else ""
     body = "".join(
         f"<tr>{_cells('td', row, [j for at, j in bold if at == i])}</tr>" for i, row in enumerate(rows)

@@ -58,7 +58,6 @@ def train_cnn(shape: tuple[int, int, int] = SHIPPED, replicates: int = REPLICATE
 
     Args:
         shape: number of log-spaced values of batch size, step size and decay over their ranges.
-        replicates: runs at each point.
     """
     data = digits()
     batch_sizes, *others = (

@@ -37,7 +37,6 @@ class Round(NamedTuple):
 
         Args:
             info: of one environment, or of a vector environment whose trials are in the same round.
-            agent: label of the agent.
             trial: index of the trial, or one each.
 
         Raises:

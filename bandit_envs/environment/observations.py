@@ -132,8 +132,6 @@ class Statistics(Summary):
     it; their mean, 0 where there are none; the share of rounds played.
 
     Args:
-        setting: the published part of the problem.
-        size: B.
         bins: cells a dimension, at most 4096 in all.
     """
 

@@ -146,7 +146,6 @@ class StatisticsObservation(SummaryObservation, RecordConstructorArgs):
     The order is that of `bandit_envs.environment.observations.Statistics`.
 
     Args:
-        env: a bandit, or a wrapped one.
         bins: cells a dimension.
 
     Example:

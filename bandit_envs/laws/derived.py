@@ -100,7 +100,6 @@ class Misspecified(Derived):
     that is published is f_0's.
 
     Args:
-        law: of f_0.
         eps: in units of the reward.
     """
 

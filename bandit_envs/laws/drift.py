@@ -37,8 +37,6 @@ class Drift(Checked, abc.ABC):
         """Return the functions of n successive rounds, (n, N).
 
         Args:
-            law: of each single function.
-            gram: the kernel's on the points.
             rng: of these rounds alone.
             last: the function of the round before, (N,).
             first: the first of these rounds.

@@ -165,12 +165,7 @@ class GPCosts(PlayCosts):
 
 @dataclass(frozen=True)
 class LogGPCosts(PlayCosts):
-    """Draw ln k = ln median + deviation h, h a draw from the model's GP of unit variance, clipped at 3 stds.
-
-    Args:
-        median: of the costs.
-        deviation: std of their logarithms.
-    """
+    """Draw ln k = ln median + deviation h, h a draw of the model's GP of unit variance, clipped at 3 stds."""
 
     _: KW_ONLY
     median: float = positive(1.0)

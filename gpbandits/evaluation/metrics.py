@@ -98,7 +98,6 @@ class Overlay(NamedTuple):
         side: "upper" or "lower" bound with its constants, or "slope": the values up to an unknown factor.
         rounds: rounds of the values, ending with the horizon, (n,).
         values: bound on the metric, (n,).
-        metric: the metric that is bounded.
     """
 
     label: str

@@ -32,7 +32,6 @@ class Stage:
 
     Args:
         environment: a registered id, a `Problem`, or a callable that makes an environment.
-        keywords: keyword arguments of the environment.
     """
 
     def __init__(self, environment: EnvLike, keywords: Mapping[str, Any]):

@@ -54,7 +54,6 @@ def regret_figure(
     each trial counts with its value at that budget.
 
     Args:
-        result: the agents to draw.
         scale, metric, bounds, x, ax, size, title, legend, inset: see `Result.plot`.
         order: labels in the order of the legend; None is `result.ordered`.
     """

@@ -26,7 +26,6 @@ def risk_averse_regret(
         problem: on a finite set in one context, whose functions do not change.
         actions: `result.actions[label]` of every round of the problem, (B, T).
         alpha: cost of noise variance, for rewards in their own unit; an agent's alpha is for prior stds.
-        seed, entropy: seed and entropy of the evaluation.
     """
     require_not_negative("alpha", alpha, "it is the cost of noise variance")
     words = "on a finite set in one context, without changes"

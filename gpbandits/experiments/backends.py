@@ -33,7 +33,6 @@ def run(
     """Compute the cells that are missing or invalid, and return those that failed; the others continue.
 
     Args:
-        study: the study whose cells are computed.
         store: stores each cell as soon as it is computed, so that a run can be interrupted and resumed.
         workers: number of processes on this machine; by default one a core.
         report: called in this process after each cell.

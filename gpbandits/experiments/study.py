@@ -117,14 +117,11 @@ class Study:
     """A study runs every agent on the same trials of every environment.
 
     Args:
-        name: of the study.
         trials: number of trials of each agent on each environment.
         environments: at least one, with different labels.
         agents: at least one, with different labels.
         seed: trial i is drawn from (seed, i).
-        description: free text.
         block_size: trials in a cell; blocks start at its multiples, so that more trials reuse stored cells.
-        checkpoints: the recorded rounds.
     """
 
     name: str

@@ -62,13 +62,11 @@ def enter(
     """Pair agents and environments.
 
     Args:
-        trials: number of trials of each pair.
         horizon: most rounds a trial, except for `WHOLE`; an environment's own horizon may be shorter.
         environments: ids, each of which must be available; if empty, all of the suite that are.
         agents: names, beside the reference; if empty, of the ids' suite all registered ones except `LEARNERS`
             and those of other libraries, of the real one `SELECTED`. Agents without `features` are paired
             with every environment.
-        seed: seed of the trials.
         suite: of `SUITES`; where environments and agents are taken from.
     """
     require_choice("suite", suite, SUITES)

@@ -59,9 +59,7 @@ def frames(
         agent: as for `evaluate`. If it has a method `posterior(observation)`, the posterior is drawn: of a GP
             agent with a width w as mean and mean ± w std, of others with 2 std; and beneath it the
             acquisition function and the next play.
-        seed: seed of the trial.
         count: largest number of pictures, evenly spread over the rounds.
-        env_kwargs: keyword arguments of the environment.
     """
     yield from _drawn(scenes(environment, agent, seed, count, env_kwargs))
 

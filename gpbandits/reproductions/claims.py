@@ -64,8 +64,6 @@ class Claim(Check):
     """The claim is that `less` has less of a metric than `more` at a round.
 
     Args:
-        metric: the metric that is compared.
-        at: the round; by default the last.
         alike: the claim is instead that the two do not differ, which holds if no difference is significant,
             and is weaker evidence the fewer the trials are.
     """

@@ -140,7 +140,6 @@ class Sublinear(Check):
     side. Its interval is a bootstrap over trials.
 
     Args:
-        metric: the metric that is summed.
         since: s; T is the horizon.
     """
 

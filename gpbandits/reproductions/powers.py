@@ -88,7 +88,6 @@ class Exponent(OfExponent):
     It holds if the two 95 % intervals of the exponent overlap.
 
     Args:
-        of: symbol of x, see `PowerFigure`.
         printed: the paper's exponent with its interval, a point for a proved one.
     """
 
@@ -106,8 +105,6 @@ class Growth(OfExponent):
     """The claim is that regret at the horizon grows more slowly than x^bar, or faster.
 
     Args:
-        of: symbol of x, see `PowerFigure`.
-        bar: the exponent of comparison.
         above: the claim is that regret grows faster.
     """
 

@@ -73,7 +73,6 @@ class StudyFigure(Reproduction):
         name, paper, title, differs: see `Reproduction`.
         statements: the paper's sentences about the figure, in its order.
         studies: names of the studies' files.
-        metrics: metrics that are drawn and tabulated.
         environments: prefixes of the labels of its environments; by default all.
         agents: labels of its agents; by default all.
         scale: scale of the axes; by default logarithmic for simple regret and linear for others.

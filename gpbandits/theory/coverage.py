@@ -61,7 +61,6 @@ def play_bands(
             several widths (DMM), all of which must hold; or one that eliminates, whose band is that at the
             ends of its batches.
         trials: B, run as one batch.
-        seed: seed of the evaluation.
         arriving: rho_m = P(delay <= m); the band of censored feedback is for rho_m f instead of f.
     """
     require(problem.play_costs.is_free, "problem", "without a budget", problem.name)

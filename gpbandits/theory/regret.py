@@ -75,7 +75,6 @@ class NoiselessBounds:
     """Theorem 1 bounds regret and violation of Algorithm 2.
 
     Args:
-        epochs: the epochs of the run.
         gap: Delta = max f - f(x*), by which the best infeasible point exceeds the optimum.
         inverse: inverse of psi above 1: np.log for exp(x), y -> (y^(1/n) - 1) / c for (c x + 1)^n.
     """
@@ -111,7 +110,6 @@ class NoisyBounds:
     and the learning of an epoch; else `multiplier` is infinite. A run's own norms can be given instead.
 
     Args:
-        epochs: the epochs of the run.
         step: mu of the dual descent.
         reward_bound: Q >= |f|.
         cost_bound: M >= |g_j|.

@@ -42,7 +42,6 @@ class Delay(Checked, abc.ABC):
         """Return the waits of plays from the draws of their rounds, (n,) -> (n,); here the draws themselves.
 
         Args:
-            drawn: of their rounds.
             shortfall: best mean minus reward as a share of the range, in [0, 1].
         """
         return drawn
@@ -63,7 +62,6 @@ class Delay(Checked, abc.ABC):
         """Return the smallest k with P(d > k) <= 1e-6 for feedback that is not lost, at most horizon - 1.
 
         Args:
-            horizon: number of rounds T.
             times: start times of rounds, (T,), if not the law's own; waits are then in their units.
             late: the share that is later, in place of 1e-6.
         """

@@ -20,7 +20,6 @@ class KnownFunction(FunctionLaw):
 
     Args:
         function: vectorised, (n, dz + d) -> (n,), finite everywhere on the decision set.
-        moments: of its values.
     """
 
     function: Callable[[Floats], Any]

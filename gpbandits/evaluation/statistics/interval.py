@@ -175,7 +175,6 @@ def skew_notes(finals: Mapping[str, Floats], baseline: str) -> list[str]:
 
     Args:
         finals: of each agent on the same trials, (n,) each; of fewer than 20 tables warn anyway.
-        baseline: one of the labels.
     """
     few = len(finals[baseline]) < ENOUGH
     skewed = [x for x, y in finals.items() if too_skewed(y) or too_skewed(y - finals[baseline])]

@@ -82,7 +82,6 @@ def compare(
 
     Args:
         finals: final value of each agent in each trial, (B,) each, on the same trials; less is better.
-        baseline: one of the labels.
     """
     require_known("baseline", baseline, finals)
     others = [label for label in finals if label != baseline]
