@@ -28,7 +28,7 @@ def pack(
     from gpbandits.report.holdings import Holdings
     from gpbandits.report.submission import write_submission
 
-    entries = enter(trials, horizon, agents=[agent], suite="real")
+    entries = enter(trials, horizon, agents=[agent], seed=seed, suite="real")
     cells, results = Store(store / CELLS), {}
     for study in entries.studies:
         (environment,) = study.environments
@@ -37,6 +37,7 @@ def pack(
             results[environment.label.removeprefix("Real/")] = result
     if not results:
         run = f"gpbandits leaderboard --suite real --agent {agent} --trials {trials} --horizon {horizon}"
+        run += f" --seed {seed}"
         raise typer.BadParameter(f"{store} has no task with {trials} trials of {agent}; run {run}")
     write_submission(results, agent, {}, out)
     console().print(f"{agent} on {len(results)} tasks: {out}", soft_wrap=True)

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bandit_envs.basics.arguments import require, require_choice
+from bandit_envs.basics.arguments import is_integer, require, require_choice
 from bandit_envs.basics.files import whole_file
 from bandit_envs.environment.registration import real_id
-from bandit_envs.problems.real import tasks
+from bandit_envs.problems.real import real, tasks
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.provenance import versions
@@ -113,11 +113,20 @@ def _read(path: str | os.PathLike[str]) -> tuple[Spec, dict[str, Any]]:
     try:
         table = pq.read_table(path)
         spec = Spec(**json.loads((table.schema.metadata or {})[_KEY]))
-        return spec, {name: table[name].to_numpy() for name in COLUMNS}
+        require(_sound(spec), "spec", "one of whole numbers, with at least one task and trial", spec)
+        rows = {name: table[name].to_numpy() for name in COLUMNS}
+        return spec, {name: rows[name] if name == "task" else rows[name] + 0 for name in COLUMNS}
     except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"path must be of a file that `gpbandits submission pack` wrote, got {path}"
         ) from error
+
+
+def _sound(spec: Spec) -> bool:
+    counts = [spec.trials, *(spec.horizon.values() if isinstance(spec.horizon, dict) else [])]
+    typed = isinstance(spec.agent, str) and isinstance(spec.options, dict)
+    positive = len(counts) > 1 and all(is_integer(count) and count >= 1 for count in counts)
+    return typed and positive and is_integer(spec.seed) and spec.seed >= 0
 
 
 def _faults(spec: Spec, rows: Mapping[str, Any]) -> Iterator[str]:
@@ -132,12 +141,16 @@ def _faults(spec: Spec, rows: Mapping[str, Any]) -> Iterator[str]:
         if given.shape != expected.shape or (given != expected).any():
             size = f"{spec.trials} trials x {horizon} rounds"
             yield f"{task}: the file must have one row for each of {size} in order"
+        if not all(np.isfinite(rows[each][own]).all() for each in ("regret", "violation")):
+            yield f"{task}: every regret and violation must be finite"
     if extra := sorted(set(rows["task"].tolist()) - spec.horizon.keys()):
         yield f"rows of tasks that the specification does not name: {', '.join(extra)}"
 
 
 def _difference(spec: Spec, rows: Mapping[str, Any], task: str, trial: int) -> str | None:
     """Play one trial again and say where it differs first."""
+    if spec.horizon[task] > (most := real(task=task).horizon):
+        return f"{task}: a trial has at most {most} rounds, the file has {spec.horizon[task]}"
     again = evaluate(
         real_id(task),
         {"agent": (spec.agent, spec.options)},

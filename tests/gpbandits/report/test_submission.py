@@ -92,6 +92,52 @@ def test_another_file_is_refused_by_its_path(tmp_path):
         check_submission(tmp_path / "y.parquet")
 
 
+@pytest.mark.parametrize(
+    "specified",
+    [
+        *({"horizon": {}}, {"horizon": ["digits-limit"]}, {"horizon": dict.fromkeys(TASKS, "6")}),
+        *({"trials": 0}, {"trials": -3}, {"trials": "3"}, {"seed": -1}, {"options": [1]}, {"agent": 3}),
+    ],
+)
+def test_a_specification_without_trials_or_of_other_types_is_refused(path, specified):
+    change(path, **specified)
+    with pytest.raises(ValueError, match="submission pack"):
+        check_submission(path)
+    change(path, empty, **specified)  # what has no rows must not be accepted either
+    with pytest.raises(ValueError, match="submission pack"):
+        check_submission(path)
+
+
+def empty(held):
+    """Leave no rows."""
+    for name in held:
+        held[name] = held[name][:0]
+
+
+def test_text_for_numbers_is_refused(path):
+    change(path, lambda held: held.update(action=held["action"].astype(str)))
+    with pytest.raises(ValueError, match="submission pack"):
+        check_submission(path)
+
+
+def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(path):
+    def unknown(held):
+        held["regret"][-1] = np.nan
+
+    change(path, unknown)
+    verdict = check_submission(path, 1)
+    assert verdict == ([], ["digits-repeat: every regret and violation must be finite"])
+
+
+def test_trials_that_are_longer_than_the_task_are_refused(tmp_path):
+    result = evaluate(
+        "GPBandit-Real/digits-repeat-v1", ["random"], trials=1, env_kwargs={"horizon": 201}, seed=4
+    )
+    write_submission({"digits-repeat": result}, "random", {}, tmp_path / "x.parquet")
+    (reason,) = check_submission(tmp_path / "x.parquet").reasons
+    assert reason == "digits-repeat: a trial has at most 200 rounds, the file has 201"
+
+
 def test_results_that_are_no_whole_evaluation_are_refused(tmp_path):
     part = evaluate(
         "GPBandit-Real/digits-repeat-v1", ["random"], trials=1, env_kwargs={"horizon": 3}, first_trial=1
@@ -115,7 +161,7 @@ def test_the_command_prints_its_verdict_and_its_exit_code_says_it(path):
 def test_what_the_leaderboard_computed_is_packed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gpbandits.report.entrants.SELECTED", ("gp-ucb",))
-    runner, played = CliRunner(), ["--trials", "6", "--horizon", "5"]
+    runner, played = CliRunner(), ["--trials", "6", "--horizon", "5", "--seed", "3"]
     ids = [part for task in TASKS for part in ("--env", f"GPBandit-Real/{task}-v1")]
     early = runner.invoke(app, ["submission", "pack", "gp-ei", "--out", "sent.parquet", *played])
     assert early.exit_code == 2
