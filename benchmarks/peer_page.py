@@ -161,6 +161,33 @@ two changes in one row were not measured apart:
 What a round of one trial takes beyond the loop is Python: calls between the parts, which
 `python benchmarks/one_round.py --show` counts, and small arrays. numba was not tried.
 
+## Tuners and studies
+
+`python benchmarks/tuner.py --write`: processor's time of a question of the default `Tuner` and of a report,
+and what it keeps, in a process whose bare loop is in the first line. The posterior keeps two Cholesky
+factors of 8 n^2 bytes, one of the results and one of all experiments.
+
+```{{csv-table}}
+:file: results/tuner.csv
+:header-rows: 1
+```
+
+Under k > 512 plays the search screens 512^2 / k points of a box. Median simple regret (quartiles) of the
+best of 20 questions after 700 random points, 12 seeds, by `python benchmarks/crowded_boxes.py --write`:
+
+```{{csv-table}}
+:file: results/crowded_boxes.csv
+:header-rows: 1
+```
+
+`python benchmarks/studies.py --write`: studies beside their cells, on a busy machine, where the clock
+counts others' work too; cells of a second wait for it:
+
+```{{csv-table}}
+:file: results/studies.csv
+:header-rows: 1
+```
+
 ## How the cost of a round grows
 
 | way | with | sizes | microseconds a round | slope in logarithms |

@@ -13,23 +13,14 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is imported: one core
 
 import argparse
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from tuner import timed
 
 from agents import Linear, Tuner
 from agents.saving.files import read, write
 from agents.tuning.running import FORM
-
-
-def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds of a call, and what it returned."""
-    start = time.process_time()
-    returned = call()
-    return time.process_time() - start, returned
 
 
 def tuned(results: int) -> tuple[Tuner, list[float]]:
