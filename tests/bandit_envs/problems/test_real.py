@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import nullcontext
 from importlib.resources import files
+from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -36,6 +38,8 @@ FROZEN = {
 }
 
 
+PAGE = (Path(__file__).parents[3] / "docs" / "real.md").read_text(encoding="utf-8")
+PUBLISHED = ("svm-datasets", "growing-datasets", "temperature")  # of those without tables
 TABLED = [name for name, task in tasks().items() if task.tables]
 
 
@@ -158,6 +162,24 @@ def test_the_prior_of_a_task_adds_variances_within_and_between_its_siblings():
     assert prior.length_scales[0] ** 2 == pytest.approx(
         others[0].length_scales[0] * others[1].length_scales[0]
     )
+
+
+@pytest.mark.parametrize("name", cases(name for name, task in tasks().items() if task.problem))
+def test_a_task_of_recorded_problems_publishes_the_model_that_the_page_names(name):
+    setting = real(task=name).setting()
+    assert (setting.kernel is not None) == (name in PUBLISHED)
+    assert f"`{name}`" in PAGE or name in ("temperature", "light")
+
+
+@pytest.mark.parametrize("name", cases(["svm-datasets", "growing-datasets"]))
+def test_the_data_set_of_svms_changes_as_often_as_the_page_says(name):
+    (held,) = re.findall(r"every 40 rounds \((\d+) on `svm-datasets` and `growing-datasets`\)", PAGE)
+    made = real(task=name)
+    context = made.draw(0).context
+    assert made.horizon == int(held) * made.decisions.num_contexts
+    assert np.flatnonzero(np.diff(context[: made.horizon])).tolist() == [
+        *range(int(held) - 1, made.horizon - 1, int(held))
+    ]
 
 
 def test_every_task_is_an_id_of_its_own():

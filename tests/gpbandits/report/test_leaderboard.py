@@ -92,6 +92,12 @@ def test_an_unknown_suite_is_told_the_known_ones():
         enter(2, 30, suite="rael")
 
 
+def test_a_suite_of_real_tasks_refuses_other_environments():
+    for other in ("GPBandit-GP-v0", "GPBandit-Real-v1", "GPBandit-Real/digits-lat-v1"):
+        with pytest.raises(ValueError, match="ids such as GPBandit-Real/digits-late-v1 in the suite real"):
+            enter(2, 30, ["GPBandit-Real/digits-late-v1", other], suite="real")
+
+
 def test_losses_are_positive_regret_and_violation_relative_to_the_reference():
     res = synthetic_result(num_constraints=1)
     losses = relative_losses(res, "random")
