@@ -11,12 +11,11 @@ from bandit_envs.laws.changes import segments_of
 from gpbandits.evaluation.comparison import SharedTrials
 from gpbandits.evaluation.detection import Detection, detection
 from gpbandits.evaluation.measures import MEASURES, NEVER
-from gpbandits.evaluation.metrics import Metric, Scale, metric_named
+from gpbandits.evaluation.metrics import Metric, metric_named
 from gpbandits.evaluation.statistics import ordered
 
 Axis = Literal["round", "spent"]  # what a figure's curves are over
 Legend = Literal[False, "outside", "direct"]
-__all__ = ["Axis", "Curves", "Legend", "Metric", "Scale"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bandit_envs.basics.arguments import from_extra, require
-from gpbandits.evaluation.curves import Axis, Curves, Legend, Metric, Scale
-from gpbandits.evaluation.metrics import Overlay
+from gpbandits.evaluation.curves import Axis, Curves, Legend
+from gpbandits.evaluation.metrics import Metric, Overlay, Scale
 from gpbandits.evaluation.record import Record, join_trials
 
 if TYPE_CHECKING:

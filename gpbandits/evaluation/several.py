@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from bandit_envs.basics.arguments import from_extra, require
 from bandit_envs.basics.types import Floats
-from gpbandits.evaluation.curves import Legend, Metric, Scale
+from gpbandits.evaluation.curves import Legend
 from gpbandits.evaluation.marks import footnotes, signs
-from gpbandits.evaluation.metrics import metric_named
+from gpbandits.evaluation.metrics import Metric, Scale, metric_named
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import (
     ENOUGH,
