@@ -166,6 +166,9 @@ def _of_tables(
 ) -> Problem:
     from bandit_envs.data.runs import load_runs
 
+    own_noise = any(features.get(key) is not None for key in ("noise", "noise_std"))
+    unscaled = "False, or given with noise_std: measured runs keep their units"
+    require(own_noise or not features.get("normalize"), "normalize", unscaled, features.get("normalize"))
     runs = [load_runs(table) for table in task.tables]
     rewards = [rewards_of(task.reward, each) for each in runs]
     values = np.array([each.mean("reward") for each in rewards])

@@ -221,6 +221,7 @@ def test_a_feature_of_the_users_replaces_what_was_measured():
     [
         ({"task": "digits-lat"}, "task must be a task of `gpbandits tasks`, got 'digits-lat'"),
         ({"task": 3}, "task must be a task"),
+        ({"normalize": True}, "normalize must be False, or given with noise_std: measured runs keep"),
         ({"continuous": True}, "continuous must be False"),
         ({"task": "growing-datasets", "kernel": "se"}, "kernel and length_scale must be left out"),
     ],
