@@ -88,7 +88,7 @@ class Hill:
     def climb(self, unit):
         return -((unit - 0.6) ** 2).sum(axis=1), -2 * (unit - 0.6)
 
-    landscape, low, span = SimpleNamespace(unit=1.0), np.zeros(6), np.ones(6)
+    landscape, low, span = SimpleNamespace(unit=1.0, rows=0), np.zeros(6), np.ones(6)
     anchors = np.array([[0.2, 0.4, 0.0, math.sqrt(0.5), 0.0, 0.9]])
 
 
