@@ -152,14 +152,17 @@ def _difference(spec: Spec, rows: Mapping[str, Any], task: str, trial: int) -> s
     """Play one trial again and say where it differs first."""
     if spec.horizon[task] > (most := real(task=task).horizon):
         return f"{task}: a trial has at most {most} rounds, the file has {spec.horizon[task]}"
-    again = evaluate(
-        real_id(task),
-        {"agent": (spec.agent, spec.options)},
-        trials=1,
-        first_trial=trial,
-        seed=spec.seed,
-        env_kwargs={"horizon": spec.horizon[task]},
-    ).records["agent"]
+    try:
+        again = evaluate(
+            real_id(task),
+            {"agent": (spec.agent, spec.options)},
+            trials=1,
+            first_trial=trial,
+            seed=spec.seed,
+            env_kwargs={"horizon": spec.horizon[task]},
+        ).records["agent"]
+    except (ValueError, TypeError, ImportError) as error:
+        return f"{task}, trial {trial}: {spec.agent} cannot be played: {error}"
     own = (rows["task"] == task) & (rows["trial"] == trial)
     played = {"action": again.action[0], "regret": again.regret[0], "violation": again.violation[0]}
     same = np.array(

@@ -69,6 +69,16 @@ def test_a_submission_of_another_agent_is_refused(path):
     assert check_submission(path, 6).reasons
 
 
+@pytest.mark.parametrize(
+    "spec", [{"agent": "gp-ucbb"}, {"agent": "nowhere:Agent"}, {"options": {"detla": 0.1}}]
+)
+def test_an_agent_that_cannot_be_made_is_refused_with_the_reason(path, spec):
+    change(path, **spec)
+    (reason,) = check_submission(path, 1).reasons
+    assert "cannot be played: " in reason
+    assert any(each in reason for each in ("gp-ucbb", "nowhere", "detla"))
+
+
 def test_rows_that_are_left_out_are_named_before_anything_is_played(path):
     def cut(held):
         kept = ~((held["task"] == TASKS[0]) & (held["trial"] == 1))
