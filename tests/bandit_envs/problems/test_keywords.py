@@ -98,7 +98,7 @@ def test_signal_variance_scales_the_prior_and_a_kernel_object_is_taken_as_it_is(
 
 @pytest.mark.parametrize("name", OFFLINE)
 def test_normalized_functions_run_from_zero_to_one(name):
-    means = build(name, {"normalize": True, "horizon": 5}).draw(0).means[:, 0]
+    means = build(name, {"normalize": True, "noise_std": 0.1, "horizon": 5}).draw(0).means[:, 0]
     assert means.min() == pytest.approx(0.0, abs=1e-12)
     assert means.max() == pytest.approx(1.0)
 
