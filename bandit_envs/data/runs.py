@@ -15,7 +15,7 @@ import numpy as np
 from bandit_envs.basics.arguments import from_extra, require_choice
 from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.data.files import cache_folder
+from bandit_envs.data.files import cache_folder, sha256_of
 from bandit_envs.data.packages import member, packages, plain_pickle
 
 
@@ -205,7 +205,8 @@ def load_runs(table: str) -> Runs:
     """Return a table by its name, such as "hpobench/phoneme"; cached once a process, so do not write to it.
 
     The table of a package is converted once, to a Parquet file with one row a run in the user's cache, beside
-    the package's licence. A damaged file is converted anew; a cache that cannot be written to is left alone.
+    the package's licence; its name tells the wheel and this module, an edit of which converts anew, as damage
+    does. A cache that cannot be written to is left alone.
     """
     require_choice("table", table, tuple(TABLES))
     family, name = table.split("/")
@@ -214,7 +215,8 @@ def load_runs(table: str) -> Runs:
         return read(family, name)
     with from_extra("data", "tables of packages"):
         import pyarrow.parquet  # noqa: F401
-    path = cache_folder() / "tables" / f"{family}-{name}-{packages()[package].sha256[:16]}.parquet"
+    key = f"{packages()[package].sha256[:16]}-{sha256_of(Path(__file__))[:16]}"
+    path = cache_folder() / "tables" / f"{family}-{name}-{key}.parquet"
     runs = _kept(path)
     if runs is None:
         runs = read(family, name)
