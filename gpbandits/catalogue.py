@@ -117,15 +117,24 @@ def task_rows() -> list[tuple[str, ...]]:
 
 
 def _task_row(task: Task) -> tuple[str, ...]:
+    package = package_of(task.tables[0]) if task.tables else None
     if task.problem:
-        here = all(map(find, data_files(task.problem)))
-        return task.family, str(task.points), task.source, task.licence, "yes" if here else "a download"
+        found = "yes" if all(map(find, data_files(task.problem))) else "a download"
+    elif package is None:
+        found = "ships with the suite"
+    else:
+        found = "yes" if find_wheel(package) else f"a download of {packages()[package].megabytes:g} MB"
+    return task.family, str(task.points), *source_of(task), found
+
+
+def source_of(task: Task) -> tuple[str, str]:
+    """Return who publishes the measurements of a real task, and their licence."""
+    if task.problem:
+        return task.source, task.licence
     package = package_of(task.tables[0])
     if package is None:
-        return task.family, str(task.points), "our own runs", "MIT", "ships with the suite"
-    source = packages()[package]
-    found = "yes" if find_wheel(package) else f"a download of {source.megabytes:g} MB"
-    return task.family, str(task.points), f"{package} {source.version}", source.licence, found
+        return "our own runs", "MIT"
+    return f"{package} {packages()[package].version}", packages()[package].licence
 
 
 def agent_rows() -> list[tuple[str, ...]]:

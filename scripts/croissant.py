@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bandit_envs.data.packages import packages
-from bandit_envs.data.runs import package_of
-from bandit_envs.problems.real import Task, tasks
+from bandit_envs.problems.real import tasks
+from gpbandits.catalogue import source_of
 
 DOCS = Path(__file__).parents[1] / "docs"
 # The fields of the responsible-AI vocabulary, and the section of the card that answers each.
@@ -68,7 +68,7 @@ def card() -> dict[str, Any]:
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
         "version": "1.0.0",
         "datePublished": "2026-11-25",
-        "license": sorted({_source(task)[1] for task in tasks().values()} - {"none stated"}),
+        "license": sorted({source_of(task)[1] for task in tasks().values()} - {"none stated"}),
         "citeAs": said["How to cite"],
         "distribution": [_file(name) for name in packages()],
         "recordSet": [_records()],
@@ -91,7 +91,7 @@ def _file(name: str) -> dict[str, Any]:
 
 def _records() -> dict[str, Any]:
     rows = [
-        dict(zip(COLUMNS, (name, task.family, *_source(task), task.points, task.best), strict=True))
+        dict(zip(COLUMNS, (name, task.family, *source_of(task), task.points, task.best), strict=True))
         for name, task in tasks().items()
     ]
     kinds = {"points": "sc:Integer", "best": "sc:Float"}
@@ -111,14 +111,6 @@ def _records() -> dict[str, Any]:
         ],
         "data": [{f"tasks/{name}": value for name, value in row.items()} for row in rows],
     }
-
-
-def _source(task: Task) -> tuple[str, str]:
-    """Return source and licence of a task."""
-    if task.problem:
-        return task.source, task.licence
-    package = package_of(task.tables[0])
-    return ("our own runs", "MIT") if package is None else (package, packages()[package].licence)
 
 
 def written() -> str:

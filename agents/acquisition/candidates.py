@@ -18,9 +18,7 @@ class Candidates(Protocol):
     """The belief at the A points that an agent may play in this round; properties are computed on access."""
 
     t: Ints  # (B,) number of the round since the last restart, 1, 2, ...
-    safety: (
-        Safety | None
-    )  # the belief about costs that must be kept in every round; None where there are none
+    safety: Safety | None  # the belief about costs that must be kept in every round, if there are any
     memory: Any  # of the rule, see `RuleMemory`; None without one
 
     @property

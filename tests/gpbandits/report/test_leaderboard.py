@@ -11,10 +11,11 @@ from synthetic import result as synthetic_result
 from bandit_envs.data.runs import load_runs
 from bandit_envs.problems.real import tasks
 from gpbandits import cli
+from gpbandits.commands.leaderboard import SuiteKind
 from gpbandits.evaluation.statistics import mean_improvement
 from gpbandits.report.across import across
 from gpbandits.report.board import ranks_figure, write_board
-from gpbandits.report.entrants import CLASSES, LEARNERS, REFERENCE, WHOLE, class_of, enter
+from gpbandits.report.entrants import CLASSES, LEARNERS, REFERENCE, SUITES, WHOLE, class_of, enter
 from gpbandits.report.standings import INDISTINCT, Standings, distinct, relative_losses
 
 
@@ -85,6 +86,10 @@ def test_real_tasks_are_ranked_by_family_and_those_that_are_not_here_are_named(m
     assert entered["GPBandit-Real/digits-limit-v1"] == ["config", REFERENCE]
     reasons = dict(excluded)
     assert "save the wheel of obp" in reasons["GPBandit-Real/clicks-men-v1"]
+
+
+def test_the_command_offers_every_suite():
+    assert tuple(SuiteKind) == SUITES
 
 
 def test_an_unknown_suite_is_told_the_known_ones():
