@@ -135,7 +135,7 @@ def test_every_cell_is_read_once(call, monkeypatch, command):
     load = cells.read_cell
     monkeypatch.setattr(cells, "read_cell", lambda path: read.append(path) or load(path))
     call(command, "out")
-    assert sorted(read) == sorted(Path("out", "cells").glob("*.parquet"))
+    assert sorted(read) == sorted(Path("out", "cells").glob("*.parquet")) != []
 
 
 def test_clean_moves_cells_that_the_study_no_longer_names_and_unfinished_files_to_a_trash_folder(call):
