@@ -1,16 +1,20 @@
-"""Draw the pictures of the README and of the site's first page: `python docs/pictures.py`."""
+"""Draw the pictures of the README, by `python docs/pictures.py`, and those of the environments' pages."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from bandit_envs.basics.types import Ints
 from bandit_envs.environment.making import make
-from bandit_envs.rendering.picture import ShownFigure
-from bandit_envs.rendering.scene import Scene
+from bandit_envs.rendering.picture import ShownFigure, draw, strip
+from bandit_envs.rendering.render import Picture
+from bandit_envs.rendering.scene import Limits, Scene
 from gpbandits import Result, evaluate, watch
 from gpbandits.report.film import scenes
 
@@ -22,7 +26,10 @@ COMPARED = {
     "GP-EI": "gp-ei",
     "random": "random",
 }
-TRUTH, PLAYS, BAND, SHADE = "tab:blue", "tab:orange", "tab:purple", "0.85"
+TRUTH, PLAYS, BAND, SHADE, PRICE = "tab:blue", "tab:orange", "tab:purple", "0.85", "tab:green"
+SHOWN = 20  # plays of a picture of an environment, or of a part of one
+PARTS = 4  # most segments or contexts
+ON_A_PLANE = ("GPBandit-Rosenbrock-v0", "GPBandit-SmallFeasibleRegion-v0")  # others are clearer by rank
 
 
 def compared() -> Result:
@@ -64,14 +71,14 @@ def changing(axes: Axes) -> None:
 def plane(env_id: str, columns: tuple[int, int]) -> Callable[[Axes], None]:
     """Return a drawing of the arms' mean rewards over two features; infeasible arms are pale."""
 
-    def draw(axes: Axes) -> None:
+    def drawn(axes: Axes) -> None:
         env = make(env_id).unwrapped
         env.reset(seed=0)
         scene = Scene.of(env.simulator)  # type: ignore[attr-defined]
         look = {"c": scene.truth, "cmap": "Blues", "s": 1.5 if len(scene.features) > 2000 else 9.0, "lw": 0}
         axes.scatter(*scene.features[:, columns].T, alpha=np.where(scene.feasible, 1.0, 0.3), **look)
 
-    return draw
+    return drawn
 
 
 FAMILIES = {
@@ -84,16 +91,65 @@ FAMILIES = {
 }
 
 
+def portrait(env_id: str) -> ShownFigure | Picture:
+    """Draw an environment after random plays; if it changes or has contexts, in up to four of them."""
+    plane = env_id in ON_A_PLANE
+    env: Any = make(env_id, **{"horizon": SHOWN} if plane else {}).unwrapped
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    if plane:
+        for _ in range(SHOWN):
+            env.step(env.action_space.sample())
+        return draw(Scene.of(env.simulator)).view(Picture)
+    trial = env.simulator.trials[0]
+    changes = trial.segment[-1] > 0
+    name, parts = ("segment", trial.segment) if changes else ("context", trial.context[:-1])
+    found = _visited(env, parts)
+    flat = [_by_rank(scene) if scene.features.shape[1] == 2 else scene for _, scene in found]
+    figure = strip(flat, Limits.of(flat))
+    for axes, (part, _) in zip(figure.axes, found, strict=True):
+        axes.set_title(f"{name} {part + 1} of {parts.max() + 1}" if len(found) > 1 else "", fontsize="small")
+    if not env.simulator.problem.play_costs.is_free:
+        axes, price = figure.axes[0], trial.play_costs.values
+        axes.plot(flat[0].order, price, color=PRICE, ls="--")
+        axes.set_title("dashed: the cost of a play", color=PRICE, fontsize="small")
+        axes.set_ylim(min(axes.get_ylim()[0], price.min()), max(axes.get_ylim()[1], 1.05 * price.max()))
+    return figure
+
+
+def _visited(env: Any, parts: Ints) -> list[tuple[int, Scene]]:
+    """Play at random; return up to `PARTS` parts of the trial, each with its last scene of few plays."""
+    trial, plays, last = env.simulator.trials[0], Counter(), {}
+    for round_, here in enumerate(zip(trial.segment.tolist(), trial.context.tolist(), strict=False)):
+        if plays[here] <= SHOWN:
+            last[int(parts[round_])] = round_
+        plays[here] += 1
+    present = sorted(last)
+    wanted = {present[i] for i in np.linspace(0, len(present) - 1, PARTS).astype(int)}
+    rounds = {last[part]: part for part in wanted}
+    found = []
+    for round_ in range(max(rounds) + 1):
+        if round_ in rounds:
+            found.append((rounds[round_], Scene.of(env.simulator)))
+        env.step(env.action_space.sample())
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _by_rank(scene: Scene) -> Scene:
+    """Return the scene with a third feature that is 0, so that its arms are drawn by rank."""
+    return scene._replace(features=np.pad(scene.features, ((0, 0), (0, 1))))
+
+
 def draw_all() -> None:
     """Write every picture."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     watch("GPBandit-GP-v0", "gp-ucb", count=31, env_kwargs=FILM, fps=2).save(FOLDER / "film.gif")
     figure = compared().plot(scale="log-log", legend="direct", size=(6.4, 4.8))
     figure.savefig(FOLDER / "regret.png", dpi=100)
-    for name, draw in FAMILIES.items():
+    for name, family in FAMILIES.items():
         small = ShownFigure.of_size(2.4, 1.4)
         axes = small.subplots()
-        draw(axes)
+        family(axes)
         axes.set(xticks=(), yticks=())
         small.savefig(FOLDER / f"{name}.png", dpi=120)
 

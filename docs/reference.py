@@ -12,6 +12,7 @@ import typer
 from docstrings import linked
 from entries import NOTATION, entries
 from parts import PARTS, built, laws_by_kind, options
+from pictures import portrait
 from public import defined, exported, is_code, modules, own_agents, place
 from sphinx.util.typing import stringify_annotation
 
@@ -19,7 +20,6 @@ from agents.protocol import demanded
 from agents.registry import resolve_agent
 from bandit_envs.basics.notebook import brief
 from bandit_envs.data.files import find
-from bandit_envs.environment.making import make
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
 from gpbandits.catalogue import documented_keys
@@ -80,7 +80,7 @@ def _environment(env_id: str, name: str) -> Iterator[str]:
     yield _directive("environment", env_id, f"The problem :py:func:`{made}`.")
     if found:
         yield _directive("image", f"pictures/{env_id}.png", "", f"alt: {env_id}", "width: 480")
-        yield "The mean rewards of one trial, and twenty random plays."
+        yield "The mean rewards of one trial, and random plays."
     yield _directive("autofunction", made, "", "no-index:")
     if found:
         best, handling = _agents_for(name)
@@ -103,18 +103,13 @@ def _agents_for(name: str) -> tuple[list[str], list[str]]:
 
 
 def draw_environments(folder: Path) -> None:
-    """Draw each environment after twenty random plays, unless its picture or its data is missing or there."""
+    """Draw each environment whose data is on this machine and whose picture is not there yet."""
     folder.mkdir(exist_ok=True)
     for env_id, name in IDS.items():
         file = folder / f"{env_id}.png"
         if file.exists() or not all(map(find, data_files(name))):
             continue
-        env = make(env_id, render_mode="rgb_array")
-        env.reset(seed=0)
-        env.action_space.seed(0)
-        for _ in range(20):
-            env.step(env.action_space.sample())
-        file.write_bytes(env.render()._repr_png_())  # type: ignore[union-attr]
+        file.write_bytes(portrait(env_id)._repr_png_() or b"")
 
 
 def _agents() -> Iterator[str]:

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from bandit_envs.basics.arguments import is_number, require
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.rendering.scene import BAND_STDS, Limits, Scene
 
 
@@ -63,7 +63,6 @@ TRUTH, PLAYS, BEST, BELIEF, SHADE = "tab:blue", "tab:orange", "tab:red", "tab:pu
 SCORES = "tab:green"  # the acquisition function and the play that it leads to
 PRINT_FONT = 7.0  # points
 EXPONENTS = (-3, 3)  # of values written out; longer labels would be cut off at the left
-TILED = 1000  # points of a plane above which they are drawn as tiles
 
 
 def draw(scene: Scene, limits: Limits | None = None) -> NDArray[np.uint8]:
@@ -206,7 +205,7 @@ def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits) -> None:
     mean, std = scene.belief or (scene.truth, None)
     span = limits.shade
     _draw_values(places["truth"], scene.features, scene.truth, "mean reward", span)
-    _draw_region(places["truth"], scene.features[~scene.feasible], len(scene.features))
+    _draw_region(places["truth"], scene.features, scene.feasible)
     _draw_plays(places["truth"], scene, scene.plays[:, 0], scene.plays[:, 1], limits)
     if scene.following is not None:
         look = {"color": SCORES, "mfc": "none", "ms": 9, "mew": 1.6, "ls": "none", "zorder": 5}
@@ -232,12 +231,13 @@ def _draw_values(
     bar: bool = True,
 ) -> None:
     """Draw one tile or dot a point, in blue alone, so that plays of any other colour stand out."""
-    tiled = len(points) > TILED
-    look = {"marker": "s", "lw": 0.8, "edgecolors": "face"} if tiled else {"lw": 0.3, "edgecolors": "0.5"}
     low, high = limits
-    dots = axes.scatter(
-        *points.T, c=values, cmap="Blues", s=_area(axes, len(points)), vmin=low, vmax=high, zorder=1, **look
-    )
+    look = {"cmap": "Blues", "vmin": low, "vmax": high, "zorder": 1}
+    if _is_grid(points):
+        dots = _draw_tiles(axes, points, values, **look)
+    else:
+        size = _area(axes, len(points))
+        dots = axes.scatter(*points.T, c=values, s=size, lw=0.3, edgecolors="0.5", **look)
     axes.set_title(title, fontsize="small", pad=4)
     if bar:
         scale = axes.figure.colorbar(dots, cax=axes.inset_axes((1.03, 0.0, 0.05, 1.0)))
@@ -246,16 +246,32 @@ def _draw_values(
         _shorten(scale.ax)
 
 
-def _draw_region(axes: Any, infeasible: Floats, size: int) -> None:
+def _draw_region(axes: Any, points: Floats, feasible: Bools) -> None:
     """Cross out infeasible points; shade them where points are tiles."""
-    if not len(infeasible):
+    if feasible.all():
         return
-    if size > TILED:
-        look = {"marker": "s", "s": _area(axes, size), "color": "0.6", "alpha": 0.55, "lw": 0}
+    if _is_grid(points):
+        look = {"marker": "s", "color": "0.75", "lw": 0}
+        shade = np.where(feasible, np.nan, 0.25)  # of a map whose 1 is black
+        _draw_tiles(axes, points, shade, cmap="Greys", vmin=0.0, vmax=1.0, alpha=0.7, zorder=2)
     else:
-        look = {"marker": "x", "s": 25, "color": "0.5", "lw": 1.0}
-    axes.scatter(*infeasible.T, zorder=2, **look)
-    axes.scatter([], [], label="infeasible", **look | {"s": 25})  # a tile would be too small in the legend
+        look = {"marker": "x", "color": "0.5", "lw": 1.0}
+        axes.scatter(*points[~feasible].T, s=25, zorder=2, **look)
+    axes.scatter([], [], label="infeasible", s=25, **look)  # of one size in every legend
+
+
+def _is_grid(points: Floats) -> bool:
+    """Return True if points of a plane, (M, 2), are all pairs of two or more values of each feature."""
+    x, y = (len(np.unique(column)) for column in points.T)
+    return min(x, y) > 1 and x * y == len(points)
+
+
+def _draw_tiles(axes: Any, points: Floats, values: Floats, **look: Any) -> Any:
+    """Draw the values at the points of a grid as tiles that touch; NaN draws none."""
+    (x, column), (y, row) = (np.unique(each, return_inverse=True) for each in points.T)
+    tiles = np.full((len(y), len(x)), np.nan)
+    tiles[row, column] = values
+    return axes.pcolormesh(x, y, tiles, shading="nearest", **look)
 
 
 def _area(axes: Any, size: int) -> float:

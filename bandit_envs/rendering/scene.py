@@ -132,9 +132,11 @@ class Scene(NamedTuple):
         """Return positions of the plays on that line, (n,)."""
         if self.features.shape[1] == 1:
             return self.plays[:, 0]
-        # A play is found by its mean, which rounding may have moved; on a box it lies between drawn points.
+        # A play is found by its mean, which rounding may have moved: amid arms of the same mean, and on a box
+        # between drawn points.
         slack = 1e-9 * max(float(np.abs(self.truth).max()), 1.0)
-        return np.searchsorted(np.sort(self.truth), self.means - slack).astype(np.float64)
+        first, after = (np.searchsorted(np.sort(self.truth), self.means + s) for s in (-slack, slack))
+        return (first + after - 1) / 2
 
     @property
     def next_place(self) -> float | None:

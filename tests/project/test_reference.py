@@ -28,6 +28,7 @@ pytest.importorskip("sphinx", reason="needs the extra `docs`")
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 from docstrings import as_rst  # noqa: E402
 from parts import PARTS, built, laws_by_kind  # noqa: E402
+from pictures import SHOWN, portrait  # noqa: E402
 from public import place  # noqa: E402
 from reference import leaves  # noqa: E402
 
@@ -145,3 +146,21 @@ def test_options_of_commands_say_their_defaults_and_keep_their_dashes(site):
     page = re.sub("<[^>]+>", "", (site / "generated" / "commands.html").read_text(encoding="utf-8"))
     assert "Default: results/leaderboard." in page
     assert "unless --other-code is given" in page
+
+
+@pytest.mark.parametrize(
+    ("env_id", "titles"),
+    [
+        ("GPBandit-PiecewiseStationary-v0", [f"segment {i} of 4" for i in (1, 2, 3, 4)]),
+        ("GPBandit-Contextual-v0", [f"context {i} of 10" for i in (1, 4, 7, 10)]),
+        ("GPBandit-GP-v0", [""]),
+    ],
+)
+def test_the_picture_of_an_environment_has_a_panel_with_plays_for_each_part(env_id, titles):
+    panels = portrait(env_id).axes
+    assert [axes.get_title() for axes in panels] == titles
+    for axes in panels:
+        plays = [len(line.get_xdata()) for line in axes.lines if line.get_label() in ("delivered", "pending")]
+        assert sum(plays) == SHOWN
+    curves = {tuple(axes.lines[0].get_ydata()) for axes in panels}
+    assert len(curves) == len(panels)

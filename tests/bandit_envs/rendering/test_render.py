@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 from gymnasium.vector import SyncVectorEnv
+from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.laws import GPSample, KnownFunction, changes, delays
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.rendering.picture import draw
+from bandit_envs.rendering.picture import _draw_values, draw
 from bandit_envs.rendering.render import COLUMNS
 from bandit_envs.rendering.scene import Scene
 
@@ -199,3 +201,28 @@ def test_the_posterior_of_an_agent_is_that_of_its_recommendation(name):
     assert mean.shape == std.shape == (30,)
     assert mean.argmax() == best.action
     assert (mean.max(), std[best.action]) == (best.mean, best.std)
+
+
+def test_plays_of_arms_with_one_mean_lie_amid_these_arms():
+    steps = Problem(
+        Decisions(unit_grid(9, 3)), KnownFunction(lambda x: (x[:, 0] > 0.4) * 1.0), RBF(1.0), horizon=9
+    )
+    scene = Scene.of(started(steps, 8).simulator)
+    means = np.sort(scene.truth)
+    amid = {mean: np.flatnonzero(means == mean).mean() for mean in (0.0, 1.0)}
+    assert set(scene.means) == {0.0, 1.0}
+    np.testing.assert_array_equal(scene.places, [amid[mean] for mean in scene.means])
+
+
+def test_tiles_of_a_grid_cover_the_plane_and_other_points_are_dots():
+    figure = Figure()
+    of_grid, of_dots = figure.subplots(1, 2)
+    narrow = np.array([(x, y) for x in (0.0, 1.0, 3.0) for y in range(5)])
+    values = np.arange(15.0)
+    _draw_values(of_grid, narrow, values, "", (0.0, 14.0))
+    _draw_values(of_dots, narrow[:-1], values[:-1], "", (0.0, 14.0))
+    (tiles,) = of_grid.collections
+    assert isinstance(tiles, QuadMesh)
+    np.testing.assert_array_equal(tiles.get_array(), values.reshape(3, 5).T)
+    np.testing.assert_allclose(tiles.get_coordinates()[0, :, 0], [-0.5, 0.5, 2.0, 4.0])
+    assert not isinstance(of_dots.collections[0], QuadMesh)
