@@ -10,7 +10,7 @@ table of `Results`, with the best in bold, and one of shares: the cumulative reg
 that of random play on the same trials, with 95 % bootstrap intervals over trials, and where there are
 constraints the hard violation likewise; 0 is perfect, 1 is random. Trained policies are kept in
 RESULTS/policies, and trained again only when their file is deleted.
-`--keep FOLDER` writes the numbers of both tables there.
+`--keep FOLDER` writes the numbers of both tables there; `draw(kept(FOLDER), PATH)` draws a figure from them.
 """
 
 import argparse
@@ -26,8 +26,6 @@ from matplotlib.figure import Figure
 import agents
 from bandit_envs.basics.types import Floats
 from gpbandits import Result, Results, evaluate
-from gpbandits.evaluation.marks import styles
-from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.experiments import EnvironmentEntry, Study, load_study
 from gpbandits.reproductions.page import condensed
 
@@ -37,13 +35,14 @@ TRAINED = {
     "RL² (recurrent PPO)": ("recurrent-ppo", 3),
 }  # times --rounds
 PANELS_ACROSS = 4
+MODEL, LEARNER = "#0072B2", "#D55E00"  # colours of agents with a Gaussian process, and of learners
 
 
-def share(values: Floats, reference: Floats) -> str:
+def share(values: Floats, reference: Floats) -> tuple[float, float, float]:
     """Ratio of the means over trials, with its 95 % bootstrap interval; trials are resampled in pairs."""
     rows = np.random.default_rng(0).integers(len(values), size=(4000, len(values)))
     low, high = np.quantile(values[rows].mean(axis=1) / reference[rows].mean(axis=1), [0.025, 0.975])
-    return f"{values.mean() / reference.mean():.2f} [{low:.2f}, {high:.2f}]"
+    return float(values.mean() / reference.mean()), float(low), float(high)
 
 
 def columns(result: Result) -> dict[str, dict[str, Floats]]:
@@ -60,32 +59,41 @@ def table(results: list[Result], labels: Iterable[str] | None = None) -> str:
     found = {title: values for result in results for title, values in columns(result).items()}
     lines = [["agent", *found], ["---"] * (1 + len(found))]
     for label in results[0].agents if labels is None else labels:
-        cells = [share(values[label], values[RANDOM]) for values in found.values()]
+        shares = [share(values[label], values[RANDOM]) for values in found.values()]
+        cells = [f"{mean:.2f} [{low:.2f}, {high:.2f}]" for mean, low, high in shares]
         lines.append([results[0].marked(label), *cells])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def draw(results: list[Result], path: Path) -> None:
-    """A panel an environment: mean cumulative regret with its interval, in shares of random play's last."""
+    """A panel an environment: the share of random play's regret of each agent, with its interval."""
+    labels = [label for label in results[0].agents if label != RANDOM]
     across = min(len(results), PANELS_ACROSS)
     down = ceil(len(results) / across)
-    figure = Figure(figsize=(3.2 * across, 3.2 * down), layout="constrained")
+    figure = Figure(figsize=(1.5 + 2.4 * across, down * (0.8 + 0.2 * len(labels))), layout="constrained")
     FigureCanvasAgg(figure)
-    panels = figure.subplots(down, across, sharey="row", squeeze=False)
+    panels = figure.subplots(down, across, sharey=True, squeeze=False)
     for panel in panels.flat[len(results) :]:
         panel.set_axis_off()
     for panel, result in zip(panels.flat, results, strict=False):
-        unit = result.regret[RANDOM][:, -1].mean()
-        chosen = zip(result.regret.items(), styles(len(result.regret)), strict=True)
-        for (label, regret), (colour, dashes, marker) in chosen:
-            mean, low, high = bootstrap_interval(regret / unit)
-            panel.fill_between(result.rounds, low, high, color=colour, alpha=0.12, linewidth=0)
-            look = {"marker": marker, "markersize": 4, "markevery": 0.2, "linewidth": 1.2}
-            panel.plot(result.rounds, mean, color=colour, ls=dashes, label=result.marked(label), **look)
-        panel.set(title=result.environment, xlabel="round $t$", xlim=(0, result.horizon))
+        for row, label in enumerate(labels):
+            mean, low, high = share(result.regret[label][:, -1], result.regret[RANDOM][:, -1])
+            colour = LEARNER if label in result.tracks else MODEL
+            panel.plot([low, high], [row, row], color=colour, lw=1.4)
+            panel.plot(mean, row, "o", color=colour, ms=4)
+        panel.axvline(1.0, color="0.4", lw=0.8, ls="--")
+        panel.axvline(0.0, color="0.4", lw=0.8)
+        panel.set_title(result.environment)
+        panel.set_yticks(range(len(labels)), [results[0].marked(label) for label in labels])
+        panel.grid(color="0.9", linewidth=0.6)
+        panel.set_axisbelow(True)
         panel.spines[["top", "right"]].set_visible(False)
-    figure.supylabel("cumulative regret / random's at $T$", fontsize="medium")
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside right center", frameon=False)
+    panels[0, 0].invert_yaxis()
+    figure.supxlabel(
+        "regret at the horizon as a share of random play's (dashed), with 95 % interval; "
+        "blue: Gaussian processes, orange: learners",
+        fontsize="medium",
+    )
     figure.savefig(path, dpi=120)
 
 
