@@ -11,6 +11,7 @@ import io
 import re
 import subprocess
 import sys
+import textwrap
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,7 @@ from shutil import rmtree
 from typing import Any
 
 BLOCK = re.compile(r"^```python\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
+WIDTH = 88  # letters of a sentence under a table
 NEEDS = {"reinforcement": "stable_baselines3"}
 
 
@@ -47,8 +49,15 @@ def _output(code: str, names: dict[str, Any], folder: Path) -> str:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.chdir(folder):
         value = _run(code, names)
-    shown = f"\n```text\n{printed.getvalue().rstrip()}\n```\n" if printed.getvalue().strip() else ""
+    lines = printed.getvalue().rstrip().splitlines()
+    shown = "\n".join(textwrap.fill(line, WIDTH) if _is_prose(line) else line for line in lines)
+    shown = f"\n```text\n{shown}\n```\n" if shown else ""
     return shown + _picture(value, folder)
+
+
+def _is_prose(line: str) -> bool:
+    """Return True for a long sentence; columns of a table have wider spaces."""
+    return len(line) > WIDTH and "  " not in line and "──" not in line
 
 
 def _run(code: str, names: dict[str, Any]) -> Any:

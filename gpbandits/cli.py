@@ -10,6 +10,8 @@ from io import TextIOWrapper
 
 import gymnasium as gym
 
+from bandit_envs.basics.arguments import command_for
+
 PACKAGES = ("jinja2", "joblib", "matplotlib", "pandas", "pyarrow", "rich", "typer")  # of the extra `eval`
 
 
@@ -18,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
-        _stop(f"{', '.join(missing)} not found; the command line needs pip install 'gpbandits[eval]'")
+        _stop(f"{', '.join(missing)} not found; the command line needs {command_for('eval')}")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks † must not stop the command

@@ -18,6 +18,11 @@ def hint(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
+def command_for(extra: str) -> str:
+    """Return the command that installs an extra such as "rl", and what it is in a checkout."""
+    return f"pip install 'gpbandits[{extra}]' (in a checkout: pip install '.[{extra}]')"
+
+
 @contextmanager
 def from_extra(extra: str, purpose: str) -> Iterator[None]:
     """Name the extra that installs a package whose import fails in this block.
@@ -30,7 +35,7 @@ def from_extra(extra: str, purpose: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f"{error.name} not found; {purpose} need pip install 'gpbandits[{extra}]'", name=error.name
+            f"{error.name} not found; {purpose} need {command_for(extra)}", name=error.name
         ) from error
 
 

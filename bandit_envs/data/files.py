@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from bandit_envs.basics.arguments import require_known
+from bandit_envs.basics.arguments import command_for, require_known
 from bandit_envs.basics.files import shipped
 
 VARIABLE = "GPBANDITS_DATA"
@@ -53,7 +53,7 @@ def download(file: str, source: Source, folder: Path) -> Path:
         import pooch
     except ImportError as error:
         raise FileNotFoundError(
-            f"{_missing(file, source)}, or enable downloads: pip install 'gpbandits[data]'"
+            f"{_missing(file, source)}, or enable downloads: {command_for('data')}"
         ) from error
     target = folder / file
     try:
