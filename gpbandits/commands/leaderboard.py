@@ -19,11 +19,21 @@ class SuiteKind(StrEnum):
     REAL = "real"
 
 
+_WHO = {
+    SuiteKind.IDS: "all agents",
+    SuiteKind.REAL: "the classics, the agents that are made for what a task has, and one of another library",
+}
+
+
 def leaderboard(
     out: Annotated[Path, typer.Option(help="Folder of the page, its figures and its tables.")] = Path("docs"),
     store: Annotated[
         Path, typer.Option(help="Folder of the results; its cells are not computed again.")
     ] = Path("results/leaderboard"),
+    archive: Annotated[
+        Path | None,
+        typer.Option(help="Folder for a Parquet file an environment: every trial at four rounds."),
+    ] = None,
     suite: Annotated[
         SuiteKind, typer.Option(help="Environments of the ids, or the real tasks of GPBandit-Real-v1.")
     ] = SuiteKind.IDS,
@@ -56,6 +66,7 @@ def leaderboard(
     from gpbandits.report.entrants import REFERENCE, enter
     from gpbandits.report.holdings import Holdings
     from gpbandits.report.standings import INDISTINCT, Standings, distinct
+    from gpbandits.reproductions.page import condensed
 
     where = chosen_backend(backend, scheduler, workers)
     out.mkdir(parents=True, exist_ok=True)
@@ -79,6 +90,11 @@ def leaderboard(
         name: Standings([r for r in results if entries.classes[r.environment] == name], REFERENCE)
         for name in named
     }
+    for result in played if archive else ():
+        quarters = [result.horizon * quarter // 4 for quarter in (1, 2, 3)]
+        path = archive / f"{result.environment.removeprefix('Real/')}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        condensed(result, quarters).save(path, timings=False)
     raised = [(str(outcome.cell), str(outcome.failure).strip().splitlines()[-1]) for outcome in failed]
     chosen = [part for name in env or () for part in ("--env", name)]
     chosen += [part for name in agent or () for part in ("--agent", name)]
@@ -87,7 +103,8 @@ def leaderboard(
     settings += [] if time_limit is None else ["--time-limit", f"{time_limit:g}"]
     command = shlex.join(["gpbandits", "leaderboard", *settings, *chosen])
     name = "leaderboard" if suite is SuiteKind.IDS else f"leaderboard-{suite}"
-    page = write_board(classes, out, command, [*entries.excluded, *alike, *raised], name)
+    who = "the agents named below" if agent else _WHO[suite]
+    page = write_board(classes, out, command, [*entries.excluded, *alike, *raised], name, who)
     console().print(
         f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.", soft_wrap=True
     )

@@ -67,11 +67,15 @@ def write_board(
     command: str,
     excluded: Sequence[tuple[str, str]] = (),
     board: str = "leaderboard",
+    who: str = "all agents",
 ) -> Path:
     """Write `leaderboard.md` (or another name), its figures and its tables, and return the path of the page.
 
     Classes of problems are ranked separately. The page states the command that makes it, and each agent or
     environment that does not take part with the reason.
+
+    Args:
+        who: the agents that were played, as the page's first sentence names them.
     """
     place = Path(folder)
     (place / "figures").mkdir(parents=True, exist_ok=True)
@@ -87,8 +91,8 @@ def write_board(
     lines = [
         f"# {board.replace('-', ', ').capitalize()}",
         "",
-        "For readers who ask which agents rank first: every agent on the environments whose features it "
-        f"handles, with its default options, in trials of {rounds} rounds. Agents are ranked within a class "
+        f"For readers who ask which agents rank first: {who} on the environments whose features they "
+        f"handle, with their default options, in trials of {rounds} rounds. Agents are ranked within a class "
         "of problems, those that play all of its environments. Figures draw what scores below -1 at -1. "
         f"Made by `{command}`.",
         "",

@@ -33,11 +33,18 @@ CLASSES = {  # classes of problems, by their main feature
 }
 
 
-# On real tasks: what docs/agents.md begins with in each setting, the classics, and a peer of another library.
-SELECTED = (
-    *("gp-ucb", "gp-ts", "gp-ei", "gp-bucb", "gp-agent", "gp-bts", "gp-ucb-sdf", "optuna-tpe"),
-    *("constrained-ei", "config", "pdcbo", "ratio-ucb", "ei-per-cost", "gp-ucb-cpd", "ui-tvbo", "sw-gp-ucb"),
-)
+# On real tasks: the classics and a peer of another library, and for what else a task has what docs/agents.md
+# begins with and its rivals.
+SELECTED = {
+    "": ("gp-ucb", "gp-ts", "gp-ei", "gp-bucb", "gp-agent", "optuna-tpe"),
+    "delay": ("gp-bts", "gp-ucb-sdf"),
+    "constraint": ("constrained-ei", "config", "pdcbo"),
+    "budget": ("ratio-ucb", "ei-per-cost"),
+    "change": ("gp-ucb-cpd", "ui-tvbo", "sw-gp-ucb"),
+}
+JOINT = ("gp-ts", "gp-bts")  # sample the posterior at all arms together
+MOST = 5000  # arms of a real task on which these enter unnamed
+_CUBIC = f"the time of a sample grows with the cube of the arms, which are more than {MOST}; --agent names it"
 
 
 SUITES = ("ids", "real")  # environments of a leaderboard: the ids, or the real tasks
@@ -66,17 +73,16 @@ def enter(
         environments: ids, each available and, with the suite "real", of a real task; if empty, all of the
             suite that are available.
         agents: names, beside the reference; if empty, of the ids' suite all registered ones except `LEARNERS`
-            and those of other libraries, of the real one `SELECTED`. Agents without `features` are paired
-            with every environment.
+            and those of other libraries, of the real one those `SELECTED` for what the task has. Agents
+            without `features` are paired with every environment.
         suite: of `SUITES`; where environments and agents are taken from.
     """
     require_choice("suite", suite, SUITES)
     offered = list(IDS) if suite == "ids" else [real_id(task) for task in tasks()]
     for env_id in environments if suite == "real" else ():
         require(env_id in offered, "environments", f"ids such as {offered[0]} in the suite real", env_id)
-    registered = [name for name in agent_names() if not _is_slow(name)] if suite == "ids" else SELECTED
     studies, excluded, classes = [], [], {}
-    names = sorted({*(agents or registered), REFERENCE})
+    registered = [name for name in agent_names() if not _is_slow(name)]
     if not agents and suite == "ids":
         slow = f"{LEARNERS}* and optimisers of other libraries"
         excluded.append((slow, "they take longer than all others together; --agent names them"))
@@ -94,11 +100,16 @@ def enter(
         problem, setting = env.unwrapped.problem, env.get_wrapper_attr("setting")  # type: ignore[attr-defined]
         demanded = features_of(problem)
         env.close()
+        unnamed = registered if suite == "ids" else _selected(problem)
+        large = suite == "real" and not agents and problem.decisions.num_arms > MOST
         entrants = []
-        for name in names:
+        for name in sorted({*(agents or unnamed), REFERENCE}):
             if missing := resolve_agent(name).lacking(demanded):
                 if name in agents:  # a named agent must not be missing without a reason
                     excluded.append((f"{name} on {env_id}", f"it does not handle {', '.join(missing)}"))
+                continue
+            if large and name in JOINT:
+                excluded.append((f"{name} on {env_id}", _CUBIC))
                 continue
             try:
                 resolve_agent(name)(setting)
@@ -132,10 +143,20 @@ def class_of(problem: Problem) -> str:
         return tasks()[problem.name.removeprefix("real: ")].family
     if isinstance(problem.reward, Recorded):
         return "real"
-    features = features_of(problem) | ({"budget"} if not isinstance(problem.play_costs, Free) else set())
+    features = _budgeted_features(problem)
     if len(features & CLASSES.keys()) > 1 and features & {"constraint", "change", "budget"}:
         return "combined"
     return next((name for feature, name in CLASSES.items() if feature in features), "plain")
+
+
+def _budgeted_features(problem: Problem) -> set[str]:
+    return features_of(problem) | (set() if isinstance(problem.play_costs, Free) else {"budget"})
+
+
+def _selected(problem: Problem) -> list[str]:
+    """Return the agents that enter a real task unnamed."""
+    features = {"", *_budgeted_features(problem)}
+    return [name for feature, names in SELECTED.items() if feature in features for name in names]
 
 
 _EVERY = Checkpoints("every")  # the loss of each round counts, which sums over rounds would hide

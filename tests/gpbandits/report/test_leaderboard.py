@@ -15,7 +15,17 @@ from gpbandits.commands.leaderboard import SuiteKind
 from gpbandits.evaluation.statistics import mean_improvement
 from gpbandits.report.across import across
 from gpbandits.report.board import ranks_figure, write_board
-from gpbandits.report.entrants import CLASSES, LEARNERS, REFERENCE, SUITES, WHOLE, class_of, enter
+from gpbandits.report.entrants import (
+    CLASSES,
+    JOINT,
+    LEARNERS,
+    REFERENCE,
+    SELECTED,
+    SUITES,
+    WHOLE,
+    class_of,
+    enter,
+)
 from gpbandits.report.standings import INDISTINCT, Standings, distinct, relative_losses
 
 
@@ -265,3 +275,21 @@ def test_who_is_left_out_for_the_same_reason_shares_a_line(tmp_path):
     page = write_board({"plain": standings}, tmp_path, "a command", [("sb3-*", "they take long"), *excluded])
     *_, lines = page.read_text(encoding="utf-8").partition("## Not taking part\n")
     assert lines.split("\n") == ["", "- sb3-*: they take long", "- a, b on C, D: too slow", ""]
+
+
+def test_agents_enter_real_tasks_for_what_these_have_and_joint_samples_up_to_a_number_of_arms(monkeypatch):
+    def entered():
+        names = ("digits-late", "digits-limit", "digits-budget")
+        studies, excluded, _ = enter(2, 30, [f"GPBandit-Real/{name}-v1" for name in names], suite="real")
+        return [{agent.name for agent in study.agents} for study in studies], excluded
+
+    (late, limit, budget), excluded = entered()
+    assert late == {*SELECTED[""], *SELECTED["delay"], REFERENCE}
+    assert limit == {"gp-agent", *SELECTED["constraint"], REFERENCE}
+    assert budget == {*SELECTED[""], *SELECTED["budget"], REFERENCE}
+    assert excluded == []
+    monkeypatch.setattr("gpbandits.report.entrants.MOST", 239)
+    (short, same, _), excluded = entered()
+    assert late - short == {*JOINT}
+    assert same == limit
+    assert len(excluded) == 3  # both are late, one has a budget

@@ -170,7 +170,7 @@ def test_the_command_prints_its_verdict_and_its_exit_code_says_it(path):
 @pytest.mark.long
 def test_what_the_leaderboard_computed_is_packed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gpbandits.report.entrants.SELECTED", ("gp-ucb",))
+    monkeypatch.setattr("gpbandits.report.entrants.SELECTED", {"": ("gp-ucb",)})
     runner, played = CliRunner(), ["--trials", "6", "--horizon", "5", "--seed", "3"]
     ids = [part for task in TASKS for part in ("--env", f"GPBandit-Real/{task}-v1")]
     early = runner.invoke(app, ["submission", "pack", "gp-ei", "--out", "sent.parquet", *played])
