@@ -19,6 +19,11 @@ from bandit_envs.basics.types import Floats, Ints
 Array = TypeVar("Array", Floats, Ints)
 
 MOST_DENSE = 20_000  # points of a whole matrix, 3.2 GB; a draw of an RKHS function takes 10 GB with it
+SLOW = 5000  # points from which on its root takes more than 4 s, with the cube of their number
+AVOID = (
+    'take points="grid" and as num_arms a dim-th power with a kernel such as "rbf" or "matern52", or '
+    "random_features=512, which makes a kernel of 512 features the problem's"
+)
 BLOCK_BYTES = 2**22  # of covariances computed at once where they are not stored: the size of a cache
 
 
@@ -33,14 +38,22 @@ def blocks(rows: Array, width: int, most: int) -> Iterator[Array]:
     return (rows[i : i + step] for i in range(0, max(len(rows), 1), step))
 
 
+def slow_root(size: int) -> str:
+    """Return the warning for points of which a draw needs the root of the whole covariance."""
+    seconds = 50 * (size / 12_000) ** 3
+    return (
+        f"num_arms should be at most {SLOW} over all contexts where functions, constraints or budgets are "
+        f"drawn from a GP without a structure that avoids its covariance, got {size}, for which the first "
+        f'reset takes about {seconds:.0f} s; leave constraints="gp" out of a table, or {AVOID}'
+    )
+
+
 def too_many(size: int) -> ArgumentError:
     """Return the error for points that would need a whole matrix."""
     return ArgumentError(
         "num_arms",
         f"must be at most {MOST_DENSE} over all contexts, unless kernel and points have a structure that "
-        f"avoids their covariance, got {size}, for which it takes {8e-9 * size**2:.0f} GB; take "
-        'points="grid" and as num_arms a dim-th power with a kernel such as "rbf" or "matern52", or '
-        "random_features=512, which makes a kernel of 512 features the problem's",
+        f"avoids their covariance, got {size}, for which it takes {8e-9 * size**2:.0f} GB; {AVOID}",
     )
 
 

@@ -1,5 +1,6 @@
 """Compute the prior covariance of a kernel on a finite set, only the parts that are used."""
 
+import warnings
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,10 +12,12 @@ from bandit_envs.kernels.circulant import Circulant
 from bandit_envs.kernels.definite import (
     BLOCK_BYTES,
     MOST_DENSE,
+    SLOW,
     blocks,
     pivoted_root,
     precedence,
     quick_white,
+    slow_root,
     spread,
     too_many,
 )
@@ -168,7 +171,10 @@ class Gram(Shares):
     def _rooted(self) -> Rooted:
         if self._low_rank is not None:
             return self._low_rank
-        return Rooted(*pivoted_root(self.dense.copy(), TOLERANCE * self.diagonal.max()))
+        whole = self.dense.copy()
+        if self.size > SLOW:
+            warnings.warn(slow_root(self.size), stacklevel=2)
+        return Rooted(*pivoted_root(whole, TOLERANCE * self.diagonal.max()))
 
     def white(self, rng: np.random.Generator) -> Floats:
         """Draw z of a draw z @ root, (r,).

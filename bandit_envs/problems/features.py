@@ -179,6 +179,16 @@ def compose(
             is always available.
     """
     require_switch("normalize", normalize)
+    over_time = parse("drift", "still" if drift is None else drift, _drift.LAWS)
+    if isinstance(over_time, _drift.Replay):
+        require(
+            not normalize,
+            "normalize",
+            "False where a recording is replayed, which keeps its units",
+            normalize,
+        )
+        as_recorded = "None where a recording is replayed, which is played as it is"
+        require(misspecification is None, "misspecification", as_recorded, misspecification)
     law = Normalized.of(reward, decisions.points) if normalize else reward
     prior = published_prior(law, kernel, decisions.points, signal_variance, prior_mean)
     if misspecification is not None:
@@ -201,7 +211,7 @@ def compose(
         aggregated=aggregated,
         context=parse("context", "uniform" if context is None else context, contexts.LAWS),
         changes=changes_of(changes, change_points, num_segments),
-        drift=parse("drift", "still" if drift is None else drift, _drift.LAWS),
+        drift=over_time,
         corruption=parse("corruption", "none" if corruption is None else corruption, _corruption.LAWS),
         availability=parse(
             "availability", "all" if availability is None else availability, _availability.LAWS

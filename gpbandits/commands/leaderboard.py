@@ -4,12 +4,17 @@ import shlex
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gpbandits.commands.run import ComputeKind, KindOption, Scheduler, TimeLimit, Workers, chosen_backend
 from gpbandits.commands.terminal import console
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gpbandits.evaluation.result import Result
 
 
 class SuiteKind(StrEnum):
@@ -43,7 +48,8 @@ def leaderboard(
     agent: Annotated[
         list[str] | None,
         typer.Option(
-            help="Name of an agent; by default all but sb3-* and other libraries', on real tasks a selection."
+            help="Name of an agent, with options as JSON behind it; by default all but sb3-* and other "
+            "libraries', on real tasks a selection."
         ),
     ] = None,
     trials: Annotated[
@@ -66,7 +72,6 @@ def leaderboard(
     from gpbandits.report.entrants import REFERENCE, enter
     from gpbandits.report.holdings import Holdings
     from gpbandits.report.standings import INDISTINCT, Standings, distinct
-    from gpbandits.reproductions.page import condensed
 
     where = chosen_backend(backend, scheduler, workers)
     out.mkdir(parents=True, exist_ok=True)
@@ -90,11 +95,8 @@ def leaderboard(
         name: Standings([r for r in results if entries.classes[r.environment] == name], REFERENCE)
         for name in named
     }
-    for result in played if archive else ():
-        quarters = [result.horizon * quarter // 4 for quarter in (1, 2, 3)]
-        path = archive / f"{result.environment.removeprefix('Real/')}.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        condensed(result, quarters).save(path, timings=False)
+    if archive:
+        _archive(played, archive)
     raised = [(str(outcome.cell), str(outcome.failure).strip().splitlines()[-1]) for outcome in failed]
     chosen = [part for name in env or () for part in ("--env", name)]
     chosen += [part for name in agent or () for part in ("--agent", name)]
@@ -111,3 +113,14 @@ def leaderboard(
     if failed:
         print_failures(failed)
         raise typer.Exit(1)
+
+
+def _archive(results: "Sequence[Result]", folder: Path) -> None:
+    """Write a Parquet file an environment, with every trial at the quarters of its rounds."""
+    from gpbandits.reproductions.page import condensed
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for result in results:
+        quarters = [result.horizon * quarter // 4 for quarter in (1, 2, 3)]
+        path = folder / f"{result.environment.removeprefix('Real/')}.parquet"
+        condensed(result, quarters).save(path, timings=False)

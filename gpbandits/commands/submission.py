@@ -1,5 +1,6 @@
 """The commands `submission pack` and `submission check` hand results on real tasks to others."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,10 @@ app = typer.Typer(help="Hand an agent's results on the real tasks to others, or 
 
 @app.command()
 def pack(
-    agent: Annotated[str, typer.Argument(help="Name of the agent, or package.module:Class.")],
+    agent: Annotated[
+        str,
+        typer.Argument(help="Name of the agent, or package.module:Class, with options as JSON behind it."),
+    ],
     out: Annotated[Path, typer.Option(help="The Parquet file to write.")],
     store: Annotated[
         Path, typer.Option(help="Folder in which `leaderboard --suite real` keeps its results.")
@@ -24,7 +28,7 @@ def pack(
     """Write what `leaderboard --suite real --agent AGENT` has computed of an agent to one file."""
     from gpbandits.experiments import Store
     from gpbandits.experiments.store import CELLS
-    from gpbandits.report.entrants import enter
+    from gpbandits.report.entrants import enter, entrant_of
     from gpbandits.report.holdings import Holdings
     from gpbandits.report.submission import write_submission
 
@@ -36,10 +40,11 @@ def pack(
         if result is not None and agent in result.agents and result.num_trials == trials:
             results[environment.label.removeprefix("Real/")] = result
     if not results:
-        run = f"gpbandits leaderboard --suite real --agent {agent} --trials {trials} --horizon {horizon}"
-        run += f" --seed {seed}"
+        run = f"gpbandits leaderboard --suite real --agent {shlex.quote(agent)} --trials {trials}"
+        run += f" --horizon {horizon} --seed {seed}"
         raise typer.BadParameter(f"{store} has no task with {trials} trials of {agent}; run {run}")
-    write_submission(results, agent, {}, out)
+    entrant = entrant_of(agent)
+    write_submission(results, entrant.name, entrant.options, out, agent)
     console().print(f"{agent} on {len(results)} tasks: {out}", soft_wrap=True)
 
 

@@ -1,7 +1,8 @@
 """The leaderboard's studies pair every agent with every environment whose features it handles."""
 
+import json
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 
@@ -72,9 +73,10 @@ def enter(
         horizon: most rounds a trial, except for `WHOLE`; an environment's own horizon may be shorter.
         environments: ids, each available and, with the suite "real", of a real task; if empty, all of the
             suite that are available.
-        agents: names, beside the reference; if empty, of the ids' suite all registered ones except `LEARNERS`
-            and those of other libraries, of the real one those `SELECTED` for what the task has. Agents
-            without `features` are paired with every environment.
+        agents: names, with options as JSON behind them where they have some, beside the reference; if empty,
+            of the ids' suite all registered ones except `LEARNERS` and those of other libraries, of the real
+            one those `SELECTED` for what the task has. Agents without `features` are paired with every
+            environment.
         suite: of `SUITES`; where environments and agents are taken from.
     """
     require_choice("suite", suite, SUITES)
@@ -103,20 +105,22 @@ def enter(
         unnamed = registered if suite == "ids" else _selected(problem)
         large = suite == "real" and not agents and problem.decisions.num_arms > MOST
         entrants = []
-        for name in sorted({*(agents or unnamed), REFERENCE}):
-            if missing := resolve_agent(name).lacking(demanded):
-                if name in agents:  # a named agent must not be missing without a reason
-                    excluded.append((f"{name} on {env_id}", f"it does not handle {', '.join(missing)}"))
+        for entrant in map(entrant_of, sorted({*(agents or unnamed), REFERENCE})):
+            name, label, options = entrant.name, entrant.label, entrant.options
+            factory = resolve_agent((name, options))
+            if missing := factory.lacking(demanded):
+                if agents:  # a named agent must not be missing without a reason
+                    excluded.append((f"{label} on {env_id}", f"it does not handle {', '.join(missing)}"))
                 continue
             if large and name in JOINT:
-                excluded.append((f"{name} on {env_id}", _CUBIC))
+                excluded.append((f"{label} on {env_id}", _CUBIC))
                 continue
             try:
-                resolve_agent(name)(setting)
+                factory(setting)
             except (ValueError, TypeError, OSError, ImportError) as error:
-                excluded.append((f"{name} on {env_id}", _line(error)))
+                excluded.append((f"{label} on {env_id}", _line(error)))
             else:
-                entrants.append(AgentEntry(name, name))
+                entrants.append(entrant)
         entry = EnvironmentEntry(
             env_id, env_id.removeprefix("GPBandit-").removesuffix("-v0").removesuffix("-v1"), kwargs
         )
@@ -125,6 +129,23 @@ def enter(
             Study(f"leaderboard: {entry.label}", trials, (entry,), tuple(entrants), seed, checkpoints=_EVERY)
         )
     return Entries(studies, excluded, classes)
+
+
+def entrant_of(text: str) -> AgentEntry:
+    """Return the entry of an agent's name with its options as JSON behind it, if it has some.
+
+    Example:
+        >>> entrant_of('gp-agent {"belief": "censored"}').options
+        {'belief': 'censored'}
+    """
+    name, _, rest = text.partition(" ")
+    form = """a name, or a name and options as JSON such as 'gp-agent {"belief": "censored"}'"""
+    try:
+        options: Any = json.loads(rest or "{}")
+    except ValueError:
+        options = None
+    require(isinstance(options, dict), "agent", form, text)
+    return AgentEntry(name, text, options)
 
 
 def features_of(problem: Problem) -> set[str]:

@@ -52,11 +52,20 @@ class Verdict(NamedTuple):
 
 
 def write_submission(
-    results: Mapping[str, Result], agent: str, options: Mapping[str, Any], path: str | os.PathLike[str]
+    results: Mapping[str, Result],
+    agent: str,
+    options: Mapping[str, Any],
+    path: str | os.PathLike[str],
+    label: str | None = None,
 ) -> None:
-    """Write what an agent played on tasks, {task: result whose label is the agent's name}, to one file.
+    """Write what an agent played on tasks, {task: result}, to one file.
 
     Every result has the same seed and number of trials, from trial 0, and records all rounds.
+
+    Args:
+        agent: a registered name, or "package.module:Class".
+        options: its keyword arguments.
+        label: the agent's in the results, by default its name.
     """
     first = next(iter(results.values()))
     for task, result in results.items():
@@ -67,15 +76,15 @@ def write_submission(
         require(same, "result", "one of the same seed and trials as the others", task)
     horizon = {task: result.horizon for task, result in results.items()}
     spec = Spec(agent, dict(options), first.seed, first.num_trials, horizon, versions(agent))
-    parts = [_columns(task, result, agent) for task, result in results.items()]
+    parts = [_columns(task, result, label or agent) for task, result in results.items()]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
     table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(spec._asdict()).encode()})
     with whole_file(path) as file:
         pq.write_table(table, file, compression="zstd")
 
 
-def _columns(task: str, result: Result, agent: str) -> dict[str, Any]:
-    record = result.records[agent]
+def _columns(task: str, result: Result, label: str) -> dict[str, Any]:
+    record = result.records[label]
     trial, round_ = (axis.ravel() for axis in np.indices(record.regret.shape))
     return {
         "task": np.full(len(trial), task),

@@ -29,6 +29,7 @@ from bandit_envs.laws.drift import STILL, OrnsteinUhlenbeck, Replay
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.drawn_functions import BLOCK
 from bandit_envs.problems import build
+from bandit_envs.problems.features import compose
 
 HORIZON = 2 * BLOCK + 9
 EVERYTHING = by_hand(
@@ -229,3 +230,19 @@ def test_what_cannot_drift_is_one_clear_error(laws, message):
 def test_bad_parameters_of_a_drift_are_one_clear_error(drift, message):
     with pytest.raises(ValueError, match=message):
         build("gp", {"drift": drift})
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"normalize": True}, "normalize must be False where a recording is replayed, .* got True"),
+        (
+            {"misspecification": 0.1},
+            "misspecification must be None where a recording is replayed, .* got 0.1",
+        ),
+    ],
+)
+def test_what_would_change_a_replayed_recording_is_refused_by_its_own_name(keywords, message):
+    recorded = Recorded(np.arange(12.0).reshape(3, 4))
+    with pytest.raises(ValueError, match=message):
+        compose(Decisions(unit_grid(4)), recorded, RBF(), name="recording", drift=Replay(), **keywords)

@@ -105,6 +105,15 @@ def test_points_that_would_take_too_much_memory_are_refused_before_it_is_allocat
         _ = problem.gram.dense
 
 
+def test_points_whose_draw_would_take_long_are_warned_of_with_the_remedy_unless_they_have_structure(
+    monkeypatch,
+):
+    monkeypatch.setattr(gram_module, "SLOW", 63)
+    with pytest.warns(UserWarning, match=r"num_arms should be at most 5000 .* got 64, .*random_features=512"):
+        GPSample().draw(Gram(Matern(0.01, nu=0.5), uniform_points(64, 3, 0)), np.random.default_rng(0))
+    GPSample().draw(Gram(RBF(0.5), unit_grid(64)), np.random.default_rng(0))  # of low rank
+
+
 def test_a_box_of_too_many_anchors_is_refused(many):
     problem = build("gp", {"num_arms": 36, "dim": 2, "kernel": "matern52", "continuous": True})
     with pytest.raises(ValueError, match=r"num_arms must be at most .* on a box"):

@@ -8,8 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from bandit_envs.problems.real import tasks
 from gpbandits.commands import app
 from gpbandits.evaluation import evaluate
+from gpbandits.report.entrants import entrant_of
 from gpbandits.report.submission import _KEY, check_submission, write_submission
 
 TASKS = ("digits-limit", "digits-repeat")
@@ -186,3 +188,28 @@ def test_what_the_leaderboard_computed_is_packed(tmp_path, monkeypatch):
     verdict = check_submission(tmp_path / "sent.parquet")
     assert verdict.reasons == []
     assert {task for task, _ in verdict.replayed} == {"digits-repeat"}  # gp-ei handles no constraint
+
+
+def test_options_behind_an_agents_name_are_played_and_packed(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "gpbandits.report.entrants.tasks", lambda: {"digits-repeat": tasks()["digits-repeat"]}
+    )
+    spec, store = 'gp-ucb {"width": 9.0}', tmp_path / "store"
+    played = ["--trials", "6", "--horizon", "20", "--store", str(store)]
+    board = ["leaderboard", "--suite", "real", "--agent", spec, "--out", str(tmp_path), "--workers", "1"]
+    CliRunner().invoke(app, [*board, *played])
+    packed = CliRunner().invoke(
+        app, ["submission", "pack", spec, "--out", str(tmp_path / "x.parquet"), *played]
+    )
+    assert packed.exit_code == 0, packed.output
+    stored = json.loads(pq.read_table(tmp_path / "x.parquet").schema.metadata[_KEY])
+    assert (stored["agent"], stored["options"]) == ("gp-ucb", {"width": 9.0})
+    assert check_submission(tmp_path / "x.parquet", 2).reasons == []
+    change(tmp_path / "x.parquet", options={})
+    assert check_submission(tmp_path / "x.parquet", 6).reasons
+
+
+@pytest.mark.parametrize("text", ["gp-ucb width=9", "gp-ucb 9", "gp-ucb [1]"])
+def test_options_that_are_no_json_object_are_refused_with_an_example(text):
+    with pytest.raises(ValueError, match="agent must be a name, or a name and options as JSON such as"):
+        entrant_of(text)
