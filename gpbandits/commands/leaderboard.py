@@ -86,6 +86,8 @@ def leaderboard(
         Holdings(study, cells, by_installed=True).result(study.environments[0]) for study in entries.studies
     )
     played = [result for result in found if result is not None and REFERENCE in result.agents]
+    if archive:
+        _archive(played, archive)
     results = [result for result in played if distinct(result, REFERENCE)]
     alike = [(result.environment, INDISTINCT) for result in played if result not in results]
     if not results:
@@ -95,8 +97,6 @@ def leaderboard(
         name: Standings([r for r in results if entries.classes[r.environment] == name], REFERENCE)
         for name in named
     }
-    if archive:
-        _archive(played, archive)
     raised = [(str(outcome.cell), str(outcome.failure).strip().splitlines()[-1]) for outcome in failed]
     chosen = [part for name in env or () for part in ("--env", name)]
     chosen += [part for name in agent or () for part in ("--agent", name)]
