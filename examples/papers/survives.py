@@ -39,7 +39,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "limit": {
         name: ("gp-agent", {"constraint": name}) for name in ("rpol", "pdcbo", "dual", "multiplicative")
     },
-    "still": {name: ("gp-agent", {"restart": name}) for name in ("evidence", "et", "glr", "cpd")},
+    "still": {name: ("gp-agent", {"restart": name}) for name in ("evidence",)},
 }
 STILL = ("repeat", "laboratory", "clicks")  # families in which nothing changes
 WORDS = {-1: "less", 1: "more", 0: "no significant difference"}
