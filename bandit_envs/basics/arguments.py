@@ -13,9 +13,9 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 
 def hint(name: str, names: Iterable[str]) -> str:
-    """Return the nearest of the names as the end of an error message; "" if none is near."""
+    """Return the nearest of the names in brackets, to follow the unknown one; "" if none is near."""
     close = get_close_matches(name, list(names), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def command_for(extra: str) -> str:

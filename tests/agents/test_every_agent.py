@@ -251,7 +251,7 @@ BAD = {
     "unknown agent": (lambda: agents.make("gp-ucbb", SETTING), "did you mean 'gp-ucb'"),
     "unknown option": (
         lambda: agents.make("gp-ucb", SETTING, beta_scal=2.0),
-        r"unknown option 'beta_scal' of the agent agents\.algorithms\.\w+\.gp_ucb; did you mean 'beta_scale'",
+        r"unknown option 'beta_scal' of the agent agents\.algorithms\.\w+\.gp_ucb \(did you mean 'beta_scale",
     ),
     "unknown option, without any": (
         lambda: agents.make("random", SETTING, colour=1),

@@ -159,7 +159,7 @@ def test_a_function_over_contexts_is_evaluated_at_context_and_arm():
     ("name", "keywords", "message"),
     [
         ("nothing", {}, "unknown problem 'nothing'; choose one of gp, rkhs, .*, rosenbrock, "),
-        ("gp", {"lengthscale": 0.1}, r"'lengthscale' for 'gp'; did you mean 'length_scale'\?; it takes "),
+        ("gp", {"lengthscale": 0.1}, r"'lengthscale' for 'gp' \(did you mean 'length_scale'\?\); it takes "),
         ("rosenbrock", {"dim": 3}, "unknown keyword 'dim' for 'rosenbrock'; it takes kernel, "),
         ("gp", {"kernel": "rfb"}, "kernel must be one of diagonal, linear, .*, got 'rfb'"),
         ("gp", {"kernel": None}, "kernel must be one of diagonal, linear, .*, got None"),
@@ -223,7 +223,7 @@ def test_bad_keywords_are_one_clear_error(name, keywords, message):
 
 @pytest.mark.parametrize("make", [gym.make, gym.make_vec])
 def test_an_id_refuses_an_unknown_keyword_as_python_does(make):
-    with pytest.raises(TypeError, match=r"keyword 'hroizon' for 'gp'; did you mean 'horizon'\?; it takes"):
+    with pytest.raises(TypeError, match=r"keyword 'hroizon' for 'gp' \(did you mean 'horizon'\?\); it takes"):
         make("GPBandit-GP-v0", hroizon=3)
 
 

@@ -102,7 +102,7 @@ def test_agents_that_handle_features_are_listed_and_no_others(call):
     assert shown == able != set()
     code, _, err = call("agents", "--handles", "delays")
     assert code == 2
-    assert "unknown feature 'delays'; did you mean 'delay'?; it is one of delay, context" in err
+    assert "unknown feature 'delays' (did you mean 'delay'?); it is one of delay, context" in err
 
 
 @pytest.mark.parametrize(("command", "known"), [("envs", IDS), ("agents", names()), ("reproduce", ())])

@@ -331,7 +331,7 @@ def test_an_agent_that_cannot_be_made_shows_its_own_error():
     with pytest.raises(ValueError, match="unknown option 'colour' of the agent") as caught:
         check_agent(("gp-ucb", {"colour": "blue"}))
     assert caught.value.__notes__ == ["on the environment 'finite'"]
-    with pytest.raises(ValueError, match="unknown agent 'gp-ubc'; did you mean 'gp-ucb'"):
+    with pytest.raises(ValueError, match=r"unknown agent 'gp-ubc' \(did you mean 'gp-ucb'"):
         check_agent("gp-ubc")
 
 
