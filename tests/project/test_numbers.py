@@ -219,7 +219,7 @@ def test_the_discounts_that_the_page_names_are_the_least_of_the_stored_runs():
     assert "DQN has less at 0, PPO at 0.9 and TD3 at 0.5" in prose("reinforcement.md")
 
 
-def test_no_options_of_a_stored_grid_are_better_than_the_preset_on_fresh_trials():
+def test_no_options_of_a_stored_grid_differ_from_the_preset_on_fresh_trials():
     script = loaded("../scripts/tune_rl.py")
     presets = script.read(DOCS / RESULTS / "presets.csv")
     with (DOCS / RESULTS / "presets_fresh.csv").open(newline="", encoding="utf-8") as file:
@@ -227,7 +227,7 @@ def test_no_options_of_a_stored_grid_are_better_than_the_preset_on_fresh_trials(
     compared = {algorithm for algorithm, *_ in rows}
     for algorithm, options, *numbers in rows:
         assert json.loads(options) == script.least(algorithm, presets[algorithm][1:], delay=False)
-        assert float(numbers[-2]) > 0  # the upper end of the difference
+        assert float(numbers[-3]) < 0 < float(numbers[-2])  # the ends of the difference
     others = [a for a, (_, *grid) in presets.items() if script.least(a, grid, False) and a not in compared]
     page = prose("reinforcement.md")
     assert all(f"`sb3-{each}`" in page.split("The least shares of")[1].split(".")[0] for each in others)
