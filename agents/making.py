@@ -31,8 +31,7 @@ def compose(setting: Any, num_trials: int | None = None, **parts: Any) -> Saving
     It equals `make("gp-agent", setting, **parts)`, which takes named parts and the user's own.
 
     Args:
-        setting: a `Setting`, an environment (after its reset), or a `Problem`.
-        num_trials: B for one agent of B trials, or None for a single trial.
+        setting, num_trials: as for `make`.
         **parts: `rule`, `width`, `belief`, `objective` or `constraint`, `restart`, `incumbent`, and the
             options of the model; see `agents.algorithms.composed.gp_agent`.
     """

@@ -46,9 +46,7 @@ def made(
 def own_builder(argument: str, given: Any, names: Mapping[str, Any], options: Any = None) -> Any:
     """Return a builder (model, num_trials) -> part of the user's own, or raise an error that explains it.
 
-    Args:
-        given: a class or a function; one with an argument `rngs` is given one generator a trial, too.
-        options: of a named part; a builder has its own, bound by `functools.partial`.
+    One with an argument `rngs` is given one generator a trial, too; options are bound by `functools.partial`.
     """
     expected = f"a builder (model, num_trials) -> {argument}, such as a class"
     require_no_options(argument, given, options)

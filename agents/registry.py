@@ -24,13 +24,7 @@ AgentSpec = str | tuple[str | Callable[..., Any], Mapping[str, Any]] | Callable[
 
 @dataclass(frozen=True)
 class AgentFactory:
-    """Factory of agents from settings.
-
-    Args:
-        make: called with the setting and the options.
-        options: keyword arguments.
-        name: under which it was requested, if any.
-    """
+    """Factory of agents from settings: a callable, its options, and the name under which it was requested."""
 
     make: Callable[..., Any]
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -75,11 +69,7 @@ class AgentFactory:
             require(not refused, "setting", remedy, "availability")
 
     def __call__(self, setting: Any, num_trials: int | None = None) -> Any:
-        """Return an agent for a single trial, or for B.
-
-        Raises:
-            ValueError: for an option that the agent does not have, or that cannot have this value.
-        """
+        """Return an agent for a single trial, or for B; a ValueError for an option that it does not take."""
         if num_trials is None and self.in_batches_only:
             raise ValueError(
                 f"{self._entry} must take num_trials=None, one trial without an axis of trials, to be "
@@ -226,11 +216,7 @@ def _point(name: str) -> EntryPoint:
 
 @cache
 def _registered(_places: tuple[str, ...]) -> dict[str, EntryPoint]:
-    """Return the entry points by name; reading all installed packages takes some 10 ms.
-
-    Args:
-        _places: folders of packages, the key of the cache.
-    """
+    """Return the entry points by name, cached by the folders of packages: reading them takes some 10 ms."""
     points: dict[str, EntryPoint] = {}
     for point in entry_points(group=GROUP):
         points.setdefault(point.name, point)

@@ -27,14 +27,7 @@ def require_one_a_trial(name: str, value: Any, num_trials: int) -> None:
 
 
 def require_known(name: str, given: Any, published: Any, task: str, remedy: str) -> Any:
-    """Return the given option or, if that is None, the published one; raise where both are None.
-
-    Args:
-        name: of the option, for the error.
-        given, published: the option, and the setting's field.
-        task: purpose of the option: "to ...".
-        remedy: advice for the error.
-    """
+    """Return the given option or, if that is None, the published one; raise where both are None."""
     known = published if given is None else given
     if known is None:
         raise ArgumentError(name, f"must be known {task}, got None; {remedy}")

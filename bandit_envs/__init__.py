@@ -1,8 +1,4 @@
-"""Gaussian-process bandit environments for Gymnasium.
-
-`import bandit_envs` registers the ids and nothing else; `Problem`, `Setting`, `Decisions`, `BanditEnv`,
-`BanditVectorEnv`, `Gram` and `make` are imported when they are first used.
-"""
+"""Gaussian-process bandit environments for Gymnasium; `import bandit_envs` registers the ids, and no more."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

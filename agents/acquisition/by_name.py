@@ -155,12 +155,9 @@ UNITLESS = ("ei", "pi", "pims", "eims")  # their scores are logarithms or multip
 
 
 def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeRule:
-    """Return the builder of the rule from the model.
+    """Return the builder of a rule from the model, by a name in `RULES` or of the user's own.
 
-    Args:
-        rule: a name in `RULES`, or a `Rule`: any callable that turns `Candidates` into scores, (B, A).
-        width: of "ucb", "thompson" and "random-ucb": "improved", or a width of `make_width`. It must be left
-            out with other rules, which have none or their own.
+    `width` is "improved" or what `make_width` takes; only "ucb", "thompson" and "random-ucb" have one.
     """
     require_probability("delta", delta)
     left_out = isinstance(width, str) and width == IMPROVED

@@ -113,11 +113,7 @@ class RuleMemory(Protocol):
     def receive(self, trial: Ints, point: Ints, value: Floats, mean: Floats, std: Floats) -> None:
         """Learn from delivered values, (n,) each, before the belief does.
 
-        Args:
-            trial: trials, ascending; one may have several values.
-            point: the points played.
-            value: their values.
-            mean, std: the posterior of these values before the round, noise included.
+        Trials ascend and may repeat; mean and std are the posterior's before the round, noise included.
         """
         ...
 

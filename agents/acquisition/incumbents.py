@@ -94,10 +94,7 @@ class MaxWorth(NoIncumbent):
 
 
 class NoisyPlays(MaxMean):
-    """Noisy EI on a box without contexts: the largest of sampled noise-free values of the plays.
-
-    See `box.incumbents.SampledBest`.
-    """
+    """Noisy EI on a box without contexts: the largest of the plays' sampled values, see `SampledBest`."""
 
 
 INCUMBENTS: dict[str, type[NoIncumbent]] = {"max_mean": MaxMean, "best_value": BestValue}
@@ -105,12 +102,7 @@ NOISY = "noisy"
 
 
 def improvable(name: str | None, setting: Setting) -> type[NoIncumbent]:
-    """Return the incumbent of expected improvement.
-
-    Args:
-        name: in `INCUMBENTS`, or "noisy" on a box without contexts; None is "noisy" there, and "max_mean"
-            elsewhere.
-    """
+    """Return expected improvement's incumbent; None is "noisy" on a box in one context, else "max_mean"."""
     noisy = setting.continuous and not setting.has_contexts
     if name == NOISY and not noisy:
         raise ValueError('incumbent must not be "noisy" on a finite set or with contexts; take "max_mean"')

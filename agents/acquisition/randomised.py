@@ -97,12 +97,7 @@ class EIMS:
 
 @dataclass(frozen=True)
 class OfSize:
-    """IRGP-UCB on the decision set of a model.
-
-    Args:
-        size: N; None for the number of arms, and on a box for the 512 candidates of a round, so that the
-            bound is on regret against the best of them; "compact" grows with t, see `CompactSize`.
-    """
+    """IRGP-UCB of N = `size`; None is the number of arms, on a box of candidates; "compact" grows with t."""
 
     size: int | str | None = None
 

@@ -24,14 +24,10 @@ from .rules import UCB
 class DMM:
     r"""min over a of mu_a + w_a sigma_a, bounds that hold simultaneously (Flynn & Reeb 2024, DMM-UCB).
 
-    w_a^2 = (q_lambda + 2 R^2 (g_lambda + log(1 / delta)) + a B^2 - q_a) / a, q_a = a y' (K + a I)^-1 y,
-    and mu_a, sigma_a are of the posterior with noise variance a. With a = lambda alone it is the AMM width.
-    The proof is that of `AMMWidth`: its event does not depend on a, so delta need not be shared.
-
-    Args:
-        bound: B, at least the RKHS norm of f.
-        noise_std: R: the noise is R-sub-Gaussian.
-        delta: probability that the band fails at some point and round.
+    w_a^2 = (q_lambda + 2 R^2 (g_lambda + log(1 / delta)) + a B^2 - q_a) / a, q_a = a y' (K + a I)^-1 y, and
+    mu_a, sigma_a are of the posterior with noise variance a. With a = lambda alone it is the AMM width. The
+    proof is that of `AMMWidth`, with its B and R: its event does not depend on a, so delta need not be
+    shared.
     """
 
     bound: PerTrial

@@ -1,8 +1,4 @@
-"""A named algorithm as an agent: on arms or a box, for one trial or B, each with its own numbers.
-
-Arguments with one number per trial are declared by the annotation `PerTrial` and never recognised by their
-length: an array of one number per arm stays whole even where there are as many trials as arms.
-"""
+"""A named algorithm as an agent: on arms or a box, for one trial or B, each with its own numbers."""
 
 from __future__ import annotations
 
@@ -126,14 +122,9 @@ def of_trial(info: dict[str, Any], trial: int) -> dict[str, Any]:
 def part_of_trial(part: Any, trial: int, num_trials: int) -> Any:
     """Return a part with the trial's own number in place of every array that is declared as `PerTrial`.
 
-    The search covers partial functions, dataclasses and their arguments; a part with a method `of_trial`
-    converts itself. Everything else is equal in all trials.
-
-    Args:
-        part: a rule, or a function that builds a rule, a belief, an objective or a restart.
-
-    Raises:
-        ValueError: an array of one number per trial has another length than B.
+    An array is never recognised by its length: one of a number per arm stays whole, even with as many trials
+    as arms. The search covers partial functions, dataclasses and their arguments; a part with a method
+    `of_trial` converts itself.
     """
     if isinstance(part, type):
         return part
@@ -182,13 +173,12 @@ def assemble(
     kind: type[GPAgent] = GPAgent,
     **parts: Any,
 ) -> Agent:
-    """Return the agent of a model and a rule.
+    """Return the agent of a model and a rule, which is made again whenever the model changes.
+
+    Of B trials it is one agent where trials share kernel and arms, and an agent per trial where each learns
+    its own kernel or has its own points, as on a box.
 
     Args:
-        model: the assumptions; `model.learning` is None where hyperparameters are not learnt.
-        rule_of: makes the rule from the model; called again whenever the model changes.
-        num_trials: None for one environment; B for a batch: one agent where trials share kernel and arms, an
-            agent per trial where each learns its own kernel or has its own points, as on a box.
         kind: class of the agent on a finite set.
         **parts: belief, incumbent and the others, see `GPAgent`.
     """

@@ -199,12 +199,7 @@ class Learnt(Given):
 
 @dataclass(frozen=True)
 class LengthScaleGrowth:
-    """g(t) = max(start, t^power): by how much length-scales have shrunk in round t = 1, 2, ...
-
-    Args:
-        power: 1/2 in the papers.
-        start: at least 1, t_0.
-    """
+    """g(t) = max(start, t^power), start >= 1: by how much length-scales have shrunk in round t = 1, 2, ..."""
 
     power: float = 0.5
     start: float = 1.0
@@ -219,11 +214,7 @@ class LengthScaleGrowth:
 
 
 class Shrinking(Given):
-    """theta_t = theta_0 / g(t) and B_t = b(t) g(t)^(d/2) B_0 (after Berkenkamp et al. 2019).
-
-    Args:
-        g, b: by how much length-scales shrink, and by how much more the bound on the norm grows.
-    """
+    """theta_t = theta_0 / g(t) and B_t = b(t) g(t)^(d/2) B_0 (after Berkenkamp et al. 2019)."""
 
     may_change = True
 
@@ -264,11 +255,7 @@ START = 0.01  # initial noise variance of a fit, in prior variances
 
 
 class OwnNoise(Given):
-    """Lambda of the reward in squares of its scale, which the objective estimates from first plays.
-
-    Args:
-        model: its lambda is that of a scale of 1.
-    """
+    """Lambda of the reward from first plays: the model's, of a scale of 1, over the square of its scale."""
 
     may_change = True
 

@@ -17,11 +17,7 @@ NO_ROUNDS = np.empty(0, dtype=np.int64)
 class Book:
     """The plays of B trials: which are pending, which still count, and their feedback where it is read again.
 
-    It takes 8 bytes a play, and 28 + 8 C more where it keeps feedback. It grows beyond the expected horizon.
-
-    Args:
-        horizon: expected number of rounds.
-        num_costs: C of the feedback that it keeps; None keeps none.
+    It takes 8 bytes a play, and 28 + 8 C more where it keeps feedback, with `num_costs` = C not None.
     """
 
     def __init__(self, num_trials: int, horizon: int, num_costs: int | None = None):
@@ -37,12 +33,9 @@ class Book:
         self._blank["arrived"], self._blank["weight"] = PENDING, np.nan
 
     def record_round(self, point: Ints, trial: Ints, rounds: Ints) -> Ints:
-        """Record that every trial played a point, (B,), and that feedback of some rounds came, (n,) each.
+        """Record all plays, (B,), and that feedback of some rounds came, (n,) each; return its points, (n,).
 
         Feedback of a play is delivered once. Where it is wrong a ValueError says so, and nothing has changed.
-
-        Returns:
-            The points that the feedback is about, (n,).
         """
         if self.rounds == len(self._pending):
             self._pending = np.concatenate([self._pending, np.full_like(self._pending, UNPLAYED)])

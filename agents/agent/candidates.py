@@ -21,13 +21,11 @@ class ArmsView(Candidates):
     """Gives rules the posterior at the arms of each trial's context, computed on access.
 
     Args:
-        incumbent: computes the value that EI and PI improve on.
-        objective: knows the prices of improvements, and the worth of means for incumbents that take it.
+        incumbent, objective: compute the value that EI and PI improve on, and the prices of improvements.
         t: 1, 2, ..., the rounds started since the last restart, (B,).
         draw: makes the generators of the rule in this round, one per trial.
         offered: mask of arms that may be played in this round, (B, A); None: all.
         safety: safe set and cost bounds, where costs must be kept in every round.
-        memory: what the rule has learnt from feedback; None without.
     """
 
     def __init__(

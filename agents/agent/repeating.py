@@ -50,11 +50,9 @@ class Holds:
         self.next_choice = 0  # earliest of these rounds
 
     def action_in(self, now: int, choose: Callable[[Bools], tuple[Ints, Any, Ints]]) -> Any:
-        """Return the actions of a round, (B,) arms or (B, d) actions, and let free trials choose anew.
+        """Return the actions of a round, (B,) or (B, d); `choose` maps free trials, (B,), to new choices.
 
-        Args:
-            choose: maps the mask of free trials, (B,), to their indices, (n,), their choices and the numbers
-                of plays, (n,).
+        It returns their indices, choices and numbers of plays, (n,) each.
         """
         if self.next_choice <= now:
             self.begin(now, *choose(self.free(now)))
@@ -89,14 +87,7 @@ class Holds:
 
 
 def plays_of(factor: float, noise: Floats, variance: Floats, left: int) -> Ints:
-    """Return the numbers of plays n, (n,), from the posterior variances of f and lambda, (n,) each.
-
-    Args:
-        factor: C2.
-        noise: lambda.
-        variance: sigma^2(x).
-        left: rounds to the horizon.
-    """
+    """Return n from C2, lambda, sigma^2(x) of the choices, (n,), and the rounds to the horizon."""
     gained = noise * (factor - 1.0) * (1.0 + ROUNDING)
     most = max(left, 1)
     enough = gained >= most * variance  # also where the variance is 0

@@ -72,11 +72,8 @@ class Several(Shown, abc.ABC):
     """Runs K candidates at once: all learn from every play, and one of them chooses it in each trial.
 
     A subclass picks the candidate that chooses and those that are eliminated for good. Actions that the agent
-    did not choose, and random first plays, are learnt but count for no candidate. A round costs K posteriors.
-
-    Args:
-        agents: the candidates, of one trial or of B.
-        rule_of: makes the rule of the candidates' bands from a model.
+    did not choose, and random first plays, are learnt but count for no candidate. A round costs K posteriors;
+    `rule_of` makes the rule of the candidates' bands.
     """
 
     privileged = False
@@ -230,12 +227,7 @@ class Several(Shown, abc.ABC):
 def together(
     make: Callable[..., Several], models: Sequence[Model], rule_of: WithWidth, num_trials: int | None
 ) -> Several | SideBySide:
-    """Return the agent of several models: one agent of all trials on arms, one per trial on a box.
-
-    Args:
-        make: builds the agent from the candidates and, by keyword, the rule of their bands.
-        rule_of: see `assemble`.
-    """
+    """Return the agent of several models: one agent of all trials on arms, one per trial on a box."""
     require_trials(num_trials)
     if num_trials is None or not models[0].setting.continuous:
         agents: Any = [assemble(model, rule_of, num_trials) for model in models]

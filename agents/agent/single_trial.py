@@ -54,12 +54,7 @@ class LoneAgent(Shown, abc.ABC):
         self.dropped(rounds, self.book.drop(np.zeros_like(rounds), rounds))
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """Recommend the arm of the largest worth.
-
-        Args:
-            observation: the context, as `act` sees it; may be left out where there is only one.
-            among: the arms to choose from, (n,); default all.
-        """
+        """Recommend the arm of the largest worth among some, by default all; see `Answers.recommend`."""
         require_reset(self.round >= 0)
         require_context(observation, self.setting.has_contexts)
         context = self.context(np.zeros(1) if observation is None else observation)

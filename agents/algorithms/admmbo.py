@@ -43,12 +43,7 @@ FEWEST = 3  # values whose std says something about the size of a function
 
 
 class OutcomeProcess:
-    """The Gaussian process of one quantity in prior stds, centre + scale h, of the plays that it learns.
-
-    Args:
-        model: of h at a scale of 1.
-        centre: at first.
-    """
+    """The Gaussian process of one quantity in prior stds, centre + scale h, of the plays that it learns."""
 
     def __init__(self, model: Model, centre: float):
         self._model, self._centre, self._scale = model, centre, 1.0
@@ -177,11 +172,7 @@ class ADMMBO(LoneAgent):
         return int(arms[sum(costs, np.zeros_like(mean))[arms].argmax()])
 
     def incumbent(self, eligible: Bools | None = None) -> int:
-        """The arm of the best observed reward among plays with all costs <= 0.01.
-
-        Args:
-            eligible: which plays to choose from, (n,); default all.
-        """
+        """Return the arm of the best observed reward among eligible plays with all costs <= 0.01."""
         reward, *cost = (process.value for process in self.everything)
         excess = np.maximum(np.array(cost) - SLACK, 0.0).max(axis=0, initial=0.0)
         excess = excess if eligible is None else np.where(eligible, excess, np.inf)

@@ -28,14 +28,7 @@ TUNED = {1: (0.03, 0.2, 0.1), 2: (0.3, 0.4, 1.0)}  # points -> eta, zeta, delta_
 
 
 class Probe:
-    """The plays y +- zeta u that estimate the gradients at one y.
-
-    Args:
-        direction: u, uniform on the sphere, (d,).
-        radius: zeta.
-        points: 1 (y + zeta u) or 2 (then y - zeta u).
-        num_functions: 1 + C.
-    """
+    """The plays y + zeta u, and with two `points` then y - zeta u, that estimate the gradients at one y."""
 
     def __init__(self, direction: Floats, radius: float, points: int, num_functions: int):
         self.direction, self.radius, self.points = direction, radius, points

@@ -68,13 +68,7 @@ def with_costs_apart(
     delta: float = 0.1,
     **options: Unpack[EachModelledOptions],
 ) -> Agent:
-    """Return the agent of an objective that models reward and costs separately.
-
-    Args:
-        parts_of: makes the parts from the setting and the options.
-        rule: by name, one with a width.
-        width: w of the reward's band: a number, "improved" (IGP-UCB) or what `make_width` takes.
-    """
+    """Return the agent of an objective that models reward and costs separately, made by `parts_of`."""
     own = width if cost_width is None else cost_width
     costs = make_cost_belief(cost_belief, belief_options)
     parts = parts_of(setting, cost_width=own, cost_belief=costs, delta=delta, **options)

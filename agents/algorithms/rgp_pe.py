@@ -44,9 +44,7 @@ class RGPPE(PlanningAgent):
     """Agent that plays the epochs of Algorithm 1 in one trial: plan, play each planned point, eliminate.
 
     Args:
-        budget: C.
-        eta: factor above 1 by which the determinant grows before the plan updates its variances.
-        psi: the least share of an epoch in which a planned point is played.
+        budget, eta, psi: C, and as for `rgp_pe`.
         extra: the allowance of W for corruption, see `rgp_pe`.
     """
 

@@ -171,12 +171,7 @@ def safely(
     delta: float = 0.1,
     **options: Unpack[SafeModelOptions],
 ) -> Agent:
-    """Return the agent of a rule that chooses among safe arms.
-
-    Args:
-        rule: makes the rule from the width of the reward's band.
-        sets, patience: see `safe_ucb`.
-    """
+    """Return the agent of a rule, made from the width of the reward's band, that chooses among safe arms."""
     parts = safe_parts(setting, sets=sets, patience=patience, delta=delta, **options)
     observed = Model.of_reward(setting, options)
     return assemble(

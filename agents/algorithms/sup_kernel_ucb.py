@@ -1,7 +1,4 @@
-"""SupKernelUCB: stages of ever narrower bands, each of plays that are independent of their own values.
-
-Readable form: tests/references/elimination.py.
-"""
+"""SupKernelUCB: stages of ever narrower bands, each of plays that are independent of their own values."""
 
 from __future__ import annotations
 

@@ -113,11 +113,8 @@ NO_BIAS = np.zeros(1)  # an array: a number would be converted in every round
 class Belief(abc.ABC):
     """Mean, std and samples of one function at the arms of each trial's context.
 
-    The mean comes from `centre` and the std from `spread`; they may be one object. A subclass defines how
-    playing a point and receiving its value change them.
-
-    Args:
-        centre, spread: posteriors of the function minus its prior mean.
+    The mean comes from `centre` and the std from `spread`, posteriors of the function minus its prior mean
+    that may be one object. A subclass defines how playing a point and receiving its value change them.
     """
 
     bias: Floats | float = NO_BIAS  # what censored feedback adds to the width, (B,)
@@ -159,11 +156,7 @@ class Belief(abc.ABC):
         """Remove pending plays of `ago` rounds ago that will never yield a value, (n,) each."""
 
     def weights(self, point: Ints, told: Floats | None = None) -> Floats | None:
-        """Return the number of plays of noise lambda that plays of points count as, (n,); None for 1 each.
-
-        Args:
-            told: weights published for these plays themselves.
-        """
+        """Return how many plays of noise lambda each play counts as, (n,), `told` if given; None for 1."""
         return told if told is not None or self._weights is None else self._weights[point]
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
@@ -187,8 +180,7 @@ class Belief(abc.ABC):
     def revalue(self, trial: Ints, came: Callable[[int, Ints], SufficientStatistics]) -> None:
         """Replace the delivered values of some trials, (n,); the plays and their weights stay.
 
-        Args:
-            came: maps a trial and points, (u,), to the delivered plays and the sums of their new values.
+        `came` maps a trial and points, (u,), to the delivered plays and the sums of their new values.
         """
         for i in trial.tolist():
             give_values(self.centre, i, self.residuals(i, came))

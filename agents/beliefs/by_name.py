@@ -45,11 +45,7 @@ MakeBelief = Callable[[Model, int], Belief]
 
 
 def make_belief(belief: Any, setting: Setting, options: Any = None) -> MakeBelief:
-    """Return the builder of the belief from the model and the number of trials.
-
-    Args:
-        belief: a name in `BELIEFS`, a builder of the user's own, or None for the setting's default.
-    """
+    """Return the builder of a belief of a name or of the user's own; None is the setting's default."""
     chosen = ("hallucinated" if setting.max_delay else "delivered") if belief is None else belief
     if isinstance(chosen, str):
         return made("belief", chosen, BELIEFS, options, setting)

@@ -27,9 +27,7 @@ class Censored(Belief):
 
     Args:
         model: kernel, noise and `least`.
-        window: m, in rounds, or in units of time where the setting publishes query times; default the 95 %
-            quantile of delays, see `default_window`.
-        reward_bound: B_y, which bounds the shifted |y|; the default follows from `bounding`.
+        window, reward_bound: m and B_y, see `gp_ucb_sdf`.
         noisy: True for the sigma of an observation, sqrt(sigma^2 + lambda), which is not in the paper's text
             but what libraries predict; samples stay those of f.
         bounding: True for the default B_y of `largest_shifted`, as theorems require; False for one prior std,

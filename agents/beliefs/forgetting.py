@@ -58,11 +58,7 @@ class Forgetful(Belief):
 
 
 def sliding_window(model: Model, num_trials: int, *, window: PerTrial) -> Forgetful:
-    """Return the belief on the last W plays; a value delivered after its play has left is not learnt.
-
-    Args:
-        window: W, an integer >= 1, or one a trial (B,).
-    """
+    """Return the belief on the last W plays, one W or (B,); a value that comes later is not learnt."""
     require_at_least_one("window", window, "it is the number of last plays that are remembered")
     if np.asarray(window).dtype.kind not in "iu":
         raise ValueError(f"window must be an integer, got {window!r}; it is a number of plays")
@@ -81,10 +77,7 @@ def _window_form(model: Model, window: int) -> type[LastPlays | LastCounts]:
 def time_varying(model: Model, num_trials: int, *, eps: PerTrial) -> Forgetful:
     """Return the belief about a drifting f: kernel (1 - eps)^(|t - t'| / 2) k(x, x') (Bogunovic 2016).
 
-    Predictions are for the next round.
-
-    Args:
-        eps: in [0, 1], or one a trial (B,); 0 means no drift.
+    Predictions are for the next round; eps in [0, 1] is one or (B,), and 0 means no drift.
     """
     require_share("eps", eps, "the kernel is (1 - eps)^(|t - t'| / 2) k(x, x')")
     each = np.broadcast_to(eps, num_trials).tolist()
@@ -94,10 +87,8 @@ def time_varying(model: Model, num_trials: int, *, eps: PerTrial) -> Forgetful:
 def wandering(model: Model, num_trials: int, *, rate: PerTrial) -> Forgetful:
     """Return the belief about a Brownian f: kernel (1 + s^2 min(t, t')) k(x, x') (Brunzema 2022).
 
-    Predictions are for the next round, on a finite set, because priors on boxes cannot grow.
-
-    Args:
-        rate: s^2 >= 0, the variance of a step in prior variances, or one a trial (B,); 0 means no drift.
+    Predictions are for the next round, on a finite set, because priors on boxes cannot grow; s^2, `rate`, is
+    the variance of a step in prior variances, one or (B,), and 0 means no drift.
     """
     require_not_negative("rate", rate, "it is the variance of a round's step, in prior variances")
     each = np.broadcast_to(rate, num_trials).tolist()
@@ -105,11 +96,7 @@ def wandering(model: Model, num_trials: int, *, rate: PerTrial) -> Forgetful:
 
 
 def discounted(model: Model, num_trials: int, *, discount: PerTrial) -> Forgetful:
-    """Return the belief in which a play of s rounds ago has noise lambda rho^-s (Deng et al. 2022).
-
-    Args:
-        discount: rho, in (0, 1], or one a trial (B,); 1 forgets nothing.
-    """
+    """Return the belief in which a play of s rounds ago has noise lambda rho^-s (Deng et al. 2022)."""
     require_share("discount", discount, "it multiplies a play's weight in every round")
     if np.any(np.asarray(discount) == 0):
         raise ValueError(f"discount must be positive, got {discount}; with 0 nothing would be learnt")

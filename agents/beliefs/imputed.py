@@ -74,10 +74,9 @@ def nearest_means(delivered: Posterior, trial: int, point: int) -> float:
 
 
 class Imputed(Censored):
-    """Belief that counts a pending value as its fill-in, which every delivery in time updates.
+    """Belief that counts a pending value as its fill-in, which every delivery updates.
 
-    Args:
-        fill: the fill-in value. A play whose feedback is later than the window keeps its last fill-in.
+    A play whose feedback is later than the window keeps its last fill-in.
     """
 
     def __init__(self, model: Model, num_trials: int, *, fill: FillIn, **options: Any):

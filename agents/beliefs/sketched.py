@@ -20,13 +20,8 @@ class Sketched(Belief):
     """Belief that learns delivered values with the next dictionary; until then plays only lower variances.
 
     A dictionary is kept until 1 + the sum of variance / lambda over the plays since it was drawn, with the
-    variances of that time, exceeds C.
-
-    Args:
-        rngs: generators of the dictionaries, one a trial.
-        size: q, see `chance`.
-        reading: "code" or "paper", see `chance`.
-        growth: C; 1 draws a new dictionary in every round.
+    variances of that time, exceeds C, `growth`; 1 draws a new one in every round. For q, `size`, and
+    `reading` see `chance`.
     """
 
     def __init__(

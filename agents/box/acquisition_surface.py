@@ -38,9 +38,6 @@ class Path:
 
     So for any order and number of calls, all values together are one exact joint sample (up to the jitter).
     O(n^2 m + n m k) for m new points after n, under k plays.
-
-    Args:
-        rng: of this sample alone.
     """
 
     def __init__(self, surface: Surface, rng: np.random.Generator):

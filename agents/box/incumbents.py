@@ -42,13 +42,7 @@ class Worlds(NamedTuple):
 
 
 class NoiseFree:
-    """Factor L+ of plays and of m values known without noise, with their part of the mean.
-
-    Args:
-        surface: the belief given the plays.
-        x: P, (m, D).
-        white: z, (S, m).
-    """
+    """Factor L+ of plays and of m values at P, (m, D), known without noise, with their part of the mean."""
 
     def __init__(self, surface: Surface, x: Floats, white: Floats):
         self._plays, self._explained = surface.spread, surface.explain(x)  # L and v_P
@@ -85,13 +79,7 @@ class Means(NamedTuple):
 
 
 def fantasies(surface: Surface, x: Floats, white: Floats) -> Worlds:
-    """Return the worlds of a belief; their surface costs O(k^2 + S k) a point under k plays.
-
-    Args:
-        surface: the belief.
-        x: P, distinct, (m, D).
-        white: z, (S, m), see `normal_points`.
-    """
+    """Return the worlds of a belief for distinct P, (m, D), and z, (S, m); O(k^2 + S k) a point."""
     factor, centre = NoiseFree(surface, x, white), surface.centre
     best = factor.values.max(axis=1)
     if centre is surface.spread:  # the mean's rows are among the factor's

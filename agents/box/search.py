@@ -82,13 +82,7 @@ def climbed(terrain: Terrain, starts: Floats, steps: int) -> Pool | None:
 
 
 class Stacked:
-    """Loss of several points: by how much the sum of their scores is below that of the starts, in units.
-
-    Args:
-        terrain: has the scores and their slopes.
-        starts: (m, d).
-        scores, slopes: at the starts, (m,) and (m, d), which the search evaluates first.
-    """
+    """Loss of several points: by how much the sum of their scores is below that of the starts, in units."""
 
     def __init__(self, terrain: Terrain, starts: Floats, scores: Floats, slopes: Floats):
         self.terrain, self._starts, self._found = terrain, starts, (scores, slopes)
@@ -197,11 +191,7 @@ class QuasiRandom:
 
 @dataclass(frozen=True, eq=False)
 class AtPoints:
-    """A constant set of candidates: a finite set on a box.
-
-    Args:
-        arms: features, (A, d).
-    """
+    """A constant set of candidates, (A, d): a finite set on a box."""
 
     arms: Floats
 

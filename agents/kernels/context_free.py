@@ -41,12 +41,7 @@ def without_contexts(setting: Setting) -> Setting:
 
 
 class InContext(Kernel):
-    """k(x, x') = kernel((z, x), (z, x')) at a fixed context z, without free hyperparameters.
-
-    Args:
-        kernel: a scikit-learn kernel over (context, arm) features.
-        context: z, (dz,).
-    """
+    """k(x, x') = kernel((z, x), (z, x')) at a fixed context z, (dz,), without free hyperparameters."""
 
     maps_features = True  # it is as definite as the kernel that it maps features for
 

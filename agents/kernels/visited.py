@@ -16,11 +16,7 @@ PART_BYTES = 2**19  # of covariances computed at once: larger blocks need fresh 
 
 
 class Visited:
-    """Features of distinct (context, arm) pairs in the order in which they were first played.
-
-    Args:
-        width: features of a pair, dz + d.
-    """
+    """Features of distinct (context, arm) pairs, (n, width), in the order in which they were first played."""
 
     def __init__(self, width: int):
         self.size = 0

@@ -59,9 +59,6 @@ class TieBreaker:
 
     Uniforms are drawn in blocks, so that a round takes a microsecond for any B; the stream of a trial does
     not depend on its batch.
-
-    Args:
-        generators: one a trial, used for nothing else.
     """
 
     def __init__(self, generators: Sequence[np.random.Generator]):
@@ -107,14 +104,8 @@ def argmax_with_ties(
 ) -> Ints:
     """Return the index of each row's maximum, drawn uniformly among scores within `tolerance` of it, (B,).
 
-    A row of -inf is one tie.
-
-    Args:
-        scores: no NaN, (B, A).
-        tolerance: of the score, one number or (B,). Without it the last bit of a batched product would
-            decide where the prior ties.
-        uniform: the draw of each trial, in [0, 1), (B,).
-        offered: the candidates to choose from, at least one a row, (B, A); None for all.
+    A row of -inf is one tie. Without a tolerance, one or (B,), the last bit of a batched product would decide
+    where the prior ties. Scores, (B, A), have no NaN; at least one of a row is `offered`.
     """
     if offered is not None:
         scores = np.where(offered, np.maximum(scores, LOWEST), -np.inf)

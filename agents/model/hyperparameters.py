@@ -70,13 +70,9 @@ class Learning:
 
     @classmethod
     def asked(cls, every: int | None, spread: float | None, usual: float, **options: Any) -> Learning | None:
-        """Return the requested learning; None without `every`, which forbids the other options.
+        """Return the requested learning; None if `every` is None or 0, which forbids the other options.
 
-        Args:
-            every: None or 0 is off.
-            spread: None for the usual one.
-            usual: default spread of this decision set.
-            **options: of `Learning`; validated also where learning is off.
+        `usual` is the default spread of this decision set.
         """
         learning = cls(every or 1, spread=usual if spread is None else spread, **options)
         if every:
@@ -101,14 +97,7 @@ class Fitter:
 
     The optimiser works with values in prior stds, and amplitude and noise in prior variances: its start and
     end have no unit. For units that are a power of two apart its steps are identical, else equal up to
-    rounding.
-
-    Args:
-        kernel: a scikit-learn kernel; one without an amplitude is given one.
-        noise_variance: initial value of the noise.
-        prior_variance: the unit s^2.
-        with_mean: True learns a constant mean too.
-        spreads: of a prior around the kernel's own hyperparameters and the noise, see `LogNormalPrior`.
+    rounding. A kernel without an amplitude is given one; for `spreads` see `LogNormalPrior`.
     """
 
     def __init__(
@@ -148,8 +137,7 @@ class Fitter:
 
         Args:
             features: coordinates of all points, (N, d).
-            point: points of the values, which may repeat, (n,).
-            value: values minus their prior mean, (n,).
+            point, value: of the plays, (n,) each, values minus their prior mean.
             restarts: random starts in addition to the latest hyperparameters.
             rng: of the restarts; it draws the same number of variates whether or not the fit succeeds.
             weight: how many values of the learnt noise each counts as, (n,); None for one.
@@ -172,12 +160,7 @@ class Fitter:
         return self._latest
 
     def take(self, theta: Floats, centre: float) -> Hyperparameters:
-        """Set the latest hyperparameters, and return them.
-
-        Args:
-            theta: kernel and noise, in the form of `latest`.
-            centre: the increase of the mean, in the units of the values.
-        """
+        """Set the latest hyperparameters, in the form of `latest`, and the mean's rise, and return them."""
         self._latest = theta
         kernel = self._kernel.clone_with_theta(theta[:-1] + self._shift)
         return Hyperparameters(kernel, math.exp(theta[-1]) * self._variance, centre)

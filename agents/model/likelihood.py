@@ -80,11 +80,7 @@ class Sample(NamedTuple):
 
     @classmethod
     def of(cls, features: Floats, point: Ints, value: Floats, weight: Floats | None = None) -> Sample:
-        """Condense values of points, (n,) each, of which `features` has the coordinates, (N, d).
-
-        Args:
-            weight: how many values of the model's noise each counts as, (n,); None for one.
-        """
+        """Condense values of points, (n,), whose features are rows of (N, d), as for `Fitter.fit`."""
         distinct, place = np.unique(point, return_inverse=True)
         each = np.ones(len(point)) if weight is None else weight
         plays = np.asarray(np.bincount(place, each, len(distinct)), dtype=np.float64)
@@ -105,12 +101,7 @@ class Likelihood(NamedTuple):
 def negative_log_likelihood(
     theta: Floats, kernel: Any, sample: Sample, with_mean: bool = False
 ) -> tuple[float, Floats]:
-    """Return -log p and its gradient; infinity where the covariance cannot be factorised.
-
-    Args:
-        theta: the kernel's free hyperparameters and s2, all as logarithms, (p + 1,).
-        with_mean: True subtracts the most likely constant mean from the values first.
-    """
+    """Return -log p and its gradient in the logarithms theta; infinity where the covariance has no factor."""
     found = likelihood(theta, kernel, sample, with_mean)
     return found.loss, found.slopes
 

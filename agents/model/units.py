@@ -46,11 +46,7 @@ class PriorUnits(NamedTuple):
 
     @classmethod
     def of_setting(cls, setting: Setting, deviation: float, costs: PerCost | None = None) -> PriorUnits:
-        """Return the units of a setting; costs without a prior std of their own have the reward's.
-
-        Args:
-            costs: prior stds given by the user; default the setting's.
-        """
+        """Return the units of a setting; costs without a prior std, given or published, have the reward's."""
         known = known_per_cost("constraint_prior_std", setting, costs)
         each = np.full(setting.num_constraints, deviation if known is None else known)
         return cls(deviation, float(np.mean(setting.prior_mean)), each)

@@ -86,9 +86,6 @@ class EachModelled(Objective):
 
     All quantities are in prior stds, and centred and scaled by the uniform first plays, or as the user gives.
     The beliefs do not depend on how costs enter: only a change of scales gives their observations new values.
-
-    Args:
-        model: of the reward; the costs share its kernel and bound.
     """
 
     def __init__(self, model: Model, num_trials: int, assumed: OfCosts):

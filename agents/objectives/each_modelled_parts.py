@@ -86,10 +86,7 @@ def each_modelled(
 ) -> tuple[Model, OfCosts]:
     """Return the model of the reward in prior stds, with a unit kernel, and the assumptions about costs.
 
-    Args:
-        delta: failure probability of all bands together, which share it alike: one constraint more widens
-            all bands that depend on delta, even if it is never active.
-        cost_width, ..., noise_variance, **options: see `CostModelOptions`.
+    All bands share delta alike: one constraint more widens all that depend on it, even if it is never active.
     """
     require_probability("delta", delta)
     require_absent(options, ("refit_every",), f"reward and costs are modelled apart; {LEARNING}")
@@ -128,13 +125,8 @@ def each_with_own_noise(
 ) -> tuple[Model, OfCosts]:
     """Return the model of the reward in prior stds and the assumptions about costs, without bands.
 
-    Lambda of a quantity is the square of its own noise, at least 1e-6 of the prior variance.
-
-    Args:
-        model: of the reward, in its own units, with a prior mean of 0.
-        constraint_noise_std: std of the noise on costs; default the setting's. Where that is withheld, it is
-            as large a share of the prior std as the reward's.
-        standardize: True estimates centres and scales from the first plays.
+    Lambda of a quantity is the square of its own noise, at least 1e-6 of the prior variance; noise that is
+    withheld of costs is as large a share of the prior std as the reward's. The model has a prior mean of 0.
     """
     setting = model.setting
     prior = PriorUnits.of_setting(setting, model.deviation)

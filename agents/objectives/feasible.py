@@ -125,12 +125,7 @@ class Feasible(EachModelled):
 
 
 class OnBox:
-    """The terms of constrained EI at points of a box, with slopes; see `BoxTerms`.
-
-    Args:
-        objective: of one trial.
-        pending: features of points that are not repeated, (m, dz + d); None for none.
-    """
+    """The terms of constrained EI at points of a box, with slopes; `pending` points are not repeated."""
 
     def __init__(self, objective: Feasible, pending: Floats | None):
         self._objective, self._pending = objective, pending

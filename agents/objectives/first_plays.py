@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 
 class Ledger:
-    """Numbers of delivered plays of each point, and the sums of K quantities over them.
-
-    Args:
-        num_points: N; it grows on a box.
-    """
+    """Numbers of delivered plays of each point, and the sums of K quantities over them; N grows on a box."""
 
     def __init__(self, num_trials: int, quantities: int, num_points: int):
         self.plays = np.zeros((num_trials, num_points))
@@ -62,12 +58,7 @@ Values = float | Sequence[float] | Floats
 
 @dataclass(frozen=True)
 class GivenUnits:
-    """Units given by the user, a number for all quantities or one each.
-
-    Args:
-        centre: m, the prior mean; None to estimate it from the first plays.
-        scale: s, the prior std; None likewise.
-    """
+    """Units given by the user, a number for all quantities or one each; None where first plays tell."""
 
     centre: Values | None = None
     scale: Values | None = None
@@ -95,11 +86,7 @@ class GivenUnits:
 
 
 class FirstPlays:
-    """Delivered values of K quantities of the first plays of B trials.
-
-    Args:
-        prior: means of the quantities before any feedback, (K,); default 0.
-    """
+    """Delivered values of K quantities of the first plays of B trials, and their means before, (K,)."""
 
     def __init__(
         self,

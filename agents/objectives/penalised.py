@@ -140,12 +140,7 @@ class Penalised(Objective):
 
 
 class SeparateModels(EachModelled):
-    """w0 ucb_f - sum_j w_j h(lcb_gj): the optimistic reward less the penalty of optimistic costs.
-
-    Args:
-        penalty: defines how costs enter and multipliers move.
-        epoch: rounds S between two moves.
-    """
+    """w0 ucb_f - sum_j w_j h(lcb_gj): the optimistic reward less the penalty of optimistic costs."""
 
     def __init__(self, model: Model, num_trials: int, *, penalty: Penalty, epoch: int, assumed: OfCosts):
         self.multipliers = Multipliers(penalty, num_trials, model.setting.num_constraints, epoch)

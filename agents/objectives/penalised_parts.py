@@ -141,13 +141,7 @@ def parts_of(
     noise_variance: float | None = None,
     **options: Unpack[SharedOptions],
 ) -> PenalisedParts:
-    """Return the parts of the default reading, with changes by the options.
-
-    Args:
-        epoch: rounds S between two moves.
-        delta: failure probability of all epochs together.
-        reuse, ..., noise_variance, **options: see `PenalisedOptions`.
-    """
+    """Return the parts of the default reading, with changes by the options; S and delta as for an agent."""
     require_probability("delta", delta)  # before epochs share it
     require_integer("epoch", epoch, 1, "it is the number of rounds S between two updates")
     require_choice("models", models, ("penalised", "separate"))

@@ -173,12 +173,7 @@ PSI: dict[str, Callable[..., Psi]] = {"exponential": ExponentialPenalty, "polyno
 
 
 class Multipliers:
-    """kappa of B trials and C constraints, with the costs delivered since their last move.
-
-    Args:
-        penalty: defines how they start, move and weigh.
-        epoch: rounds S between two moves.
-    """
+    """kappa of B trials and C constraints, with the costs delivered since their last move, every S rounds."""
 
     def __init__(self, penalty: Penalty, num_trials: int, num_constraints: int, epoch: int):
         self.penalty, self.epoch = penalty, epoch
@@ -193,13 +188,9 @@ class Multipliers:
         np.add.at(self._count, trial, 1.0)
 
     def end_round(self, rounds: int, spread: Callable[[], Floats]) -> bool:
-        """Move the multipliers if round number `rounds` ends an epoch, and return True if it does.
+        """Move the multipliers if round number `rounds` = 1, 2, ... ends an epoch; return True if it does.
 
         The mean is over the costs delivered since the last move; without any, the multipliers stay.
-
-        Args:
-            rounds: 1, 2, ....
-            spread: returns the stds of the reward and of the costs, as far as they are known, (B, 1 + C).
         """
         if rounds % self.epoch:
             return False

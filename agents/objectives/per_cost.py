@@ -83,11 +83,7 @@ class Ratio(PerCost):
 
 
 class PerCostImprovement(PerCost):
-    """log EI - a ln k, or with k unknown log EI + ln E k^-a; a = (B - spent) / B cools from 1 to 0.
-
-    Args:
-        cooling: False for a = 1.
-    """
+    """log EI - a ln k, or with k unknown log EI + ln E k^-a; a is 1, or cools to 0 as (B - spent) / B."""
 
     def __init__(self, model: Model, num_trials: int, *, cooling: bool):
         super().__init__(model, num_trials)

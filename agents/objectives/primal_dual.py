@@ -64,15 +64,11 @@ class Dual:
 
 
 class PrimalDual(EachModelled):
-    r"""argmax fhat - sum_j phi_j ghat_j.
+    r"""argmax fhat - sum_j phi_j ghat_j, where `dual` defines how the multipliers move.
 
-    With observed costs and no cap, phi bounds the delivered costs: on every path
-    sum_t c_t <= (phi_{T+1} - phi_1) / step. A restart of a trial resets phi, which is our reading, and the
-    observed costs of plays that are kept then move it at once, together with those of the next round.
-
-    Args:
-        dual: defines how the multipliers move.
-        rngs: generators of the estimates of costs, one a trial.
+    With observed costs and no cap, phi bounds the delivered costs: on every path sum_t c_t <= (phi_{T+1} -
+    phi_1) / step. A restart of a trial resets phi, which is our reading, and the observed costs of plays that
+    are kept then move it at once, together with those of the next round.
     """
 
     def __init__(

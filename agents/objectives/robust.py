@@ -68,11 +68,7 @@ ROUNDING = 1e-9  # relative, of a distance
 
 
 class WorstNearby(Reward):
-    """min over arms x' with |x' - x| <= eps of the score.
-
-    Args:
-        eps: in ranges of the features over the arms, which makes it independent of units.
-    """
+    """min of the score over arms x' with |x' - x| <= eps, in ranges of the features, which have no unit."""
 
     def __init__(self, model: Model, num_trials: int, *, eps: float):
         super().__init__(model, num_trials)

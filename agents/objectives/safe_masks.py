@@ -15,11 +15,7 @@ BLOCK = 64  # safe arms whose effect on all others is computed together
 
 
 class SafeMask(abc.ABC):
-    """Set of arms that a rule may choose from: a safe seed S0, and arms that delivered feedback certifies.
-
-    Args:
-        seed: S0, (B, Z, A).
-    """
+    """Arms that a rule may choose from: a safe seed S0, (B, Z, A), and what delivered feedback certifies."""
 
     def __init__(self, seed: Bools):
         self.seed = seed
@@ -152,12 +148,9 @@ class ByNeighbours(ByLipschitz):
 class ByPlays(ByLipschitz):
     """Safe set that delivered costs certify around their plays (LoSBO, Fiedler et al. 2024).
 
-    S = S0 and all x such that for every j some play s has c_s + E + L_j |x - x_s| <= 0.
-    It uses no kernel and no band: where |noise| <= E and L is right, every play is safe with certainty, and S
-    only grows.
-
-    Args:
-        noise_bound: E of each cost in prior stds, (C,) or (B, 1).
+    S = S0 and all x such that for every j some play s has c_s + E + L_j |x - x_s| <= 0, E in prior stds, (C,)
+    or (B, 1). It uses no kernel and no band: where |noise| <= E and L is right, every play is safe with
+    certainty, and S only grows.
     """
 
     def __init__(self, seed: Bools, points: Floats, slopes: Floats, noise_bound: Floats):

@@ -15,12 +15,7 @@ IMBALANCE, FACTOR = 10.0, 2.0  # of the residuals at which rho changes, and by h
 
 
 class Splitting:
-    r"""min f(x) + M sum_i 1[c_i(z_i) > 0] subject to x = z_i, in the augmented Lagrangian's terms.
-
-    Args:
-        corner: where all z_i start, (d,).
-        rho: weight of ||x - z_i||^2.
-    """
+    r"""min f(x) + M sum_i 1[c_i(z_i) > 0] subject to x = z_i, in the augmented Lagrangian's terms."""
 
     def __init__(self, corner: Floats, num_constraints: int, rho: float):
         self.x = corner

@@ -28,11 +28,9 @@ BATCH = 512  # arms that are scored at a time
 
 
 class BoTorchEngine(Engine):
-    """Engine with a Gaussian process fitted in each round, by the defaults of BoTorch, after a Sobol design.
+    """Engine with a process fitted in each round, by BoTorch's defaults, after `initial` points of Sobol.
 
-    Args:
-        acquisition: "log-ei", by q-LogEI where plays are pending, or "log-nei".
-        initial: points of the design.
+    `acquisition` is "log-ei", by q-LogEI where plays are pending, or "log-nei".
     """
 
     def __init__(self, task: OptimiserTask, acquisition: str = "log-ei", initial: int = 5):
@@ -225,12 +223,7 @@ def _quietly_created(optuna: Any, sampler: Any) -> Any:
 
 
 class BayesOptEngine(Engine):
-    """Engine of `suggest` and `register`, by default with UCB, after points at random; plays may repeat.
-
-    Args:
-        initial: points at random.
-        **options: of `bayes_opt.BayesianOptimization`.
-    """
+    """Engine of `suggest` and `register`, by default with UCB, after points at random; plays may repeat."""
 
     def __init__(self, task: OptimiserTask, initial: int = 5, **options: Any):
         from bayes_opt import BayesianOptimization

@@ -36,9 +36,7 @@ class Journal:
     def write(self, cell: Ints, value: Floats, scale: Floats) -> None:
         """Record plays, (n,) each, whose arrays then belong to the journal.
 
-        Args:
-            cell: index into the flattened (B, N).
-            scale: predictive standard deviation sqrt(s) of the value.
+        `cell` indexes the flattened (B, N); `scale` is the predictive std sqrt(s) of the value.
         """
         self._entries.append((cell, value))
         if len(cell) == len(self.gain):
@@ -57,12 +55,9 @@ class Journal:
             self._sum()
 
     def write_sums(self, trial: Ints, cell: Ints, plays: Floats, total: Floats, ratio: Floats) -> None:
-        """Record several plays of one cell a trial, (n,) each.
+        """Record several plays of one cell a trial, (n,) each, without repeats, and the sums of their values.
 
-        Args:
-            trial, cell: without repeats.
-            plays, total: the number of plays, and the sum of their values.
-            ratio: sqrt(s / lambda) of their mean, whose noise is lambda.
+        `ratio` is sqrt(s / lambda) of their mean, whose noise is lambda.
         """
         self._sum()
         self._played.clear()

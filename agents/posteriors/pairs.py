@@ -22,11 +22,7 @@ from .play_factor import FIRST_CAPACITY, PlayFactor
 
 
 class CellRows:
-    """Mean, variance and samples at A points; O(k A) for each new play.
-
-    Args:
-        cells: points, ascending, (A,).
-    """
+    """Mean, variance and samples at A points, ascending; O(k A) for each new play."""
 
     def __init__(self, factor: PlayFactor, cells: Ints):
         self.factor, self.cells = factor, cells

@@ -73,14 +73,10 @@ class Factor(Centre, Spread, Protocol):
 
 
 class PlayFactor:
-    """X, n, b and L of one trial; O(k^2) a play, where k counts the rows.
+    """X, n, b and L of one trial; O(k^2) a play, where k counts the rows, of which it may start with some.
 
     L is updated on access, row after row: until then plays cost nothing, and results do not depend on when it
-    is read.
-
-    Args:
-        seen: plays and value sums that it starts with, one row a point.
-        squares: sums of the squared weights of these plays, (u,), where not all are 1.
+    is read. `squares` are sums of the squared weights of these plays, (u,), where not all are 1.
     """
 
     def __init__(self, gram: Gram, noise: float, seen: SufficientStatistics, squares: Floats | None = None):

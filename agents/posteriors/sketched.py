@@ -118,9 +118,7 @@ class SketchedPosterior(Posterior):
     def renew(self, trial: int, chance: Floats, rng: np.random.Generator) -> None:
         """Replace the dictionary of a trial, and condition on the values so far.
 
-        Args:
-            chance: probability with which each played point enters, independently, (N,).
-            rng: one number is drawn for each point played so far.
+        Each played point enters independently with its `chance`, (N,), by one number drawn for each.
         """
         count = self.count[trial]
         played = count.nonzero()[0]

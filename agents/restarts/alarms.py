@@ -54,11 +54,7 @@ FIRST_CAPACITY = 64  # values; doubled whenever they are full
 
 
 class LikelihoodRatio:
-    """Detector on the residuals of one trial; O(n) a value. Reward and C costs share delta equally.
-
-    Args:
-        false_alarm_rate: delta.
-    """
+    """Detector on the residuals of one trial; O(n) a value. Reward and C costs share delta equally."""
 
     def __init__(self, told: Told, *, false_alarm_rate: float = 0.1):
         self._outcomes = Outcomes(told)
@@ -130,11 +126,7 @@ class RunLengths:
 
 
 class EventTriggered:
-    """Trigger of one trial; reward and C costs share delta equally.
-
-    Args:
-        false_alarm_rate: delta.
-    """
+    """Trigger of one trial; reward and C costs share delta equally."""
 
     def __init__(self, told: Told, *, false_alarm_rate: float = 0.1):
         self._outcomes, self._count = Outcomes(told), 0
@@ -160,21 +152,16 @@ _thresholds: dict[tuple[Any, ...], float] = {}  # cache of this process, by all 
 
 @dataclass(frozen=True, eq=False)
 class CalibratedAlarm:
-    """Builder of `OnAlarm` for any number of trials.
+    """Builder of `OnAlarm` for any number of trials, with the detector's options as for `gp_ucb_cpd`.
 
     Where the noise is neither published nor given, the scale of responses is that of the samples, the ridge
-    is `UNKNOWN_RIDGE`, and theta is the largest of those for little, some and much noise.
+    is `UNKNOWN_RIDGE`, and theta is the largest of those for little, some and much noise. The reward and each
+    of C costs take an equal share of the rate. Costs, whose means are unknown, are centred, but use the
+    threshold of a reward with a known mean: their false alarms are rarer.
 
     Args:
         observed: the model of the reward: its kernel and, where the setting publishes none, its noise.
-        xi_squared: of the exploration; it determines the number of samples of a run.
-        false_alarm_rate: bound on the probability of a false alarm in a whole run without a change; the
-            reward and each of C costs take an equal share of it. Costs, whose means are unknown, are centred,
-            but use the threshold of a reward with a known mean: their false alarms are rarer.
-        theta: in place of the rate.
-        ridge: c of the detector, or "cross-validated"; None for the reading's, or the noise variance where
-            `ridge_of_noise`.
-        reading: of the detector.
+        ridge: None for the reading's, or the noise variance where `ridge_of_noise`.
         noise_std: given by the user, None for each trial's own.
     """
 

@@ -37,10 +37,7 @@ class Restart(abc.ABC):
 
     @property
     def kept_from(self) -> Ints | None:
-        """First round whose plays are kept when a trial starts over, (B,); None keeps none.
-
-        The feedback of kept plays is then received again.
-        """
+        """First round whose plays are kept, and received again, when a trial starts over, (B,), or None."""
         return None
 
     @property

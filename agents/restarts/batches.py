@@ -70,11 +70,8 @@ class BatchEnds(Unobservant):
 def growing_lengths(horizon: int, extra: Callable[[int], int] | None = None) -> list[int]:
     """Return n_1 = ceil(sqrt T), n_i = ceil(sqrt(T n_{i-1})), the last cut at T: about log log T batches.
 
-    The lengths are those of Li & Scarlett's BPE (2022) from memory, with N_0 = 1, and of MR-LPF.
-
-    Args:
-        extra: additional rounds of a batch to wait for feedback, from the rounds up to its end without them;
-            default none.
+    The lengths are those of Li & Scarlett's BPE (2022) from memory, with N_0 = 1, and of MR-LPF. `extra` are
+    rounds of a batch to wait for feedback, from the rounds up to its end without them.
     """
     lengths, left, latest = [], horizon, 1
     while left:

@@ -28,12 +28,7 @@ SEGMENTS = 3  # default number of segments of a run
 
 
 def make_restart(restart: Any, setting: Setting, observed: Model, options: Any = None) -> MakeRestart:
-    """Return the builder of the restart from the model and the number of trials.
-
-    Args:
-        restart: a name in `RESTARTS`, a builder of the user's own, or None for the setting's default.
-        setting: decides the default by whether the functions may change.
-    """
+    """Return the builder of a restart of a name or of the user's own; None is the setting's default."""
     chosen = ("evidence" if setting.may_change else "never") if restart is None else restart
     if isinstance(chosen, str):
         return made("restart", chosen, RESTARTS, options, observed)

@@ -24,11 +24,8 @@ class ForcedExploration:
     """Schedule in which a round is uniform iff |uniform|^2 <= xi^2 |history| (Avanesov 2020, Algorithm 2).
 
     The history is all plays of a trial since its last restart, the uniform ones included. xi^2 is the
-    parameter, because sqrt(3)**2 is not 3 and ties are uniform: with 3 the rounds begin U U U U G G U G G U.
-    With 0 only the first round is uniform, as in any algorithm.
-
-    Args:
-        xi_squared: xi^2, at least 0; about sqrt(xi^2 T) of T rounds are uniform.
+    parameter, because sqrt(3)**2 is not 3 and ties are uniform: with 3 the rounds begin U U U U G G U G G U,
+    and about sqrt(xi^2 T) of T are uniform. With 0 only the first round is uniform, as in any algorithm.
     """
 
     def __init__(self, num_trials: int, xi_squared: float = PAPER_XI_SQUARED):
@@ -116,12 +113,7 @@ class OnAlarm(Restart):
 
 
 class Exploring(Restart):
-    """Restart that plays some rounds uniformly, and passes these alone to another restart.
-
-    Args:
-        watch: builds the other restart: `OnAlarm`, `Oracle` or `Never`.
-        xi_squared: determines the number of uniform rounds, see `ForcedExploration`.
-    """
+    """Restart that plays some rounds uniformly, and passes these alone to another restart, `watch`."""
 
     def __init__(
         self,

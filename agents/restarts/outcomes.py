@@ -152,14 +152,9 @@ class Expected(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """Model of the values of one trial.
+    """Model of the values of one trial: prior covariances of the reward and of each cost, and their noise.
 
-    Args:
-        between: prior covariances of points, (n,) and (m,) -> (n, m), of the reward and of each cost.
-        reward_noise: variance.
-        cost_noise: variance of all costs' noise, or of each, (C,).
-        levels: prior variances of the unknown levels of the reward and of the costs; 0 for a known one.
-        num_costs: C.
+    `levels` are prior variances of the unknown levels of the reward and of the costs; 0 for a known one.
     """
 
     between: Callable[[Ints, Ints], Floats]

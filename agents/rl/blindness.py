@@ -21,11 +21,7 @@ REMEDY = (
 
 
 def is_blind(problem: Problem, seen: Space) -> bool:
-    """Return True if observations have no information about a function that is new in every episode.
-
-    Args:
-        seen: the observation space of the learner.
-    """
+    """Return True if observations of a learner say nothing about a function that is new in every episode."""
     bare = seen.shape == spaces_of(problem)[0].shape
     return bare and problem.decisions.num_contexts == 1 and _draws_functions(problem)
 

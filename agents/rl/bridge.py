@@ -31,11 +31,8 @@ class Leave(BaseException):
 class Rendezvous:
     """Thread that runs `work(ask)`: `ask(question)` waits there until `answer` is called here.
 
-    One of the two always waits, so the program is as reproducible as one without threads.
-
-    Args:
-        work: the program; must not hold a reference to the owner of this object, so that the thread ends when
-            the owner is garbage-collected.
+    One of the two always waits, so the program is as reproducible as one without threads. It must not hold a
+    reference to this object's owner: the thread ends when the owner is garbage-collected.
     """
 
     def __init__(self, work: Callable[[Ask], None], name: str = "rendezvous"):
@@ -88,12 +85,9 @@ def _run(work: Callable[[Ask], None], questions: SimpleQueue[Any], answers: Simp
 
 
 class Plays:
-    """Map of actions: arms and points of a box unchanged, and on a finite set a point to its nearest arm.
+    """Map of actions: points of a box, or the arm nearest to one in the box scaled to [-1, 1]^d, or arms.
 
-    Distances are in the box scaled to [-1, 1]^d, where all features have equal weight.
-
-    Args:
-        box: True if the library plays points of [-1, 1]^d, also where the decision set is finite.
+    With `box` the library plays points of [-1, 1]^d, also where the decision set is finite.
     """
 
     def __init__(self, setting: Setting, box: bool):

@@ -113,13 +113,7 @@ WITH_REPLAY = ("dqn", "qr-dqn", "sac", "td3")
 def preset_options(
     preset: str, name: str | None, setting: Setting, attributed: bool = False
 ) -> dict[str, Any]:
-    """Return options of a constructor.
-
-    Args:
-        preset: "bandit" or "library".
-        name: of the algorithm; None for one without a preset, which keeps the library's defaults.
-        attributed: True if rewards are credited to their own actions.
-    """
+    """Return options of a constructor, of the preset "bandit" or "library"; None has the library's alone."""
     if preset not in ("bandit", "library"):
         raise ValueError(f'preset must be "bandit" or "library", got {preset!r}')
     if preset == "library" or name is None:
@@ -192,11 +186,7 @@ class Recipe:
 
 
 def plays_box(algorithm: Algorithm, setting: Setting, actions: str | None) -> bool:
-    """Return True if an algorithm plays points of a box in a setting, False for arms.
-
-    Args:
-        actions: "arms" or "box"; None takes arms where there are any and the algorithm can.
-    """
+    """Return True if an algorithm plays points of a box; by default arms, where there are any it can play."""
     if actions not in (None, "arms", "box"):
         raise ValueError(f'actions must be None, "arms" or "box", got {actions!r}')
     box = setting.continuous or (not algorithm.arms if actions is None else actions == "box")

@@ -141,11 +141,7 @@ class Board(abc.ABC):
 
 
 class FiniteBoard(Board):
-    """Finite setting of points that cover the space, all points ever played, and the contexts so far.
-
-    Args:
-        played, contexts: points and contexts that the set must contain.
-    """
+    """Finite setting of points that cover the space, all points ever played, and the contexts so far."""
 
     def __init__(self, plan: TunerPlan, scale: Scale, played: list[Values], contexts: list[Values]):
         self.arms = Points(plan.parameters, [*plan.parameters.spread(plan.num_arms), *plan.safe, *played])

@@ -53,11 +53,7 @@ class Continuum:
 
 @dataclass(frozen=True)
 class Linear(Continuum):
-    """Number in [low, high] on a linear scale.
-
-    Args:
-        low, high: finite, low < high.
-    """
+    """Number in [low, high], both finite, on a linear scale."""
 
     low: float
     high: float
@@ -76,11 +72,7 @@ class Linear(Continuum):
 
 @dataclass(frozen=True)
 class Log(Continuum):
-    """Positive number in [low, high] on a logarithmic scale.
-
-    Args:
-        low, high: finite, 0 < low < high.
-    """
+    """Positive number in [low, high], both finite, on a logarithmic scale."""
 
     low: float
     high: float
@@ -102,12 +94,7 @@ class Log(Continuum):
 
 @dataclass(frozen=True)
 class Integer:
-    """Integer from low to high, both included; kernels use the rounded value.
-
-    Args:
-        low, high: integers, low < high.
-        log: True for a logarithmic scale, with 0 < low.
-    """
+    """Integer from low to high, both included; kernels use the rounded value. `log` needs 0 < low."""
 
     low: int
     high: int
@@ -182,11 +169,7 @@ APART = math.sqrt(0.5)  # of one-hot coordinates: two categories have distance 1
 
 @dataclass(frozen=True)
 class Categorical:
-    """Parameter with several choices without an order; kernels have one coordinate a choice.
-
-    Args:
-        choices: different texts, numbers, booleans or None; at least two.
-    """
+    """Parameter with at least two choices without an order; kernels have one coordinate a choice."""
 
     choices: Sequence[Any]
 

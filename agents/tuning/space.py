@@ -62,12 +62,7 @@ ONLY: dict[str, tuple[Any, ...]] = {"contexts": (Time,)}  # additional kinds of 
 
 
 class Space:
-    """Named parameters, in the order in which they were given.
-
-    Args:
-        what: "parameters" or "contexts", for error messages.
-        kinds: name -> `Linear`, `Log`, `Integer` or `Categorical`.
-    """
+    """Named parameters, or contexts (`what`, for messages), in the order in which they were given."""
 
     def __init__(self, what: str, kinds: Mapping[str, Parameter]):
         require(isinstance(kinds, Mapping), what, 'a dict such as {"depth": Integer(1, 12)}', kinds)

@@ -23,13 +23,7 @@ from .information_gain import Gamma, Realised
 
 @dataclass(frozen=True)
 class BoundedNorm:
-    """Bound on the function's RKHS norm, its noise, and the noise variance of the model.
-
-    Args:
-        bound: B, at least the RKHS norm of f.
-        noise_std: R: the noise is R-sub-Gaussian.
-        noise_variance: lambda.
-    """
+    """Bound B on the RKHS norm of f, R of its R-sub-Gaussian noise, and lambda of the model."""
 
     bound: PerTrial
     noise_std: PerTrial
@@ -105,17 +99,16 @@ class SelfNormalisedWidth(BoundedNorm):
 class AMMWidth(SelfNormalisedWidth):
     """sqrt(B^2 + (2 R^2 / lambda) (g_{t-1} + log(1 / delta))) (Flynn & Reeb 2024, AMM-UCB).
 
-    It holds where the self-normalised width holds: for every lambda > 0, R-sub-Gaussian noise, adaptive plays
-    and all rounds at once, with the realised gain or any upper bound on it. It is never larger, because it is
-    sqrt(a^2 + b^2) in place of a + b.
+    It holds where the self-normalised width holds, for adaptive plays and all rounds at once, and is never
+    larger, because it is sqrt(a^2 + b^2) in place of a + b.
 
     Proof: for g ~ GP(0, (R^2 / lambda) k) the mean over g of exp((|y - f|^2 - |y - g|^2) / (2 R^2)) is a
     supermartingale, so with probability 1 - delta, for all t,
 
         |y - f|^2 <= lambda y' (K + lambda I)^-1 y + 2 R^2 (g_t + log(1 / delta)),
 
-    and |y - f|^2 + lambda |f|_H^2 = lambda y' (K + lambda I)^-1 y + |f - mu|^2 in the norm of
-    Phi'Phi + lambda I, in which no |f - mu|(x) is more than sigma(x) / sqrt(lambda) a unit.
+    and |y - f|^2 + lambda |f|_H^2 = lambda y' (K + lambda I)^-1 y + |f - mu|^2 in the norm of Phi'Phi +
+    lambda I, in which no |f - mu|(x) is more than sigma(x) / sqrt(lambda) a unit.
     """
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
@@ -210,8 +203,7 @@ class DelayedWidth:
 class BKBWidth(BoundedNorm):
     """B + sqrt((R^2 / lambda) (d_eff log t + log(1 / delta))) (Calandriello et al. 2019, the authors' code).
 
-    Args:
-        delta: failure probability, provided that dictionaries are as large as the theorem requires.
+    It fails with probability delta if dictionaries are as large as the theorem requires.
     """
 
     delta: PerTrial = 0.1
@@ -230,9 +222,7 @@ class BKBWidth(BoundedNorm):
 class BBKBWidth(BoundedNorm):
     """B + sqrt((R^2 / lambda) (C logdet + log(1 / delta))) (Calandriello et al. 2020, the authors' code).
 
-    Args:
-        growth: C, the factor by which variances may be off within a batch.
-        delta: failure probability, provided that dictionaries are as large as the theorem requires.
+    C is the factor by which variances may be off within a batch; delta as for `BKBWidth`.
     """
 
     growth: float = 2.0

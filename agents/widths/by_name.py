@@ -104,11 +104,9 @@ def _require_taken(width: str | Width, taken: Sequence[str], given: Mapping[str,
 
 
 def make_gamma(gamma: Any, model: Model) -> Gamma:
-    """Return the information gain of a width.
+    """Return the information gain of a width, by a name, a number or a `Gamma`.
 
-    Args:
-        gamma: "realised", "greedy", "spectral", "bound" (the smaller of these two), "rate" (constant 1, not
-            a bound), "rate-vakili", a number, or a `Gamma`.
+    "bound" is the smaller of "greedy" and "spectral"; "rate" has constant 1 and is no bound.
     """
     if is_number(gamma):
         with written_as({"value": "gamma"}):

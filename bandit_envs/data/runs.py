@@ -74,10 +74,7 @@ AXES: dict[str, tuple[GridAxis, ...]] = {
 
 
 def grouped(rows: Floats, parameters: int, metrics: Sequence[str]) -> Runs:
-    """Return rows of parameters, then metrics, one a run; equal parameters are one configuration.
-
-    Parameters are scaled linearly, from the least to the largest of each.
-    """
+    """Return rows of parameters, scaled to [0, 1], and metrics, one a run; equal rows are one's runs."""
     values, which = np.unique(rows[:, :parameters], axis=0, return_inverse=True)
     low, high = values.min(axis=0), values.max(axis=0)
     rows = rows[np.argsort(which.ravel(), kind="stable")]

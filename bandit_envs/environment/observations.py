@@ -128,11 +128,8 @@ class History(Summary):
 class Statistics(Summary):
     """Show count and mean reward of each cell of a grid in the current context, and t / T.
 
-    In this order: log(1 + n) / log(1 + T) of each of the `bins`^d cells with n delivered rewards of plays in
-    it; their mean, 0 where there are none; the share of rounds played.
-
-    Args:
-        bins: cells a dimension, at most 4096 in all.
+    In this order: log(1 + n) / log(1 + T) of each of the `bins`^d cells, at most 4096, with n delivered
+    rewards of plays in it; their mean, 0 where there are none; the share of rounds played.
     """
 
     def __init__(self, setting: Setting, size: int = 1, bins: int = 10):

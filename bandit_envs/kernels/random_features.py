@@ -18,9 +18,8 @@ class RandomFeatures(Kernel):
     It is the kernel of the m features sqrt(2 / m) (cos w_i'x, sin w_i'x), hence of rank m on any points, and
     a stationary kernel of variance 1 in its own right: where a problem declares it as its kernel, draws,
     norms |weights| and the posteriors of learners are exact. From the other kernel it differs at a pair of
-    points by more than eps with probability at most 2 exp(-m eps^2 / 4) (Hoeffding).
-
-    It has no hyperparameters to learn.
+    points by more than eps with probability at most 2 exp(-m eps^2 / 4) (Hoeffding). It has no
+    hyperparameters to learn.
 
     Args:
         kernel: RBF, Matern or RationalQuadratic, whose spectrum is known.

@@ -30,10 +30,7 @@ REMEDY = (
 
 
 def require_valid(kernel: Any, points: Floats) -> None:
-    """Raise unless a kernel is known to be positive semi-definite, or is found so on points, (n, d).
-
-    If there are many points, evenly spread ones are tested.
-    """
+    """Raise unless a kernel is known, or found on evenly spread points, to be positive semi-definite."""
     if _is_known(kernel):
         return
     tried = points[np.unique(np.linspace(0, len(points) - 1, MOST_POINTS).astype(np.int64))]

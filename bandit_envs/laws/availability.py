@@ -16,11 +16,9 @@ class Availability(Checked, abc.ABC):
 
     @abc.abstractmethod
     def draw(self, wanted: Bools, rng: np.random.Generator) -> Bools:
-        """Return the available arms of n rounds, (n, A), with at least one wanted arm in each.
+        """Return the available arms of n rounds, (n, A), of which each has at least one wanted arm, (n, A).
 
-        Args:
-            wanted: arms of which each round has at least one, (n, A), such as the feasible ones.
-            rng: consumed round by round, so that rounds may be drawn in pieces.
+        The generator is consumed round by round, so that rounds may be drawn in pieces.
         """
 
 

@@ -63,10 +63,7 @@ class Normalized(Derived):
 
 @dataclass(frozen=True, eq=False)
 class UnderKernel(Derived):
-    """Draw another law's function under a separate kernel in place of the model's.
-
-    The kernel, of scikit-learn and over (context, arm) features, is factorised once a problem.
-    """
+    """Draw another law's function under its own kernel over (context, arm), factorised once a problem."""
 
     kernel: Any
 
@@ -96,11 +93,8 @@ class UnderKernel(Derived):
 class Misspecified(Derived):
     """Add m with |m| <= eps at every point to another law's function f_0, which leaves the kernel's space.
 
-    m is eps or -eps at each point, by independent fair coins, so it is defined at the points only. The norm
-    that is published is f_0's.
-
-    Args:
-        eps: in units of the reward.
+    m is eps or -eps at each point, in units of the reward, by independent fair coins, so it is defined at the
+    points only. The norm that is published is f_0's.
     """
 
     eps: float = 0.1
@@ -156,11 +150,8 @@ class FeasibleShare(Checked, Feasibility):
     r"""Shift to g_j = h_j - q, one q for all costs of a segment, so that a share of the arms satisfies all.
 
     q = max_z (the ceil(quantile A)-th smallest over arms of max_j h_j(z, a)): in the tightest context z
-    exactly that many arms are feasible jointly, in the others at least as many. One constant for all
-    contexts and costs leaves each g_j a draw of its law plus a constant, as smooth as before.
-
-    Args:
-        quantile: joint feasible share of the arms, in (0, 1].
+    exactly that many arms are feasible jointly, in the others at least as many. One constant for all contexts
+    and costs leaves each g_j a draw of its law plus a constant, as smooth as before.
     """
 
     quantile: float = number(0.3, "a number in (0, 1]", lambda quantile: 0 < quantile <= 1)

@@ -34,12 +34,10 @@ class Drift(Checked, abc.ABC):
     def follow(
         self, law: FunctionLaw, gram: Gram, rng: np.random.Generator, last: Floats, first: int, anew: Bools
     ) -> Floats:
-        """Return the functions of n successive rounds, (n, N).
+        """Return the functions of n successive rounds, (n, N), the first of which is number `first`.
 
         Args:
-            rng: of these rounds alone.
             last: the function of the round before, (N,).
-            first: the first of these rounds.
             anew: rounds that begin a segment, with a function independent of the last, (n,).
         """
 

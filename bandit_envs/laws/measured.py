@@ -91,11 +91,7 @@ class MeasuredTimes(DelayInTime):
 
 @dataclass(frozen=True, eq=False)
 class MeasuredCosts(PlayCosts):
-    """Charge what a run of the arm took, on average over its runs.
-
-    Args:
-        values: of each point, (N,), positive.
-    """
+    """Charge what a run of the arm took, positive, on average over its runs."""
 
     _: KW_ONLY
     values: Floats

@@ -58,10 +58,7 @@ class Noise(Checked, abc.ABC):
         return np.ones(len(features))
 
     def of_runs(self, drawn: Floats, point: Ints) -> Floats:
-        """Return the noise of plays of points from the scaled draws of their rounds, (n,) each -> (n,).
-
-        A law with `num_points` has it: one run of a point is what a play observes.
-        """
+        """Return the noise of plays from their rounds' scaled draws, (n,) each, of laws with `num_points`."""
         raise NotImplementedError
 
     @abc.abstractmethod

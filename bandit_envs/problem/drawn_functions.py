@@ -40,7 +40,6 @@ class Course:
     Args:
         laws: of the reward and of each cost, each with its drift.
         feasibility: shifts the costs of a round.
-        gram, decisions: of the problem.
         anew: the rounds that begin a segment, (T,).
         seed: law j draws block i from its own stream, with spawn key (j, i).
     """

@@ -68,10 +68,7 @@ class Feedback(NamedTuple):
 
 
 def deviations(info: dict[str, Any]) -> Floats | None:
-    """Return the noise std of each reward that `Feedback.arrived` reads, (n,); None if `info` has none.
-
-    NaN means the std that the setting states.
-    """
+    """Return the noise std of each delivered reward, (n,), NaN for the setting's; None without any."""
     if "feedback_std" not in info:
         return None
     try:

@@ -87,19 +87,12 @@ PENALTIES = (0.3, 3.0, 30.0)  # in ranges of the function a range of the worst c
 def maximise(
     function: Function, low: Floats, high: Floats, anchors: Floats, costs: Sequence[Function] = ()
 ) -> float:
-    """Return the largest value of a smooth function where smooth costs are <= 0 on a box.
+    """Return the largest value of a smooth function where smooth costs are <= 0 on a box; -inf if nowhere.
 
-    It is a multi-start local search. Halton's points, the corners and the anchors are candidates; from the
-    best local maxima among them L-BFGS-B starts, or under costs SLSQP, which also starts at the best by
-    penalised value: a feasible set may be small and lie between the candidates. Only the value matters: near
-    an interior optimum an error of 1e-7 in x costs 1e-14 in f. The result is minus infinity if no feasible
-    point is found.
-
-    Args:
-        function: vectorised, (n, d) -> (n,).
-        low, high: (d,).
-        anchors: further candidates inside the box, (n, d).
-        costs: vectorised as the function.
+    It is a multi-start local search. Halton's points, the corners and the anchors, (n, d) inside the box, are
+    candidates; from the best local maxima among them L-BFGS-B starts, or under costs SLSQP, which also starts
+    at the best by penalised value: a feasible set may be small and lie between the candidates. Only the value
+    matters: near an interior optimum an error of 1e-7 in x costs 1e-14 in f. Functions map (n, d) -> (n,).
     """
     points = np.vstack([_candidates(low, high), anchors])
     unit = (points - low) / np.where(high > low, high - low, 1.0)

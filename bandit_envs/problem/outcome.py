@@ -11,10 +11,7 @@ from bandit_envs.basics.types import Floats
 
 
 class RoundOutcome(NamedTuple):
-    """Hold one round of n trials; a reset yields one with neutral values.
-
-    For a single trial the axis n is left out everywhere, and single numbers are Python's.
-    """
+    """Hold one round of n trials, neutral after a reset; of a single trial it has no axis n."""
 
     observation: Floats  # (n, dz), the next context
     reward: Any  # (n,) sum of the delivered rewards

@@ -45,10 +45,7 @@ class Truth(NamedTuple):
 
     @classmethod
     def of(cls, drawn: list[list[Drawn]], decisions: Decisions, extremes: Extremes | None) -> "Truth":
-        """Return the truth of functions that each hold for a segment.
-
-        The extremes are those between the points of a box; None on a finite set, where they are at points.
-        """
+        """Return the truth of functions that each hold for a segment, and on a box their extremes."""
         means = np.array([[function.values for function in functions] for functions in drawn])
         means.setflags(write=False)  # trials share it
         extent = np.array([means.min(axis=(0, 2)), means.max(axis=(0, 2))])

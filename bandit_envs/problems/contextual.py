@@ -50,10 +50,8 @@ _WRITTEN = {name: f'context_kernel["{name}"]' for name in ("combine", "kernel", 
 class ContextKernel:
     """Define the kernel over contexts, and its combination with the kernel over arms.
 
-    Args:
-        combine: "product" (similar contexts have similar functions) or "sum" (a function of the context
-            plus one of the arm; the prior variances add up).
-        kernel, length_scale: a name of `bandit_envs.kernels.kernels.NAMED`, or a scikit-learn kernel.
+    A "product" is for similar functions in similar contexts; a "sum", of variances too, for a function of the
+    context plus one of the arm.
     """
 
     combine: str = "product"

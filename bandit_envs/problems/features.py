@@ -60,10 +60,8 @@ class Constraints(NamedTuple):
 def constraints_of(spec: Any, count: int | None) -> Constraints:
     """Return the constraints that the keywords describe; none if both are None, or `count` is 0.
 
-    Args:
-        spec: a law's name or dict, for `count` costs (default 1) that are shifted together; or a sequence
-            of laws, one a cost, used unshifted.
-        count: number of costs C.
+    `spec` is a law's name or dict, of `count` costs (default 1) that are shifted together; or a sequence of
+    laws, one a cost, used unshifted.
     """
     valid = count is None or (is_integer(count) and 0 <= count <= MOST)
     require(valid, "num_constraints", f"None or an integer in 0..{MOST}", count)

@@ -42,8 +42,7 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 def render(simulator: SingleSimulator, mode: str, agent: object = None) -> Any:
     """Render the truth in the current context and segment, the plays there and their delivered feedback.
 
-    The mode is "rgb_array" for a uint8 array (480, 640, 3), or "ansi" for text; notebooks show both. The
-    posterior of an agent is drawn if it has a method `posterior(observation)`.
+    The posterior of an agent is drawn if it has a method `posterior(observation)`.
     """
     scene = Scene.of(simulator, agent)
     if mode == "ansi":

@@ -28,11 +28,7 @@ Watch = Callable[[dict[str, Any]], None]  # called with a round's info
 
 
 class Stage:
-    """A stage is an environment that is made once and shared by several agents.
-
-    Args:
-        environment: a registered id, a `Problem`, or a callable that makes an environment.
-    """
+    """A stage is an environment that is made once and shared by several agents."""
 
     def __init__(self, environment: EnvLike, keywords: Mapping[str, Any]):
         self.environment, self.keywords = environment, keywords

@@ -67,9 +67,8 @@ def robust_regret(problem: Problem, agent: AgentSpec, eps: float, trials: int = 
 
     Args:
         problem: on a finite set in one context, whose functions do not change, without a budget.
-        agent: an agent that runs in batches.
+        agent, seed: as for `evaluate`, of an agent that runs in batches.
         eps: radius, in ranges of the features over the arms.
-        seed: seed of the trials and the agent, as in `evaluate`.
     """
     require_not_negative("eps", eps, "it is a distance")
     still, words = _is_static(problem), "on a finite set in one context, without changes or a budget"

@@ -88,11 +88,9 @@ def reachable(costs: Floats, seed: Bools, points: Floats, lipschitz: Floats, eps
 
 
 def component(costs: Floats, seed: Bools, points: Floats, radius: float) -> Bools:
-    """Return the feasible points connected with a safe seed, (N,), a variant of `reachable` without L.
+    """Return the points connected with a safe seed, (N,), where all costs, (C, N), are <= 0.
 
-    Args:
-        costs: g at all points, (C, N).
-        radius: largest distance of neighbours, such as the spacing of a grid.
+    It is a variant of `reachable` without L, by the largest distance of neighbours, such as a grid's spacing.
     """
     require_positive("radius", radius, "neighbours are no farther apart")
     near = cdist(points, points) <= radius * (1.0 + 1e-9)

@@ -25,10 +25,9 @@ class BestPlay:
         """Return the curve of the next rounds, (B, n); infinite where no play counts.
 
         Args:
-            regret: regret of each round's play, (B, n).
+            regret, context, segment: of each round's play, (B, n).
             delay: delay of its feedback, -1 for never, (B, n).
             feasible: True if it violates no cost, (B, n).
-            context, segment: context and segment of the round, (B, n).
         """
         trial, now = np.indices(regret.shape)
         asked = np.stack([trial, context, segment, now + 1], axis=2)

@@ -89,13 +89,10 @@ _DIED = (
 
 
 def local(workers: int | None = None) -> Backend:
-    """Return a backend of processes of this machine; with one worker it is the calling process.
+    """Return a backend of processes of this machine, by default one a core; one worker is this process.
 
     A process that dies, for lack of memory for instance, ends the others of its pool. The cells they had
     begun are computed again one by one; a cell whose process dies again has failed.
-
-    Args:
-        workers: number of processes; by default one a core.
     """
 
     def compute_all(tasks: Sequence[CellTask]) -> Iterator[Outcome]:

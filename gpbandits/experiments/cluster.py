@@ -40,11 +40,9 @@ _playing = threading.Lock()  # one cell at a time in a process
 def dask(scheduler: str) -> Backend:
     """Return a backend of Dask workers, which share the folders; others take over a lost one's cells.
 
-    A worker without a heartbeat for longer than a cell's time limit is restarted. A cell fails if it stops
-    two workers in this way, or if its workers die more often than the cluster's `allowed-failures`.
-
-    Args:
-        scheduler: its address, such as "tcp://10.0.0.1:8786".
+    `scheduler` is an address such as "tcp://10.0.0.1:8786". A worker without a heartbeat for longer than a
+    cell's time limit is restarted. A cell fails if it stops two workers in this way, or if its workers die
+    more often than the cluster's `allowed-failures`.
     """
 
     def compute_all(tasks: Sequence[CellTask]) -> Iterator[Outcome]:

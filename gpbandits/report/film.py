@@ -174,13 +174,7 @@ def moments(
 
 
 class Film:
-    """A film is an endless GIF, which a notebook displays.
-
-    Args:
-        pictures: the frames in order, (height, width, 3) each.
-        fps: frames a second; the last one stays longer.
-        scenes: what the frames show, for `strip`.
-    """
+    """A film is an endless GIF, which a notebook displays; `scenes` are what its frames show, for `strip`."""
 
     def __init__(self, pictures: Iterable[NDArray[np.uint8]], fps: float = 5.0, scenes: Sequence[Scene] = ()):
         check_speed(fps)

@@ -75,10 +75,7 @@ _SAME = "Agents joined by = played the same in every trial and count as one."
 
 
 class Standings:
-    """Standings hold scores and ranks of the agents with results on every one of several environments.
-
-    The mean score of the reference, which has some loss in every result, is 0.
-    """
+    """Standings hold scores and ranks of the agents with results on every one of several environments."""
 
     def __init__(self, results: Sequence[Result], reference: str, notes: Sequence[str] = ()):
         if not results:

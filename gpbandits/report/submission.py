@@ -28,11 +28,9 @@ class Spec(NamedTuple):
     """Hold how an agent is made, and the rounds that were played.
 
     Args:
-        agent: a registered name, or "package.module:Class".
-        options: its keyword arguments.
+        agent, options: a registered name or "package.module:Class", and its keyword arguments.
         seed: trial i is drawn from (seed, i).
-        trials: of each task.
-        horizon: rounds of a trial, by task.
+        horizon: rounds of a trial, by task; all have as many trials.
         versions: of Python and of the packages that the numbers depend on.
     """
 

@@ -14,11 +14,7 @@ from gpbandits.reproductions.verdicts import UNTESTED, Check, Judged, Paired, Ro
 
 @dataclasses.dataclass(frozen=True)
 class SeldomBeforeChange(Check):
-    """The claim is that few trials have an alarm before their first change.
-
-    Args:
-        at_most: the largest share of the trials that counts as few.
-    """
+    """The claim is that few trials, at most this share, have an alarm before their first change."""
 
     label: str
     at_most: float
@@ -36,12 +32,9 @@ class SeldomBeforeChange(Check):
 
 @dataclasses.dataclass(frozen=True)
 class Statement:
-    """A statement is a sentence of a paper about a figure.
+    """A statement is a sentence `says` of a paper about a figure, with our reading where the paper is silent.
 
-    Args:
-        says: the sentence, in the paper's terms.
-        checks: its tests; without any it is not tested, and `reading` says why.
-        reading: our interpretation of the sentence, where the paper is silent.
+    Without checks it is not tested, and `reading` says why.
     """
 
     says: str
@@ -61,11 +54,9 @@ class Statement:
 
 @dataclasses.dataclass(frozen=True)
 class Claim(Check):
-    """The claim is that `less` has less of a metric than `more` at a round.
+    """The claim is that `less` has less of a metric than `more` at a round, or if `alike`, as much.
 
-    Args:
-        alike: the claim is instead that the two do not differ, which holds if no difference is significant,
-            and is weaker evidence the fewer the trials are.
+    The latter holds if no difference is significant, and is weaker evidence the fewer the trials are.
     """
 
     less: str
@@ -90,12 +81,9 @@ class Claim(Check):
 
 @dataclasses.dataclass(frozen=True)
 class Across(Check):
-    """The claim is that an agent has less of a metric in one environment than in another, on equal functions.
+    """The claim is that `less` has less of a metric than `more`, labels of environments, on equal functions.
 
-    Args:
-        less, more: labels of environments.
-        metric, at: as for `Claim`.
-        other: label of the agent in the environment `more`; by default the same.
+    It is of one agent, or of two if the one in `more` is `other`.
     """
 
     label: str

@@ -136,11 +136,8 @@ class LateGrowth(Check):
 class Sublinear(Check):
     """The claim is that the size of a mean summed over rounds grows as t^c from round s on, with c below 1.
 
-    c = log |M_T / M_s| / log(T / s), which is below 1 if the average over rounds approaches 0 from either
-    side. Its interval is a bootstrap over trials.
-
-    Args:
-        since: s; T is the horizon.
+    c = log |M_T / M_s| / log(T / s), T the horizon, is below 1 if the average over rounds approaches 0 from
+    either side. Its interval is a bootstrap over trials.
     """
 
     label: str

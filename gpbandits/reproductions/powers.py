@@ -24,11 +24,8 @@ LONGEST = 10_000  # most rounds of a short version
 class PowerFigure(StudyFigure):
     """The figure fits regret at the horizon as C x^c over environments labelled "x = 900".
 
-    Args:
-        of: symbol of x; T is the actual horizon instead of the label's, since the short version has less.
-        axis: label of the x axis.
-        printed: the paper's C and c, with the interval of c.
-        named: label of the paper's line.
+    T is the actual horizon instead of the label's, since the short version has less. `printed` are the
+    paper's C and c, with the interval of c, and `named` labels their line.
     """
 
     of: str
@@ -83,12 +80,9 @@ class OfExponent(Check):
 
 @dataclasses.dataclass(frozen=True)
 class Exponent(OfExponent):
-    """The claim is that regret at the horizon grows as a power of x that the paper fits or proves.
+    """The claim is that regret at the horizon grows as a power of x that the paper fits or proves, a point.
 
     It holds if the two 95 % intervals of the exponent overlap.
-
-    Args:
-        printed: the paper's exponent with its interval, a point for a proved one.
     """
 
     label: str
@@ -102,11 +96,7 @@ class Exponent(OfExponent):
 
 @dataclasses.dataclass(frozen=True)
 class Growth(OfExponent):
-    """The claim is that regret at the horizon grows more slowly than x^bar, or faster.
-
-    Args:
-        above: the claim is that regret grows faster.
-    """
+    """The claim is that regret at the horizon grows more slowly than x^bar, or if `above` faster."""
 
     label: str
     of: str

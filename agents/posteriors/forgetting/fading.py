@@ -31,14 +31,11 @@ NEGLIGIBLE = 1e-12  # weight
 
 
 class Discounted(Tallied):
-    """Posterior of plays whose noise grows with age; O(u^3 + u^2 A) a round.
+    """Posterior of plays whose noise grows with age, rho in (0, 1]; O(u^3 + u^2 A) a round.
 
     The noise of all u distinct remembered points changes in every round, each by its own amount, so that the
     factor is recomputed. Deng et al. write the weights rho^-s and lambda_t = lambda rho^-t, which is the same
     posterior; the play of the latest round has noise lambda. A late value enters with the weight of its play.
-
-    Args:
-        discount: rho, in (0, 1].
     """
 
     def __init__(self, gram: Gram, noise: float, discount: float):
@@ -104,14 +101,11 @@ SPARE = 64  # negligible rows that are kept, because removing a few costs more t
 
 
 class Drifting(PlayMemory):
-    """Posterior of the time-varying Gaussian process for the next round; O(k (k + N)) a round.
+    """Posterior of the time-varying Gaussian process for the next round, eps in [0, 1]; O(k (k + N)) a round.
 
     A late value is one more row of the factor, with its own round in its covariances: exact, because the
     order of the rows does not matter. k counts the values of the last 55 / eps rounds: a row that has shrunk
     to 1e-12 since it was added is removed. It takes up to 16 k (2 k + N) bytes.
-
-    Args:
-        eps: in [0, 1].
     """
 
     def __init__(self, gram: Gram, noise: float, eps: float):
@@ -136,12 +130,9 @@ class Drifting(PlayMemory):
 class Wandering(PlayMemory):
     """Posterior for the next round of a function with Brownian drift; O(k (k + N)) a round, k plays.
 
-    The variance grows without bound where no point is played, and old plays never fade: none is removed. A
-    late value is one more row of the factor, with its own round in its covariances: exact, because the order
-    of the rows does not matter. It takes up to 16 k (2 k + N) bytes.
-
-    Args:
-        rate: s^2, the variance of a step in prior variances.
+    The variance grows without bound where no point is played, by s^2, `rate`, in prior variances a step, and
+    old plays never fade: none is removed. A late value is one more row, as in `Drifting`, with as much
+    memory.
     """
 
     def __init__(self, gram: Gram, noise: float, rate: float):

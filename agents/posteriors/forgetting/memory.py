@@ -27,10 +27,7 @@ from .play_rows import PlayRows
 class Memory(abc.ABC):
     """Rows V (k, A) at any A points and the innovations e (k,): mu = V'e, Sigma = K - V'V.
 
-    A subclass defines the effect of a passing round and of an observation.
-
-    Args:
-        noise: lambda, the noise variance of a play that has not faded.
+    A subclass defines the effect of a passing round and of an observation, whose noise is lambda at first.
     """
 
     def __init__(self, gram: Gram, noise: float):
@@ -209,11 +206,8 @@ class Tallied(Memory):
 class ForgettingPosterior(Posterior):
     """Posterior for the next round with one memory a trial; it loops over trials, as their plays differ.
 
-    In addition to the methods of every posterior, `advance` begins a round, and observations have ages.
-
-    Args:
-        noise: lambda of a play that has not faded; one number, or one a trial (B,).
-        memories: builds the memory of each trial from the prior and its lambda, B of them.
+    In addition to the methods of every posterior, `advance` begins a round, and observations have ages;
+    `memories` builds the memory of each trial from the prior and its lambda.
     """
 
     def __init__(self, gram: Gram, noise: PerTrial, memories: Sequence[Callable[[Gram, float], Memory]]):

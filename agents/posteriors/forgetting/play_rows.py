@@ -112,11 +112,7 @@ class PlayRows:
     def append(
         self, play: tuple[int, float, float, float, int, int], covariance: Floats, growth: float = 1.0
     ) -> None:
-        """Add a play, in the order of `PLAY`, whose covariances with the others are given, (k,).
-
-        Args:
-            growth: prior variance of its round relative to the kernel's.
-        """
+        """Add a play of `PLAY` with its covariances, (k,); `growth` is the relative variance of its round."""
         self._reserve()
         k, e = self.used, len(self._plays)
         x, value, noise, weight, *_ = play

@@ -108,13 +108,8 @@ def best_ridge(
 ) -> float:
     """Return the c with the least error on samples left out one at a time (Avanesov 2020, Remark 3.1).
 
-    In closed form: with A = K + n rho_n I the error at sample i is (A^-1 y)_i / (A^-1)_ii.
-
-    Args:
-        gram: K, (n, n).
-        value: y, responses minus their mean, (n, q).
-        rates: for any c.
-        candidates: values of c to choose from.
+    In closed form: with A = K + n rho_n I, K (n, n), and y, responses minus their mean, (n, q), the error at
+    sample i is (A^-1 y)_i / (A^-1)_ii.
     """
     errors = [_left_out(gram, value, replace(rates, ridge=c)) for c in candidates]
     return float(candidates[int(np.argmin(errors))])

@@ -79,11 +79,7 @@ class Indexed(Covariates):
 
 
 class FeatureCovariates(Covariates):
-    """Covariates that are feature vectors, (d,).
-
-    Args:
-        nodes: evenly spread or uniformly drawn points of the set of covariates, (N, d).
-    """
+    """Covariates that are feature vectors, (d,), whose nodes, (N, d), are spread evenly or uniformly."""
 
     def __init__(self, kernel: Kernel, nodes: Floats):
         self.kernel, self.nodes = kernel, np.asarray(nodes, dtype=np.float64)

@@ -41,8 +41,7 @@ class Delay(Checked, abc.ABC):
     def wait(self, drawn: Any, shortfall: Any) -> Any:
         """Return the waits of plays from the draws of their rounds, (n,) -> (n,); here the draws themselves.
 
-        Args:
-            shortfall: best mean minus reward as a share of the range, in [0, 1].
+        The shortfall is the best mean minus the reward as a share of the range, in [0, 1].
         """
         return drawn
 

@@ -16,11 +16,7 @@ from bandit_envs.laws.functions.base import FunctionLaw, Moments
 
 @dataclass(frozen=True)
 class KnownFunction(FunctionLaw):
-    """Use a given function, such as a test function of optimisation.
-
-    Args:
-        function: vectorised, (n, dz + d) -> (n,), finite everywhere on the decision set.
-    """
+    """Use a given function, such as a test function of optimisation, (n, dz + d) -> (n,), finite."""
 
     function: Callable[[Floats], Any]
     moments: Moments | None = None

@@ -90,11 +90,8 @@ def interval_of(
     The ends are the quantiles Phi(z0 + (z0 + z) / (1 - a (z0 + z))), z = +-Phi^-1((1 + level) / 2), of the
     resampled statistic; z0 = Phi^-1(share of resampled values below the estimate) and, from the values s_i
     that leave trial i out and their mean s, a = sum_i d_i^3 / (6 (sum_i d_i^2)^1.5), d_i = s - s_i (Efron
-    1987, equations 2.3, 4.4 and 6.6; BCa rather than percentile because regret is skewed).
-
-    Args:
-        function: function of one array of means a sample, (..., T) each.
-        samples: samples of the same trials, which are resampled together.
+    1987, equations 2.3, 4.4 and 6.6; BCa rather than percentile because regret is skewed). The function is of
+    one array of means a sample, (..., T) each.
     """
     check_level(level)
     arrays = [np.where(np.isfinite(values), values, np.nan) for values in map(checked, samples)]
