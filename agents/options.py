@@ -249,11 +249,8 @@ def _are_real(value: Any) -> bool:
 
 
 def _is_per_trial(value: Any) -> bool:
-    return _is_real(value) or (isinstance(value, np.ndarray) and value.ndim < 2 and _is_filled(value))
-
-
-def _is_filled(value: np.ndarray) -> bool:
-    return value.dtype.kind in "iuf" and value.size > 0
+    filled = isinstance(value, np.ndarray) and value.ndim < 2 and value.size > 0
+    return _is_real(value) or (filled and value.dtype.kind in "iuf")
 
 
 def _is_named(value: Any) -> bool:

@@ -69,15 +69,12 @@ class Balanced(Several):
         return not all(agent.model.bound_is_known for agent in self.agents)
 
     def _turn(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
-        loss = self._regret_bound()
+        gain = np.stack([agent.belief.gain for agent in self.agents], axis=1)
+        loss = np.sqrt(self._turns.chosen + 1.0) * (self._bound * np.sqrt(gain) + gain)  # regret bounds
         score = np.where(self.open, -loss, -np.inf)
         who = argmax_with_ties(score, TIED * loss.max(axis=1), uniform)
         turns = np.arange(len(self.agents)) == who[:, None]
         return self._of(who, self._asked(turns, observation)), who
-
-    def _regret_bound(self) -> Floats:
-        gain = np.stack([agent.belief.gain for agent in self.agents], axis=1)
-        return np.sqrt(self._turns.chosen + 1.0) * (self._bound * np.sqrt(gain) + gain)
 
     def _struck(self) -> Bools:
         turns, competing = self._turns, self.open

@@ -105,10 +105,7 @@ class BoxAgent(GPAgent):
         return np.array([self._visited.index(pair)])
 
     def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
-        return self.believed_at(observation, arms_of(self.setting, np.asarray(action)[None], "action"))
-
-    def believed_at(self, observation: Floats, arms: Floats) -> tuple[Floats, Floats]:
-        """Return mean and std of the mean reward at points of the box in a context, (n, d) -> (n,) each."""
+        arms = arms_of(self.setting, np.asarray(action)[None], "action")
         return Surface.of(self.belief).predict(with_context(self._context(observation), arms))
 
     def beliefs_at(self, observation: Floats, arms: Floats) -> list[tuple[Floats, Floats]] | None:

@@ -80,7 +80,8 @@ class SelfScaled(Shown):
         if self._told is None:
             self._agent.update(observation, action, reward, info)
             return
-        self._agent.update(observation, action, 0.0, _without_values(info))  # for its checks
+        zeros = {key: np.zeros_like(info[key]) for key in ("feedback_reward", "feedback_cost") if key in info}
+        self._agent.update(observation, action, 0.0, info | zeros)  # for its checks
         came = Feedback.arrived(info)
         self._told.append(("update", (observation, action, reward, info)))
         self._values = np.vstack([self._values, np.column_stack([came.reward, came.cost])])
@@ -160,9 +161,3 @@ def _of_trial(make: Callable[..., Any], options: dict[str, Any], trial: int, num
     each = {name for name, value in options.items() if np.ndim(value) == AXES.get(name, math.inf)}
     own = {name: np.asarray(options[name])[trial].item() for name in each}
     return part_of_trial(partial(make, **{**options, **own}), trial, num_trials)
-
-
-def _without_values(info: dict[str, Any]) -> dict[str, Any]:
-    """Return the feedback with every value replaced by 0."""
-    zeros = {name: np.zeros_like(info[name]) for name in ("feedback_reward", "feedback_cost") if name in info}
-    return info | zeros

@@ -121,7 +121,10 @@ class BanditOCO(Shown):
         number, k = divmod(self.round, self.points)
         if k == 0:
             self._centre = self.y  # that of the pair: late feedback may move y between its plays
-            self._probes[number] = self._new_probe()
+            direction = self._rng.standard_normal(self.setting.dim)
+            direction /= np.linalg.norm(direction)
+            num_functions = 1 + self.setting.num_constraints
+            self._probes[number] = Probe(direction, self.radius, self.points, num_functions)
         return self._action(self._centre + self._probes[number].offset(k))
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
@@ -177,11 +180,6 @@ class BanditOCO(Shown):
             gap = self.setting.to_point(np.asarray(among)) - self.setting.to_point(action)
             action = among[int((gap**2).sum(axis=1).argmin())]
         return Recommendation(action, self.setting.to_point(action), None, None)
-
-    def _new_probe(self) -> Probe:
-        direction = self._rng.standard_normal(self.setting.dim)
-        direction /= np.linalg.norm(direction)
-        return Probe(direction, self.radius, self.points, 1 + self.setting.num_constraints)
 
     def _action(self, y: Floats) -> Any:
         if self.setting.continuous:

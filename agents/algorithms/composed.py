@@ -103,7 +103,8 @@ def gp_agent(
     together = _is_unitless(rule) or bool(options.get("refit_every"))
     kept = _constraint(seen, constraint, objective, together)
     if kept != "none":
-        _require_comparable(rule, incumbent, kept in APART or _separate(constraint_options))
+        separate = (constraint_options or {}).get("models") == "separate"
+        _require_comparable(rule, incumbent, kept in APART or separate)
     for name in {*options} & {*(constraint_options or ())}:
         words = f"left out where the agent is given {name}"
         require(False, f'constraint_options["{name}"]', words, (constraint_options or {})[name])
@@ -144,10 +145,6 @@ def _incumbent(incumbent: Any, rule: Any, setting: Setting) -> Any:
     if isinstance(rule, str) and rule == "ei":
         return improvable(incumbent, setting)
     return incumbent_of("max_mean" if incumbent is None else incumbent)
-
-
-def _separate(constraint_options: Options | None) -> bool:
-    return (constraint_options or {}).get("models") == "separate"
 
 
 def _require_comparable(rule: Any, incumbent: Any, apart: bool) -> None:

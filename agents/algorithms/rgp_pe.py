@@ -65,7 +65,8 @@ class RGPPE(PlanningAgent):
     def plan(self, uniform: Floats) -> list[int]:
         """Eliminate arms by the last epoch; plan u(x) = ceil(l max(count(x) / l, psi)) plays of each x."""
         if self.size:
-            self._strike_off()
+            mean, half = self._epochs.mean(HERE)[0], self.half_width
+            self.active &= mean + half >= np.where(self.active, mean - half, -np.inf).max()
         self.epoch += 1
         length = FIRST * 2**self.epoch
         order = order_of(uniform, len(self.active))
@@ -101,11 +102,6 @@ class RGPPE(PlanningAgent):
             "heuristic": 1.0 / math.sqrt(self.size),
         }
         return self.budget * factor[self.extra] * std
-
-    def _strike_off(self) -> None:
-        mean, half = self._epochs.mean(HERE)[0], self.half_width
-        lower = np.where(self.active, mean - half, -np.inf).max()
-        self.active &= mean + half >= lower
 
     def _planned(self, length: int, order: Ints) -> Floats:
         """Return how often each arm is the most uncertain in a plan of `length` points, (A,).

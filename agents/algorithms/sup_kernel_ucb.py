@@ -101,10 +101,10 @@ class SupKernelUCB(LoneAgent):
 
     def _chosen(self, context: Ints, uniform: Floats) -> tuple[int, int]:
         """Return the arm and the stage that keeps its play."""
-        active = self.there().copy()
+        active, narrowest = self.there().copy(), self.model.deviation / math.sqrt(self.setting.horizon)
         for s, belief in enumerate(self.psi):
             half, upper = self._bounds(belief, context)
-            if (half[active] > self._narrowest).any():
+            if (half[active] > narrowest).any():
                 if (half[active] > self._threshold(s)).any():
                     return self._best(half, active, uniform), s
                 if s + 1 < self.stages:
@@ -122,10 +122,6 @@ class SupKernelUCB(LoneAgent):
     def _best(self, scores: Floats, active: Bools, uniform: Floats) -> int:
         among = np.where(active, scores, -np.inf)
         return int(argmax_with_ties(among, TIE * self.model.deviation, uniform, active)[0])
-
-    @property
-    def _narrowest(self) -> float:
-        return self.model.deviation / math.sqrt(self.setting.horizon)
 
     def _threshold(self, stage: int) -> float:
         """2^-s, s = stage + 1."""

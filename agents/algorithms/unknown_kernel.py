@@ -77,7 +77,8 @@ def a_gp_ucb(
         delta: failure probability of a round's band, for that round's kernel.
     """
     model = _fixed_model(setting, {"form": FORM, **options})
-    grows, more = LengthScaleGrowth(g, start), _bound_growth(b)
+    require_power("b", b, "the norm grows by t^b")
+    grows, more = LengthScaleGrowth(g, start), LengthScaleGrowth(b)
     rule_of = _bands(width, delta)
     return assemble(model, rule_of, num_trials, assumptions=partial(Shrinking, g=grows, b=more))
 
@@ -176,11 +177,6 @@ def _listed(scales: Any) -> Floats:
     positive = listed and len(scales) > 0 and all(is_number(each) and each > 0 for each in scales)
     require(positive, "scales", words, scales)
     return np.asarray(scales, dtype=np.float64)
-
-
-def _bound_growth(power: float) -> LengthScaleGrowth:
-    require_power("b", power, "the norm grows by t^b")
-    return LengthScaleGrowth(power)
 
 
 def _fixed_model(setting: Setting, options: Mapping[str, Any]) -> Model:

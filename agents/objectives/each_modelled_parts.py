@@ -7,11 +7,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    require_integer,
-    require_probability,
-    written_as,
-)
+from bandit_envs.basics.arguments import require_integer, require_probability, written_as
 from bandit_envs.problem.setting import Setting
 
 from ..beliefs.by_name import MakeBelief

@@ -88,13 +88,7 @@ class GivenUnits:
 class FirstPlays:
     """Delivered values of K quantities of the first plays of B trials, and their means before, (K,)."""
 
-    def __init__(
-        self,
-        num_trials: int,
-        quantities: int,
-        count: int,
-        prior: Floats | None = None,
-    ):
+    def __init__(self, num_trials: int, quantities: int, count: int, prior: Floats | None = None):
         self.count = count
         self.prior = np.zeros(quantities) if prior is None else prior
         self.values = np.full((num_trials, quantities, count), np.nan)  # NaN before delivery

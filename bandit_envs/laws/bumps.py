@@ -77,15 +77,12 @@ class Shape:
         |.|^2 = w^d / h(0)^2 int_{|u| < 1} H(u)^2 / Shat(|u| / w) du.
         """
         r, log_weight = _nodes(NODES)
-        log_weight = log_weight + self._log_surface + (self.dim - 1) * np.log(r)
+        log_surface = float(np.log(2) + self.dim / 2 * np.log(np.pi) - gammaln(self.dim / 2))
+        log_weight = log_weight + log_surface + (self.dim - 1) * np.log(r)
         log_h = -1.0 / (1.0 - r**2)
         whole = logsumexp(log_weight + log_h)
         inside = logsumexp(log_weight + 2 * log_h - spectrum.log(r / width[:, None]), axis=1)
         return np.asarray((self.dim * np.log(width) + inside) / 2 - whole)
-
-    @property
-    def _log_surface(self) -> float:
-        return float(np.log(2) + self.dim / 2 * np.log(np.pi) - gammaln(self.dim / 2))
 
     def _waves(self, distance: Floats, r: Floats) -> Floats:
         return np.asarray(hyp0f1(self.dim / 2, -np.square(np.pi * distance[:, None] * r)))

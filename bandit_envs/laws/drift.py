@@ -132,8 +132,4 @@ class Replay(Drift):
         return law.values[np.arange(first, first + len(anew)) // self.hold]
 
 
-LAWS: dict[str, type[Drift]] = {
-    "still": Still,
-    "ornstein-uhlenbeck": OrnsteinUhlenbeck,
-    "replay": Replay,
-}
+LAWS: dict[str, type[Drift]] = {"still": Still, "ornstein-uhlenbeck": OrnsteinUhlenbeck, "replay": Replay}

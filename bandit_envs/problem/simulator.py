@@ -45,7 +45,9 @@ class Simulator(Rounds):
         corruption = self._corrupt(rows, now, regret)
         observed[:, 0] += corruption
         self.observed[now] = observed
-        self._store_std(rows, now, noise_scale[:, 0])
+        if self.std_since.size:
+            stated = np.array([self._stated_std(i) for i in rows.tolist()])
+            self.std_since[:, self.problem.window :][now] = stated * noise_scale[:, 0]
         delay = self._delay(self._waits(now, observed[:, 0]), actions)
         self.due[now] = np.where(delay < 0, -1, t + delay)
         self.round[rows] = following
@@ -104,11 +106,6 @@ class Simulator(Rounds):
         )
         rounds = law.in_rounds(waits * slowdown)
         return np.where(rounds > self.problem.window, -1.0, rounds).astype(np.int64)
-
-    def _store_std(self, rows: Ints, now: Any, noise_scale: Floats) -> None:
-        if self.std_since.size:
-            stated = np.array([self._stated_std(i) for i in rows.tolist()])
-            self.std_since[:, self.problem.window :][now] = stated * noise_scale
 
     def _of_delivered(self, since: Floats, window: Any, arrived: Bools) -> Floats:
         """Return the stored values of plays with delivered feedback, (n, K); (n, 0) if not published."""

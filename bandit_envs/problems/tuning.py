@@ -203,11 +203,7 @@ TRAINED, CNN_TRAINED = 0.9, 0.8  # accuracy above which a setting counts as trai
 
 
 def logistic_tuning(
-    *,
-    kernel: Any = "matern52",
-    length_scale: LengthScale = 0.3,
-    continuous: bool = False,
-    **features: Any,
+    *, kernel: Any = "matern52", length_scale: LengthScale = 0.3, continuous: bool = False, **features: Any
 ) -> Problem:
     """Tune logistic regression over batch size, step size and decay (Verma et al. 2022).
 

@@ -8,15 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gpbandits.commands import (
-    board,
-    catalogue,
-    leaderboard,
-    reproduce,
-    run,
-    status,
-    submission,
-)
+from gpbandits.commands import board, catalogue, leaderboard, reproduce, run, status, submission
 
 app = typer.Typer(
     help="Gaussian-process bandits: environments, agents and studies of both.",

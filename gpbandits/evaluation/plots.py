@@ -260,7 +260,8 @@ def _explain(panels: Panels, result: Curves, order: Sequence[str]) -> None:
 
 def _make_logarithmic(axes: Axes, which: str) -> None:
     """Make "xy" or "y" logarithmic, with the range of all means that share y, since a band may reach zero."""
-    means = np.concatenate([_heights(each) for each in axes.get_shared_y_axes().get_siblings(axes)])
+    lines = [line for each in axes.get_shared_y_axes().get_siblings(axes) for line in each.lines]
+    means = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in lines])
     positive = means[means > 0]
     if "x" in which:
         axes.set_xscale("log")
@@ -289,8 +290,3 @@ def _apart(places: Floats, gap: float) -> Floats:
     moved = np.empty_like(places)
     moved[order] = spread
     return moved
-
-
-def _heights(axes: Axes) -> Floats:
-    heights = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines]
-    return np.concatenate([np.zeros(0), *heights])

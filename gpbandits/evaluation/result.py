@@ -163,10 +163,7 @@ class Result(Curves):
         return frame
 
     def save(
-        self,
-        path: str | os.PathLike[str],
-        metadata: Mapping[str, Any] | None = None,
-        timings: bool = True,
+        self, path: str | os.PathLike[str], metadata: Mapping[str, Any] | None = None, timings: bool = True
     ) -> None:
         """Write one Parquet file, whole or not at all.
 

@@ -14,13 +14,7 @@ from gpbandits.evaluation.curves import Legend
 from gpbandits.evaluation.marks import footnotes, signs
 from gpbandits.evaluation.metrics import Metric, Scale, metric_named
 from gpbandits.evaluation.result import Result
-from gpbandits.evaluation.statistics import (
-    ENOUGH,
-    FEW,
-    RESAMPLES,
-    bootstrap_interval,
-    significant_signs,
-)
+from gpbandits.evaluation.statistics import ENOUGH, FEW, RESAMPLES, bootstrap_interval, significant_signs
 from gpbandits.evaluation.table import Table
 
 if TYPE_CHECKING:

@@ -106,11 +106,6 @@ def stage_of(cell: Cell) -> Stage:
     return _kept[key]
 
 
-def forget_stages() -> None:
-    """Drop all environments, so that the next cells make new ones."""
-    _kept.clear()
-
-
 def nbytes(thing: Any, seen: set[int]) -> int:
     """Return the bytes of all arrays reachable through attributes and collections, each counted once."""
     if id(thing) in seen:
@@ -208,7 +203,7 @@ def compute(cell: Cell) -> Result:
             checkpoints=cell.checkpoints.of_run,
         )
     except BaseException:
-        forget_stages()  # a time limit may leave one half made, or one may be too large
+        _kept.clear()  # a time limit may leave one half made, or one may be too large
         raise
 
 

@@ -4,12 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from agents.tuning import Categorical, Integer, Linear, Log
 from agents.tuning.feasibility import runs

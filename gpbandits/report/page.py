@@ -21,15 +21,7 @@ from gpbandits.experiments.study import EnvironmentEntry, Study
 from gpbandits.report.across import EnvironmentsSection, View, across, reference_of, views
 from gpbandits.report.chart import style_of
 from gpbandits.report.holdings import Holdings
-from gpbandits.report.tables import (
-    absence,
-    comparison,
-    growth,
-    safety,
-    spending,
-    summary,
-    timing,
-)
+from gpbandits.report.tables import absence, comparison, growth, safety, spending, summary, timing
 
 
 @dataclasses.dataclass(frozen=True)

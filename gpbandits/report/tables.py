@@ -21,16 +21,7 @@ from gpbandits.evaluation.statistics import (
     quantile_band,
     skew_notes,
 )
-from gpbandits.evaluation.table import (
-    MISSING,
-    SIMPLE,
-    SPENDING,
-    Cell,
-    Columns,
-    Table,
-    order_of,
-    safety_table,
-)
+from gpbandits.evaluation.table import MISSING, SIMPLE, SPENDING, Cell, Columns, Table, order_of, safety_table
 from gpbandits.report.across import NAMES
 from gpbandits.report.holdings import Count
 

@@ -54,10 +54,7 @@ FIGURES = (
             ),
             Statement(
                 "c = 4 has the same regret as c = 5, c = 10 more.",
-                (
-                    Claim(_DEFAULT, "c = 4", alike=True),
-                    Claim(_DEFAULT, "c = 10"),
-                ),
+                (Claim(_DEFAULT, "c = 4", alike=True), Claim(_DEFAULT, "c = 10")),
             ),
             Statement(
                 "The integral over [0, 5] read as an average, a threshold five times as large, costs more.",
@@ -107,8 +104,7 @@ FIGURES = (
                 (Claim(_WHOLE, "less the constraint", "hard-violation"),),
             ),
             Statement(
-                "An agent that is given the changes has less regret.",
-                (Claim("true change-points", _WHOLE),),
+                "An agent that is given the changes has less regret.", (Claim("true change-points", _WHOLE),)
             ),
             Statement(
                 "The censored belief has less regret than ignoring pending feedback.",

@@ -62,8 +62,7 @@ FIGURES = (
                 (Growth(_TIED, "T", OPTIMAL, above=True),),
             ),
             Statement(
-                "Phased elimination has the optimal power.",
-                (Exponent(_PHASED, "T", exactly(OPTIMAL)),),
+                "Phased elimination has the optimal power.", (Exponent(_PHASED, "T", exactly(OPTIMAL)),)
             ),
             Statement(
                 "Up to T = 10,000 it nevertheless has more regret than GP-UCB.",
@@ -150,11 +149,7 @@ FIGURES = (
                 ),
                 "An arm of posterior std 0 has no expected improvement, however good it is.",
             ),
-            Statement(
-                "PIMS does not.",
-                (LateGrowth(_PIMS, _SINCE, environment=_KNOWN),),
-                "Below 3/4.",
-            ),
+            Statement("PIMS does not.", (LateGrowth(_PIMS, _SINCE, environment=_KNOWN),), "Below 3/4."),
         ),
         differs=_differs(
             "Regret is cumulative; simple regret does not count what EI plays instead of its incumbent. Over "

@@ -67,19 +67,15 @@ def write_page(page: Path, reproductions: Sequence[Reproduction], folder: Path, 
 
 def page_text(found: Sequence[tuple[Reproduction, Findings]], quick: bool) -> str:
     """Return the page in Markdown."""
-    sections, paper = [_TOP.format(fewest=FEWEST), _overview(found)], ""
+    rows = [(_link(each), verdict_line(findings.judged)) for each, findings in found if findings.judged]
+    overview = table(("figure", "verdicts on its claims"), rows)
+    sections, paper = [_TOP.format(fewest=FEWEST), overview], ""
     for reproduction, findings in found:
         if reproduction.paper != paper:
             paper = reproduction.paper
             sections.append(f"## {paper}")
         sections.append(_section(reproduction, findings, quick))
     return "\n\n".join(section.strip() for section in sections) + "\n"
-
-
-def _overview(found: Sequence[tuple[Reproduction, Findings]]) -> str:
-    """Return the table of all figures with the verdicts on their claims."""
-    rows = [(_link(each), verdict_line(findings.judged)) for each, findings in found if findings.judged]
-    return table(("figure", "verdicts on its claims"), rows)
 
 
 def _link(reproduction: Reproduction) -> str:

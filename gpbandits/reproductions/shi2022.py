@@ -156,9 +156,7 @@ FIGURES = (
             f"{shown}, data rates",
             (
                 *_sublinear(
-                    algorithm,
-                    f"The average violation of Algorithm {algorithm} approaches 0.",
-                    ("violation",),
+                    algorithm, f"The average violation of Algorithm {algorithm} approaches 0.", ("violation",)
                 ),
                 *_below_others(
                     algorithm,

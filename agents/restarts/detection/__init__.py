@@ -4,12 +4,4 @@ from .calibration import calibrate
 from .detector import Alarm, ChangePointDetector, Found, detect
 from .rates import READINGS, TestRates
 
-__all__ = [
-    "READINGS",
-    "Alarm",
-    "ChangePointDetector",
-    "Found",
-    "TestRates",
-    "calibrate",
-    "detect",
-]
+__all__ = ["READINGS", "Alarm", "ChangePointDetector", "Found", "TestRates", "calibrate", "detect"]

@@ -111,7 +111,8 @@ class ChangePointDetector:
         self._tails.insert(position, x, self._response(y))
         self._time.insert(position, time)
         if self._chooses_ridge and due(self.count):
-            self._choose_ridge()
+            self.rates = replace(self.rates, ridge=best_ridge(*self._tails.known, self.rates))
+            self._tails.go_over_to(self.rates)
         self.latest = self._tails.statistics()
         self.alarm = self._clearest(self.latest)
         return self.alarm is not None
@@ -123,11 +124,6 @@ class ChangePointDetector:
         self.rates = self._first_rates
         self._tails.go_over_to(self.rates)
         self._clear_alarm()
-
-    def _choose_ridge(self) -> None:
-        ridge = best_ridge(*self._tails.known, self.rates)
-        self.rates = replace(self.rates, ridge=ridge)
-        self._tails.go_over_to(self.rates)
 
     def _clear_alarm(self) -> None:
         self.alarm, self.latest = None, np.empty((0, self.num_responses))
