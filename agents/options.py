@@ -50,10 +50,8 @@ def require_taken(
 ) -> None:
     """Raise where a function, a class or a partial of one has no option of a name.
 
-    Args:
-        takes: by its signature, and by the TypedDict of its `**options`; one of another annotation takes all.
-        role: of what is made, for the message: "the agent ".
-        reserved: arguments that are no options.
+    Its options are those of its signature and of the TypedDict of its `**options`; one of another annotation
+    takes all. `role` is of what is made, for the message, and `reserved` arguments are no options.
     """
     known = keywords_of(takes)
     taken = [*given] if known is None else known
@@ -68,10 +66,8 @@ def require_annotated(
 ) -> None:
     """Raise unless values are of the kinds that arguments are annotated with; all else is their own to check.
 
-    Args:
-        takes: a function, a class or a partial of one. Annotations of other kinds than ours allow anything.
-            What it hands on is checked where it has its default.
-        num_trials: B, of which an array of one number a trial has as many; None if it is not known.
+    Annotations of other kinds than ours allow anything. What a function hands on is checked where it has its
+    default. An array of one number a trial has B of them, `num_trials`, None if it is not known.
     """
     annotations = _annotations(takes)
     for name, value in given.items():
@@ -103,11 +99,7 @@ def require_left_out(name: str, given: Any, default: Any, where: str, remedy: st
 def require_types(what: str, values: Any, types: Mapping[str, Any], all_of_them: bool = True) -> None:
     """Raise a ValueError unless some data of a file are a dict of exactly these fields, each of its type.
 
-    Args:
-        what: "a setting", for the message.
-        values: the data, before anything is made of them; lists stand for tuples.
-        types: name -> annotation.
-        all_of_them: False where fields may be missing.
+    Lists stand for tuples; without `all_of_them` fields may be missing.
     """
     if not isinstance(values, dict):
         raise ValueError(f"{what} in the file must be a dict, got {shown(values)}")
@@ -151,12 +143,7 @@ def path_of(made: Callable[..., Any]) -> str:
 
 
 def is_per_trial(owner: Callable[..., Any], name: str) -> bool:
-    """Return whether an argument is annotated as `PerTrial`, alone or in a union such as `PerTrial | None`.
-
-    Args:
-        owner: a function, a class or a dataclass.
-        name: of its argument or field, to which an array is given.
-    """
+    """Return whether an argument or a field is annotated as `PerTrial`, alone or in a union of types."""
     annotations, parameters = _annotations(owner), signature(owner).parameters.values()
     others = [each.name for each in parameters if each.kind is Parameter.VAR_KEYWORD]
     hinted = next((annotations[each] for each in (name, *others) if each in annotations), None)

@@ -1,13 +1,9 @@
 r"""Rules that explore at random, for f ~ GP(0, k) and Gaussian noise of variance lambda.
 
-The expected regret of IRGP-UCB, PIMS and plain Thompson sampling is bounded by
-
-    E R_T <= sqrt(C_1 (2 + 2 log(N / 2)) T gamma_T),    C_1 = 2 / log(1 + 1 / lambda),
-
-on N arms (`gpbandits.theory.regret.bayesian_bound`): f* exceeds mu at its own point by at most max Z
-posterior stds, Z = (f - mu) / sigma, whose square is stochastically below zeta of mean 2 + 2 log(N / 2);
-IRGP-UCB draws zeta, and PIMS plays argmax mu + xi sigma with xi = min_x (m - mu) / sigma <= max Z of its own
-sample.
+The expected regret of IRGP-UCB, PIMS and plain Thompson sampling on N arms is bounded by
+`gpbandits.theory.regret.bayesian_bound`: f* exceeds mu at its own point by at most max Z posterior stds, Z =
+(f - mu) / sigma, whose square is stochastically below zeta of mean 2 + 2 log(N / 2); IRGP-UCB draws zeta, and
+PIMS plays argmax mu + xi sigma with xi = min_x (m - mu) / sigma <= max Z of its own sample.
 """
 
 from __future__ import annotations

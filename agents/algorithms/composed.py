@@ -53,9 +53,9 @@ def gp_agent(
     also has an argument `rngs`, it is given one generator a trial.
 
     Args:
-        rule: "ucb", "thompson", "random-ucb", "dmm", "irgp", "ei", "pi", "pims", "eims", "mean",
-            "variance", or a `Rule`. With separate models of reward and costs its scores must be in the units
-            of the reward, which those of "ei", "pi", "pims" and "eims" are not.
+        rule: "ucb", "thompson", "random-ucb", "dmm", "irgp", "ei", "pi", "pims", "eims", "mean", "variance",
+            or a `Rule`. With separate models of reward and costs its scores must be in the units of the
+            reward, which those of "ei", "pi", "pims" and "eims" are not.
         width: of the first three: "improved" (IGP-UCB, GP-TS), or a width of `make_width`.
         belief: how pending feedback is treated: "delivered" (ignored), "hallucinated" (counted as its
             posterior mean; default where feedback is delayed), "censored" (counted as the smallest possible
@@ -89,15 +89,13 @@ def gp_agent(
             ...}, see `each_modelled`, and {"rho": ...} of "epbo", {"step": ...} of "pdcbo"; those of "ckb"
             are in `Dual`, those of "safe" in `safe_parts`.
         restart_options: {"xi_squared": ...} of "cpd" and "oracle". Of "cpd" also {"false_alarm_rate": 0.1} in
-            a whole run, for the reward and all costs together, provided that the model is right, or
-            {"theta": ...}, and {"ridge": ...} (default: the noise variance; or "cross-validated"), see
-            `ChangePointDetector`. Where no noise is given or published, it is estimated from the samples, and
-            theta covers any noise. {"every": ...} of "periodic". {"false_alarm_rate": 0.1, "step": 10,
-            "anytime": False, "noise_scales": (1, 1.5, 2.2)} of "evidence" and "evidence-archive", see
-            `Evidence` and `Archive`, where the rate also covers segments that are wrongly reused. Several
-            noise scales are compared because a noise std that is published too small raises false alarms.
-            {"false_alarm_rate": 0.1} of "et" and "glr". {"segment": ...} of "bocpd": expected rounds between
-            changes, by default a third of the horizon.
+            a whole run, for the reward and all costs together, or {"theta": ...}, and {"ridge": ...}, by
+            default the noise variance, see `gp_ucb_cpd`. {"every": ...} of "periodic". {"false_alarm_rate":
+            0.1, "step": 10, "anytime": False, "noise_scales": (1, 1.5, 2.2)} of "evidence" and
+            "evidence-archive", see `Evidence` and `Archive`, where the rate also covers segments that are
+            wrongly reused. Several noise scales are compared because a noise std that is published too small
+            raises false alarms. {"false_alarm_rate": 0.1} of "et" and "glr". {"segment": ...} of "bocpd":
+            expected rounds between changes, by default a third of the horizon.
     """
     seen = setting if context else without_contexts(setting)
     together = _is_unitless(rule) or bool(options.get("refit_every"))

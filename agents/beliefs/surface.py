@@ -38,9 +38,7 @@ class Surface:
     There may be S beliefs, equally likely worlds, that share the std; a belief by itself is one world.
 
     Args:
-        kernel: a scikit-learn kernel over (context, arm) features.
         centre, spread: the plays that determine the mean and the std.
-        prior_mean: of the function.
         observed: the plays with delivered values, where the centre has more.
         noise: added to the variance, 0 for the std of the function itself.
     """

@@ -63,14 +63,9 @@ def assumed_noise(
 ) -> tuple[PerTrial, PerTrial]:
     """Return R and lambda of the given noise, else of a WhiteKernel, else the published, else a default one.
 
-    Args:
-        std: R, None where the user does not give it.
-        variance: lambda; default R squared, at least 1e-6 of the prior variance; "smoothness" is that times
-            `growth`.
-        white: the noise variance in the user's kernel, 0 for none.
-        published: R of the setting, None if it is withheld.
-        deviation: the largest prior std.
-        growth: see `growth_by_smoothness`.
+    Lambda is by default R squared, but at least 1e-6 of the prior variance; "smoothness" is that times
+    `growth`, see `growth_by_smoothness`. `white` is the variance of the user's WhiteKernel, 0 for none, and
+    `deviation` the largest prior std.
     """
     tied = isinstance(variance, str)
     if isinstance(variance, str):

@@ -24,18 +24,10 @@ RESTART_FACTOR = 10.0  # a restart is within this factor of the model's own valu
 
 @dataclass(frozen=True)
 class Learning:
-    """Options of learning hyperparameters.
+    """Options of learning hyperparameters: the `fit_...` of `SharedOptions`, once in `every` rounds.
 
-    Args:
-        every: rounds between fits.
-        on: "arrived" (delivered values that the belief kept) or "all" (pending plays too, with the values
-            that the belief assumes for them: the least one, when it censors them).
-        restarts: random starts of a fit, in addition to the latest values.
-        mean: learn a constant prior mean too, in closed form.
-        spread: std of the prior on the logarithms of length-scales, infinite for none.
-        amplitude_spread, noise_spread: likewise of the prior variance and of the noise variance; with a
-            spread of 0 the noise is known and stays.
-        most: number of latest values that a fit uses, since it takes O(n^3); None for all.
+    `on` is "arrived" (delivered values that the belief kept) or "all" (pending plays too, with the values
+    that the belief assumes for them: the least one, when it censors them).
     """
 
     every: int = 10

@@ -30,14 +30,11 @@ class Penalised(Objective):
     compute the values of *all* past plays under new weights. Centre m and scale s are the mean and the std of
     the objective over the first plays, which are uniform, under the weights of the epoch: this is
     pessimistic, because most points are worse than the ones that will be played. Alternatively the user gives
-    them, or neither: then m is the prior's and s = w0, which is f - sum_j kappa_j h_j as in the paper.
-    The reward and each cost are first divided by their units, the largest prior stds unless the paper is
-    taken literally: multipliers, steps and psi have no units.
+    them, or neither: then m is the prior's and s = w0, which is f - sum_j kappa_j h_j as in the paper. The
+    reward and each cost are first divided by their units, the largest prior stds unless the paper is taken
+    literally: multipliers, steps and psi have no units.
 
     Args:
-        model: of the objective, in prior stds where the units are.
-        penalty: defines how costs enter and multipliers move.
-        epoch: S.
         restart: True begins every epoch with a fresh posterior (the paper), False reuses all plays.
         standardize: True estimates m and s from the first plays.
         incumbent_first: True first plays the last epoch's best mean in an epoch with a fresh posterior.

@@ -213,15 +213,12 @@ class Multipliers:
 def adaptive_step(spread: Floats, size: Floats) -> Floats:
     r"""Return (s_f / s_j) / sqrt(s_j^2 + sum_{i <= l} m_ij^2), a step of the dual per constraint, (B, C).
 
-    m_ij is the mean cost of epoch i, s_f and s_j are the stds of the reward and of the cost. After l epochs
-    of subgradients m a dual ascent is within D^2 / (2 a l) + a m^2 / 2 of its optimum, which is least at
-    a = D / (m sqrt(l)), D the size of the multiplier: the paper's O(1 / sqrt(L)). A multiplier has the unit
-    s_f / s_j, which is taken for D; the sum estimates m and l (Duchi et al. 2011), with s_j^2 for the noise
-    of a small first mean. So the multiplier moves by at most D an epoch, and ever less, in any units.
-
-    Args:
-        spread: s_f and s_j, (B, 1 + C).
-        size: the root of the sum of squares, (B, C).
+    m_ij is the mean cost of epoch i, `size` the root of their sum of squares, (B, C), s_f and s_j are the
+    stds of the reward and of the cost. After l epochs of subgradients m a dual ascent is within D^2 / (2 a l)
+    + a m^2 / 2 of its optimum, which is least at a = D / (m sqrt(l)), D the size of the multiplier: the
+    paper's O(1 / sqrt(L)). A multiplier has the unit s_f / s_j, which is taken for D; the sum estimates m and
+    l (Duchi et al. 2011), with s_j^2 for the noise of a small first mean. So the multiplier moves by at most
+    D an epoch, and ever less, in any units.
     """
     cost = spread[:, 1:]
     return spread[:, :1] / cost / np.hypot(cost, size)

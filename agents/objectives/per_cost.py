@@ -57,12 +57,8 @@ class PerCost(PlayByPlay):
 class Ratio(PerCost):
     """[uf]^+ / max(lk, cost_min), in units of the typical cost: an optimistic reward per unit of cost.
 
-    With bands that hold it is at least rho* = max f / k at the play, so that rho* k(x_t) - f(x_t) <=
-    2 w_f sd_f + rho* 2 w_k sd_k. Arms of negative uf score 0: the budget need not be spent on them.
-
-    Args:
-        width: w_k, a width of `make_width`.
-        delta: failure probability of the band.
+    With bands that hold it is at least rho* = max f / k at the play, so that rho* k(x_t) - f(x_t) <= 2 w_f
+    sd_f + rho* 2 w_k sd_k. Arms of negative uf score 0: the budget need not be spent on them.
     """
 
     def __init__(self, model: Model, num_trials: int, *, width: Any, delta: float):

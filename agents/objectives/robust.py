@@ -19,12 +19,8 @@ class Truncated(PlayByPlay):
     """y 1[|y| <= b_t], b_t = v^(1 / (1 + alpha)) t^(1 / (2 (1 + alpha))) (Ray Chowdhury & Gopalan 2019).
 
     The level is from memory. y is measured from the average prior mean, and t is the round of delivery, which
-    is not before that of the play: the bias is not larger.
-
-    Args:
-        model: has the prior mean, and determines v where it is not given.
-        alpha: in (0, 1].
-        moment: v, at least E|y|^(1 + alpha); default from B and R.
+    is not before that of the play: the bias is not larger. `moment` is v, at least E|y|^(1 + alpha) with
+    alpha in (0, 1], by default from B and R.
     """
 
     def __init__(self, model: Model, num_trials: int, alpha: float = 1.0, moment: float | None = None):

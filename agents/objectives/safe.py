@@ -91,13 +91,7 @@ class Safe(EachModelled):
 
     S rests on feedback that was delivered, for means and for deviations: plays that are pending certify
     nothing. When a trial starts over all is forgotten, so that S = S0; until an alarm after a change no
-    guarantee holds.
-
-    Args:
-        seed: arms that are safe, (n,) or one row a trial, (B, n).
-        mask_of: makes what finds S from the seed, (B, Z, A).
-        patience: rounds in which feedback comes and S does not grow after which a trial has settled; None
-            is never.
+    guarantee holds. For `patience` see `safe_ucb`.
     """
 
     keeps_plays = False

@@ -62,16 +62,11 @@ class Splitting:
 
 
 def log_expected_decrease(mean: Floats, std: Floats, distance: Floats, smallest: float) -> Floats:
-    r"""log E[max(h+ - h, 0)] of h = 1[c > 0] + distance, c ~ N(mean, std^2), (A,).
+    r"""log E[max(h+ - h, 0)] of h = 1[c > 0] + distance, c ~ N(mean, std^2), (A,) each.
 
-    With Q = h+ - distance and theta = Phi(-mean / std) the expectation is 0 for Q <= 0, Q theta for Q < 1,
-    and Q - (1 - theta) for Q >= 1 (Ariafar et al. 2019, equation 13). Logarithms keep the order of candidates
-    that are almost surely infeasible; -inf means that no decrease is possible.
-
-    Args:
-        mean, std: of the cost at the candidates, (A,).
-        distance: of the candidates, (A,).
-        smallest: h+, the smallest h so far.
+    With Q = h+ - distance, h+ the smallest h so far, and theta = Phi(-mean / std) the expectation is 0 for Q
+    <= 0, Q theta for Q < 1, and Q - (1 - theta) for Q >= 1 (Ariafar et al. 2019, equation 13). Logarithms
+    keep the order of candidates that are almost surely infeasible; -inf means that no decrease is possible.
     """
     feasible = deviations_below(mean, std)
     gap = smallest - distance

@@ -48,15 +48,11 @@ class Engine(Protocol):
 
 
 class OptimiserAgent(Shown):
-    """Agent of one trial of an optimiser, which uses neither contexts nor costs.
+    """Agent of one trial of an optimiser, made from a task, which uses neither contexts nor costs.
 
     On a finite set it proposes points in the box around the arms, or among them if its library can, and the
     nearest arm is played; its feedback is recorded at that arm. Arms without an order, such as the index of a
     category, hide similarities of neighbours from it.
-
-    Args:
-        setting: the published setting; an optimiser uses none of the model.
-        make: task -> engine.
     """
 
     num_trials = None

@@ -70,11 +70,6 @@ def decompose(gram: Gram | VisitedGram, point: Ints, noise: Floats, capacity: in
 
     Without pending plays, mean and std have the same plays: the second call then copies the result of the
     first, as long as that is alive. Rows beyond u may have been written to since.
-
-    Args:
-        point: X.
-        noise: of each row.
-        capacity: at least u.
     """
     size, key = len(point), point.tobytes() + noise.tobytes()
     known, alive = _latest.get(gram, (b"", lambda: None))

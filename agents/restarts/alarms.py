@@ -1,26 +1,23 @@
 """Alarms on standardised residuals: likelihood ratio, run lengths (BOCPD), event-triggered, calibrated.
 
-An alarm by the Gaussian generalised likelihood ratio of the mean of standardised residuals.
-
-e_t = (y_t - mu_{t-1}(x_t)) / sqrt(sigma_{t-1}^2(x_t) + lambda) are independent N(0, 1) without a change.
-After n values, with m_1, m_2, m the means of the first s, of the others and of all,
+`LikelihoodRatio` is the Gaussian generalised likelihood ratio of the mean of residuals. e_t = (y_t -
+mu_{t-1}(x_t)) / sqrt(sigma_{t-1}^2(x_t) + lambda) are independent N(0, 1) without a change. After n values,
+with m_1, m_2, m the means of the first s, of the others and of all,
 
     max_s  s kl(m_1, m) + (n - s) kl(m_2, m) >= (1 + 1/n) ln(2 n^(3/2) / delta),    kl(a, b) = (a - b)^2 / 2,
 
 statistic and threshold as in SMPyBandits; their use on the residuals of a Gaussian process is ours.
 
-An alarm when the likeliest start of the present segment jumps forward (Adams & MacKay 2007).
-
-Bayesian online change-point detection with Gaussian processes (Saatci et al. 2010): before each value
+`RunLengths` alarms when the likeliest start of the present segment jumps forward (Adams & MacKay 2007; with
+Gaussian processes Saatci et al. 2010): before each value
 
     p(start = now) = H,    p(start = s) *= 1 - H,
 
 then each is multiplied by N(y; mu_s(x), sigma_s^2(x) + lambda), mu_s and sigma_s from the plays since s. H is
 one over the expected length of a segment (from memory). The rate of false alarms has no bound.
 
-An alarm when a value lies outside the band of posterior and noise (Brunzema et al. 2025).
-
-With n plays since the restart, the new one included, pi_n = pi^2 n^2 / 6 and the posterior before it,
+`EventTriggered` alarms when a value lies outside the band of posterior and noise (Brunzema et al. 2025): with
+n plays since the restart, the new one included, pi_n = pi^2 n^2 / 6 and the posterior before it,
 
     |y - mu(x)| > sqrt(r) sigma(x) + sqrt(2 R^2 ln(2 pi_n / delta)),    r = 2 ln(2 pi_n / delta).
 

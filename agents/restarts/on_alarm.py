@@ -63,10 +63,9 @@ def uniform_rounds(rounds: int, xi_squared: float = PAPER_XI_SQUARED) -> int:
 class OnAlarm(Restart):
     """Restart by the change-point detector, when the reward or a cost has changed.
 
-    Args:
-        observed: the model of the reward, for agents whose own model is of an objective derived from it.
-        each: options of `ChangePointDetector` that differ from trial to trial, B of them.
-        **options: options of all trials; "theta" determines the rate of false alarms.
+    `observed` is the model of the reward, for agents whose own is of an objective derived from it. Detectors
+    have the options `each` of their trials, B of them, over those of all; "theta" determines the rate of
+    false alarms.
     """
 
     def __init__(

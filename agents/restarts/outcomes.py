@@ -23,11 +23,8 @@ class Coordinates:
     """phi(x) with phi(x)'phi(x') = k(x, x') + c, of one new dimension per linearly independent point.
 
     They are the rows of a pivoted Cholesky factor in the order of play: O(k^2) a new point. k is at most the
-    number of distinct points and the numerical rank of the kernel.
-
-    Args:
-        between: covariances of points, (n,) and (m,) -> (n, m).
-        constant: c, the prior variance of an unknown level.
+    number of distinct points and the numerical rank of the kernel; c is the prior variance of an unknown
+    level.
     """
 
     def __init__(self, between: Callable[[Ints, Ints], Floats], constant: float = 0.0):
@@ -69,18 +66,13 @@ class Coordinates:
 
 
 class Starts:
-    r"""W starts of q functions that share their plays, under each of G noise variances.
+    r"""W starts of q functions that share their plays, under each of G noise variances lambda, (G,).
 
     f = phi'w, and start s has the belief N(m, P) about w: N(0, I) updated by the plays since s,
 
         m += P phi (y - phi'm) / (phi'P phi + lambda),    P -= P phi phi'P / (phi'P phi + lambda).
 
     O(G W k^2) a value with k dimensions; the starts are stacked.
-
-    Args:
-        coordinates: phi.
-        noise: lambda, (G,).
-        num_functions: q.
     """
 
     def __init__(self, coordinates: Coordinates, noise: Floats, num_functions: int):

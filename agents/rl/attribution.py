@@ -14,10 +14,7 @@ class AttributedReplayBuffer(ReplayBuffer):
 
     The reward argument of `add` is the sum of rewards delivered in a round, of any earlier rounds;
     `info["feedback_step"]` has their rounds. Transitions without feedback are never stored. One environment.
-
-    Args:
-        penalty: price of the positive parts of the costs delivered with a reward.
-        *arguments, **keywords: of `ReplayBuffer`.
+    `penalty` is the price of the positive parts of the costs delivered with a reward.
     """
 
     def __init__(self, *arguments: Any, penalty: float = 0.0, **keywords: Any):

@@ -101,11 +101,9 @@ def _never(question: Any) -> Any:
 
 
 class PretrainedAgent(Shown):
-    """Agent with frozen weights, trained on other functions of the same kind.
+    """Agent with the frozen weights of a `Policy`, or of an object like it, trained on other functions.
 
-    Args:
-        policy: a `Policy`, or another object with its `box`, `observation`, `unit` and `network`.
-        deterministic: True plays the most likely action, False a draw.
+    It plays the most likely action, or without `deterministic` a draw.
     """
 
     track = "pretrained"

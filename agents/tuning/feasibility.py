@@ -75,14 +75,9 @@ class Gate:
         return pool._replace(scores=self.probability(pool.arms))
 
     def nearest(self, arm: Floats, among: Floats | None = None) -> int | Floats:
-        """Return the alternative to a closed point, (d,).
+        """Return the nearest open point to a closed one, (d,), or if none is open, the likeliest to succeed.
 
-        Args:
-            among: all points of a set, (n, d); None searches possible points of the box.
-
-        Returns:
-            The nearest open point, or if none is open, the likeliest to succeed: its index among the given
-            points, or its features.
+        It is an index of the given points, (n, d), or for None the features of a possible point of the box.
         """
         points = self.around(arm) if among is None else among
         probability = self.probability(points)

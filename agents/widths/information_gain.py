@@ -90,14 +90,10 @@ def greedy_value(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTabl
 
 
 def water_filling(eigenvalues: Floats, budget: Floats) -> Floats:
-    """Return max over m >= 0, sum m = budget, of 1/2 sum_i log(1 + m_i e_i), of any shape.
+    """Return max over m >= 0, sum m = budget, of 1/2 sum_i log(1 + m_i e_i), of any shape, e descending.
 
-    The optimum is m_i = max(0, w - 1/e_i), where the r largest eigenvalues are active at the level
-    w = (budget + sum_{i<=r} 1/e_i) / r; the r-th joins once the budget reaches r/e_r - sum_{i<=r} 1/e_i.
-
-    Args:
-        eigenvalues: positive and descending, (r,).
-        budget: not negative.
+    The optimum is m_i = max(0, w - 1/e_i), where the r largest eigenvalues are active at the level w =
+    (budget + sum_{i<=r} 1/e_i) / r; the r-th joins once the budget reaches r/e_r - sum_{i<=r} 1/e_i.
     """
     inverse = 1.0 / eigenvalues
     count = np.arange(1, len(inverse) + 1)
@@ -115,10 +111,6 @@ def greedy_gains(gram: Gram, noise: Floats, horizon: int) -> Iterator[Floats]:
 
     x_s is the point of largest variance, the first of tied ones. The gains come from a posterior of L trials,
     in the form that suits the prior: on a large grid by its factors.
-
-    Args:
-        gram: the prior covariance of the N points.
-        noise: noise variances lambda, (L,).
     """
     model, trial = posterior(gram, noise, len(noise), horizon), np.arange(len(noise))
     for _ in range(horizon):

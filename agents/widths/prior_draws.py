@@ -113,14 +113,9 @@ def derivative_constants(
 ) -> tuple[float, float]:
     """Return (a, b) with P(sup |d_j f| > L) <= a exp(-(L / b)^2) for every j and draws f of the process.
 
-    With l_k the std of d_j f and E = E sup |d_j f|, Borell's inequality gives
-    P(sup > L) <= exp(-(L - E)^2 / (2 l_k^2)) <= a exp(-(L / b)^2), b = 2 l_k, a = 2 exp(E^2 / (2 l_k^2)).
-
-    Args:
-        kernel: squared exponential or Matern with nu > 1, of any amplitude.
-        points: a covering of the decision set, on which the supremum is taken, (n, d).
-        num_draws: draws of each derivative that E is averaged over.
-        seed: of the draws.
+    With l_k the std of d_j f and E = E sup |d_j f|, Borell's inequality gives P(sup > L) <= exp(-(L - E)^2 /
+    (2 l_k^2)) <= a exp(-(L / b)^2), b = 2 l_k, a = 2 exp(E^2 / (2 l_k^2)). The kernel is squared exponential
+    or Matern with nu > 1, and the supremum is taken on points that cover the decision set, (n, d).
     """
     rng = np.random.default_rng(seed)
     ratio, deviation = [], []

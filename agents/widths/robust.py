@@ -62,14 +62,8 @@ class TruncatedWidth:
     For E|y|^(1 + alpha) <= v and values y 1[|y| <= b_s], b_s = v^(1 / (1 + alpha)) s^(1 / (2 (1 + alpha))):
     truncation biases the s-th value by at most v b_s^-alpha, all of them together by a vector of length at
     most sqrt(1 + alpha) b_T, and the remaining noise is b_T-sub-Gaussian. It holds for adaptive plays and all
-    rounds. TGP-UCB of Ray Chowdhury & Gopalan (2019) has, from memory, B + 3 b_t / sqrt(lambda)
-    sqrt(...), and R_T = O~(T^((2 + alpha) / (2 (1 + alpha)))).
-
-    Args:
-        bound: B.
-        largest: b_T.
-        alpha: in (0, 1]; 1 + alpha moments are finite.
-        noise_variance: lambda.
+    rounds. TGP-UCB of Ray Chowdhury & Gopalan (2019) has, from memory, B + 3 b_t / sqrt(lambda) sqrt(...),
+    and R_T = O~(T^((2 + alpha) / (2 (1 + alpha)))). `largest` is b_T, and alpha in (0, 1].
     """
 
     bound: PerTrial

@@ -95,16 +95,12 @@ def _columns(task: str, result: Result, label: str) -> dict[str, Any]:
 
 
 def check_submission(path: str | os.PathLike[str], replays: int = 5) -> Verdict:
-    """Play some trials of a submission again, and compare actions and regrets with the file's.
+    """Play so many trials of a submission again, and compare actions and regrets with the file's.
 
     Which trials is decided by the SHA-256 of the file and by `replays`. An author who writes the file again
     and again can foresee the choice of one `replays`, so take a number of your own. The agent's code is run.
     Regrets may differ by a relative 1e-6; another processor may round otherwise and then play other actions,
     so check where the file was made, or ask for its versions.
-
-    Args:
-        path: of the file.
-        replays: number of trials.
     """
     require(replays >= 1, "replays", "at least 1", replays)
     spec, rows = _read(path)

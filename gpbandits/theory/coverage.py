@@ -53,14 +53,13 @@ class Band(NamedTuple):
 def play_bands(
     problem: Problem, agent: AgentSpec, trials: int = 100, seed: int = 0, arriving: float = 1.0
 ) -> Bands:
-    """Run the trials of `evaluate(problem, ..., seed=seed)` and record the band before every action.
+    """Run the trials of `evaluate(problem, ..., seed=seed)` as a batch; record the band before each action.
 
     Args:
         problem: on a finite set, without a budget, which would end trials in different rounds.
         agent: an agent whose rule has a width (UCB, Thompson sampling, robust rules with their extra term) or
             several widths (DMM), all of which must hold; or one that eliminates, whose band is that at the
             ends of its batches.
-        trials: B, run as one batch.
         arriving: rho_m = P(delay <= m); the band of censored feedback is for rho_m f instead of f.
     """
     require(problem.play_costs.is_free, "problem", "without a budget", problem.name)

@@ -34,10 +34,7 @@ MOST_NODES = 4096  # of the integral over indexed points; larger sets are thinne
 class Covariates(abc.ABC):
     """Covariances of samples with each other and with the N nodes over which functions are compared.
 
-    Attributes:
-        kernel: the covariance function.
-        variance: the largest prior variance at the nodes.
-        dim: features d of a covariate.
+    `variance` is the largest prior variance at the nodes, and `dim` the features d of a covariate.
     """
 
     kernel: Kernel
@@ -113,16 +110,11 @@ FIRST_CAPACITY = 64  # samples; doubled whenever they are full
 
 
 class Tails:
-    """The m samples of one sequence.
+    """The m samples of one sequence, with q responses whose tests share their linear systems.
 
     A new sample costs O(m N), and the tests after it O(m^4) flops in 2m/3 small systems: a block has the same
-    weights as a second half and later as a first half, and they are stored until then.
-
-    Args:
-        num_responses: q, whose tests share their linear systems.
-        volume: the measure of the covariates.
-        centred: mask of the responses that are centred, (q,).
-        scaled: True divides statistics by the mean squares of the responses.
+    weights as a second half and later as a first half, and they are stored until then. `centred`, (q,), and
+    `scaled` are as for `ChangePointDetector`.
     """
 
     def __init__(
