@@ -169,9 +169,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         checked = checked_actions(actions[playing], self.problem.decisions)
         self.simulator.check_available(playing, checked)  # before anything changes
         self._done[begun] = False
-        outcomes = [self._begin(begun), self._play(playing, checked)]
-        order = np.argsort(np.concatenate([begun, playing]))
-        merged = RoundOutcome.concatenate(outcomes).each(lambda part: part[order])
+        merged = RoundOutcome.merged([self._begin(begun), self._play(playing, checked)], [begun, playing])
         info = self._spread(self._rows, merged)
         return self._observations(), merged.reward, merged.terminated, self._truncated(merged), info
 
@@ -183,10 +181,8 @@ class BanditVectorEnv(gym.vector.VectorEnv):
             final_obs[i] = outcome.observation[i]
         last = outcome.each(lambda part: part[rows])
         self._done[rows] = False
-        fresh = self._begin(rows)
-        order = np.argsort(np.concatenate([self._rows[~ended], rows]))
-        merged = RoundOutcome.concatenate([outcome.each(lambda part: part[~ended]), fresh])
-        merged = merged.each(lambda part: part[order])
+        others = outcome.each(lambda part: part[~ended])
+        merged = RoundOutcome.merged([others, self._begin(rows)], [self._rows[~ended], rows])
         final = {"final_obs": final_obs, "final_info": self._spread(rows, last)}
         masks = {f"_{key}": ended.copy() for key in final}
         return self._spread(self._rows, merged) | final | masks

@@ -86,7 +86,8 @@ class RoundOutcome(NamedTuple):
         return self.each(lambda part: part[0] if part.ndim > 1 else part.item())
 
     @staticmethod
-    def concatenate(outcomes: Sequence[RoundOutcome]) -> RoundOutcome:
-        """Stack the trials of several outcomes."""
-        parts: list[Any] = [np.concatenate(arrays) for arrays in zip(*outcomes, strict=True)]  # type: ignore[arg-type]
+    def merged(outcomes: Sequence[RoundOutcome], rows: Sequence[Any]) -> RoundOutcome:
+        """Stack the trials of several outcomes, and put them in the order of their rows, (n,) each."""
+        order = np.concatenate(rows).argsort()
+        parts: list[Any] = [np.concatenate(arrays)[order] for arrays in zip(*outcomes, strict=True)]  # type: ignore[arg-type]
         return RoundOutcome(*parts)

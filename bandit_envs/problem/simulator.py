@@ -28,8 +28,7 @@ class Simulator(Rounds):
         if fits.all():
             return self._play(rows, actions, cost)
         parts = [self._play(rows[fits], actions[fits], cost[fits]), self._stop(rows[~fits])]
-        order = np.argsort(np.concatenate([fits.nonzero()[0], (~fits).nonzero()[0]]))
-        return RoundOutcome.concatenate(parts).each(lambda part: part[order])
+        return RoundOutcome.merged(parts, [fits.nonzero()[0], (~fits).nonzero()[0]])
 
     def _play(self, rows: Ints, actions: Any, cost: Floats) -> RoundOutcome:
         """Play actions that the budget covers, at these costs, (n,)."""

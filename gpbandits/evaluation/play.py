@@ -77,9 +77,9 @@ class Stage:
                         autoreset_mode="Disabled",
                         max_episode_steps=self.limit,
                     )
-                    yield _play_batch(env, factory, block, rounds, self.horizon, watch)
+                    yield _play(env, self.problem, factory, block, len(block), rounds, self.horizon, watch)
                 else:
-                    yield _play_one(self.env, self.problem, factory, *block[0], rounds, self.horizon, watch)
+                    yield _play(self.env, self.problem, factory, block, None, rounds, self.horizon, watch)
 
 
 def require_bandit(env: Any) -> None:
@@ -88,47 +88,33 @@ def require_bandit(env: Any) -> None:
     require(bandit, "environment", "a bandit, with an attribute `setting` for agents", env)
 
 
-def _play_batch(
-    env: BanditVectorEnv,
-    factory: AgentFactory,
-    seeds: list[tuple[int, int]],
-    rounds: Ints | None,
-    horizon: int,
-    watch: Watch | None,
-) -> tuple[Record, Traits]:
-    first = env.reset(seed=[of_environment for of_environment, _ in seeds])
-    setting = env.setting
-    agent = _made(factory, setting, len(seeds))
-    with _closing(agent):
-        agent.reset([of_agents for _, of_agents in seeds])
-        reach = reach_of(env.problem, env.simulator.trials)
-        trace = Trace(setting, len(seeds), agent, rounds, reach)
-        _run(env, agent, trace, horizon, watch, *first)
-        trace.end()
-    return trace.record(np.stack(env.get_attr("worst_regret"))), trace.traits
-
-
-def _play_one(
+def _play(
     env: Any,
     problem: Problem | None,
     factory: AgentFactory,
-    env_seed: int,
-    agent_seed: int,
+    seeds: list[tuple[int, int]],
+    num_trials: int | None,
     rounds: Ints | None,
     horizon: int,
     watch: Watch | None,
 ) -> tuple[Record, Traits]:
-    first = env.reset(seed=env_seed)
-    setting = env.get_wrapper_attr("setting")
-    agent = _made(factory, setting)
+    """Play a batch in a vector environment, or without `num_trials` one trial in an environment."""
+    of_environment, of_agents = (
+        list(column) if num_trials else column[0] for column in zip(*seeds, strict=True)
+    )
+    first = env.reset(seed=of_environment)
+    setting = env.setting if num_trials else env.get_wrapper_attr("setting")
+    agent = _made(factory, setting, num_trials)
     with _closing(agent):
-        agent.reset(agent_seed)
+        agent.reset(of_agents)
         reach = None if problem is None else reach_of(problem, env.unwrapped.simulator.trials)
-        trace = Trace(setting, None, agent, rounds, reach)
+        trace = Trace(setting, num_trials, agent, rounds, reach)
         _run(env, agent, trace, horizon, watch, *first)
         trace.end()
-    worst = env.get_wrapper_attr("worst_regret") if env.has_wrapper_attr("worst_regret") else None
-    return trace.record(None if worst is None else worst[None]), trace.traits
+    if num_trials:
+        return trace.record(np.stack(env.get_attr("worst_regret"))), trace.traits
+    worst = env.get_wrapper_attr("worst_regret")[None] if env.has_wrapper_attr("worst_regret") else None
+    return trace.record(worst), trace.traits
 
 
 def _made(factory: AgentFactory, setting: Any, num_trials: int | None = None) -> Any:
