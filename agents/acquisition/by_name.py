@@ -32,6 +32,11 @@ from .rules import (
     Thompson,
 )
 
+MakeRule = Callable[[Model], Rule]
+IMPROVED = "improved"  # the width of IGP-UCB and GP-TS
+WITH_WIDTH = ("ucb", "thompson", "random-ucb")
+UNITLESS = ("ei", "pi", "pims", "eims")  # their scores are logarithms or multiples of the std
+
 
 @dataclass(frozen=True)
 class Always:
@@ -146,12 +151,6 @@ def refuted(rule: Rule, belief: Belief) -> Bools | None:
     """Return where a belief contradicts a rule's assumptions, (B,); None for a rule without this test."""
     tells = getattr(rule, "refuted", None)
     return None if tells is None else tells(belief)
-
-
-MakeRule = Callable[[Model], Rule]
-IMPROVED = "improved"  # the width of IGP-UCB and GP-TS
-WITH_WIDTH = ("ucb", "thompson", "random-ucb")
-UNITLESS = ("ei", "pi", "pims", "eims")  # their scores are logarithms or multiples of the std
 
 
 def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeRule:

@@ -15,6 +15,8 @@ from .candidates import Candidates
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 ERFCX_LIMIT = 50.0  # beyond it erfcx loses 1e-12 to cancellation, and the series is exact to 1e-13
 SURE = 8.0  # beyond it z + Z is positive up to 1e-15, and h(z) = z to the last digit
+MOST_STEPS = 60  # six suffice for usual prices
+EPSILON = 1e-14  # relative tolerance of u
 
 
 def log_expected_improvement(gap: Floats, std: Floats) -> Floats:
@@ -106,10 +108,6 @@ def _log_by_series(x: Floats) -> Floats:
 
 def _series(u: Floats) -> Floats:
     return u * (-3.0 + u * (15.0 + u * (-105.0 + u * 945.0)))
-
-
-MOST_STEPS = 60  # six suffice for usual prices
-EPSILON = 1e-14  # relative tolerance of u
 
 
 @dataclass(frozen=True)

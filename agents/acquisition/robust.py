@@ -19,6 +19,9 @@ from ..widths.base import BOUND_REMEDY, NOISE_REMEDY, Width
 from .candidates import Candidates
 from .rules import UCB
 
+# Term that enlarges a valid half-width, (B, A), from the weights of the observations in the mean.
+Extra = Callable[[list[Pulls]], Floats]
+
 
 @dataclass(frozen=True)
 class DMM:
@@ -63,10 +66,6 @@ class DMM:
 def dmm(model: Model, *, delta: PerTrial) -> DMM:
     """Return the rule with a model's B and R."""
     return DMM(model.rkhs_bound, model.noise_std, delta)
-
-
-# Term that enlarges a valid half-width, (B, A), from the weights of the observations in the mean.
-Extra = Callable[[list[Pulls]], Floats]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,10 @@ from .rules import UCB
 
 BLOCK = 64  # safe arms tested as expanders in one block
 TIE = 1e-9  # in prior stds
+C1 = 1.0 / (np.pi * np.log(2.0))
+C2 = 2.0 * C1 - 1.0
+LEAST = 1e-12  # smallest variance; below it the cost at an arm is known
+ARMS_AT_ONCE = 256  # safe arms at once
 
 
 @dataclass(frozen=True)
@@ -104,12 +108,6 @@ def widest_expanders(safety: Safety, among: Bools, wide: Floats) -> Bools:
 def _reach(candidates: Candidates, width: Width) -> Floats:
     """Return w sigma, (B, A)."""
     return (width(candidates.t, candidates.gain) + candidates.bias)[:, None] * candidates.std
-
-
-C1 = 1.0 / (np.pi * np.log(2.0))
-C2 = 2.0 * C1 - 1.0
-LEAST = 1e-12  # smallest variance; below it the cost at an arm is known
-ARMS_AT_ONCE = 256  # safe arms at once
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ from .box_agent import BoxAgent
 from .gp_agent import GPAgent
 from .repeating import repeating, require_repeatable
 
+A = TypeVar("A")
+
 
 def _of_each(name: str) -> property:
     """Return the property that stacks an attribute of all agents, (B, ...); None where they lack it."""
@@ -98,9 +100,6 @@ class SideBySide(Shown):
         action, point, *known = zip(*each, strict=True)
         mean, std = (None if part[0] is None else np.array(part) for part in known)
         return Recommendation(np.array(action), np.array(point), mean, std)
-
-
-A = TypeVar("A")
 
 
 def each_trial(make: Callable[[int], A], num_trials: int | None) -> A | SideBySide:

@@ -30,6 +30,8 @@ MOST_POWER = 16.0  # T^16 is a number for every horizon that is played
 THE_TRIAL = np.zeros(1, dtype=np.int64)
 
 Fit = list[Any] | None  # logarithms and the mean's rise; empty if it failed; None of too few values
+Learner = Any  # a `GPAgent`, whose module imports this one
+START = 0.01  # initial noise variance of a fit, in prior variances
 
 
 class Fits(list[Fit]):
@@ -64,9 +66,6 @@ class Fits(list[Fit]):
         if fit is not None and len(fit) not in sizes:
             raise ValueError(f"a fit in the notes must be {sizes[-1]} numbers, got {len(fit)}")
         return fit
-
-
-Learner = Any  # a `GPAgent`, whose module imports this one
 
 
 class Given:
@@ -249,9 +248,6 @@ def require_power(name: str, value: Any, remedy: str) -> None:
         raise ArgumentError(
             name, f"must be at most {MOST_POWER:g}, a power of t, got {shown(value)}; {remedy}"
         )
-
-
-START = 0.01  # initial noise variance of a fit, in prior variances
 
 
 class OwnNoise(Given):

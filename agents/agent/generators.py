@@ -26,6 +26,7 @@ ROLES = (
     "turns",
     "first plays",
 )
+State = list[int]  # of one generator
 
 
 class Streams:
@@ -60,9 +61,6 @@ def build(make: Callable[..., Any], model: Any, streams: Streams, role: str, num
     if takes_rngs(make):
         return make(model, num_trials, rngs=streams.of(role))
     return make(model, num_trials)
-
-
-State = list[int]  # of one generator
 
 
 class Resumable:

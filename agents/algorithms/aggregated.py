@@ -26,6 +26,9 @@ from ..widths.base import Width
 from ..widths.by_name import make_width
 
 FIRST = 64  # initial number of columns; doubled whenever they are full
+DRAWS = 100_000  # delays drawn from the published law to estimate the probabilities p_k
+TIE = 1e-9  # in prior stds
+ONE = np.ones(1)
 
 
 class Functionals:
@@ -92,11 +95,6 @@ class Functionals:
     def _dense(self) -> Floats:
         known = self._columns[: self._count]
         return self._gram.dense - known.T @ known
-
-
-DRAWS = 100_000  # delays drawn from the published law to estimate the probabilities p_k
-TIE = 1e-9  # in prior stds
-ONE = np.ones(1)
 
 
 class AggregatedUCB(LoneAgent):

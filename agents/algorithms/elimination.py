@@ -42,6 +42,7 @@ from ..widths.non_adaptive import ConstantBand, PlainBand, SplitBand
 
 BANDS = {"split": SplitBand, "plain": PlainBand}
 FIRST = 16  # plays of the first batch where batches double
+WAITS = ("quantile", "sub-exponential", "max_delay")
 
 
 @handles("delay", "noise", "availability", "horizon")
@@ -151,9 +152,6 @@ def _band(model: Model, *, band: str | float, batches: int, delta: PerTrial) -> 
         return ConstantBand(band)
     values = model.gram.size * batches
     return BANDS[band](model.rkhs_bound, model.noise_std, model.noise_variance, delta, values)
-
-
-WAITS = ("quantile", "sub-exponential", "max_delay")
 
 
 @handles("delay", "noise", "availability", "horizon")

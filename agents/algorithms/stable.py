@@ -28,6 +28,9 @@ from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
 
+EPS = 0.05
+FURTHEST = 1e6  # beyond 1 all arms are near
+
 
 class StableAgent(GPAgent):
     """Chooses the arm whose neighbours have the largest minimum of mu + w sigma, and plays a neighbour.
@@ -56,10 +59,6 @@ class StableAgent(GPAgent):
         """Return mu - w sigma, the reflection of the upper bound in the mean, (B, A)."""
         view = self._view(self.belief, context, None)
         return 2.0 * view.mean - self.rule(view)
-
-
-EPS = 0.05
-FURTHEST = 1e6  # beyond 1 all arms are near
 
 
 @handles("delay", "context", "noise", "availability")

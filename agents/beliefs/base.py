@@ -18,6 +18,7 @@ from ..posteriors import Posterior, posterior
 from ..posteriors.base import SufficientStatistics
 
 ROUNDING = 1e-9  # of a weight: rounding error left by removed plays
+NO_BIAS = np.zeros(1)  # an array: a number would be converted in every round
 
 
 def make_posterior(model: Model, num_trials: int, noise_variance: Floats | None = None) -> Posterior:
@@ -105,9 +106,6 @@ class Ridge(NamedTuple):
     fit: Fit
     mean: Floats  # (B, A) posterior mean under noise variance a
     std: Floats  # (B, A)
-
-
-NO_BIAS = np.zeros(1)  # an array: a number would be converted in every round
 
 
 class Belief(abc.ABC):

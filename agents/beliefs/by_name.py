@@ -19,6 +19,7 @@ from .imputed import Hallucinated
 from .ridges import RATIOS, Ridges, require_ratios
 
 COST_BELIEFS = ("delivered", "hallucinated", "censored")
+MakeBelief = Callable[[Model, int], Belief]
 
 
 class CensoredCost(Censored):
@@ -39,9 +40,6 @@ def make_cost_belief(name: str, options: Any = None) -> Callable[[Model, int], B
     if name == "censored":
         return partial(CensoredCost, **(options or {}))
     return Hallucinated if name == "hallucinated" else Delivered
-
-
-MakeBelief = Callable[[Model, int], Belief]
 
 
 def make_belief(belief: Any, setting: Setting, options: Any = None) -> MakeBelief:

@@ -15,6 +15,10 @@ from ..posteriors import Posterior, SufficientStatistics
 from .base import Belief, give_values, make_posterior, observe, reweigh, successor, withdraw
 from .censored import Censored
 
+# Assumed value of a pending play of a trial, given the posterior of values delivered in time, in its units.
+FillIn = Callable[[Posterior, int, int], float]
+NEIGHBOURS = 3
+
 
 class Hallucinated(Belief):
     """Mean of the delivered values, std of all plays (GP-BUCB, Desautels et al. 2014).
@@ -50,11 +54,6 @@ class Hallucinated(Belief):
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         withdraw(self.spread, trial, point, np.zeros(len(point)), self.weights(point))
-
-
-# Assumed value of a pending play of a trial, given the posterior of values delivered in time, in its units.
-FillIn = Callable[[Posterior, int, int], float]
-NEIGHBOURS = 3
 
 
 def posterior_mean(delivered: Posterior, trial: int, point: int) -> float:

@@ -25,6 +25,8 @@ from .base import Belief, Fit, make_posterior, observe, waves
 from .delivered import Delivered
 from .surface import ONLY
 
+RATIOS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of Flynn & Reeb (2024)
+
 
 class Pulls(NamedTuple):
     """Weights of one trial's plays in the mean at A points; all plays have noise lambda."""
@@ -62,9 +64,6 @@ def _pulls(belief: Belief, trial: int, seen: SufficientStatistics, across: Float
     among[np.diag_indices(len(among))] += belief.centre.noise[trial] / seen.plays
     share = np.asarray(np.linalg.solve(among, across) if len(among) else across, dtype=np.float64)
     return Pulls(seen.plays, share, np.where(same, share, 0.0).sum(axis=0))
-
-
-RATIOS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of Flynn & Reeb (2024)
 
 
 class Ridges(Delivered):

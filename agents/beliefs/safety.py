@@ -14,6 +14,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from .base import Belief
 
 INFEASIBLE = -1e9  # worth, in prior stds, below that of all arms that are believed feasible
+Expands = Callable[["Safety", int, Ints], Bools]  # mask of a trial's arms (n,) that may certify others
 
 
 def log_feasibility(mean: Floats, std: Floats) -> Floats:
@@ -39,9 +40,6 @@ def mills_ratio(x: Floats) -> Floats:
     """m(x) = Phi(-x) / phi(x), infinite where it overflows."""
     with np.errstate(over="ignore"):  # the product may overflow where erfcx is finite
         return math.sqrt(math.pi / 2.0) * erfcx(x / math.sqrt(2.0))
-
-
-Expands = Callable[["Safety", int, Ints], Bools]  # mask of a trial's arms (n,) that may certify others
 
 
 class Safety:

@@ -32,6 +32,8 @@ from .acquisition_surface import jitter_of, with_context
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
 LEAST_SHARE = 1e-16  # in place of 0, whose normal quantile is infinite
+SAMPLED_PLAYS = 64  # those of the largest means: the others are hardly ever the best of a sample
+NUM_WORLDS = 16
 
 
 class Worlds(NamedTuple):
@@ -108,10 +110,6 @@ def _root(surface: Surface, x: Floats, explained: Floats) -> Floats:
     covariance = linearise(surface.kernel, x, x).values - explained.T @ explained
     jitter = jitter_of(surface, x, covariance) * np.eye(len(x))
     return np.asarray(np.linalg.cholesky(covariance + jitter), dtype=np.float64)
-
-
-SAMPLED_PLAYS = 64  # those of the largest means: the others are hardly ever the best of a sample
-NUM_WORLDS = 16
 
 
 class BestPlays(NamedTuple):

@@ -18,6 +18,13 @@ from bandit_envs.problem.setting import Setting
 from .acquisition_surface import Landscape
 
 ANCHORS = 8  # best arms played so far that a search starts from
+WORST = -1e30  # finite substitute for scores of minus infinity in L-BFGS-B
+PRECISION = 1e-6  # of the summed scores' unit: the tolerance of a local search
+APART = 0.05  # least distance of two starts in box widths, so that they reach different maxima
+ZOOM = (0.1, 0.03, 0.01, 0.003)  # box widths, around the best points of a sample
+BEST, EACH = 4, 12  # points around which a sample is refined, and new points around each
+FULL = 512  # plays beyond which candidates are fewer, so that a round grows with their number, not its square
+JITTERS = (0.1, 0.01, 0.001)  # box widths, around the best arms played
 
 
 class Pool(NamedTuple):
@@ -59,13 +66,6 @@ class Terrain(NamedTuple):
 def joined(first: Pool, second: Pool) -> Pool:
     """Return both sets of candidates."""
     return Pool(*(np.concatenate(parts) for parts in zip(first, second, strict=True)))
-
-
-WORST = -1e30  # finite substitute for scores of minus infinity in L-BFGS-B
-PRECISION = 1e-6  # of the summed scores' unit: the tolerance of a local search
-APART = 0.05  # least distance of two starts in box widths, so that they reach different maxima
-ZOOM = (0.1, 0.03, 0.01, 0.003)  # box widths, around the best points of a sample
-BEST, EACH = 4, 12  # points around which a sample is refined, and new points around each
 
 
 def climbed(terrain: Terrain, starts: Floats, steps: int) -> Pool | None:
@@ -130,10 +130,6 @@ def distinct_best(pool: Pool, count: int) -> Floats:
 def around(centre: Floats, width: float, rng: np.random.Generator) -> Floats:
     """Return each point moved by a Gaussian step and clipped to the box, which puts some on its boundary."""
     return np.clip(centre + width * rng.standard_normal(centre.shape), 0.0, 1.0)
-
-
-FULL = 512  # plays beyond which candidates are fewer, so that a round grows with their number, not its square
-JITTERS = (0.1, 0.01, 0.001)  # box widths, around the best arms played
 
 
 @runtime_checkable

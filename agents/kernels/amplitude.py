@@ -25,6 +25,9 @@ from bandit_envs.kernels.kernels import OnColumns
 from .context_free import InContext
 
 AMPLITUDE_BOUNDS = (1e-4, 1e4)  # of the prior variance; the floor applies where all values are zero
+PAPER_SMOOTHNESS = 2.5  # of Avanesov (2020), for other kernels
+INFINITELY_SMOOTH = (RBF, RationalQuadratic, DotProduct, ConstantKernel)
+LENGTH = "length_scale"  # name of the parameters in the unit of points
 
 
 def with_amplitude(kernel: Any) -> Any:
@@ -116,10 +119,6 @@ def smoothness(kernel: Kernel) -> float | None:
     return math.inf if isinstance(kernel, RBF) else None
 
 
-PAPER_SMOOTHNESS = 2.5  # of Avanesov (2020), for other kernels
-INFINITELY_SMOOTH = (RBF, RationalQuadratic, DotProduct, ConstantKernel)
-
-
 def order_of(kernel: Kernel) -> float:
     """Return the smoothness of a kernel's functions, that of its roughest part."""
     if isinstance(kernel, KernelOperator):
@@ -130,9 +129,6 @@ def order_of(kernel: Kernel) -> float:
     if known is not None:
         return known
     return math.inf if isinstance(kernel, INFINITELY_SMOOTH) else PAPER_SMOOTHNESS
-
-
-LENGTH = "length_scale"  # name of the parameters in the unit of points
 
 
 def shortened(kernel: Kernel, factor: float) -> Any:

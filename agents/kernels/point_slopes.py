@@ -33,6 +33,8 @@ from sklearn.gaussian_process.kernels import (
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import OnColumns
 
+STEP = 1e-6  # of finite differences, in units of the largest feature; the error is of the order 1e-10
+
 
 class Form(NamedTuple):
     """A kernel at some squared scaled distances."""
@@ -107,9 +109,6 @@ def _rational_quadratic(q: Floats, alpha: float) -> Form:
     base = 1.0 + q / (2.0 * alpha)
     values = base**-alpha
     return Form(values, -values / base)
-
-
-STEP = 1e-6  # of finite differences, in units of the largest feature; the error is of the order 1e-10
 
 
 class Linearised(NamedTuple):

@@ -14,6 +14,7 @@ from bandit_envs.problem.setting import Setting
 
 KEY = "action_mask"
 LOWEST = -np.finfo(np.float64).max
+BLOCK = 1024  # uniforms drawn from a trial's generator at a time
 
 
 def offered_in(info: dict[str, Any], setting: Setting, num_trials: int | None) -> Bools | None:
@@ -49,9 +50,6 @@ def require_offered(offered: Bools | None, setting: Setting) -> None:
 def only_offered(values: Floats, offered: Bools | None) -> Floats:
     """Return the values of arms, (B, A), with minus infinity for unavailable ones."""
     return values if offered is None else np.where(offered, values, -np.inf)
-
-
-BLOCK = 1024  # uniforms drawn from a trial's generator at a time
 
 
 class TieBreaker:

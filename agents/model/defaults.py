@@ -25,6 +25,13 @@ from bandit_envs.problem.told import check_prior_mean
 from ..kernels.amplitude import is_found, largest_deviation, order_of, unit_kernel
 from ..validation import PerTrial
 
+NOISE_FLOOR = 1e-6  # smallest default lambda, in prior variances: a jitter, for noiseless problems
+LEARNT_NOISE_FLOOR = 1e-8  # smallest learnt lambda: 1e-6 blurs an optimum
+SMALLEST_NOISE = 1e-10  # smallest given lambda: every form is exact to 1e-8 of a mean
+SMOOTHNESS = "smoothness"  # names the lambda that grows with the horizon
+DEFAULT_NOISE_STD = 0.1  # prior stds, where the setting withholds the noise
+DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
+
 
 class DefaultBound(float):
     """A bound that was neither given nor published."""
@@ -43,13 +50,6 @@ def rests_on_default(part: Any) -> bool:
     if not is_dataclass(part) or isinstance(part, type):
         return False
     return any(rests_on_default(getattr(part, field.name)) for field in fields(part))
-
-
-NOISE_FLOOR = 1e-6  # smallest default lambda, in prior variances: a jitter, for noiseless problems
-LEARNT_NOISE_FLOOR = 1e-8  # smallest learnt lambda: 1e-6 blurs an optimum
-SMALLEST_NOISE = 1e-10  # smallest given lambda: every form is exact to 1e-8 of a mean
-SMOOTHNESS = "smoothness"  # names the lambda that grows with the horizon
-DEFAULT_NOISE_STD = 0.1  # prior stds, where the setting withholds the noise
 
 
 def assumed_noise(
@@ -111,9 +111,6 @@ def require_noise_variance(variance: PerTrial, deviation: float) -> None:
             f"noise_variance must be at least {SMALLEST_NOISE:g} of the prior variance, here {least:.3g}, "
             f"got {variance}; leave it out for a problem without noise, which takes {NOISE_FLOOR:g} of it"
         )
-
-
-DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
 
 
 def assumed_kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> Any:

@@ -13,6 +13,8 @@ from bandit_envs.problem.setting import Setting
 
 PENDING = -1  # in the place of the round in which feedback was delivered
 FIRST_CAPACITY = 64  # rounds; doubled whenever they are full
+ROUNDING = 1e-9  # relative, of a window: 0.4 - 0.1 is more than 0.3
+LATE = 0.05  # share of the feedback that is delivered after the default window
 
 
 class ByRound:
@@ -65,10 +67,6 @@ class Rows(NamedTuple):
     def undelivered(self) -> Rows:
         """The rows as if no feedback had been delivered yet."""
         return self._replace(arrived=np.full_like(self.arrived, PENDING))
-
-
-ROUNDING = 1e-9  # relative, of a window: 0.4 - 0.1 is more than 0.3
-LATE = 0.05  # share of the feedback that is delivered after the default window
 
 
 def in_time(delay: Ints | Floats, window: float) -> Bools:

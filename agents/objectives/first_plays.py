@@ -16,6 +16,9 @@ from ..posteriors import SufficientStatistics
 if TYPE_CHECKING:
     from ..model.model import Model
 
+FEWEST = 2  # values that a scale is estimated from
+Values = float | Sequence[float] | Floats
+
 
 class Ledger:
     """Numbers of delivered plays of each point, and the sums of K quantities over them; N grows on a box."""
@@ -50,10 +53,6 @@ class Ledger:
             more = max(needed, 2 * old) - old
             self.plays = np.pad(self.plays, ((0, 0), (0, more)))
             self.total = np.pad(self.total, ((0, 0), (0, 0), (0, more)))
-
-
-FEWEST = 2  # values that a scale is estimated from
-Values = float | Sequence[float] | Floats
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from bandit_envs.basics.types import Floats, Ints
 from ..validation import PerTrial
 
 LARGEST_EXPONENT = 700.0  # beyond it exp overflows
+RHO = 10.0  # the code of EPBO takes 1, too little where a unit of cost matters more
 
 
 class Weights(NamedTuple):
@@ -222,9 +223,6 @@ def adaptive_step(spread: Floats, size: Floats) -> Floats:
     """
     cost = spread[:, 1:]
     return spread[:, :1] / cost / np.hypot(cost, size)
-
-
-RHO = 10.0  # the code of EPBO takes 1, too little where a unit of cost matters more
 
 
 class Schedule(abc.ABC):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ESTIMATES = ("ucb", "ts", "random")
 CAP = 5.0
+ON_BOX, TOLERANCE = 1e9, 1e-6  # on boxes: a finite substitute of an infinite penalty, and its tolerance
 
 
 @dataclass(frozen=True)
@@ -154,9 +155,6 @@ def primal_dual_parts(
     model, assumed = each_modelled(setting, delta=delta, **options)
     made = partial(PrimalDual, assumed=assumed, dual=replace(dual, step=step))
     return PenalisedParts(model, made, assumed.delta)
-
-
-ON_BOX, TOLERANCE = 1e9, 1e-6  # on boxes: a finite substitute of an infinite penalty, and its tolerance
 
 
 class Rectified(EachModelled):

@@ -14,6 +14,8 @@ from .base import NOTHING, PlayByPlay, Revision, Reward
 if TYPE_CHECKING:
     from ..model.model import Model
 
+ROUNDING = 1e-9  # relative, of a distance
+
 
 class Truncated(PlayByPlay):
     """y 1[|y| <= b_t], b_t = v^(1 / (1 + alpha)) t^(1 / (2 (1 + alpha))) (Ray Chowdhury & Gopalan 2019).
@@ -58,9 +60,6 @@ def moment_of(model: Model, alpha: float, moment: float | None) -> Floats:
     apart = float(np.abs(model.prior_mean - np.mean(model.prior_mean)).max())
     largest = np.multiply(model.rkhs_bound, model.deviation) + apart
     return np.atleast_1d((largest**2 + np.square(model.noise_std)) ** ((1.0 + alpha) / 2.0))
-
-
-ROUNDING = 1e-9  # relative, of a distance
 
 
 class WorstNearby(Reward):

@@ -32,6 +32,7 @@ from .safe_masks import ByBands, ByNeighbours, ByPlays, SafeMask
 
 SETS = ("bands", "neighbours", "plays")
 DEVIATIONS = 3.0  # stds within which unbounded noise is assumed to stay
+COST_WIDTH = "finite-set"
 
 
 def make_mask(
@@ -81,9 +82,6 @@ def _bound(model: Model, assumed: OfCosts, given: PerCost | None) -> Floats:
         require_not_negative("cost_noise_bound", np.asarray(given), "it bounds the noise on costs")
     known = model.setting.constraint_noise_bound if given is None else given
     return DEVIATIONS * assumed.noise_beside(model) if known is None else assumed.prior.of_costs(known)
-
-
-COST_WIDTH = "finite-set"
 
 
 class Safe(EachModelled):

@@ -22,6 +22,7 @@ from ..kernels.visited import VisitedGram
 
 (_trsm,) = get_blas_funcs(("trsm",), dtype=np.float64)
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
+_latest: WeakKeyDictionary[Gram | VisitedGram, tuple[bytes, ref[Floats]]] = WeakKeyDictionary()
 
 
 class CondensedPlays(NamedTuple):
@@ -60,9 +61,6 @@ def solve_rows(triangle: Floats, rows: Floats) -> None:
 def solve_vector(triangle: Floats, vector: Floats) -> Floats:
     """Return L^-1 v, (u, u) and (u,) -> (u,); whole rows of a larger array are not copied, parts are."""
     return _trtrs(triangle.T, vector, lower=0, trans=1)[0] if len(vector) else vector
-
-
-_latest: WeakKeyDictionary[Gram | VisitedGram, tuple[bytes, ref[Floats]]] = WeakKeyDictionary()
 
 
 def decompose(gram: Gram | VisitedGram, point: Ints, noise: Floats, capacity: int) -> Floats:

@@ -19,6 +19,7 @@ from .base import SufficientStatistics
 (_axpy,) = get_blas_funcs(("axpy",), dtype=np.float64)
 
 LONGEST = 256  # entries, to bound the memory
+Slabs = Callable[[Floats], Iterable[tuple[slice, Floats]]]
 
 
 class Journal:
@@ -121,9 +122,6 @@ class Journal:
         self._played.clear()
         np.add.at(self._count.ravel(), cell, 1.0)
         np.add.at(self._total.ravel(), cell, value)
-
-
-Slabs = Callable[[Floats], Iterable[tuple[slice, Floats]]]
 
 
 class LateTables:

@@ -20,6 +20,9 @@ from .base import Posterior, SufficientStatistics
 from .decomposition import solve_rows, solve_vector
 from .play_factor import FIRST_CAPACITY, PlayFactor
 
+# Of a trial's latest contexts; not less in a large batch, or trials would depend on the batch.
+CACHE_BYTES = 2**26
+
 
 class CellRows:
     """Mean, variance and samples at A points, ascending; O(k A) for each new play."""
@@ -114,10 +117,6 @@ class CellRows:
         old = len(self._rows)
         if rows > old:
             self._rows = np.pad(self._rows, ((0, max(rows, 2 * old) - old), (0, 0)))
-
-
-# Of a trial's latest contexts; not less in a large batch, or trials would depend on the batch.
-CACHE_BYTES = 2**26
 
 
 class PairPosterior(Posterior):

@@ -41,6 +41,19 @@ LOOPED = 3000.0  # a trial in a loop over trials
 MEAN_AND_VARIANCE = 5  # tables over the points: mean, variance, counts, sums, and scratch memory
 ROWS = 3.3  # rows allocated by a factor per distinct point: up to 1.65 are filled, and it doubles
 DISTINCT = 3.0  # distinct points per root of the rounds: 2 to 4 measured, in one and two dimensions
+TABLES: dict[str, type[TablePosterior]] = {
+    "weight-space": WeightSpacePosterior,
+    "dense": DensePosterior,
+    "factor": FactorPosterior,
+    "kronecker": KroneckerPosterior,
+    "plays": PlayPosterior,
+}
+FORMS: dict[str, type[Posterior]] = {**TABLES, "pairs": PairPosterior}
+MOST_WEIGHTS = 2048  # of a grid's factors, up to which samples are cheaper than those from plays
+DENSE_BYTES = 2**30  # of all trials' covariances
+TABLE_POINTS = 4096  # of all contexts; beyond it one context is read at a time
+FACTOR_BYTES = 2**30  # of all trials' rows over the points of all contexts, if all plays are distinct
+MOST_BYTES = 2**33  # expected memory of a form
 
 
 def expected_distinct(size: int, horizon: int) -> float:
@@ -85,21 +98,6 @@ def bytes_of(gram: Gram, horizon: int, num_trials: int) -> dict[str, float]:
     elif gram.low_rank_root is not None:
         kept["weight-space"] = len(gram.low_rank_root) ** 2
     return {form: 8.0 * num_trials * (MEAN_AND_VARIANCE * size + each) for form, each in kept.items()}
-
-
-TABLES: dict[str, type[TablePosterior]] = {
-    "weight-space": WeightSpacePosterior,
-    "dense": DensePosterior,
-    "factor": FactorPosterior,
-    "kronecker": KroneckerPosterior,
-    "plays": PlayPosterior,
-}
-FORMS: dict[str, type[Posterior]] = {**TABLES, "pairs": PairPosterior}
-MOST_WEIGHTS = 2048  # of a grid's factors, up to which samples are cheaper than those from plays
-DENSE_BYTES = 2**30  # of all trials' covariances
-TABLE_POINTS = 4096  # of all contexts; beyond it one context is read at a time
-FACTOR_BYTES = 2**30  # of all trials' rows over the points of all contexts, if all plays are distinct
-MOST_BYTES = 2**33  # expected memory of a form
 
 
 def posterior(

@@ -21,6 +21,7 @@ from .journal import LateTables
 from .table import TablePosterior, subtract
 
 _ger, _trmv = get_blas_funcs(("ger", "trmv"), dtype=np.float64)
+EVERYWHERE = slice(None)
 
 
 class PriorDraw:
@@ -40,9 +41,6 @@ class PriorDraw:
         """Return z R, (r,) -> (N,)."""
         at_pivots = _trmv(self._triangle, weight, trans=1)
         return np.concatenate([at_pivots, weight.dot(self._rest)]).take(self._place)
-
-
-EVERYWHERE = slice(None)
 
 
 class WeightSpacePosterior(TablePosterior):

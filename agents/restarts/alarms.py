@@ -48,6 +48,11 @@ from .on_alarm import OnAlarm, uniform_rounds
 from .outcomes import Outcomes, Told
 
 FIRST_CAPACITY = 64  # values; doubled whenever they are full
+NEGLIGIBLE = math.log(1e-6)  # share of the largest weight
+UNKNOWN_NOISE = (0.1, 1.0, 10.0)  # prior stds that are tried where the noise is unknown
+UNKNOWN_RIDGE = 1.0  # with which noise and functions raise statistics of the same order
+SAMPLED = 500  # points whose covariance identifies a prior that is too large to hash
+_thresholds: dict[tuple[Any, ...], float] = {}  # cache of this process, by all inputs of a calibration
 
 
 class LikelihoodRatio:
@@ -88,9 +93,6 @@ class LikelihoodRatio:
             self._age = np.pad(self._age, (0, capacity))
         self._age[n], self._sums[n + 1] = age, self._sums[n] + residual
         self._count = n + 1
-
-
-NEGLIGIBLE = math.log(1e-6)  # share of the largest weight
 
 
 class RunLengths:
@@ -139,12 +141,6 @@ class EventTriggered:
             return age
         self._outcomes.learn(point, value, share)
         return None
-
-
-UNKNOWN_NOISE = (0.1, 1.0, 10.0)  # prior stds that are tried where the noise is unknown
-UNKNOWN_RIDGE = 1.0  # with which noise and functions raise statistics of the same order
-SAMPLED = 500  # points whose covariance identifies a prior that is too large to hash
-_thresholds: dict[tuple[Any, ...], float] = {}  # cache of this process, by all inputs of a calibration
 
 
 @dataclass(frozen=True, eq=False)

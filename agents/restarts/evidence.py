@@ -41,6 +41,7 @@ from .outcomes import Outcomes, Told
 TOLD_NOISE = (1.0, 1.5, 2.2)  # scales of a given or published noise, which may be too small
 UNKNOWN_NOISE = (0.1, 0.3, 1.0, 3.0, 10.0)  # scales of a default noise
 NEGLIGIBLE = 1e-6  # of M_n: a start of a smaller factor is dropped, which makes M_n smaller still
+DISCARDED_BELOW = math.log(1e-6)  # log BF_a below which a segment is discarded
 
 
 class Evidence:
@@ -133,9 +134,6 @@ def require_scales(scales: Any) -> tuple[float, ...]:
         words = "must be positive numbers, factors of the noise std such as (1, 1.5, 2)"
         raise ArgumentError("noise_scales", f"{words}, got {shown(scales)}")
     return tuple(given.tolist())
-
-
-DISCARDED_BELOW = math.log(1e-6)  # log BF_a below which a segment is discarded
 
 
 class Seen(NamedTuple):

@@ -22,6 +22,7 @@ Ask = Callable[[Any], Any]
 
 # Seconds that `close` waits for a thread to leave; it is a daemon, so it never blocks an exit.
 PATIENCE = 10.0
+Step = tuple[Floats, float, bool, bool, dict[str, Any]]
 
 
 class Leave(BaseException):
@@ -134,9 +135,6 @@ class RewardUnit:
         if largest > 0.0:
             squares = (self._number - 1) * (self._scale / largest) ** 2 + (value / largest) ** 2
             self._scale = largest * float(np.sqrt(squares / self._number))
-
-
-Step = tuple[Floats, float, bool, bool, dict[str, Any]]
 
 
 class BridgeEnv(gym.Env):

@@ -23,6 +23,25 @@ RESERVED = {
     "seed": "reset(seed) gives it, apart from the environment's",
     "_init_setup_model": "the agent sets its model up",
 }
+TUNED: dict[str, dict[str, Any]] = {
+    "ppo": {"n_steps": 4, "batch_size": 4, "n_epochs": 10, "learning_rate": 3e-3},
+    "a2c": {"n_steps": 4, "learning_rate": 3e-3},
+    "dqn": {
+        "learning_starts": 10,
+        "train_freq": 1,
+        "gradient_steps": 4,
+        "learning_rate": 3e-3,
+        "exploration_fraction": 0.2,
+    },
+    "sac": {"learning_starts": 10, "batch_size": 32, "learning_rate": 3e-3, "ent_coef": 0.02},
+    "td3": {"learning_starts": 10, "batch_size": 32, "learning_rate": 3e-3, "action_noise": 0.1},
+    "trpo": {"n_steps": 8, "batch_size": 8, "target_kl": 0.2},
+    "qr-dqn": {"learning_starts": 10, "train_freq": 1, "learning_rate": 3e-3, "exploration_fraction": 0.1},
+    "recurrent-ppo": {"n_steps": 8, "batch_size": 8, "n_epochs": 4, "learning_rate": 1e-2},
+}
+TUNED["maskable-ppo"] = TUNED["ppo"]  # its plays are the same where all arms are available
+GAMMA_IF_LATE = 0.8
+WITH_REPLAY = ("dqn", "qr-dqn", "sac", "td3")
 
 
 @dataclass(frozen=True)
@@ -87,27 +106,6 @@ def check_options(learner: type, options: dict[str, Any]) -> None:
             raise ValueError(f"options must not hold {name!r}: {RESERVED[name]}")
         if name not in allowed:
             raise ValueError(f"{learner.__name__} has no option {name!r}; it takes {', '.join(allowed)}")
-
-
-TUNED: dict[str, dict[str, Any]] = {
-    "ppo": {"n_steps": 4, "batch_size": 4, "n_epochs": 10, "learning_rate": 3e-3},
-    "a2c": {"n_steps": 4, "learning_rate": 3e-3},
-    "dqn": {
-        "learning_starts": 10,
-        "train_freq": 1,
-        "gradient_steps": 4,
-        "learning_rate": 3e-3,
-        "exploration_fraction": 0.2,
-    },
-    "sac": {"learning_starts": 10, "batch_size": 32, "learning_rate": 3e-3, "ent_coef": 0.02},
-    "td3": {"learning_starts": 10, "batch_size": 32, "learning_rate": 3e-3, "action_noise": 0.1},
-    "trpo": {"n_steps": 8, "batch_size": 8, "target_kl": 0.2},
-    "qr-dqn": {"learning_starts": 10, "train_freq": 1, "learning_rate": 3e-3, "exploration_fraction": 0.1},
-    "recurrent-ppo": {"n_steps": 8, "batch_size": 8, "n_epochs": 4, "learning_rate": 1e-2},
-}
-TUNED["maskable-ppo"] = TUNED["ppo"]  # its plays are the same where all arms are available
-GAMMA_IF_LATE = 0.8
-WITH_REPLAY = ("dqn", "qr-dqn", "sac", "td3")
 
 
 def preset_options(

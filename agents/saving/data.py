@@ -32,6 +32,27 @@ NUMERIC = "biuf"  # dtype kinds that are numbers
 DTYPE = re.compile(rf"[<>|=]?[{NUMERIC}]\d{{1,2}}")  # numpy's names of these types
 KIND = "array"  # the "type" field of an array's data
 PARTS = {"type", "dtype", "shape", "zlib"}
+KERNELS: dict[str, type[Kernel]] = {
+    **{
+        name: kind
+        for name, kind in vars(kernels).items()
+        if isinstance(kind, type) and issubclass(kind, Kernel)
+    },
+    "OnColumns": OnColumns,
+    "TableKernel": TableKernel,
+}
+NOT_FINITE = ("inf", "-inf", "nan")
+BOUNDS = str | Floats  # "fixed", or (low, high)
+# Parameters of kernels that are no numbers, and their types.
+PARAMETERS: dict[str, Any] = {
+    **dict.fromkeys(("kernel", "k1", "k2"), Kernel),
+    "kernels": list[Kernel] | tuple[Kernel, ...],
+    "metric": str,
+    "pairwise_kernels_kwargs": dict[str, Any] | None,
+}
+FIELDS = {**get_type_hints(Setting), "kernel": Kernel | None}
+
+Codec = tuple[Any, Callable[[Any], dict[str, Any]], Callable[[Mapping[str, Any]], Any]]
 
 
 def write_array(array: np.ndarray) -> dict[str, Any]:
@@ -76,29 +97,6 @@ def _described(data: Mapping[str, Any]) -> tuple[np.dtype, list[int], int]:
         raise ValueError(f"the file has an array of shape {shape!r}; a shape is a list of sizes")
     dtype = np.dtype(name)
     return dtype, shape, dtype.itemsize * math.prod(shape)
-
-
-KERNELS: dict[str, type[Kernel]] = {
-    **{
-        name: kind
-        for name, kind in vars(kernels).items()
-        if isinstance(kind, type) and issubclass(kind, Kernel)
-    },
-    "OnColumns": OnColumns,
-    "TableKernel": TableKernel,
-}
-NOT_FINITE = ("inf", "-inf", "nan")
-BOUNDS = str | Floats  # "fixed", or (low, high)
-# Parameters of kernels that are no numbers, and their types.
-PARAMETERS: dict[str, Any] = {
-    **dict.fromkeys(("kernel", "k1", "k2"), Kernel),
-    "kernels": list[Kernel] | tuple[Kernel, ...],
-    "metric": str,
-    "pairwise_kernels_kwargs": dict[str, Any] | None,
-}
-FIELDS = {**get_type_hints(Setting), "kernel": Kernel | None}
-
-Codec = tuple[Any, Callable[[Any], dict[str, Any]], Callable[[Mapping[str, Any]], Any]]
 
 
 def encode(value: Any) -> Any:

@@ -29,6 +29,18 @@ EVENTS = ("reset", "act", "update", "drop", "start")  # append, never insert: fi
 NUMBERS = (np.ndarray, np.generic, float, int)
 BLOCK = 256  # calls that are moved to columns together
 FIRST_ROWS = 16  # doubled whenever they are full
+FORM = "gpbandits agent"
+READ = (
+    "t",
+    "feedback_mask",
+    "feedback_step",
+    "feedback_reward",
+    "feedback_std",
+    "feedback_cost",
+    "cost",
+    "action_mask",
+)  # of `info`
+MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": dict[str, Any]}
 
 
 class Written(NamedTuple):
@@ -176,20 +188,6 @@ def _owned(values: Iterable[Any]) -> list[Any]:
         else:
             owned.append(_owned(value) if isinstance(value, list) else value)
     return owned
-
-
-FORM = "gpbandits agent"
-READ = (
-    "t",
-    "feedback_mask",
-    "feedback_step",
-    "feedback_reward",
-    "feedback_std",
-    "feedback_cost",
-    "cost",
-    "action_mask",
-)  # of `info`
-MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": dict[str, Any]}
 
 
 def _seen(info: Any, keys: Sequence[str]) -> dict[str, Any]:

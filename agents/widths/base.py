@@ -18,6 +18,7 @@ from bandit_envs.basics.types import Floats, Ints
 BOUND_REMEDY = "it bounds the RKHS norm of the mean reward"
 NOISE_REMEDY = "it bounds the sub-Gaussian noise"
 MODEL_REMEDY = "it is the noise variance lambda that the model assumes"
+NUMBER = float, int
 
 
 @runtime_checkable
@@ -27,9 +28,6 @@ class Width(Protocol):
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return w_t of round t = 1, 2, ... given the gain g_{t-1} before the round, (B,) each -> (B,)."""
         ...
-
-
-NUMBER = float, int
 
 
 def elementwise(formula: Callable[..., Any]) -> Callable[..., Floats]:

@@ -20,6 +20,8 @@ from ..kernels.amplitude import smoothness, split_amplitude
 from ..validation import PerTrial
 from .base import elementwise, log, sqrt
 
+MIN_DISTANCE = 1e-8  # Bessel functions diverge at 0; the correlations have converged here
+
 
 @dataclass(frozen=True)
 class FiniteSetWidth:
@@ -51,9 +53,6 @@ class FiniteSetWidth:
         """2 log(|D| pi^2 / (6 delta)), a number or (B,)."""
         each = [2.0 * log(self.size * pi**2 / (6.0 * delta)) for delta in np.atleast_1d(self.delta).tolist()]
         return np.array(each) if np.ndim(self.delta) else each[0]
-
-
-MIN_DISTANCE = 1e-8  # Bessel functions diverge at 0; the correlations have converged here
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from bandit_envs.basics.types import Floats, Ints
 from ..validation import PerTrial
 from .base import MODEL_REMEDY
 
+PAPER_CONSTANT = 0.02
+
 
 @dataclass(frozen=True)
 class FixedWidth:
@@ -40,9 +42,6 @@ class LogarithmicWidth:
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         return np.sqrt(self.scale * np.log(self.factor * t))
-
-
-PAPER_CONSTANT = 0.02
 
 
 @dataclass(frozen=True)

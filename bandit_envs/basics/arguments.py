@@ -11,6 +11,15 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+Numbers = float | int | Floats | Ints  # one, or an array of them
+
+
+LARGEST_COUNT = 2**63 - 1  # the largest index of an array
+LARGEST_STD = 1e150  # its square is finite
+LEAST_SCALE = 1e-150  # its square is above 0
+LARGEST_SIZE = 10**8  # numbers in one array, 0.8 GB: more are a typing error, or exhaust the memory
+LONGEST = 200  # characters of a value in a message
+
 
 def hint(name: str, names: Iterable[str]) -> str:
     """Return the nearest of the names in brackets, to follow the unknown one; "" if none is near."""
@@ -35,16 +44,6 @@ def from_extra(extra: str, purpose: str) -> Iterator[None]:
         raise ModuleNotFoundError(
             f"{error.name} not found; {purpose} need {command_for(extra)}", name=error.name
         ) from error
-
-
-Numbers = float | int | Floats | Ints  # one, or an array of them
-
-
-LARGEST_COUNT = 2**63 - 1  # the largest index of an array
-LARGEST_STD = 1e150  # its square is finite
-LEAST_SCALE = 1e-150  # its square is above 0
-LARGEST_SIZE = 10**8  # numbers in one array, 0.8 GB: more are a typing error, or exhaust the memory
-LONGEST = 200  # characters of a value in a message
 
 
 class ArgumentError(ValueError):

@@ -16,6 +16,7 @@ from threadpoolctl import ThreadpoolController
 from bandit_envs.basics.arguments import is_count, require
 
 _chosen: ContextVar[int | None] = ContextVar("threads", default=None)
+MOST_WORKERS = 1024  # processes or threads; more are a typing error, and exhaust what the system gives
 
 
 @contextmanager
@@ -57,9 +58,6 @@ def chosen_threads() -> int:
 def _controller(modules: int) -> ThreadpoolController:
     """Return the controller of the loaded libraries; a search takes 10 ms, so it is kept per module count."""
     return ThreadpoolController()
-
-
-MOST_WORKERS = 1024  # processes or threads; more are a typing error, and exhaust what the system gives
 
 
 def check_workers(workers: Any) -> None:

@@ -18,6 +18,15 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.data.files import cache_folder, sha256_of
 from bandit_envs.data.packages import member, packages, plain_pickle
 
+LCBENCH = (
+    *("APSFailure", "Amazon_employee_access", "Australian", "Fashion_MNIST", "KDDCup09_appetency"),
+    *("MiniBooNE", "adult", "airlines", "albert", "bank_marketing", "blood_transfusion_service_center"),
+    *("car", "christine", "cnae_9", "connect_4", "covertype", "credit_g", "dionis", "fabert", "helena"),
+    *("higgs", "jannis", "jasmine", "jungle_chess_2pcs_raw_endgame_complete", "kc1", "kr_vs_kp"),
+    *("mfeat_factors", "nomao", "numerai28_6", "phoneme", "segment", "shuttle", "sylvine", "vehicle"),
+    "volkert",
+)
+
 
 class Runs(NamedTuple):
     """Hold R measured runs of A configurations, each configuration's together."""
@@ -153,16 +162,6 @@ def _of_ours(family: str, name: str) -> Runs:
     # step size, width, batch size, weight decay; seed
     rows = np.column_stack([np.log(rows[:, :4]), rows[:, 5:]])
     return grouped(rows, 4, ["val_acc", "train_time", "model_size"])
-
-
-LCBENCH = (
-    *("APSFailure", "Amazon_employee_access", "Australian", "Fashion_MNIST", "KDDCup09_appetency"),
-    *("MiniBooNE", "adult", "airlines", "albert", "bank_marketing", "blood_transfusion_service_center"),
-    *("car", "christine", "cnae_9", "connect_4", "covertype", "credit_g", "dionis", "fabert", "helena"),
-    *("higgs", "jannis", "jasmine", "jungle_chess_2pcs_raw_endgame_complete", "kc1", "kr_vs_kp"),
-    *("mfeat_factors", "nomao", "numerai28_6", "phoneme", "segment", "shuttle", "sylvine", "vehicle"),
-    "volkert",
-)
 
 
 class Family(NamedTuple):

@@ -10,6 +10,11 @@ from scipy.io import loadmat
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.data.files import locate, sources
 
+FOLDER = "tst_svm/"
+# The smallest and largest value of each hyperparameter (Verma et al. 2022, section 6), on log scales.
+LOGISTIC_BOUNDS = {"batch_size": (32.0, 128.0), "step_size": (1e-6, 1.0), "decay": (1e-6, 1.0)}
+CNN_BOUNDS = {**LOGISTIC_BOUNDS, "batch_size": (128.0, 512.0)}
+
 
 class Classification(NamedTuple):
     """Hold patients and their diagnoses."""
@@ -74,9 +79,6 @@ def _one_row_a_time(file: str) -> Floats:
     return np.ascontiguousarray(np.loadtxt(locate(file), delimiter=",", dtype=np.float64).T)
 
 
-FOLDER = "tst_svm/"
-
-
 class SVMTasks(NamedTuple):
     """Hold the validation accuracy of the same A configurations on Z classification tasks."""
 
@@ -96,11 +98,6 @@ def tst_svm() -> SVMTasks:
     tables = np.array([np.loadtxt(locate(FOLDER + name), dtype=np.float64) for name in names])
     tables.setflags(write=False)
     return SVMTasks(tuple(names), tables[:, 0, 7:], tables[0, :, 1:7], tables[:, :, 0])
-
-
-# The smallest and largest value of each hyperparameter (Verma et al. 2022, section 6), on log scales.
-LOGISTIC_BOUNDS = {"batch_size": (32.0, 128.0), "step_size": (1e-6, 1.0), "decay": (1e-6, 1.0)}
-CNN_BOUNDS = {**LOGISTIC_BOUNDS, "batch_size": (128.0, 512.0)}
 
 
 class TuningTable(NamedTuple):

@@ -10,6 +10,8 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 from bandit_envs.problem.problem import Problem
 
 FIRST = 2**32  # evaluations seed environments with one word below; see `trial_seeds`
+EnvLike = str | Problem | Callable[[], gym.Env]
+AROUND_ALL = (OrderEnforcing, PassiveEnvChecker, TimeLimit)  # wrappers that `gym.make` adds to every one
 
 
 class TrainingSeeds(gym.Wrapper, RecordConstructorArgs):
@@ -29,10 +31,6 @@ class TrainingSeeds(gym.Wrapper, RecordConstructorArgs):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
         """Start a trial reserved for training; without a seed, the next one of its stream."""
         return self.env.reset(seed=None if seed is None else FIRST + int(seed), options=options)
-
-
-EnvLike = str | Problem | Callable[[], gym.Env]
-AROUND_ALL = (OrderEnforcing, PassiveEnvChecker, TimeLimit)  # wrappers that `gym.make` adds to every one
 
 
 def make(environment: EnvLike, **keywords: Any) -> gym.Env:

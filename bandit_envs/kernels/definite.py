@@ -25,6 +25,9 @@ AVOID = (
     "random_features=512, which makes a kernel of 512 features the problem's"
 )
 BLOCK_BYTES = 2**22  # of covariances computed at once where they are not stored: the size of a cache
+LEAST = 0.5  # weight of the last point; between neighbours of N it falls by 1 / (2 N), far more than rounding
+
+FEW = 64  # rows of a factor, enough for most roots of low rank
 
 
 def spread(size: int, count: int) -> Ints:
@@ -98,11 +101,6 @@ def _matrix(argument: str, covariance: Floats) -> Floats:
             "rows and columns without joint records"
         )
     return np.asarray(given, dtype=np.float64)
-
-
-LEAST = 0.5  # weight of the last point; between neighbours of N it falls by 1 / (2 N), far more than rounding
-
-FEW = 64  # rows of a factor, enough for most roots of low rank
 
 
 def precedence(size: int) -> Floats:

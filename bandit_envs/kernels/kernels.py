@@ -21,6 +21,11 @@ from bandit_envs.basics.arguments import LEAST_SCALE, ArgumentError, shown
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.definite import nearest_definite, require_definite
 
+LengthScale = float | Sequence[float]
+
+LENGTH_BOUNDS = (5e-5, 5e5)  # of a learnt length-scale, relative: scikit-learn's at a length-scale of 0.2
+VARIANCE_BOUNDS = (1e-5, 1e5)  # of a learnt amplitude, relative: scikit-learn's at 1
+
 
 class OnColumns(Kernel):
     """Evaluate k(x, x') = kernel(x[columns], x'[columns]).
@@ -90,11 +95,6 @@ class OnColumns(Kernel):
 
 
 __all__ = ["NAMED", "LengthScale", "OnColumns", "TableKernel", "make_kernel"]
-
-LengthScale = float | Sequence[float]
-
-LENGTH_BOUNDS = (5e-5, 5e5)  # of a learnt length-scale, relative: scikit-learn's at a length-scale of 0.2
-VARIANCE_BOUNDS = (1e-5, 1e5)  # of a learnt amplitude, relative: scikit-learn's at 1
 
 
 def _rational_quadratic(length_scale: LengthScale, length_scale_bounds: Any) -> Kernel:

@@ -18,6 +18,7 @@ from bandit_envs.kernels.definite import BLOCK_BYTES, FEW, quick_white
 from bandit_envs.kernels.kernels import OnColumns
 
 Columns = tuple[int, ...]  # indices of features, consecutive within a set
+SLAB_BYTES = 2**18  # of values computed at once, as a processor's cache holds them
 
 
 class PointSet(NamedTuple):
@@ -101,9 +102,6 @@ def _on_set(factors: list[tuple[Kernel, Columns]], columns: Columns) -> Kernel:
     own = [(factor, seen) for factor, seen in factors if set(seen) & set(columns)]
     kernels: list[Any] = [OnColumns(factor, [columns.index(c) for c in seen]) for factor, seen in own]
     return reduce(mul, kernels) if kernels else ConstantKernel(1.0)
-
-
-SLAB_BYTES = 2**18  # of values computed at once, as a processor's cache holds them
 
 
 class Kronecker:

@@ -18,6 +18,7 @@ from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import OfBoundedNorm
 
 NODES = 512  # of a quadrature on [0, 1]; far from the centre more, for h oscillates
+WIDTHS = np.geomspace(1e-3, 10.0, 400)  # of bumps in length-scales, searched for the given norm
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,6 @@ def _half(shape: Shape) -> float:
 def _nodes(count: int) -> tuple[Floats, Floats]:
     node, weight = np.polynomial.legendre.leggauss(count)
     return (node + 1.0) / 2.0, np.log(weight / 2.0)
-
-
-WIDTHS = np.geomspace(1e-3, 10.0, 400)  # of bumps in length-scales, searched for the given norm
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from bandit_envs.basics.arguments import LARGEST_STD, is_number, require
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.parameters import Checked, number, parse, switch
 
+FINITE = "above 2, where the variance is finite"
+
 
 @dataclass(frozen=True)
 class Noise(Checked, abc.ABC):
@@ -106,9 +108,6 @@ class Uniform(Noise):
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), horizon)
-
-
-FINITE = "above 2, where the variance is finite"
 
 
 @dataclass(frozen=True)

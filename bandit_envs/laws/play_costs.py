@@ -15,6 +15,8 @@ from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import GPSample
 from bandit_envs.laws.parameters import Checked, not_negative, positive, switch
 
+MOST_STDS = 3.0  # prior stds at which log-GP costs are clipped, so that they are bounded
+
 
 @dataclass(frozen=True)
 class PlayCosts(Checked, abc.ABC):
@@ -124,9 +126,6 @@ class _Constant:
 
     def __call__(self, x: Floats) -> Floats:
         return np.full(len(x), self.value)
-
-
-MOST_STDS = 3.0  # prior stds at which log-GP costs are clipped, so that they are bounded
 
 
 @dataclass(frozen=True)

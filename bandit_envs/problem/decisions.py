@@ -13,6 +13,7 @@ SLACK = 1e-6  # of an action outside the box [-1, 1], by rounding
 
 
 Box = tuple[Any, Any]  # low and high, (d,) each
+ROUNDING = 1e-9  # of a side of the box, by which arms may lie outside
 
 
 def checked_places(arms: Any, box: Box, contexts: Any) -> dict[str, Any]:
@@ -46,9 +47,6 @@ def corners_of(arms: Floats | None, box: Box, contexts: Floats | None, context_b
     if context_box[0] is not None:
         contexts = np.vstack(context_box)
     return Decisions(np.vstack(box) if arms is None else arms, contexts, *box, arms is None)
-
-
-ROUNDING = 1e-9  # of a side of the box, by which arms may lie outside
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,9 @@ from bandit_envs.problem.truth import (
 )
 
 BLOCK = 32  # rounds drawn at once: one matrix product, 0.25 MB for a function on 1000 points
+UNUSED = cast(np.random.Generator, None)  # in the place of a generator from which nothing is drawn
+OF_COSTS, OF_SAFE_SEED = 10**6, 10**6 + 1  # spawn keys of the functions' seed, used for nothing else
+MOST_FOUND = 1024  # trials on a box whose extremes are cached
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +118,6 @@ class Playback:
         self.__init__(state[0])
         if state[1] >= 0:
             self[state[1] * BLOCK]
-
-
-UNUSED = cast(np.random.Generator, None)  # in the place of a generator from which nothing is drawn
-OF_COSTS, OF_SAFE_SEED = 10**6, 10**6 + 1  # spawn keys of the functions' seed, used for nothing else
-MOST_FOUND = 1024  # trials on a box whose extremes are cached
 
 
 class DrawnFunctions:

@@ -15,6 +15,9 @@ STEP = 1e-5  # box widths, of central differences; smaller ones pick up the func
 TIGHT = 1e-9  # of a cost's range: violation that counts as the solver's rounding
 
 Function = Callable[[Floats], Floats]
+CANDIDATES = 2048
+STARTS = 8
+PENALTIES = (0.3, 3.0, 30.0)  # in ranges of the function a range of the worst cost; each adds starts
 
 
 class _Sloped:
@@ -77,11 +80,6 @@ def climb_within(
     )
     within = min(each.value(result.x) for each in slacks) >= -TIGHT
     return -float(result.fun) * scale if within else -np.inf
-
-
-CANDIDATES = 2048
-STARTS = 8
-PENALTIES = (0.3, 3.0, 30.0)  # in ranges of the function a range of the worst cost; each adds starts
 
 
 def maximise(

@@ -11,6 +11,15 @@ from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.rounds import Rounds
 from bandit_envs.problem.trial import Trial
 
+_BATCHED = (
+    *("round", "trials", "context", "segment", "version", "wait", "optimum", "worst", "noise"),
+    *("actions", "earned", "attack", "bits", "spent", "std_since"),
+    *("rate", "cost_noise", "paid", "over", "paid_since"),
+    *("due_since", "observed_since", "tables", "shown"),
+)
+ROW = np.zeros(1, dtype=np.int64)
+NONE = np.zeros(0)
+
 
 class Simulator(Rounds):
     """Play B trials, each at its own round."""
@@ -132,23 +141,11 @@ class Simulator(Rounds):
         return self.tables[rows, :, self.problem.decisions.point_index(context, actions)]
 
 
-_BATCHED = (
-    *("round", "trials", "context", "segment", "version", "wait", "optimum", "worst", "noise"),
-    *("actions", "earned", "attack", "bits", "spent", "std_since"),
-    *("rate", "cost_noise", "paid", "over", "paid_since"),
-    *("due_since", "observed_since", "tables", "shown"),
-)
-
-
 def _only(arrived: Bools, values: Floats) -> Floats:
     """Return delivered values, 0 elsewhere, in an order of memory in which sums do not depend on B."""
     kept = np.zeros(values.shape)
     np.copyto(kept, values, where=arrived)
     return kept
-
-
-ROW = np.zeros(1, dtype=np.int64)
-NONE = np.zeros(0)
 
 
 class SingleSimulator(Rounds):

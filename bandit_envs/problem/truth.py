@@ -15,6 +15,7 @@ from bandit_envs.problem.optimum import maximise
 MARGIN = 0.1  # slack of a safe seed in every cost, in prior stds
 TRIES = 1000  # draws of the costs until an arm is safe in all segments and contexts
 SAFEST = "safest"
+Extremes = tuple[Floats, Floats]  # best feasible (minus infinity if none) and worst mean reward, (V, Z) each
 
 
 def safe_arms(costs: Floats, decisions: Decisions, stds: Floats) -> Ints:
@@ -29,9 +30,6 @@ def safest_arm(costs: Floats, decisions: Decisions, stds: Floats) -> int:
 
 def _worst(costs: Floats, decisions: Decisions) -> Floats:
     return costs.reshape(-1, decisions.num_arms).max(axis=0)
-
-
-Extremes = tuple[Floats, Floats]  # best feasible (minus infinity if none) and worst mean reward, (V, Z) each
 
 
 class Truth(NamedTuple):

@@ -14,6 +14,7 @@ from bandit_envs.laws.functions import FunctionLaw, Moments
 from bandit_envs.problem.decisions import unit_grid
 
 KERNELS_OWN = Moments(0.0)
+_WRITTEN = {name: f'context_kernel["{name}"]' for name in ("combine", "kernel", "length_scale")}
 
 
 class Prior(NamedTuple):
@@ -41,9 +42,6 @@ def published_prior(
         factor = own.deviation**2 / (float(np.mean(kernel.diag(points))) or 1.0)
     mean = (own.mean if prior_mean else 0.0) if isinstance(prior_mean, bool) else prior_mean
     return Prior(amplified(kernel, factor), mean)
-
-
-_WRITTEN = {name: f'context_kernel["{name}"]' for name in ("combine", "kernel", "length_scale")}
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.contextual import published_prior
 
 WAYS = ("changes", "change_points", "num_segments")
+DEFAULT = {"law": "gp"}
+MOST = 1000  # costs
 
 
 def changes_of(changes: Any, change_points: Any, num_segments: Any) -> laws.Changes:
@@ -44,10 +46,6 @@ def changes_of(changes: Any, change_points: Any, num_segments: Any) -> laws.Chan
     if num_segments is not None:
         return laws.Evenly(num_segments)
     return parse("changes", "stationary" if changes is None else changes, laws.LAWS)
-
-
-DEFAULT = {"law": "gp"}
-MOST = 1000  # costs
 
 
 class Constraints(NamedTuple):

@@ -20,15 +20,16 @@ if TYPE_CHECKING:
     from bandit_envs.data import TuningTable
     from bandit_envs.data.svm_tuning import ResultGrid
 
+NOISE_STD = 0.01  # our reading: the paper's accuracies have no noise, its model does
+MOST_ARMS = 10_000
+FEATURES = 6  # of a task, the first of its 22
+TRAINED, CNN_TRAINED = 0.9, 0.8  # accuracy above which a setting counts as trained
+
 
 def from_table(table: Floats, decisions: Decisions, kernel: Kernel, **features: Any) -> Problem:
     """Return a problem of known accuracies, (Z, A); the published prior has their mean and variance."""
     moments = Moments(float(table.mean()), float(table.std()))
     return compose(decisions, Recorded(table.reshape(1, -1), least=0.0, moments=moments), kernel, **features)
-
-
-NOISE_STD = 0.01  # our reading: the paper's accuracies have no noise, its model does
-MOST_ARMS = 10_000
 
 
 def svm_tuning(
@@ -151,9 +152,6 @@ def _with_delays(features: dict[str, Any], *, mean: float, **defaults: Any) -> d
     return with_defaults(features, delay=delay, noise_std=NOISE_STD, **defaults)
 
 
-FEATURES = 6  # of a task, the first of its 22
-
-
 def multi_task_svm(
     *,
     kernel: Any = "matern52",
@@ -197,9 +195,6 @@ def multi_task_svm(
         over_pairs,
         **_with_delays(features, name="multi-task-svm", mean=3, horizon=1500, context="blocks"),
     )
-
-
-TRAINED, CNN_TRAINED = 0.9, 0.8  # accuracy above which a setting counts as trained
 
 
 def logistic_tuning(

@@ -15,6 +15,16 @@ from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.rendering.scene import BAND_STDS, Limits, Scene
 
+SIZE = (6.4, 4.8)  # inches of 100 pixels
+# Fixed, in shares of the figure: a computed layout takes as long as the drawing, and moves between the
+# frames of a film.
+MARGINS = {"left": 0.125, "right": 0.975, "bottom": 0.14, "top": 0.93, "hspace": 0.35}
+BESIDE = {"right": 0.87, "top": 0.88, "wspace": 0.4, "hspace": 0.5}  # of a plane, with space for colour bars
+TRUTH, PLAYS, BEST, BELIEF, SHADE = "tab:blue", "tab:orange", "tab:red", "tab:purple", "0.85"
+SCORES = "tab:green"  # the acquisition function and the play that it leads to
+PRINT_FONT = 7.0  # points
+EXPONENTS = (-3, 3)  # of values written out; longer labels would be cut off at the left
+
 
 class ShownFigure(Figure):
     """Define a figure that notebooks show; it has no global state and needs no window system."""
@@ -52,17 +62,6 @@ def require_size(size: Any) -> None:
     usable = isinstance(size, Sequence) and len(size) == 2
     usable = usable and all(is_number(side) and side > 0 for side in size)
     require(usable, "size", "a positive width and height in inches", size)
-
-
-SIZE = (6.4, 4.8)  # inches of 100 pixels
-# Fixed, in shares of the figure: a computed layout takes as long as the drawing, and moves between the
-# frames of a film.
-MARGINS = {"left": 0.125, "right": 0.975, "bottom": 0.14, "top": 0.93, "hspace": 0.35}
-BESIDE = {"right": 0.87, "top": 0.88, "wspace": 0.4, "hspace": 0.5}  # of a plane, with space for colour bars
-TRUTH, PLAYS, BEST, BELIEF, SHADE = "tab:blue", "tab:orange", "tab:red", "tab:purple", "0.85"
-SCORES = "tab:green"  # the acquisition function and the play that it leads to
-PRINT_FONT = 7.0  # points
-EXPONENTS = (-3, 3)  # of values written out; longer labels would be cut off at the left
 
 
 def draw(scene: Scene, limits: Limits | None = None) -> NDArray[np.uint8]:

@@ -11,6 +11,9 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.simulator import SingleSimulator
 from bandit_envs.rendering.scene import Scene
 
+COLUMNS = 60
+BLOCKS = "▁▂▃▄▅▆▇█"
+
 
 class Picture(np.ndarray):
     """Hold an RGB array, (height, width, 3), that notebooks show as a picture."""
@@ -33,10 +36,6 @@ class Text(str):
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self)}</pre>"
-
-
-COLUMNS = 60
-BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def render(simulator: SingleSimulator, mode: str, agent: object = None) -> Any:

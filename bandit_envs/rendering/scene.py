@@ -14,6 +14,10 @@ from bandit_envs.problem.trial import Trial
 FINENESS = {1: 201, 2: 48**2}  # points at which a function on a box is drawn; in more dimensions, its anchors
 
 BAND_STDS = 2.0  # of the drawn band, where an agent has none of its own
+ROOM = 0.05  # share of a range that is added at each end
+DEEPEST = 3.0  # the axis of scores reaches so many times as far below the maximum as the median lies:
+# logarithms of improvements have deep valleys
+Range = tuple[float, float]
 
 
 @runtime_checkable
@@ -187,12 +191,6 @@ def _drawn_points(decisions: Decisions) -> Floats:
 def _points(simulator: SingleSimulator, trial: Trial, here: Bools) -> Floats:
     actions = simulator.actions[0, : len(here)][here]
     return trial.setting.to_point(actions if trial.setting.continuous else actions.astype(np.int64))
-
-
-ROOM = 0.05  # share of a range that is added at each end
-DEEPEST = 3.0  # the axis of scores reaches so many times as far below the maximum as the median lies:
-# logarithms of improvements have deep valleys
-Range = tuple[float, float]
 
 
 class Limits(NamedTuple):

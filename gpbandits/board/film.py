@@ -23,6 +23,9 @@ from gpbandits.report.film import moments
 from gpbandits.report.holdings import Holdings
 
 STATES = ("done", "running", "failed", "missing")
+Entry = TypeVar("Entry", EnvironmentEntry, AgentEntry)
+MOST_ROUNDS, MOST_POINTS, FRAMES = 200, 400, 60
+MOST_SECONDS = 60.0  # of computation, after which a film is cut
 
 
 def state_of(folder: Path) -> dict[str, Any]:
@@ -80,16 +83,9 @@ def curves_of(folder: Path, label: str) -> dict[str, Any]:
     }
 
 
-Entry = TypeVar("Entry", EnvironmentEntry, AgentEntry)
-
-
 def entry_of(study: Study, label: str) -> EnvironmentEntry:
     """Return the environment of this label; a ValueError lists the known labels."""
     return _labelled(study.environments, label, "environment")
-
-
-MOST_ROUNDS, MOST_POINTS, FRAMES = 200, 400, 60
-MOST_SECONDS = 60.0  # of computation, after which a film is cut
 
 
 class Choice(NamedTuple):

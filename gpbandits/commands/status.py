@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from gpbandits.experiments import Store, Study
     from gpbandits.experiments.check import CellCount
 
+FOLDER = Annotated[Path, typer.Argument(help="Folder of results, made by `gpbandits run` or `reproduce`.")]
+
 
 def clean(
     folder: FOLDER,
@@ -45,9 +47,6 @@ def clean(
     back = f"mv {shlex.quote(str(place))}/* {shlex.quote(str(store.folder))}"
     console().print(Text(f"Moved {len(files)} files to {place}. To restore them: {back}"), soft_wrap=True)
     console().print(Text(f"Delete {place.parent} when you no longer need its files."), soft_wrap=True)
-
-
-FOLDER = Annotated[Path, typer.Argument(help="Folder of results, made by `gpbandits run` or `reproduce`.")]
 
 
 def status(folder: FOLDER) -> None:

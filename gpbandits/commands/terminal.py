@@ -16,6 +16,9 @@ from rich.text import Text
 _ITEM = re.compile(r" +(\*{0,2}\w+(, )?)+: ")  # "    name, other: description"
 _TITLES = ("Args:", "Returns:", "Raises:")  # blocks of prose; other blocks, such as examples, hold code
 _STEP = "    "
+NARROW = 100  # columns of the terminal, below which a table omits some of its own
+
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 
 
 def filled(text: str, width: int) -> str:
@@ -58,11 +61,6 @@ def _filled(item: str, width: int) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-NARROW = 100  # columns of the terminal, below which a table omits some of its own
-
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 
 
 class _PlainConsole(Console):

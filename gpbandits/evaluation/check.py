@@ -29,6 +29,37 @@ from gpbandits.evaluation.trace import without_oracle
 __all__ = ["AgentCheckError", "check_agent"]
 
 SEEDS = [(11, 5), (12, 6), (13, 7)]  # of the environment and of the agent
+REPEATS = (
+    "same seed, same actions",
+    "reset with the same seed to start anew",
+    "draw all randomness from a generator made in reset from its seed, and forget everything else there",
+)
+INSTANCES = (
+    "same seed, same actions",
+    "two instances with the same seed to play alike",
+    "keep no state in the class, the module or numpy's global generator",
+)
+HONESTY = (
+    "honesty",
+    'the actions not to depend on info["oracle"]',
+    'learn from "feedback_mask", "feedback_step" and "feedback_reward" alone; an agent that is meant to know '
+    "the truth says so with the class attribute privileged = True",
+)
+BATCH = (
+    "a batch plays what its trials play alone",
+    "the actions of a trial not to depend on the others",
+    "give each trial its own generator, made from its own seed, and let no operation mix trials; break ties "
+    "with a tolerance, for the last bit of a batched product differs",
+)
+STREAMS = 6  # of rewards, each with its own seed of the agent, since actions may agree by chance
+LATE = (
+    "late rewards",
+    "what is learnt from a reward to depend on the round that earned it",
+    "the actions changed with the delivered rewards, and not with the rounds that they belong to, as if "
+    "the arm just played had earned them",
+    'keep the arm of every round, and credit info["feedback_reward"][k] to that of the round '
+    'info["feedback_step"][k]; the argument reward is the sum of all delivered rewards of any rounds',
+)
 
 
 def check_agent(
@@ -89,30 +120,6 @@ def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
     except Exception as error:
         error.add_note(f"on the environment {label!r}")
         raise
-
-
-REPEATS = (
-    "same seed, same actions",
-    "reset with the same seed to start anew",
-    "draw all randomness from a generator made in reset from its seed, and forget everything else there",
-)
-INSTANCES = (
-    "same seed, same actions",
-    "two instances with the same seed to play alike",
-    "keep no state in the class, the module or numpy's global generator",
-)
-HONESTY = (
-    "honesty",
-    'the actions not to depend on info["oracle"]',
-    'learn from "feedback_mask", "feedback_step" and "feedback_reward" alone; an agent that is meant to know '
-    "the truth says so with the class attribute privileged = True",
-)
-BATCH = (
-    "a batch plays what its trials play alone",
-    "the actions of a trial not to depend on the others",
-    "give each trial its own generator, made from its own seed, and let no operation mix trials; break ties "
-    "with a tolerance, for the last bit of a batched product differs",
-)
 
 
 def _setting(env: Any, seed: int = SEEDS[0][0]) -> Setting:
@@ -217,9 +224,6 @@ def _finish(task: Callable[[], None], seconds: float) -> None:
         raise errors[0]
 
 
-STREAMS = 6  # of rewards, each with its own seed of the agent, since actions may agree by chance
-
-
 class Redelivered(gym.Wrapper):
     """The wrapper delivers prescribed values, one a round, as those of the round `delay` before.
 
@@ -283,16 +287,6 @@ def check_crediting(env: gym.Env, seed: int, play: Callable[[gym.Env, int], np.n
         return
     if not any(depends_on_round(lag) for lag in range(1, last)):
         raise AgentCheckError(*LATE)
-
-
-LATE = (
-    "late rewards",
-    "what is learnt from a reward to depend on the round that earned it",
-    "the actions changed with the delivered rewards, and not with the rounds that they belong to, as if "
-    "the arm just played had earned them",
-    'keep the arm of every round, and credit info["feedback_reward"][k] to that of the round '
-    'info["feedback_step"][k]; the argument reward is the sum of all delivered rewards of any rounds',
-)
 
 
 def _arrivals(env: gym.Env, seed: int) -> tuple[Floats, int]:

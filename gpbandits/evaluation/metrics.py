@@ -10,6 +10,7 @@ from gpbandits.evaluation.measures import MEASURES, Measure, Need
 
 Metric = str  # a name in `METRICS`, or of a measure with a heading
 Scale = Literal["linear", "log-log"]  # of the axes on which they are drawn
+Side = Literal["upper", "lower", "slope"]
 
 
 class NamedCurve(NamedTuple):
@@ -85,9 +86,6 @@ def _of_measure(measure: Measure) -> NamedCurve:
 def applies(needs: Need | None, result: Any) -> bool:
     """Return whether a result has what a metric needs."""
     return {None: True, "costs": result.num_constraints > 0, "budget": bool(result.spent)}[needs]
-
-
-Side = Literal["upper", "lower", "slope"]
 
 
 class Overlay(NamedTuple):

@@ -25,6 +25,19 @@ HANDLE, LETTER = 0.62, 0.05  # inches of a legend's line beside its label, and o
 FONT = 7.0  # points, of print
 Size = str | tuple[float, float] | None  # "column", "page", or inches
 SPARE = 6  # lines of its title and its notes
+FLAT = 4.0  # a curve is flattened if the highest point of all is so many times its end
+ROOM = 1.08  # the top of the inset relative to the highest of the lower curves
+CLOSER = 2.0  # least enlargement of an inset
+SIZE = (0.38, 0.36)  # of the inset, in shares of the axes
+LABELS = (0.07, 0.08), (0.0, 0.05)  # space of its numbers on the left and below, and of its title above
+HIDDEN = 0.02  # share of a curve's length that may lie behind the inset
+# Its lower left corners.
+PLACES = ((0.1, 0.59), (0.58, 0.59), (0.58, 0.15), (0.1, 0.32), (0.58, 0.32), (0.34, 0.59))
+PIECES = 400  # of a curve, of equal length
+GREYS = ("0.25", "0.45", "0.6")
+DASHES = {"upper": (0, (8, 2)), "lower": "-", "slope": ":"}
+LAST = 30.0  # a slope is drawn from T / 30 to T
+BELOW = 0.6  # a slope ends at this share of the lowest curve's end
 
 
 class Panels(NamedTuple):
@@ -99,17 +112,6 @@ def tidy(axes: Axes) -> None:
     axes.set_axisbelow(True)
 
 
-FLAT = 4.0  # a curve is flattened if the highest point of all is so many times its end
-ROOM = 1.08  # the top of the inset relative to the highest of the lower curves
-CLOSER = 2.0  # least enlargement of an inset
-SIZE = (0.38, 0.36)  # of the inset, in shares of the axes
-LABELS = (0.07, 0.08), (0.0, 0.05)  # space of its numbers on the left and below, and of its title above
-HIDDEN = 0.02  # share of a curve's length that may lie behind the inset
-# Its lower left corners.
-PLACES = ((0.1, 0.59), (0.58, 0.59), (0.58, 0.15), (0.1, 0.32), (0.58, 0.32), (0.34, 0.59))
-PIECES = 400  # of a curve, of equal length
-
-
 def flattened(means: Sequence[Floats]) -> list[int]:
     """Return the curves that end below a quarter of the highest point of all means, if they are several."""
     highest, ends = max(float(mean.max()) for mean in means), [float(mean[-1]) for mean in means]
@@ -180,12 +182,6 @@ def _share_behind(curve: Floats, place: tuple[float, float]) -> float:
     before, after = LABELS
     low, high = np.subtract(place, before), np.add(place, SIZE) + after
     return float(((curve >= low) & (curve <= high)).all(axis=1).mean())
-
-
-GREYS = ("0.25", "0.45", "0.6")
-DASHES = {"upper": (0, (8, 2)), "lower": "-", "slope": ":"}
-LAST = 30.0  # a slope is drawn from T / 30 to T
-BELOW = 0.6  # a slope ends at this share of the lowest curve's end
 
 
 def draw_overlays(axes: Axes, bounds: Sequence[Overlay], ends: Floats) -> None:

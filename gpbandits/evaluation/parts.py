@@ -18,6 +18,7 @@ from gpbandits.evaluation.trace import Traits
 
 Played = tuple[Record, Traits]
 Factories = Mapping[str, AgentFactory]
+_made: dict[str, Stage] = {}  # the environment of the current evaluation, by its token
 
 
 class TrialsPart(NamedTuple):
@@ -84,9 +85,6 @@ def _computed(pool: Any, calls: list[Any]) -> Iterator[tuple[str, int, Played]]:
             "workers must be 1 for an environment or an agent that cannot be pickled, or give its path "
             f"'package.module:Class': {error}"
         ) from error
-
-
-_made: dict[str, Stage] = {}  # the environment of the current evaluation, by its token
 
 
 def _play_there(

@@ -10,6 +10,9 @@ from gpbandits.evaluation.measures import Measure, RoundBlock, followed
 from gpbandits.evaluation.thinning import sums_between
 
 POINTS = 200  # points of a curve over the spent budget
+# Axes of the fields, of trials, rounds and constraints; others have trials and rounds.
+_AXES = {"cost": 3, "observed_cost": 3}
+_PLAYS = ("regret", "simple_regret", "violation", "spent", "shortfall")  # others may have coordinates
 
 
 class Spending(NamedTuple):
@@ -142,10 +145,7 @@ def check_shapes(label: str, record: Record, expected: tuple[int, int, int]) -> 
             )
 
 
-# Axes of the fields, of trials, rounds and constraints; others have trials and rounds.
-_AXES = {"cost": 3, "observed_cost": 3}
 _AXES |= dict.fromkeys(("seconds", "changes", "alarms", "infeasible", "covered", "played"), 1)
-_PLAYS = ("regret", "simple_regret", "violation", "spent", "shortfall")  # others may have coordinates
 
 
 def budget_grid(spent: Sequence[Floats]) -> Floats:

@@ -20,6 +20,12 @@ from gpbandits.experiments.study import Cell, Study
 from gpbandits.experiments.work import CellTask, Outcome, failed, make_expendable, settle
 
 Report = Callable[[Outcome], None]
+Backend = Callable[[Sequence[CellTask]], Iterator[Outcome]]  # yields outcomes as they finish, in any order
+_PATIENCE = 0.5  # seconds between checks that the parent is alive
+_DIED = (
+    "the process that computed it died, alone as well as beside others; perhaps it lacked memory, or "
+    "compiled code exceeded the time limit"
+)
 
 
 def run(
@@ -78,14 +84,6 @@ def _computed(
         if outcome.failure is not None:
             failed.append(outcome)
     return failed
-
-
-Backend = Callable[[Sequence[CellTask]], Iterator[Outcome]]  # yields outcomes as they finish, in any order
-_PATIENCE = 0.5  # seconds between checks that the parent is alive
-_DIED = (
-    "the process that computed it died, alone as well as beside others; perhaps it lacked memory, or "
-    "compiled code exceeded the time limit"
-)
 
 
 def local(workers: int | None = None) -> Backend:

@@ -16,6 +16,7 @@ from gpbandits.evaluation.result import Result, join_trials
 from gpbandits.experiments.study import key_of
 
 Rows = Mapping[str, Sequence[Result]]  # the blocks of trials of each agent, in order
+Identity = tuple[int, int, int]  # a file with the same one has not changed
 
 
 def joined(environment: str, seed: int, rows: Rows) -> Result:
@@ -101,9 +102,6 @@ def stored_configuration(path: Path) -> dict[str, Any] | None:
         return read_metadata(path).get("configuration")
     except (ValueError, OSError):
         return None
-
-
-Identity = tuple[int, int, int]  # a file with the same one has not changed
 
 
 def _identity(path: Path) -> Identity | None:

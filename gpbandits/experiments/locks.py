@@ -23,6 +23,9 @@ PROCESSES = Path("/proc")
 PLACES = (Path("/dev/shm"), Path(tempfile.gettempdir()))
 PATTERNS = ("joblib_memmapping_folder_{pid}_*", "sem.loky-{pid}-*")
 NOTE = ".run-{pid}-{started}-{world}"
+FILE = ".locks"
+_PATIENCE = 0.1  # seconds between attempts
+_OWNER = "hhqqi4x"  # struct flock of Linux: type, whence, start, length, process
 
 
 class Process(NamedTuple):
@@ -82,11 +85,6 @@ def _process(pid: int) -> Process | None:
     except OSError:
         return None
     return Process(pid, int(started), f"{boot}.{numbers}")
-
-
-FILE = ".locks"
-_PATIENCE = 0.1  # seconds between attempts
-_OWNER = "hhqqi4x"  # struct flock of Linux: type, whence, start, length, process
 
 
 @contextmanager

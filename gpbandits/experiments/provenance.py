@@ -27,6 +27,10 @@ PLAYING = "gpbandits.evaluation.loop"  # with all that it imports it determines 
 SHOWING = tuple(f"gpbandits.evaluation.{name}" for name in ("progress", "result", "several"))
 PICTURES = {"bandit_envs": "rendering", "agents": "tuning/pictures"}  # folders that only draw, by package
 _SUFFIXES = (".py", ".so", ".pyd", ".csv", ".toml")  # of code and of the tables that it reads
+OURS = ("bandit_envs", "agents", "gpbandits")
+VERSIONED = ("gpbandits", "gymnasium", "numpy", "scipy", "scikit-learn")
+_PATH = re.compile(r"\bPathLike\b")  # in an annotation, which may be text
+REQUIRED = "__distributions__"  # further distributions that the agents of a package use, in its `__init__`
 
 
 @cache
@@ -146,12 +150,6 @@ def _is_text(part: ast.AST) -> bool:
         and isinstance(part.value, ast.Constant)
         and isinstance(part.value.value, str)
     )
-
-
-OURS = ("bandit_envs", "agents", "gpbandits")
-VERSIONED = ("gpbandits", "gymnasium", "numpy", "scipy", "scikit-learn")
-_PATH = re.compile(r"\bPathLike\b")  # in an annotation, which may be text
-REQUIRED = "__distributions__"  # further distributions that the agents of a package use, in its `__init__`
 
 
 def installed_version(distribution: str) -> str:

@@ -37,6 +37,10 @@ from gpbandits.experiments.toml import document_of, load_study, parse_study
 
 PLAN = "plan.json"
 STUDY, CELLS, TIMINGS, RESULTS, TRASH = "study.toml", "cells", "timings.csv", "results", "trash"
+FORMAT = 1
+# raised for arbitrary content of the file
+_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+_OURS = re.compile(r"[0-9a-f]{32}\.(parquet|failed\.txt)|\.[0-9a-f]{32}\..*\.part")
 
 
 def open_results(folder: str | os.PathLike[str]) -> "tuple[Study, Store]":
@@ -104,11 +108,6 @@ def write_tables(folder: Path, results: Sequence[tuple[EnvironmentEntry, Result]
     write_whole(folder / TIMINGS, text.encode())
 
 
-FORMAT = 1
-# raised for arbitrary content of the file
-_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-
-
 @dataclasses.dataclass(frozen=True)
 class Plan:
     """A plan holds a study and, by `_pair`, the code of each agent on each environment at its start."""
@@ -154,9 +153,6 @@ def load_plan(path: Path) -> Plan:
 
 def _pair(environment: EnvironmentEntry, agent: AgentEntry) -> str:
     return json.dumps([environment.id, environment.kwargs, agent.name, agent.options], sort_keys=True)
-
-
-_OURS = re.compile(r"[0-9a-f]{32}\.(parquet|failed\.txt)|\.[0-9a-f]{32}\..*\.part")
 
 
 class Store:

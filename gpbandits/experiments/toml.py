@@ -13,6 +13,8 @@ from gpbandits.evaluation.thinning import Checkpoints
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study
 
 _APART = ("environments", "agents", "checkpoints")  # sections of their own
+_SECTIONS: dict[str, type] = {"study": dict, "environments": list, "agents": list, "checkpoints": dict}
+_KINDS = {str: "a string", int: "an integer", dict: "a table", list: "an array of tables"}
 
 
 def document_of(study: Study) -> dict[str, Any]:
@@ -60,10 +62,6 @@ def _value(value: Any) -> str:
 
 def _key(key: str) -> str:
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _value(key)
-
-
-_SECTIONS: dict[str, type] = {"study": dict, "environments": list, "agents": list, "checkpoints": dict}
-_KINDS = {str: "a string", int: "an integer", dict: "a table", list: "an array of tables"}
 
 
 def load_study(path: str | os.PathLike[str]) -> Study:

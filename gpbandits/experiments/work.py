@@ -31,6 +31,8 @@ from gpbandits.experiments.study import Cell
 GRACE = 5.0  # seconds beyond the limit for compiled code, which signals do not interrupt
 _AGAIN = 0.5  # seconds until code that caught the first interrupt is interrupted again
 _expendable = threading.Event()
+MOST_BYTES = 2**30  # of the environments kept while another is made
+_kept: OrderedDict[str, Stage] = OrderedDict()  # least recently used first
 
 
 class OverdueError(BaseException):
@@ -84,10 +86,6 @@ def _ended(seconds: float) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
-
-
-MOST_BYTES = 2**30  # of the environments kept while another is made
-_kept: OrderedDict[str, Stage] = OrderedDict()  # least recently used first
 
 
 def stage_of(cell: Cell) -> Stage:

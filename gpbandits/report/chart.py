@@ -18,6 +18,8 @@ from gpbandits.evaluation.result import Scale
 from gpbandits.evaluation.table import number
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+WIDTH, HEIGHT = 480, 300
+LEFT, RIGHT, TOP, BOTTOM = 52, 14, 10, 40  # margins
 
 
 class Axis(NamedTuple):
@@ -69,10 +71,6 @@ def padded(values: Floats, logarithmic: bool, start: float, end: float) -> Axis:
     low, high = min(low, 0.0), max(high, 0.0)
     room = 0.05 * (high - low) or 1.0
     return Axis(low - room if low < 0 else 0.0, high + room, start, end, False)
-
-
-WIDTH, HEIGHT = 480, 300
-LEFT, RIGHT, TOP, BOTTOM = 52, 14, 10, 40  # margins
 
 
 class Line(NamedTuple):

@@ -49,6 +49,7 @@ _CUBIC = f"the time of a sample grows with the cube of the arms, which are more 
 
 
 SUITES = ("ids", "real")  # environments of a leaderboard: the ids, or the real tasks
+_EVERY = Checkpoints("every")  # the loss of each round counts, which sums over rounds would hide
 
 
 class Entries(NamedTuple):
@@ -178,9 +179,6 @@ def _selected(problem: Problem) -> list[str]:
     """Return the agents that enter a real task unnamed."""
     features = {"", *_budgeted_features(problem)}
     return [name for feature, names in SELECTED.items() if feature in features for name in names]
-
-
-_EVERY = Checkpoints("every")  # the loss of each round counts, which sums over rounds would hide
 
 
 def _problem(env_id: str) -> Problem:

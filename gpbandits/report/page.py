@@ -23,6 +23,18 @@ from gpbandits.report.chart import style_of
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.tables import absence, comparison, growth, safety, spending, summary, timing
 
+FIGURES: dict[str, tuple[Scale, Metric]] = {
+    "regret-linear": ("linear", "cumulative"),
+    "regret-log-log": ("log-log", "cumulative"),
+    "simple-regret": ("log-log", "simple"),
+}
+FIGURES_OF_BUDGETS: dict[str, tuple[Scale, Metric]] = {"budget-regret": ("linear", "budget")}
+FIGURES_OF_CONSTRAINTS: dict[str, tuple[Scale, Metric]] = {
+    "average-regret": ("linear", "average"),
+    "average-violation": ("linear", "average-violation"),
+    "hard-violation": ("linear", "hard-violation"),
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class Section:
@@ -130,19 +142,6 @@ class Report:
             undefined=StrictUndefined,
         )
         return templates.get_template("report.html").render(report=self, colours=PALETTE, style_of=style_of)
-
-
-FIGURES: dict[str, tuple[Scale, Metric]] = {
-    "regret-linear": ("linear", "cumulative"),
-    "regret-log-log": ("log-log", "cumulative"),
-    "simple-regret": ("log-log", "simple"),
-}
-FIGURES_OF_BUDGETS: dict[str, tuple[Scale, Metric]] = {"budget-regret": ("linear", "budget")}
-FIGURES_OF_CONSTRAINTS: dict[str, tuple[Scale, Metric]] = {
-    "average-regret": ("linear", "average"),
-    "average-violation": ("linear", "average-violation"),
-    "hard-violation": ("linear", "hard-violation"),
-}
 
 
 def write_report(folder: str | os.PathLike[str], figures: bool = True) -> Path:

@@ -33,19 +33,6 @@ MEANING = (
 
 
 KINDS: dict[str, Metric] = {LONG_TERM: "violation", HARD: "hard-violation"}
-
-
-def relative_violation(results: Sequence[Result], label: str, reference: str, kind: str) -> float | None:
-    """Return the mean violation relative to the reference's over environments with constraints; else None."""
-    shares = []
-    for result in results:
-        if result.num_constraints and label in result.agents:
-            curves = result.curves(KINDS[kind])
-            own, other = (float(curves[who][:, -1].mean()) for who in (label, reference))
-            shares += [own / other] if other > 0 else []
-    return float(np.mean(shares)) if shares else None
-
-
 ERROR = 0.05  # probability that an environment is kept although no agent differs from the reference
 INDISTINCT = f"no agent differs significantly from random play there (joint tests, error {ERROR:.0%})"
 THRESHOLDS = np.linspace(-0.5, 1.0, 61)  # of scores, in profiles
@@ -72,6 +59,17 @@ _FIRST = (
     "of the cases or more."
 )
 _SAME = "Agents joined by = played the same in every trial and count as one."
+
+
+def relative_violation(results: Sequence[Result], label: str, reference: str, kind: str) -> float | None:
+    """Return the mean violation relative to the reference's over environments with constraints; else None."""
+    shares = []
+    for result in results:
+        if result.num_constraints and label in result.agents:
+            curves = result.curves(KINDS[kind])
+            own, other = (float(curves[who][:, -1].mean()) for who in (label, reference))
+            shares += [own / other] if other > 0 else []
+    return float(np.mean(shares)) if shares else None
 
 
 class Standings:

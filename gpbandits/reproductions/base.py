@@ -19,6 +19,8 @@ from gpbandits.reproductions.verdicts import Judged
 
 TRIALS, ROUNDS = 5, 1000
 SUFFIX = "-quick"  # appended to the names of shortened studies
+REHEARSED = 10  # rounds
+Results = Sequence[tuple[EnvironmentEntry, Result]]
 
 
 def shortened(study: Study, rounds: int = ROUNDS) -> Study:
@@ -34,9 +36,6 @@ def _shortened(entry: EnvironmentEntry, rounds: int) -> EnvironmentEntry:
     horizon = min(env.get_wrapper_attr("setting").horizon, rounds)
     env.close()
     return dataclasses.replace(entry, kwargs={**entry.kwargs, "horizon": horizon})
-
-
-REHEARSED = 10  # rounds
 
 
 def seconds_of(study: Study, workers: int) -> float:
@@ -67,9 +66,6 @@ def _seconds(study: Study, entry: EnvironmentEntry, agent: AgentEntry) -> float:
     deciding = float(result.seconds[agent.label].sum())
     rounds = entry.kwargs.get("horizon", REHEARSED)
     return whole + deciding * max(rounds / result.horizon - 1.0, 0.0)
-
-
-Results = Sequence[tuple[EnvironmentEntry, Result]]
 
 
 class Part(NamedTuple):

@@ -16,15 +16,13 @@ _BEST_VALUE, _POSTERIOR_MEAN = (
 _IMPROVING = (*_BEST_VALUE, *_POSTERIOR_MEAN)
 _INCUMBENTS = "What EI and PI improve on is not stated: either."
 _BOUNDS = f"{_INCUMBENTS} B is not stated either: that of Figure 1, or 1."
+_OF_UNIT_BOUND = {label: f"{label} (B = 1)" for label in ("IGP-UCB", "GP-TS")}
+_OF_UNIT_BOUND[_UCB] = "GP-UCB (Theorem 3, B = 1)"
 
 
 def _less(label: str, others: Iterable[str], environment: str = "") -> tuple[Claim, ...]:
     """Claim that one agent has less regret than each of the others."""
     return tuple(Claim(label, other, environment=environment) for other in others)
-
-
-_OF_UNIT_BOUND = {label: f"{label} (B = 1)" for label in ("IGP-UCB", "GP-TS")}
-_OF_UNIT_BOUND[_UCB] = "GP-UCB (Theorem 3, B = 1)"
 
 
 def _of_both_bounds(*claims: Claim) -> tuple[Claim, ...]:

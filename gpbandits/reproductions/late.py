@@ -19,6 +19,8 @@ from gpbandits.reproductions.verdicts import Check, Row, of_bar
 
 RESAMPLES = 4000
 _DECADES = (2.0, 0.8)  # decades of an axis above which no minor tick, or only some, have labels
+MIDWAY = 0.75  # exponent midway between sqrt(t), the power of bounds, and t
+LEAST = 1e-12  # lower limit of a regret, so that its logarithm exists
 
 
 class Power(NamedTuple):
@@ -92,10 +94,6 @@ def _finish(axes: Axes, x: Floats) -> None:
     axes.grid(which="both", color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.legend(frameon=False, fontsize="small")
-
-
-MIDWAY = 0.75  # exponent midway between sqrt(t), the power of bounds, and t
-LEAST = 1e-12  # lower limit of a regret, so that its logarithm exists
 
 
 @dataclasses.dataclass(frozen=True)

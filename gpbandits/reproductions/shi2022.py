@@ -36,6 +36,11 @@ _RATES = (
     "regret is shown instead of utility. ADMMBO, whose runs end near round 50 in the paper, plays its "
     "incumbent from then on: it is compared at 50 and at the end."
 )
+_DISCS_END, _RATES_END = 90, 50  # last rounds of the paper's runs of ADMMBO
+_HALF = 175  # of 350 rounds
+_SMALL = {2: ("2", "noiseless constraints"), 4: ("3", "noisy constraints")}
+_SERVERS = {6: ("2", "noiseless constraints"), 8: ("3", "noisy constraints")}
+_LABELS = {number: (f"Algorithm {number}, paper", f"Algorithm {number}, reuse") for number in ("2", "3")}
 
 
 def _by_reading(
@@ -76,13 +81,6 @@ def _of_utility(algorithm: str) -> tuple[Statement, ...]:
         return *(Claim(other, label, "average") for other in _OTHERS), ends
 
     return _by_reading(_LABELS[algorithm], "ADMMBO and OCO have higher utility.", checks)
-
-
-_DISCS_END, _RATES_END = 90, 50  # last rounds of the paper's runs of ADMMBO
-_HALF = 175  # of 350 rounds
-_SMALL = {2: ("2", "noiseless constraints"), 4: ("3", "noisy constraints")}
-_SERVERS = {6: ("2", "noiseless constraints"), 8: ("3", "noisy constraints")}
-_LABELS = {number: (f"Algorithm {number}, paper", f"Algorithm {number}, reuse") for number in ("2", "3")}
 
 
 def _boxes_and_means(

@@ -24,6 +24,7 @@ from gpbandits.reproductions.verdicts import Judged, corrected
 COLUMNS = 3  # panels in a row
 BOXES = 18  # most boxes of a panel
 BOX, MEDIAN = "#9CC3E6", "#D55E00"
+Drawing = Literal["curves", "boxes"]
 
 
 def box_figure(result: Result, metric: Metric) -> Figure:
@@ -60,9 +61,6 @@ def boxed(rounds: Ints) -> Ints:
     """Return the indices of at most `BOXES` evenly spread recorded rounds, the last included."""
     wanted = np.linspace(rounds[-1] / BOXES, rounds[-1], BOXES)
     return np.unique(np.searchsorted(rounds, np.rint(wanted)).clip(max=len(rounds) - 1))
-
-
-Drawing = Literal["curves", "boxes"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -34,6 +34,7 @@ from gpbandits.theory.regret import bayesian_bound, gp_ucb_bound, igp_ucb_bound
 __all__ = ["BOUNDS", "bound"]
 
 ROUNDING = 1e-9
+POINTS = 200  # points of a curve
 
 
 def need(met: bool, name: str, assumed: str) -> None:
@@ -142,9 +143,6 @@ def _require_model(player: Player) -> None:
     true = (problem.noise.stated_std or 0.0) * (problem.noise.sub_gaussian or 0.0)  # R
     given = float(np.min(model.noise_std))
     need(given >= true, name, f"noise_std >= R = {true:g}, got {given:g}")
-
-
-POINTS = 200  # points of a curve
 
 
 class Theorem(NamedTuple):

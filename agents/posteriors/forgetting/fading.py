@@ -28,6 +28,9 @@ from bandit_envs.kernels.gram import Gram
 from .memory import PlayMemory, Tallied
 
 NEGLIGIBLE = 1e-12  # weight
+NEGLIGIBLE_SHARE = 1e-12  # factor below which a row is removed
+SPARE = 64  # negligible rows that are kept, because removing a few costs more than it saves
+PLAY = np.dtype([("point", np.int64), ("value", np.float64), ("plays", np.float64), ("played", np.int64)])
 
 
 class Discounted(Tallied):
@@ -96,10 +99,6 @@ class Discounted(Tallied):
             self._latest = np.concatenate([self._latest, np.zeros(more, dtype=np.int64)])
 
 
-NEGLIGIBLE_SHARE = 1e-12  # factor below which a row is removed
-SPARE = 64  # negligible rows that are kept, because removing a few costs more than it saves
-
-
 class Drifting(PlayMemory):
     """Posterior of the time-varying Gaussian process for the next round, eps in [0, 1]; O(k (k + N)) a round.
 
@@ -152,9 +151,6 @@ class Wandering(PlayMemory):
         weight = 1.0 + self._rate * played
         play = (x, value, self.noise / plays, weight, played, self.now)
         self.kept.append(play, shared * self.kept.among(x), weight)
-
-
-PLAY = np.dtype([("point", np.int64), ("value", np.float64), ("plays", np.float64), ("played", np.int64)])
 
 
 class LastPlays(PlayMemory):

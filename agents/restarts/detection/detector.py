@@ -23,6 +23,8 @@ from .tails import Covariates, FeatureCovariates, Indexed, Tails
 if TYPE_CHECKING:
     from ...model.model import Model
 
+NODES = 256  # of the integral over a box, a power of two
+
 
 class Alarm(NamedTuple):
     """Test with the clearest change: of all tails, the one furthest above its threshold."""
@@ -167,9 +169,6 @@ def detect(detector: ChangePointDetector, x: Iterable[Any], y: Iterable[Any]) ->
             found.append(Found(i, detector.alarm))
             detector.reset()
     return found
-
-
-NODES = 256  # of the integral over a box, a power of two
 
 
 class Places:

@@ -22,6 +22,9 @@ from ...kernels.amplitude import order_of
 PAPER_THETA = 2.6  # on [0, 5], for functions of prior std 1
 PAPER_VOLUME = 5.0
 READINGS = {"experiments": 5.0, "theory": 1.0}  # c: the paper leaves it open
+CROSS_VALIDATED = "cross-validated"  # in place of c
+CANDIDATES = tuple(np.geomspace(1e-5, 30.0, 27).tolist())
+FEWEST = 8  # samples from which c is chosen
 
 
 @dataclass(frozen=True)
@@ -91,11 +94,6 @@ class TestRates:
     def threshold(self, n: float | Floats | Ints) -> Floats:
         """Return theta_n, (h,) -> (h, q)."""
         return np.multiply.outer(np.asarray(n, dtype=np.float64) ** -self.exponent, np.atleast_1d(self.theta))
-
-
-CROSS_VALIDATED = "cross-validated"  # in place of c
-CANDIDATES = tuple(np.geomspace(1e-5, 30.0, 27).tolist())
-FEWEST = 8  # samples from which c is chosen
 
 
 def due(count: int) -> bool:

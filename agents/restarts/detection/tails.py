@@ -29,6 +29,10 @@ from bandit_envs.kernels.gram import Gram
 from .rates import TestRates
 
 MOST_NODES = 4096  # of the integral over indexed points; larger sets are thinned evenly
+(_posv,) = get_lapack_funcs(("posv",), dtype=np.float64)
+
+ROUNDING = 1e-24  # of a variance, in mean squares
+FIRST_CAPACITY = 64  # samples; doubled whenever they are full
 
 
 class Covariates(abc.ABC):
@@ -101,12 +105,6 @@ class FeatureCovariates(Covariates):
         if row.shape != (self.dim,) or not np.isfinite(row).all():
             raise ValueError(f"x must be {self.dim} finite feature(s), got {x!r}")
         return row[None]
-
-
-(_posv,) = get_lapack_funcs(("posv",), dtype=np.float64)
-
-ROUNDING = 1e-24  # of a variance, in mean squares
-FIRST_CAPACITY = 64  # samples; doubled whenever they are full
 
 
 class Tails:

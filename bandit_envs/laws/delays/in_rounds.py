@@ -13,13 +13,11 @@ from bandit_envs.laws.delays.base import TAIL, Delay
 from bandit_envs.laws.parameters import count, not_negative, parameter, positive
 
 LARGEST_MEAN = 1e9  # of a Poisson law: `quantile` counts up from the mean
+WHOLE = "0 or a positive integer"
 
 
 def _is_whole(value: Any) -> bool:
     return is_integer(value) and 0 <= value <= LARGEST_COUNT
-
-
-WHOLE = "0 or a positive integer"
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,9 @@ from bandit_envs.kernels.slopes import of_samples, of_unit_norm
 from bandit_envs.laws.drawn import Continuation, Drawn, Expansion, Waves
 from bandit_envs.laws.functions.base import FunctionLaw
 
+ROUNDING = 1e-9  # of the size of a function, below which its variation counts as none
+CENTRES = 1000  # of an expansion where the points are too many for a covariance matrix
+
 
 @dataclass(frozen=True)
 class GPSample(FunctionLaw):
@@ -51,10 +54,6 @@ class GPSample(FunctionLaw):
         if gram.structure is not None or feature_count(gram.kernel) is not None:
             return super().draws(gram, rng, count)
         return np.array([gram.white(rng) for _ in range(count)]) @ gram.root
-
-
-ROUNDING = 1e-9  # of the size of a function, below which its variation counts as none
-CENTRES = 1000  # of an expansion where the points are too many for a covariance matrix
 
 
 @dataclass(frozen=True)

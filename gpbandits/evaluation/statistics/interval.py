@@ -17,6 +17,8 @@ FEW = (
 )
 RESAMPLES = 4000  # another seed moves the ends of a 95 % interval by about 3 % of its half width
 _ROWS = 500  # resamples drawn at once
+_COLUMNS = 256  # columns at once: 4000 resamples of 256 columns are 8 MB
+SKEW = 0.36  # in units of sqrt(n), beyond which intervals may cover in fewer than 90 % of cases
 
 
 class Interval(NamedTuple):
@@ -63,9 +65,6 @@ def check_pairs(values: Floats, baseline: Floats) -> None:
     """Raise unless the trials of two agents can be paired."""
     if np.shape(values) != np.shape(baseline):
         raise ValueError(f"pairs need equal shapes, got {np.shape(values)} and {np.shape(baseline)}")
-
-
-_COLUMNS = 256  # columns at once: 4000 resamples of 256 columns are 8 MB
 
 
 def bootstrap_interval(
@@ -139,9 +138,6 @@ def _column_quantiles(values: Floats, share: Floats) -> Floats:
     upper = np.minimum(lower + 1, len(values) - 1)
     below, above = (np.take_along_axis(ordered, index, axis=0) for index in (lower, upper))
     return below + (position - lower) * (above - below)
-
-
-SKEW = 0.36  # in units of sqrt(n), beyond which intervals may cover in fewer than 90 % of cases
 
 
 def quantile_band(values: Floats, low: float = 0.1, high: float = 0.9) -> Interval:

@@ -21,6 +21,9 @@ from gpbandits.evaluation.statistics.interval import (
     tails,
 )
 
+LEVEL = 0.95  # of the order: the probability that no pair is wrongly taken for different
+FLIPS = 20_000  # random flips of signs, if there are more than that many in all
+
 
 def ordered(losses: Mapping[str, Floats], first: Mapping[str, Floats] | None = None) -> list[str]:
     """Return the labels by least mean loss or, given `first`, by that and then by loss.
@@ -58,10 +61,6 @@ def _significantly_more(values: Mapping[str, Floats], labels: Sequence[str]) -> 
     else:
         signs = significant_signs([(values[a], values[b]) for a, b in pairs])
     return {(a, b) if sign > 0 else (b, a) for (a, b), sign in zip(pairs, signs, strict=True) if sign}
-
-
-LEVEL = 0.95  # of the order: the probability that no pair is wrongly taken for different
-FLIPS = 20_000  # random flips of signs, if there are more than that many in all
 
 
 class Comparison(NamedTuple):
