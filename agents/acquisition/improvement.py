@@ -87,18 +87,13 @@ def _over_mean_positive_part(z: Floats) -> tuple[Floats, Floats]:
     mills, far, sure = mills_ratio(x), z < -ERFCX_LIMIT, z > SURE
     rest = 1.0 - x * mills
     if far.any():
-        rest[far] = _rest_by_series(x[far])
+        u = x[far] ** -2.0
+        rest[far] = u * (1.0 + _series(u))  # 1 - x m(x), see `_log_by_series`
     cumulative, density = mills / rest, 1.0 / rest
     if sure.any():
         cumulative[sure] = 1.0 / z[sure]
         density[sure] = np.exp(-0.5 * z[sure] ** 2 - LOG_SQRT_2PI) / z[sure]
     return cumulative, density
-
-
-def _rest_by_series(x: Floats) -> Floats:
-    """Return 1 - x m(x) for large x, see `_log_by_series`."""
-    u = x**-2.0
-    return u * (1.0 + _series(u))
 
 
 def _log_by_series(x: Floats) -> Floats:

@@ -53,7 +53,8 @@ def gp_ucb_noiseless_constraints(
     penalty = Multiplicative(made("psi", psi, PSI, psi_options))
     noise = known_per_cost("constraint_noise_std", setting, options.get("constraint_noise_std"))
     if noise is not None and noise.any():
-        _warn_of_noise(float(noise.max()))
+        words = f"psi of noisy costs is biased (constraint_noise_std={float(noise.max()):g}); take"
+        warnings.warn(f"{words} 'gp-ucb-noisy-constraints'", UserWarning, stacklevel=2)
     parts = penalised_parts(setting, penalty, reading=reading, epoch=epoch, delta=delta, **options)
     return _assemble(parts, inner, gamma, num_trials)
 
@@ -93,11 +94,3 @@ def _assemble(parts: PenalisedParts, inner: str, gamma: Any, num_trials: int | N
     width_of = partial(improved_width, gamma=gamma, delta=parts.delta, union=2 if inner == "thompson" else 1)
     rule_of = WithWidth(Thompson if inner == "thompson" else UCB, width_of)
     return assemble(parts.model, rule_of, num_trials, objective=parts.objective)
-
-
-def _warn_of_noise(std: float) -> None:
-    warnings.warn(
-        f"psi of noisy costs is biased (constraint_noise_std={std:g}); take 'gp-ucb-noisy-constraints'",
-        UserWarning,
-        stacklevel=3,
-    )

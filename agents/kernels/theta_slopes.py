@@ -92,7 +92,8 @@ def in_theta(kernel: Kernel, x: Floats) -> InTheta:
         return RULES[type(kernel)](kernel, x)
     if isinstance(kernel, RBF) and form_of(kernel):  # Matern is an RBF to scikit-learn
         return _stationary(kernel, x)
-    return _by_scikit_learn(kernel, x)
+    values, slopes = kernel(x, eval_gradient=True)  # type: ignore[misc]
+    return InTheta(np.asarray(values), lambda weight: np.einsum("ij,ijp->p", weight, slopes))
 
 
 def _stationary(kernel: RBF, x: Floats) -> InTheta:
@@ -183,11 +184,6 @@ def _scaled(constant: ConstantKernel, shape: InTheta) -> InTheta:
 
 def _on_columns(kernel: OnColumns, x: Floats) -> InTheta:
     return in_theta(kernel.kernel, x[:, list(kernel.columns)])
-
-
-def _by_scikit_learn(kernel: Kernel, x: Floats) -> InTheta:
-    values, slopes = kernel(x, eval_gradient=True)  # type: ignore[misc]
-    return InTheta(np.asarray(values), lambda weight: np.einsum("ij,ijp->p", weight, slopes))
 
 
 RULES: dict[type[Kernel], Callable[[Kernel, Floats], InTheta]] = {  # type: ignore[assignment]

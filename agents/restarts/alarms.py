@@ -112,16 +112,14 @@ class RunLengths:
             self._log_weight = np.append(self._log_weight + self._stay, self._change)
         density = self._outcomes.expected(point, share).log_density(value)[0]
         self._outcomes.learn(point, value, share)
-        self._normalise(self._log_weight + density)
-        likeliest = int(self._start[np.argmax(self._log_weight)])
-        jumped, self._likeliest = likeliest > self._likeliest, likeliest
-        return likeliest if jumped else None
-
-    def _normalise(self, log_weight: Floats) -> None:
+        log_weight = self._log_weight + density
         kept = log_weight >= log_weight.max() + NEGLIGIBLE
         self._outcomes.keep(kept)
         self._start, left = self._start[kept], log_weight[kept]
         self._log_weight = left - np.logaddexp.reduce(left)
+        likeliest = int(self._start[np.argmax(self._log_weight)])
+        jumped, self._likeliest = likeliest > self._likeliest, likeliest
+        return likeliest if jumped else None
 
 
 class EventTriggered:
