@@ -29,16 +29,8 @@ class Restart(abc.ABC):
 
     privileged: bool = False  # True if it needs the truth
     exploring: Bools | None = None  # trials that play any arm in this round, (B,); None is no trial
-
-    @property
-    def alarms(self) -> list[list[int]] | None:
-        """Rounds (0-based) after which each trial detected a change; None if it has no detector."""
-        return None
-
-    @property
-    def kept_from(self) -> Ints | None:
-        """First round whose plays are kept, and received again, when a trial starts over, (B,), or None."""
-        return None
+    alarms: list[list[int]] | None = None  # rounds (0-based) after which each trial detected a change
+    kept_from: Ints | None = None  # first round whose plays a trial that starts over keeps and receives again
 
     @property
     def recalled(self) -> list[Ints] | None:

@@ -71,20 +71,12 @@ class InOrder(Restart):
             self._make = [each.watch for each in self.archives]
         self.watches = [make() for make in self._make]
         self._waiting: list[dict[int, tuple[int, Floats]]] = [{} for _ in range(num_trials)]
-        self._alarms: list[list[int]] = [[] for _ in range(num_trials)]
+        self.alarms = self._alarms = [list[int]() for _ in range(num_trials)]
         self._first = np.zeros(num_trials, dtype=np.int64)  # round from which ages are counted
         self._next = np.zeros(num_trials, dtype=np.int64)  # round of the next value
-        self._kept = np.zeros(num_trials, dtype=np.int64)
+        self.kept_from = self._kept = np.zeros(num_trials, dtype=np.int64)
         self._alarmed = np.zeros(num_trials, dtype=bool)
         self._now = 0
-
-    @property
-    def alarms(self) -> list[list[int]]:
-        return self._alarms
-
-    @property
-    def kept_from(self) -> Ints:
-        return self._kept
 
     @property
     def recalled(self) -> list[Ints] | None:

@@ -83,12 +83,8 @@ class OnAlarm(Restart):
         options = {"num_responses": 1 + costs, "centred": centred, **options}
         own = [{}] * num_trials if each is None else each
         self.detectors = [self.places.detector(**{**options, **more}) for more in own]
-        self._alarms: list[list[int]] = [[] for _ in range(num_trials)]
+        self.alarms = self._alarms = [list[int]() for _ in range(num_trials)]
         self._alarmed = np.zeros(num_trials, dtype=bool)
-
-    @property
-    def alarms(self) -> list[list[int]]:
-        return self._alarms
 
     def play(self, point: Ints) -> None:
         """Do nothing: the detector observes values only."""
@@ -123,13 +119,9 @@ class Exploring(Restart):
         xi_squared: float = PAPER_XI_SQUARED,
     ):
         self.watch = watch(model, num_trials)
-        self.privileged = self.watch.privileged
+        self.privileged, self.alarms = self.watch.privileged, self.watch.alarms
         self._schedule = ForcedExploration(num_trials, xi_squared)
         self._was_exploring = ByRound(num_trials, np.bool_)
-
-    @property
-    def alarms(self) -> list[list[int]] | None:
-        return self.watch.alarms
 
     @property
     def exploring(self) -> Bools:  # type: ignore[override] (an attribute of other restarts)
