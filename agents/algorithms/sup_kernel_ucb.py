@@ -1,4 +1,7 @@
-"""SupKernelUCB: stages of ever narrower bands, each of plays that are independent of their own values."""
+"""SupKernelUCB: stages of ever narrower bands, each of plays that are independent of their own values.
+
+Readable form: tests/references/elimination.py.
+"""
 
 from __future__ import annotations
 

@@ -134,12 +134,7 @@ class Belief(abc.ABC):
     @property
     def prior_mean(self) -> Floats:
         """Prior mean at all points, (B, N)."""
-        return np.broadcast_to(self._mean, (len(self.rows), self.centre.gram.size))
-
-    @property
-    def constant_mean(self) -> Floats | float:
-        """Prior mean where it is the same at all points, as it is on a box: a number or (B, 1)."""
-        return self._mean
+        return np.broadcast_to(self.given_mean, (len(self.rows), self.centre.gram.size))
 
     @abc.abstractmethod
     def play(self, point: Ints) -> None:
@@ -164,7 +159,7 @@ class Belief(abc.ABC):
     def remodel(self, model: Model) -> None:
         """Change to another kernel, noise and prior mean; the observations stay."""
         shared, before = self.spread is self.centre, self.prior_mean
-        moved = not np.array_equal(model.prior_mean, self._mean)
+        moved = not np.array_equal(model.prior_mean, self.given_mean)
         self._assume_mean(model.prior_mean)
         self.centre = successor(self.centre, model, self.prior_mean - before if moved else None)
         self.spread = self.centre if shared else successor(self.spread, model)
@@ -281,7 +276,7 @@ class Belief(abc.ABC):
         return self.prior_mean if cells is None else self.prior_mean[self.rows[:, None], cells]
 
     def _assume_mean(self, mean: Floats | float) -> None:
-        self._mean, self.centred = mean, not np.any(mean)
+        self.given_mean, self.centred = mean, not np.any(mean)  # on a box a number or (B, 1)
 
     def residual(self, trial: Ints, point: Ints, value: Floats) -> Floats:
         """Return values minus the prior mean of their points, (n,), which the posteriors condition on."""

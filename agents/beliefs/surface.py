@@ -61,7 +61,7 @@ class Surface:
     def of(cls, belief: Belief) -> Surface:
         """Return the surface of a belief on a box, of one trial; raise a ValueError if it kept no plays."""
         centre, spread = keeping_plays(belief.centre), keeping_plays(belief.spread)
-        mean = float(np.ravel(belief.constant_mean)[0])
+        mean = float(np.ravel(belief.given_mean)[0])
         noise = float(belief.noise_of(belief.rows)[ONLY])
         return cls(centre.gram.kernel, centre.factor(ONLY), spread.factor(ONLY), mean, noise=noise)
 

@@ -111,7 +111,7 @@ class Fitter:
         if spreads.noise == 0:
             self._bounds[-1] = noise
         self._first = self._clip(np.append(self._in_units.theta, noise))
-        self._latest = self._first
+        self.latest = self._first  # kernel and noise of the last fit, in prior stds, as logarithms, (p + 1,)
         self._prior = LogNormalPrior.of(self._in_units, self._first, spreads)
 
     def fit(
@@ -139,21 +139,16 @@ class Fitter:
         if value.min() == value.max():
             return None
         sample = Sample.of(features, point, value / self._deviation, weight)
-        found = [self._descend(start, sample) for start in (self._latest, *map(self._clip, random))]
+        found = [self._descend(start, sample) for start in (self.latest, *map(self._clip, random))]
         theta, height = min(found, key=lambda each: each[1])
         if not (math.isfinite(height) and np.isfinite(theta).all()):
             return None
         centre = likelihood(theta, self._in_units, sample, self._with_mean).centre
         return self.take(theta, centre * self._deviation)
 
-    @property
-    def latest(self) -> Floats:
-        """Kernel and noise of the last fit, in prior stds, as logarithms, (p + 1,)."""
-        return self._latest
-
     def take(self, theta: Floats, centre: float) -> Hyperparameters:
         """Set the latest hyperparameters, in the form of `latest`, and the mean's rise, and return them."""
-        self._latest = theta
+        self.latest = theta
         kernel = self._kernel.clone_with_theta(theta[:-1] + self._shift)
         return Hyperparameters(kernel, math.exp(theta[-1]) * self._variance, centre)
 

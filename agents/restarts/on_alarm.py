@@ -79,7 +79,7 @@ class OnAlarm(Restart):
     ):
         self.places = Places(model, observed or model)
         costs = model.setting.num_constraints  # of unknown prior mean
-        centred = [not self.places.mean_is_known] + [True] * costs
+        centred = [not self.places.observed.mean_is_known] + [True] * costs
         options = {"num_responses": 1 + costs, "centred": centred, **options}
         own = [{}] * num_trials if each is None else each
         self.detectors = [self.places.detector(**{**options, **more}) for more in own]

@@ -175,24 +175,19 @@ class Places:
     """Builder of an agent's detectors, and conversion of plays to their samples."""
 
     def __init__(self, model: Model, observed: Model):
-        self._visited, self._observed = model.visited, observed
+        self._visited, self.observed = model.visited, observed
         self.prior = PriorUnits.of_setting(observed.setting, observed.deviation)
 
     def detector(self, **options: Any) -> ChangePointDetector:
         """Return a new detector."""
         if self._visited is None:
-            return ChangePointDetector.on_points(self._observed.gram, **options)
-        nodes = box_nodes(self._observed.setting)
-        return ChangePointDetector.on_features(self._observed.kernel, nodes, **options)
+            return ChangePointDetector.on_points(self.observed.gram, **options)
+        nodes = box_nodes(self.observed.setting)
+        return ChangePointDetector.on_features(self.observed.kernel, nodes, **options)
 
     def covariates(self, point: Ints) -> list[Any]:
         """Return the covariates of plays, (n,)."""
         return point.tolist() if self._visited is None else list(self._visited.features[point])
-
-    @property
-    def mean_is_known(self) -> bool:
-        """True if the reward's prior mean is known; otherwise its level is learnt from the samples."""
-        return self._observed.mean_is_known
 
     def values(self, trial: Ints, point: Ints, reward: Floats, cost: Floats) -> Floats:
         """Rewards less their prior means, and costs in units in which they vary as rewards do, (n, 1 + C)."""
@@ -200,7 +195,7 @@ class Places:
 
     def prior_mean(self, trial: Ints, point: Ints) -> Floats:
         """Return the prior mean of the reward, (n,) each -> (n,)."""
-        mean = np.asarray(self._observed.prior_mean, dtype=np.float64)
+        mean = np.asarray(self.observed.prior_mean, dtype=np.float64)
         if mean.size == 1:
             return np.full(len(point), mean.item())
         return mean[point] if mean.ndim == 1 else mean[trial, 0]
