@@ -31,10 +31,7 @@ def log_expected_improvement(gap: Floats, std: Floats) -> Floats:
 
 
 def standardised_improvement(gap: Floats, std: Floats) -> Floats:
-    """Return gap / std, in which P(gap + std Z > 0) is increasing; with std = 0 it is inf or -inf.
-
-    An improvement of exactly 0 counts as none: gap = std = 0 gives -inf.
-    """
+    """Return gap / std; with std = 0 it is inf where gap > 0, else -inf: an improvement of 0 is none."""
     known = std <= 0.0
     certain = np.where(gap > 0.0, np.inf, -np.inf)
     return np.where(known, certain, gap / np.where(known, 1.0, std))

@@ -53,10 +53,7 @@ class NoIncumbent:
 
 
 class MaxMean(NoIncumbent):
-    """The largest posterior mean over the points played in this context; the prior mean where none is played.
-
-    Where arms are missing, only available ones count.
-    """
+    """The largest posterior mean over available played points of this context, else the prior mean."""
 
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
         played = belief.centre.count_at(belief.cells(context)) > 0

@@ -98,10 +98,7 @@ class ExactMisspecification(Misspecification):
 
 @dataclass(frozen=True)
 class CorruptedRewards:
-    """C / lambda max over played i of |S[x, i]|: the largest effect on the mean of corruption C in total.
-
-    It is never larger than C sigma(x) / sqrt(lambda).
-    """
+    """C / lambda max_i |S[x, i]| <= C sigma(x) / sqrt(lambda): what corruption C can do to the mean."""
 
     budget: PerTrial
 

@@ -73,10 +73,7 @@ def nearest_means(delivered: Posterior, trial: int, point: int) -> float:
 
 
 class Imputed(Censored):
-    """Belief that counts a pending value as its fill-in, which every delivery updates.
-
-    A play whose feedback is later than the window keeps its last fill-in.
-    """
+    """Belief that counts a pending value as its fill-in, which deliveries update until the window ends."""
 
     def __init__(self, model: Model, num_trials: int, *, fill: FillIn, **options: Any):
         super().__init__(model, num_trials, **options)

@@ -62,10 +62,7 @@ class Learning:
 
     @classmethod
     def asked(cls, every: int | None, spread: float | None, usual: float, **options: Any) -> Learning | None:
-        """Return the requested learning; None if `every` is None or 0, which forbids the other options.
-
-        `usual` is the default spread of this decision set.
-        """
+        """Return the requested learning, by default of the `usual` spread; None, if it is off, as is 0."""
         learning = cls(every or 1, spread=usual if spread is None else spread, **options)
         if every:
             return learning

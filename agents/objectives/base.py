@@ -146,10 +146,7 @@ class Objective(abc.ABC):
 
 
 class PlayByPlay(Objective):
-    """Objective that never changes: the value of a play depends on its own reward and costs alone.
-
-    A subclass defines `values`.
-    """
+    """Objective whose `values`, of a subclass, depend on a play's own reward and costs alone."""
 
     def __init__(self, model: Model, num_trials: int):
         pass

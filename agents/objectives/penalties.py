@@ -45,11 +45,7 @@ class Penalty(abc.ABC):
 
     @abc.abstractmethod
     def moved(self, multiplier: Floats, mean: Floats, adaptive: Floats) -> Floats:
-        """Return the multipliers of the next epoch, given the mean observed costs of the last, (B, C) each.
-
-        Args:
-            adaptive: the step estimated from observations, (B, C).
-        """
+        """Return the next multipliers from the last epoch's mean costs and an adaptive step, (B, C) each."""
 
     @abc.abstractmethod
     def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: Floats) -> Floats:

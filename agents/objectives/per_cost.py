@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 class PerCost(PlayByPlay):
-    """The reward, with a belief about the costs of plays.
-
-    Restarts keep the belief about costs, which do not change with the functions.
-    """
+    """The reward, with a belief about the costs of plays, which no change affects and restarts keep."""
 
     of_reward = True
 

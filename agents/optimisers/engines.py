@@ -98,10 +98,7 @@ class BoTorchEngine(Engine):
 
 
 class SMACEngine(Engine):
-    """Engine of SMAC's facade for black boxes; the files that SMAC writes are removed with it.
-
-    `**options` are those of `smac.Scenario`.
-    """
+    """Engine of SMAC's facade for black boxes, by `smac.Scenario`; it removes the files that SMAC writes."""
 
     def __init__(self, task: OptimiserTask, **options: Any):
         from ConfigSpace import ConfigurationSpace
@@ -167,10 +164,7 @@ def _unused(config: Any, seed: int = 0) -> float:
 
 
 class OptunaEngine(Engine):
-    """Engine of a study in memory, whose running trials are the pending plays.
-
-    The sampler is the name of a class in `optuna.samplers`, and `**options` are those of that class.
-    """
+    """Engine of a study in memory by a class of `optuna.samplers`; its running trials are pending plays."""
 
     def __init__(self, task: OptimiserTask, sampler: str, **options: Any):
         import optuna
@@ -253,10 +247,7 @@ class BayesOptEngine(Engine):
 
 
 class SkoptEngine(Engine):
-    """Engine of ask and tell, by default with a Gaussian process and a portfolio of acquisitions.
-
-    `**options` are those of `skopt.Optimizer`.
-    """
+    """Engine of `skopt.Optimizer`, by default with a Gaussian process and a portfolio of acquisitions."""
 
     def __init__(self, task: OptimiserTask, **options: Any):
         from skopt import Optimizer

@@ -76,10 +76,7 @@ class CholeskyRows:
 
 
 class RowsPosterior(TablePosterior):
-    """Base of posteriors that store rows of plays.
-
-    It loops over trials: their rows differ in number, and stacking them would copy or pad most of them.
-    """
+    """Base of posteriors that store rows of plays, trial by trial: stacking would copy or pad most rows."""
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
         columns = np.empty((len(trial), self.gram.size))

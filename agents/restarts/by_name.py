@@ -59,10 +59,7 @@ def _evidence(
     anytime: bool = False,
     noise_scales: Any = None,
 ) -> MakeRestart:
-    """Return the builder of "evidence", with more noise levels where the noise is unknown, or of its archive.
-
-    The archive has the same rate and levels as the detector.
-    """
+    """Return the builder of "evidence" or of its archive, of the same rate and levels of the noise."""
     require_probability("false_alarm_rate", false_alarm_rate, "it is that of a run without a change")
     require_integer("step", step, 1, "it is the number of plays between starts")
     usual = TOLD_NOISE if observed.noise_is_known else UNKNOWN_NOISE

@@ -101,10 +101,7 @@ def _never(question: Any) -> Any:
 
 
 class PretrainedAgent(Shown):
-    """Agent with the frozen weights of a `Policy`, or of an object like it, trained on other functions.
-
-    It plays the most likely action, or without `deterministic` a draw.
-    """
+    """Agent with the frozen weights of a `Policy`, or of an object like it; it plays the mode or a draw."""
 
     track = "pretrained"
     num_trials = None

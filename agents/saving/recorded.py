@@ -64,10 +64,7 @@ class CallLog:
         self._calling = False  # while a call lasts: those that an agent makes of itself follow from it
 
     def record(self, name: str, call: Callable[[], Any], *arguments: Any) -> Any:
-        """Make a call and record it, its arguments copied, unless it fails or is part of another.
-
-        A reset begins the record anew.
-        """
+        """Make a call and record a copy, unless it fails or is part of another; a reset begins anew."""
         within = self._calling
         try:
             self._calling = True

@@ -10,10 +10,7 @@ from bandit_envs.problem.decisions import SLACK, Decisions
 
 
 class AvailableArms(spaces.Discrete):
-    """Sample, unless given a mask, among the arms that are available now.
-
-    So random plays of libraries without masks are valid. On a copy, pass a mask.
-    """
+    """Sample among the arms available now, as libraries without masks do; of a copy, give a mask."""
 
     now: np.ndarray | None = None  # int8 (A,), 1 for available arms; None before the first reset
 

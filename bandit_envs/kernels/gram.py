@@ -177,10 +177,7 @@ class Gram(Shares):
         return Rooted(*pivoted_root(whole, TOLERANCE * self.diagonal.max()))
 
     def white(self, rng: np.random.Generator) -> Floats:
-        """Draw z of a draw z @ root, (r,).
-
-        It consumes a fixed number of normals: rounding may change the rank by one, but not later draws.
-        """
+        """Draw z of a draw z @ root, (r,), from a fixed number of normals: rounding may change r by one."""
         return rng.standard_normal(self.most_rows)[: len(self.root)]
 
     def quick_white(self, rng: np.random.Generator) -> Floats:

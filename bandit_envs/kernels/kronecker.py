@@ -179,10 +179,7 @@ class Kronecker:
         return reduce(_row_products, columns)
 
     def quadratic(self, covariance: Floats) -> Floats:
-        """Return diag(R'SR), (r, r) -> (N,): the variances of functions whose weights have covariance S.
-
-        For each i it applies a mode product with R_i x R_i, column by column.
-        """
+        """Return diag(R'SR), the variances of R'w for weights of covariance S, (r, r) -> (N,)."""
         k = len(self.roots)
         axes = [axis for i in range(k) for axis in (i, k + i)]
         table = covariance.reshape(*self.ranks, *self.ranks).transpose(axes)  # (r_1, r_1, r_2, r_2, ...)

@@ -98,10 +98,7 @@ class Gaussian(Noise):
 
 @dataclass(frozen=True)
 class Uniform(Noise):
-    """Draw uniformly on [-a, a], a = sqrt(3) std: std-sub-Gaussian.
-
-    It is bounded, as Theorem 3 of Srinivas et al. 2010 requires.
-    """
+    """Draw on [-a, a], a = sqrt(3) std: bounded, as Theorem 3 of Srinivas et al. (2010) requires."""
 
     relative_bound = float(np.sqrt(3.0))
     sub_gaussian = 1.0  # E exp(s a u) = sinh(s a) / (s a) <= exp(s^2 a^2 / 6), u uniform on [-1, 1]

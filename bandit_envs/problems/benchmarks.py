@@ -61,10 +61,7 @@ def branin_values(x: Floats) -> Floats:
 
 
 def ackley_values(x: Floats) -> Floats:
-    """Return 20 exp(-0.2 |u| / sqrt d) + exp(mean cos(2 pi u)) - 20 - e with u = 15 x - 5.
-
-    The maximum is 0 at u = 0; (n, d) -> (n,).
-    """
+    """Return 20 exp(-0.2 |u| / sqrt d) + exp(mean cos(2 pi u)) - 20 - e, u = 15 x - 5, at most 0 at u = 0."""
     u = 15.0 * x - 5.0
     distance = np.sqrt((u**2).mean(axis=1))
     return 20.0 * np.exp(-0.2 * distance) + np.exp(np.cos(2.0 * np.pi * u).mean(axis=1)) - 20.0 - np.e

@@ -71,10 +71,7 @@ PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
 
 
 class UnknownKeywordError(TypeError, ValueError):
-    """Report a keyword that the problem does not take.
-
-    It is a TypeError as in Python, and a ValueError as in the rest of this package.
-    """
+    """Report a keyword that the problem does not take: a TypeError as in Python, and our ValueError."""
 
 
 def build(problem: str | Problem, keywords: dict[str, Any]) -> Problem:

@@ -29,10 +29,7 @@ MOST_SECONDS = 60.0  # of computation, after which a film is cut
 
 
 def state_of(folder: Path) -> dict[str, Any]:
-    """Return the study's cells, failures and legend; only `waiting` before a run has written its plan.
-
-    Modules that the study names are not imported (see `open_results`).
-    """
+    """Return the study's cells, failures and legend by its plan; only `waiting` before there is one."""
     if not (folder / PLAN).is_file():
         return {"waiting": True}
     study, store = open_results(folder)

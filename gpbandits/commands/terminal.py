@@ -22,10 +22,7 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) i
 
 
 def filled(text: str, width: int) -> str:
-    """Wrap the paragraphs and items of a cleaned docstring.
-
-    A paragraph with indented lines or list items stays as it is.
-    """
+    """Wrap the paragraphs and items of a cleaned docstring; indented lines and lists stay as they are."""
     return "\n\n".join("\n".join(_block(block.split("\n"), width)) for block in text.split("\n\n"))
 
 
@@ -78,10 +75,7 @@ def escaped(text: str) -> str:
 
 
 def console(stderr: bool = False) -> Console:
-    """Return a console on standard output or errors; for a file or pipe its width is COLUMNS or 140.
-
-    Markup is off, so that a study may be named "[bold".
-    """
+    """Return a console without markup, as a study may be named "[bold"; in a pipe it has COLUMNS or 140."""
     known = stderr or sys.stdout.isatty() or "COLUMNS" in os.environ
     return _PlainConsole(stderr=stderr, highlight=False, markup=False, width=None if known else 140)
 

@@ -218,10 +218,7 @@ class Curves(SharedTrials):
 
     @property
     def baseline(self) -> str:
-        """Return the default agent of differences: the first in order that is comparable.
-
-        Agents that do not handle a feature of the environment are taken last.
-        """
+        """Return the first comparable agent in order, the default of differences; unfit ones are last."""
         return min(self.ordered, key=lambda label: (label in self.unfit, not self.comparable(label)))
 
     def curves(self, metric: Metric = "cumulative") -> dict[str, Floats]:

@@ -29,10 +29,7 @@ class AgentProcessError(RuntimeError):
 
 
 def isolated(factory: AgentFactory) -> AgentFactory:
-    """Return a factory of the same agents, each in a process of its own.
-
-    An agent that another process cannot import is a ValueError.
-    """
+    """Return a factory of the agents in processes of their own; a ValueError if these cannot import them."""
     try:
         parcel = pickle.dumps(factory)
     except (pickle.PicklingError, AttributeError, TypeError) as error:

@@ -100,10 +100,7 @@ def register(measure: Measure) -> None:
 
 
 class Running:
-    """Running totals of a measure at the recorded rounds are computed block by block.
-
-    Rounds are added in order, so that a run in blocks equals a whole one bit for bit.
-    """
+    """Running totals of a measure at the recorded rounds are added round by round, the same in any blocks."""
 
     def __init__(self, measure: Measure):
         self._measure = measure

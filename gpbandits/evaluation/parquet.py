@@ -35,10 +35,7 @@ class DamagedFileError(ValueError):
 
 
 def to_table(result: Curves) -> pa.Table:
-    """Return a table with one row for each agent, trial and recorded round.
-
-    Constraints and coordinates of actions have a column each.
-    """
+    """Return a table of a row an agent, trial and recorded round, and a column a constraint or coordinate."""
     shape = (len(result.agents), result.num_trials, len(result.rounds))
     agent, trial, index = (axis.ravel() for axis in np.indices(shape, dtype=np.int32))
     records = result.records.values()
@@ -73,10 +70,7 @@ def _rows(parts: Sequence[Any]) -> Any:
 def write(
     result: Curves, path: str | os.PathLike[str], metadata: Mapping[str, Any], timings: bool = True
 ) -> None:
-    """Write one file, whole or not at all.
-
-    Without timings its bytes are a function of the numbers and the metadata.
-    """
+    """Write one file, whole or not at all; without timings its bytes follow from numbers and metadata."""
     header = _header(result, metadata) | ({} if timings else {"seconds": None})
     table, text = to_table(result), json.dumps(header).encode()
     table = table.replace_schema_metadata({_KEY: text, _DIGEST: _digest(text, table)})

@@ -50,10 +50,7 @@ __all__ = ["Metric", "Record", "Result", "Scale", "join_trials"]
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Result(Curves):
-    """A result holds agents' curves on the same trials of one environment, with tables, figures and files.
-
-    The arguments are those of `Comparison`.
-    """
+    """A result holds curves of agents, see `SharedTrials`, with their tables, figures and files."""
 
     def __repr__(self) -> str:
         return result_text(self)

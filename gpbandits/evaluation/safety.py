@@ -17,10 +17,7 @@ CAUTION = 1.1  # factor of the steepest slope between two points in the definiti
 
 
 def reach_of(problem: Problem, trials: Sequence[Trial | None]) -> Bools | None:
-    """Return Rbar_0(S0) of each trial, (B, A); None where it is not defined.
-
-    It needs a published safe seed, a finite set in one context, and functions that do not change.
-    """
+    """Return Rbar_0(S0) of each trial, (B, A); None without a seed, on a box, in contexts or with changes."""
     if not problem.safe_seed or problem.setting().may_change:
         return None
     if problem.decisions.num_contexts > 1:

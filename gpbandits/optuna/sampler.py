@@ -85,10 +85,7 @@ class GPBanditSampler(BaseSampler):
             probe.tell(probe.ask()[0], 0.0)
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """Return the parameters that all completed trials have.
-
-        Single values are left out, and ranges beyond the precision of floats, such as seeds up to 2**60.
-        """
+        """Return the parameters of all completed trials, but single values, and ranges beyond floats."""
         space = intersection_search_space(study.get_trials(deepcopy=False))
         return {name: each for name, each in space.items() if not each.single() and is_tunable(each)}
 

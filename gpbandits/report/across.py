@@ -51,10 +51,7 @@ def _drawn(result: Result, numbers: Mapping[str, int], metric: Metric, scale: Sc
 
 @dataclasses.dataclass(frozen=True)
 class EnvironmentsSection:
-    """A section ranks the agents of one track across the environments of a study.
-
-    Agents of different tracks are not comparable, since some are trained beforehand.
-    """
+    """A section ranks the agents of one track; those of different tracks are not comparable."""
 
     standings: Standings
     track: str  # "" if there is at most one

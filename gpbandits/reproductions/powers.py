@@ -80,10 +80,7 @@ class OfExponent(Check):
 
 @dataclasses.dataclass(frozen=True)
 class Exponent(OfExponent):
-    """The claim is that regret at the horizon grows as a power of x that the paper fits or proves, a point.
-
-    It holds if the two 95 % intervals of the exponent overlap.
-    """
+    """The claim is a power of x in regret at the horizon; it holds if both 95 % intervals overlap."""
 
     label: str
     of: str

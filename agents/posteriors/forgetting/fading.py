@@ -154,10 +154,7 @@ class Wandering(PlayMemory):
 
 
 class LastPlays(PlayMemory):
-    """Posterior of the plays of the last W rounds; O(W (W + N)) a round.
-
-    A value delivered after its play has left the window is not learnt.
-    """
+    """Posterior of the plays of the last W rounds, without values delivered later; O(W (W + N)) a round."""
 
     def __init__(self, gram: Gram, noise: float, window: int):
         super().__init__(gram, noise)
