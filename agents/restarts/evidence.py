@@ -1,19 +1,17 @@
-"""An alarm by the evidence for a change, and an archive of segments that may return.
+"""An alarm by the evidence for a change, and an archive of segments that may return (both ours).
 
-An alarm by the evidence for a change, with a bound on false alarms by Ville's inequality (ours).
-
-For starts s = step, 2 step, ... plays since the restart, and 1 before s is reached,
+`Evidence` alarms with a bound on false alarms by Ville's inequality. For starts s = step, 2 step, ... plays
+since the restart, and 1 before s is reached,
 
     BF_s = p(y_{s+1:n}) / p(y_{s+1:n} | y_{1:s}),    M_n = sum_s w_s BF_s,    sum_s w_s = 1,
 
 where both are predictions of the model, the first from the prior. Without a change each BF_s is a martingale
-of mean 1, for any plays and delays if values are observed in the order of play, and so is M_n >= 0:
-P(M_n >= 1 / delta for any n) <= delta. It holds for f ~ GP(prior) and Gaussian noise of the model's variance,
-or of one of G variances that are tried together, where an alarm is M_n >= G / delta.
+of mean 1, for any plays and delays if values are observed in the order of play, and so is M_n >= 0: P(M_n >=
+1 / delta for any n) <= delta. It holds for f ~ GP(prior) and Gaussian noise of the model's variance, or of
+one of G variances that are tried together, where an alarm is M_n >= G / delta.
 
-An archive of segments that have ended, and a test for the return of one of them (ours).
-
-Of A archived segments with values Y_a, and y_{1:n} those since the restart in the order of play,
+`Archive` tests for the return of one of A ended segments. With their values Y_a, and y_{1:n} those since the
+restart in the order of play,
 
     BF_a = p(y_{1:n} | Y_a) / p(y_{1:n}),    reused when log BF_a >= log(A G / delta),
 

@@ -1,8 +1,7 @@
 """Agents that record their calls, from which they can be made again.
 
-An agent's state follows from its construction, its seed and its observations. A file holds these and loading
-replays them: every agent can be saved, plug-ins included, its generators and caches are restored bit for bit,
-and it continues with the same actions. Loading takes as long as the agent took to choose.
+An agent's state follows from its construction, its seed and its observations. Loading replays these: every
+agent can be saved, plug-ins included, and continues bit for bit; it takes as long as the agent took.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Kinds of parameters: numbers on a linear or logarithmic scale, whole numbers, and choices.
 
-Kernels use a number's relative position between its bounds, in [0, 1], of the values that will be run: the
-rounded integer, one coordinate a category (Garrido-Merchan & Hernandez-Lobato 2020). So points that a kernel
-distinguishes never give the same experiment.
+Kernels use the values that will be run, relative to their bounds, with one coordinate a category
+(Garrido-Merchan & Hernandez-Lobato 2020): points that they distinguish never give the same experiment.
 """
 
 from __future__ import annotations

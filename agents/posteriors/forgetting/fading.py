@@ -1,19 +1,15 @@
 """Memories that fade: discounted plays, functions that drift or wander, and a sliding window.
 
-Memory of discounted plays (Deng et al. 2022): s rounds later a play has noise lambda rho^-s.
+Of discounted plays (Deng et al. 2022), with weights rho^s, n is their sum at each point and b the sum of the
+weighted values: they are equivalent to one observation of b / n with noise lambda / n a point.
 
-With weights rho^s of the plays, n their sum at each point and b the sum of the weighted values, n and b are
-equivalent to one observation of b / n with noise lambda / n a point.
+A drifting function (Bogunovic et al. 2016) has the kernel (1 - eps)^(|t - t'| / 2) k(x, x'). With q = sqrt(1
+- eps) a play of round s covaries with the next round t + 1 by q^(t + 1 - s) k, and with a play of round s' by
+q^|s - s'| k. So all rows V shrink by q a round, and L does not change.
 
-Memory of a drifting function (Bogunovic et al. 2016): kernel (1 - eps)^(|t - t'| / 2) k(x, x').
-
-With q = sqrt(1 - eps) a play of round s covaries with the next round t + 1 by q^(t + 1 - s) k, and with a
-play of round s' by q^|s - s'| k. So all rows V shrink by q a round, and L does not change.
-
-Memory of a function with Brownian drift: kernel (1 + s^2 min(t, t')) k(x, x'), t = 1, 2, ... rounds.
-
-Each point has a Wiener process (UI-TVBO, Brunzema et al. 2022): before round 1 the prior is (1 + s^2) K, and
-each round adds s^2 K. A play of round r covaries with every later round by (1 + s^2 r) k.
+A function with Brownian drift has the kernel (1 + s^2 min(t, t')) k(x, x'), t = 1, 2, ... rounds: each point
+has a Wiener process (UI-TVBO, Brunzema et al. 2022): before round 1 the prior is (1 + s^2) K, and each round
+adds s^2 K. A play of round r covaries with every later round by (1 + s^2 r) k.
 """
 
 from __future__ import annotations
