@@ -19,7 +19,7 @@ SIZE = (6.4, 4.8)  # inches of 100 pixels
 # Fixed, in shares of the figure: a computed layout takes as long as the drawing, and moves between the
 # frames of a film.
 MARGINS = {"left": 0.125, "right": 0.975, "bottom": 0.14, "top": 0.93, "hspace": 0.35}
-BESIDE = {"right": 0.87, "top": 0.88, "wspace": 0.4, "hspace": 0.5}  # of a plane, with space for colour bars
+BESIDE = {"right": 0.87, "top": 0.88, "wspace": 0.4}  # of a plane, with space for colour bars
 TRUTH, PLAYS, BEST, BELIEF, SHADE = "tab:blue", "tab:orange", "tab:red", "tab:purple", "0.85"
 SCORES = "tab:green"  # the acquisition function and the play that it leads to
 PRINT_FONT = 7.0  # points
@@ -70,20 +70,21 @@ def draw(scene: Scene, limits: Limits | None = None) -> NDArray[np.uint8]:
     figure = Figure(figsize=SIZE, dpi=100)
     canvas = FigureCanvasAgg(figure)
     plane = scene.features.shape[1] == 2
+    costs = [f"cost {j}" for j, _ in enumerate(scene.cost_beliefs, start=1)]
     places: Any  # pyright and matplotlib disagree on the type of lists of lists of texts
     if plane and scene.belief is not None:
-        places, heights, widths = [["truth", "mean"], ["truth", "std"], ["time", "time"]], (2, 2, 1), (3, 2)
+        beside = ["mean", "std", *costs]
+        places, widths = [*(["truth", each] for each in beside), ["time", "time"]], (3, 2)
+        heights = (*(4 / len(beside) for _ in beside), 1)
     else:
-        places, heights, widths = [["truth"], ["time"]], (4, 1), (1,)
-    if scene.cost_beliefs:
-        names = [f"cost {j}" for j, _ in enumerate(scene.cost_beliefs, start=1)]
-        columns = len(places[0])
-        places = [*places[:-1], *([name] * columns for name in names), places[-1]]
-        heights = (*heights[:-1], *(2 for _ in names), heights[-1])
+        places, widths = [["truth"], *([each] for each in costs), ["time"]], (1,)
+        heights = (4, *(2 for _ in costs), 1)
     scored = limits.scored and not plane and not scene.cost_beliefs
     if scored:
         places, heights = [["truth"], ["scores"], ["time"]], (4, 1.6, 1)
-    layout = MARGINS | (BESIDE if plane else {"hspace": 0.45} if scored else {})
+    layout = MARGINS | (BESIDE if plane else {})
+    if plane or scored:
+        layout |= {"hspace": 0.5 + 0.2 * len(costs) if plane else 0.45}  # a map has a title
     axes = figure.subplot_mosaic(places, height_ratios=heights, width_ratios=widths, gridspec_kw=layout)
     if plane:
         _draw_plane(axes, scene, limits)
@@ -95,7 +96,7 @@ def draw(scene: Scene, limits: Limits | None = None) -> NDArray[np.uint8]:
         axes["scores"].xaxis.labelpad = 0
         axes["truth"].set(xlabel="", xticklabels=())
     for j, belief in enumerate(scene.cost_beliefs):
-        _draw_cost(axes[f"cost {j + 1}"], scene, j, belief)
+        (_draw_cost_plane if plane else _draw_cost)(axes[f"cost {j + 1}"], scene, j, belief)
     _draw_time(axes["time"], scene, limits)
     title = f"{scene.title or scene.name}: {scene.total} of {scene.horizon} rounds"
     figure.suptitle(f"{title}, regret {scene.regret:.3g}", fontsize="medium", y=0.985)
@@ -197,6 +198,16 @@ def _draw_cost(axes: Any, scene: Scene, j: int, belief: tuple[Floats, Floats]) -
     axes.yaxis.set_major_locator(MaxNLocator(3))
     axes.tick_params(labelsize="x-small")
     axes.set_ylabel(f"cost {j + 1}" if len(scene.costs) > 1 else "cost", fontsize="x-small")
+
+
+def _draw_cost_plane(axes: Any, scene: Scene, j: int, belief: tuple[Floats, Floats]) -> None:
+    """Draw the posterior mean of a cost as colour, and the line beyond which it is above 0."""
+    mean, name = belief[0], f"cost {j + 1}" if len(scene.costs) > 1 else "the cost"
+    span = float(scene.costs[j].min()), float(scene.costs[j].max())
+    _draw_values(axes, scene.features, mean, f"posterior mean of {name}, line at 0", span)
+    if mean.min() < 0 < mean.max():
+        axes.tricontour(*scene.features.T, mean, levels=[0.0], colors=BEST, linewidths=1.2, zorder=2)
+    axes.set(xticks=(), yticks=())
 
 
 def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits) -> None:

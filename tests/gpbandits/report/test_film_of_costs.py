@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 from agent_cases import BATCHED, of_each_shape
+from matplotlib.figure import Figure
+from scipy.spatial.distance import cdist
 
 import agents
-from bandit_envs.rendering.picture import draw
+from bandit_envs.environment.making import make
+from bandit_envs.rendering.picture import _draw_cost_plane, draw
 from bandit_envs.rendering.scene import Scene
 from gpbandits.report.film import moments
 
@@ -49,3 +52,17 @@ def test_a_picture_has_a_panel_a_cost():
     with_costs, without = draw(scene), draw(scene._replace(cost_beliefs=()))
     assert with_costs.shape == without.shape == (480, 640, 3)
     assert not np.array_equal(with_costs, without)
+
+
+def test_on_a_plane_a_cost_is_a_map_with_a_line_around_the_feasible_points():
+    env = make("GPBandit-SmallFeasibleRegion-v0").unwrapped
+    env.reset(seed=0)
+    scene = Scene.of(env.simulator)
+    axes = Figure().subplots()
+    _draw_cost_plane(axes, scene, 0, (scene.costs[0], np.zeros(len(scene.truth))))
+    tiles, line = axes.collections
+    np.testing.assert_array_equal(np.sort(tiles.get_array(), axis=None), np.sort(scene.costs[0]))
+    bends = np.concatenate([path.vertices for path in line.get_paths()])
+    spacing = np.diff(np.unique(scene.features[:, 0])).max()
+    for side in (scene.feasible, ~scene.feasible):
+        assert cdist(bends, scene.features[side]).min(axis=1).max() <= spacing
