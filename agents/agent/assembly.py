@@ -17,6 +17,7 @@ from ..model.choice import Recommendation
 from ..model.model import Model
 from ..options import is_per_trial
 from ..protocol import Shown
+from ..stopping.record import Stops, joined_stops
 from ..validation import require_one_a_trial, require_trials, seeds_of
 from .assumptions import FORM, Learnt
 from .box_agent import BoxAgent
@@ -68,6 +69,12 @@ class SideBySide(Shown):
     infeasible = _of_each("infeasible")
     infeasible_since = _of_each("infeasible_since")
     certified = _of_each("certified")
+
+    @property
+    def stops(self) -> Stops | None:
+        """Return when each rule of the option `stopping` first said stop; None without the option."""
+        each: list[Any] = [getattr(agent, "stops", None) for agent in self.agents]
+        return None if each[0] is None else joined_stops(each)
 
     @property
     def feedback_window(self) -> float | None:

@@ -94,6 +94,12 @@ class Book:
         arrived = np.full(len(trial), PENDING)
         return Rows(trial, points[trial, rounds], rounds, arrived, unknown, cost, unknown)
 
+    @property
+    def num_pending(self) -> Ints:
+        """Count the pending plays that are not stale, (B,)."""
+        played = self._pending[: self.rounds]
+        return ((played >= 0) & (np.arange(self.rounds)[:, None] >= self._begun)).sum(axis=0)
+
     def rows(self, trial: Ints) -> Rows:
         """Return the plays of some trials, (n,) ascending, that count and are pending or were observed."""
         rows, first = self._kept.rows[:, trial].T, self._begun[trial]

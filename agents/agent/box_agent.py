@@ -26,8 +26,10 @@ from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties
 from ..model.model import Model
 from ..posteriors.play_factor import Factor
+from ..stopping.outlook import Outlook
 from ..validation import require_context, require_reset
 from .gp_agent import TIE, GPAgent
+from .outlooks import outlook_on_box
 
 COMPARED = 256  # plays with the best values, whose means are compared in a context
 FORM = "pairs"  # a posterior of the plays alone: the points of a box cannot be listed
@@ -97,6 +99,9 @@ class BoxAgent(GPAgent):
         self.declared.note(self.round, self.objective.infeasible)
         self._opening = None
         return arm
+
+    def outlooks(self, snap: Any = None, look: int = 0) -> list[Outlook]:
+        return [outlook_on_box(self, snap, look)]
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """Return the number of the point of an action and a context, a new one if needed, (1,)."""

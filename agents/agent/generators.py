@@ -25,6 +25,7 @@ ROLES = (
     "restart",
     "turns",
     "first plays",
+    "stopping",
 )
 State = list[int]  # of one generator
 

@@ -29,11 +29,15 @@ from ..model.units import told_weights
 from ..objectives.base import NOTHING, Objective, Revision, Reward
 from ..protocol import Shown
 from ..restarts.base import Never, Restart
+from ..stopping.by_name import make_rules
+from ..stopping.outlook import Outlook
+from ..stopping.record import PATIENCE, Stopping
 from ..validation import require_reset, require_trials, seeds_of
 from .assumptions import Given
 from .book import NO_ROUNDS, Book
 from .candidates import ArmsView
 from .generators import Resumable, Streams, build
+from .outlooks import outlooks_on_set
 from .queries import Answers, Declared
 from .repeating import Holds, plays_of
 
@@ -79,6 +83,8 @@ class GPAgent(Answers, Resumable, Shown):
         unseeded = Streams([0] * self._size)
         self.privileged = build(restart, model, unseeded, "restart", self._size).privileged
         self.assumptions = Given(model, unseeded)
+        self._rules = None if model.stopping is None else make_rules(model.stopping, model)
+        self.stopping: Stopping | None = None
         self.clock = Clock.of(model.setting)
         self.round = -1  # before the first reset
         self._assume(model)
@@ -105,6 +111,8 @@ class GPAgent(Answers, Resumable, Shown):
         self.incumbent = incumbent(self._size, self.setting.decisions)
         self.memory = memory_of(self.rule, self._size)
         self.restart = build(restart, self.model, self.streams, "restart", self._size)
+        if self._rules is not None:
+            self.stopping = Stopping(self._rules, self._size, PATIENCE if self.setting.continuous else 1)
         self.book = self._new_book()
         self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
         self.round = self._epoch = 0
@@ -204,6 +212,12 @@ class GPAgent(Answers, Resumable, Shown):
             self.forget(restarted, kept=True)
         if self.assumptions.may_change:
             self.remodel(self.assumptions.after(self))
+        if self.stopping is not None:
+            self.stopping.look(point, self.outlooks())
+
+    def outlooks(self, snap: Any = None, look: int = 0) -> list[Outlook]:
+        """Return what the belief says of further plays in each trial, B of them, as stopping rules see it."""
+        return outlooks_on_set(self)
 
     def forget(self, trial: Ints, kept: bool = False) -> None:
         """Begin anew in some trials, as after a reset; feedback of their earlier plays is stale.
@@ -312,7 +326,7 @@ class GPAgent(Answers, Resumable, Shown):
         self._learns_again = may and self.restart.kept_from is not None
         if not self._learns_again:
             self.restart.keep_nothing()
-        reads = self._learns_again or self.assumptions.reads_book
+        reads = self._learns_again or self.assumptions.reads_book or self.stopping is not None
         return Book(self._size, self.setting.horizon, self.setting.num_constraints if reads else None)
 
     def _learn_again(self, trial: Ints) -> None:

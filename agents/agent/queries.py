@@ -17,6 +17,7 @@ from ..model.choice import Recommendation, arms_among, arms_of
 from ..model.defaults import rests_on_default
 from ..objectives.base import Objective
 from ..restarts.base import Restart
+from ..stopping.record import Stopping, Stops
 from ..validation import require_context, require_reset
 from .assumptions import Given
 
@@ -63,6 +64,7 @@ class Answers:
     restart: Restart
     assumptions: Given
     declared: Declared
+    stopping: Stopping | None
     round: int  # -1 before the first reset
     t: Ints  # (B,) rounds started since the trial last began
 
@@ -102,6 +104,12 @@ class Answers:
         """Return the first round (0-based) with `infeasible` true, (B,) or one; -1 where there is none."""
         require_reset(self.round >= 0)
         return self.declared.first(self.num_trials)
+
+    @property
+    def stops(self) -> Stops | None:
+        """Return when each rule of the option `stopping` first said stop; None without the option."""
+        require_reset(self.round >= 0)
+        return None if self.stopping is None else self.stopping.stops(self.num_trials is None)
 
     @property
     def certified(self) -> Bools | None:

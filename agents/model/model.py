@@ -62,6 +62,7 @@ class Model:
         mean_is_known: True if the prior mean is given or published, and neither a default 0 nor learnt.
         repeat: C2 of mini-GP-UCB, which determines how often a chosen arm is played; 1 is once.
         unit_is_known: True if the kernel is given or published, and its amplitude is not a default.
+        stopping: the rules that say when to stop, see `stopping.by_name.make_rules`; None for none.
     """
 
     setting: Setting
@@ -80,6 +81,7 @@ class Model:
     noise_is_known: bool = True
     repeat: float = 1.0
     unit_is_known: bool = True
+    stopping: Any = None
 
     @classmethod
     @typed
@@ -105,6 +107,7 @@ class Model:
         fit_noise_spread: float = math.inf,
         search: Any = None,
         repeat: float = 1.0,
+        stopping: Any = None,
     ) -> Model:
         """Return the model of the given `ModelOptions`, else of the setting, else of stated defaults."""
         require_at_least_one("repeat", repeat, "it is the factor by which variances may shrink; 1 is off")
@@ -149,6 +152,7 @@ class Model:
             noise_is_known=bool(white) or noise_std is not None or setting.noise_std is not None,
             mean_is_known=not fit_mean and (prior_mean is not None or tells_mean(setting)),
             repeat=float(repeat),
+            stopping=stopping,
             unit_is_known=setting.kernel is not None or says_unit(kernel),
         )
 

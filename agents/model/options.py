@@ -72,6 +72,9 @@ class SharedOptions(TypedDict, total=False):
     search: Any
     """Search for the largest score on a box: {"candidates": ..., "starts": ..., "steps": ...} of
     `box.QuasiRandom`, or a `box.Search`; default None: its defaults."""
+    stopping: Any
+    """When the agent would stop: a name and its options, such as ("knowledge-gradient", {"price": 0.01}), or
+    label -> rule; default None. The agent plays on, see `agents.stopping` and `stops`."""
     repeat: float
     """C2 >= 1 of mini-GP-UCB and mini-GP-EI, see `agent.repeating`; default 1.0: an arm is played once.
 

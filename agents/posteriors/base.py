@@ -131,6 +131,10 @@ class Posterior(abc.ABC):
         """Posterior variance at single points, (n,) each -> (n,)."""
 
     @abc.abstractmethod
+    def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:
+        """Posterior covariance of two sets of points in one trial, (a,) and (b,) -> (a, b)."""
+
+    @abc.abstractmethod
     def reset(self, trial: Ints) -> None:
         """Return the given trials, (n,), to the prior."""
 

@@ -175,6 +175,10 @@ class PairPosterior(Posterior):
             variance[mine] -= (self._trial[i].factor.explain(point[mine]) ** 2).sum(axis=0)
         return variance
 
+    def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:
+        factor = self._trial[trial].factor
+        return self.gram.between(point, other) - factor.explain(point).T @ factor.explain(other)
+
     def factor(self, trial: int) -> PlayFactor:
         """Return the plays of one trial as a factor, which determines its posterior anywhere."""
         return self._trial[trial].factor

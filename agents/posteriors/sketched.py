@@ -65,6 +65,12 @@ class Sketch:
         weight = lower @ rng.standard_normal(len(self._root))
         return weight @ self._root + np.sqrt(rest) * rng.standard_normal(len(rest))
 
+    def covariance(self, point: Ints, other: Ints) -> Floats:
+        """Return the covariance of two sets of points, (a,) and (b,) -> (a, b)."""
+        rest = np.maximum(self._gram.diagonal[point] - np.sum(self._root[:, point] ** 2, axis=0), 0.0)
+        shared = self._noise * self._root[:, point].T @ self._inverse @ self._root[:, other]
+        return shared + rest[:, None] * (point[:, None] == other)
+
     def _explained(self, features: Floats) -> Floats:
         """Return z' A^-1 z, (r, n) -> (n,)."""
         return np.sum(features * (self._inverse @ features), axis=0)
@@ -155,6 +161,9 @@ class SketchedPosterior(Posterior):
 
     def variance_of(self, trial: Ints, point: Ints) -> Floats:
         return self._of(trial, point, lambda sketch: sketch.variance)
+
+    def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:
+        return self.sketches[trial].covariance(point, other)
 
     def reset(self, trial: Ints) -> None:
         self.count[trial] = self.total[trial] = 0.0

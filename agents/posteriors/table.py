@@ -153,6 +153,9 @@ class TablePosterior(Posterior):
     def variance_of(self, trial: Ints, point: Ints) -> Floats:
         return self.variance[trial, point]
 
+    def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:
+        return self.columns(np.full(len(other), trial), other)[:, point].T
+
     def count_at(self, cells: Ints | None) -> Floats:
         return self.count if cells is None else np.take_along_axis(self.count, cells, axis=1)
 

@@ -91,6 +91,7 @@ class TunerPlan:
     standardise: bool = True
     cost_budget: float | None = None
     safe: tuple[Values, ...] = ()
+    stopping: Any = None
     factory: AgentFactory = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -218,7 +219,7 @@ class TunerPlan:
         hints = {**get_type_hints(cls), "agent": SAVED_AGENT}
         types = {each.name: hints[each.name] for each in fields(cls) if each.init}
         given: dict[str, Any] = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
-        given |= {"safe": ()}  # which older files lack
+        given |= {"safe": (), "stopping": None}  # which older files lack
         given |= {name: decode(each) for name, each in data.items() if name not in KINDS}
         require_types("a tuner", given, types)
         agent = given["agent"]

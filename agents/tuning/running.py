@@ -39,6 +39,9 @@ class Run:
     context: Values | None = None  # of the questions
     time: Callable[[], float] | None = None
     file: str | os.PathLike[str] | None = None  # where the tuner is saved, None for nowhere
+    price: float | None = (
+        None  # at which no further experiment is worth it; None for the tuner's rule, if any
+    )
     running: dict[Future[RunReport], int] = field(default_factory=dict)
 
     def play(self, n: int, workers: int) -> None:
@@ -70,7 +73,7 @@ class Run:
         tickets, again[:] = again[:number], again[number:]
         fresh = number - len(tickets)
         spent = self.tuner.left is not None and self.tuner.left <= 0
-        if fresh > 0 and not spent:
+        if fresh > 0 and not spent and not self._may_stop():
             when = None if self.time is None else self.time()
             tickets += [ticket for ticket, _ in self.tuner.ask(fresh, self.context, time=when)]
             self._save()
@@ -78,6 +81,10 @@ class Run:
         for ticket in tickets:
             self.running[self.crew.start(self.f, pending[ticket])] = ticket
         return bool(self.running)
+
+    def _may_stop(self) -> bool:
+        rule = self.price is not None or self.tuner.plan.stopping is not None
+        return rule and bool(self.tuner.may_stop(self.price))
 
     def _tell(self, ticket: int, came: RunReport) -> None:
         told = {} if came.failure is not None else outcome(came.result)

@@ -11,6 +11,7 @@ from bandit_envs.basics.threads import one_thread
 
 from .feasibility import feasibility_of
 from .history import ADD, TELL, Experiment, checked_value
+from .may_stop import MayStop, may_stop, rule_of
 from .parameters import Parameter
 from .plan import TunerPlan, listed
 from .player import Advice
@@ -66,6 +67,8 @@ class Tuner(Records):
             It assumes that costs are samples of its kernel whose std is the size of those told so far;
             `standardise=False` takes costs as multiples of a std that you know. An agent's `lipschitz` is in
             the same units, over the whole range of a parameter.
+        stopping: the rule of `may_stop`, in the value's unit: a name and its options, such as
+            ("knowledge-gradient", {"price": 0.01}), or label -> rule, any of which may stop.
 
     Raises:
         ValueError: an argument is impossible; the message names it.
@@ -88,6 +91,7 @@ class Tuner(Records):
         cost_budget: float | None = None,
         clock: float | None = None,
         safe: Sequence[Values] = (),
+        stopping: Any = None,
     ):
         plan = TunerPlan(
             parameters=Space("parameters", parameters),
@@ -103,6 +107,7 @@ class Tuner(Records):
             standardise=standardise,
             cost_budget=cost_budget,
             safe=listed("safe", safe, "parameters"),
+            stopping=stopping,
         )
         self._begin(plan)
 
@@ -250,6 +255,7 @@ class Tuner(Records):
         context: Values | None = None,
         time: Callable[[], float] | None = None,
         file: str | os.PathLike[str] | None = None,
+        price: float | None = None,
     ) -> Experiment | None:
         """Run n experiments, pending ones first, and report their outcomes; return the `best`.
 
@@ -276,6 +282,8 @@ class Tuner(Records):
             file: where the tuner is saved whenever an experiment starts or ends. One process at a time runs
                 the experiments of a file, and its tuner continues the file's history: the one saved
                 there, or `Tuner.load(file)`.
+            price: of an experiment, in the value's unit; or of a unit of what it `spent`, where there is a
+                `cost_budget`. No further one is asked for once none is worth it, see `may_stop`.
 
         Raises:
             ValueError: an argument is impossible, f returns something else, another process runs the file, or
@@ -285,8 +293,32 @@ class Tuner(Records):
             UserWarning: all experiments failed.
         """
         check_run(self, f, n, workers, context, time, file)
-        Run(self, f, crew_of(workers, backend), context, time, file).play(n, workers)
+        Run(self, f, crew_of(workers, backend), context, time, file, price).play(n, workers)
         return self.best
+
+    @in_turn
+    @one_thread()
+    def may_stop(self, price: float | None = None) -> MayStop:
+        """Return whether further experiments are worth their price, with the reason in words and numbers.
+
+            >>> from agents import Linear, Tuner
+            >>> tuner = Tuner({"x": Linear(0, 1)})
+            >>> for _ in range(3):
+            ...     ticket, parameters = tuner.ask()
+            ...     tuner.tell(ticket, parameters["x"])
+            >>> bool(tuner.may_stop(price=10.0))
+            True
+
+        The first 2 d + 1 values of d features estimate scales: before them the answer is no. It changes no
+        state, and asking goes on as before.
+
+        Args:
+            price: of an experiment (or of a unit of what it `spent`) in the value's unit, for the rule
+                "knowledge-gradient"; default the tuner's `stopping`.
+        """
+        rule, rounds = rule_of(self.plan.stopping, price), self._history.rounds
+        known = self.plan.context(None)
+        return may_stop(self._up_to_date(rounds, known), rounds, rule, feasibility_of(self.plan, rounds))
 
     @in_turn
     @one_thread()

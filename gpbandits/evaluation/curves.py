@@ -100,6 +100,11 @@ class Curves(SharedTrials):
         return {label: np.where(each[:, -1] < NEVER, each[:, -1], -1) for label, each in first.items()}
 
     @property
+    def stopped(self) -> dict[str, dict[str, Any]]:
+        """Return the stops of each agent that has rules for it: rule -> `Stopped`."""
+        return {label: dict(record.stopped) for label, record in self.records.items() if record.stopped}
+
+    @property
     def coverage(self) -> dict[str, Floats]:
         """Return the share of the safely reachable arms that an agent certified or played, (B,) each.
 

@@ -21,7 +21,7 @@ PATIENCE = 5.0  # seconds within which a process should end by itself
 DECLARED = ("features", "requires")  # attributes of a factory
 SAID = ("privileged", "track")  # attributes of an agent, read at once
 # attributes of an agent, read later
-ASKED = ("alarms", "feedback_window", "assumes_bound", "infeasible_since", "certified")
+ASKED = ("alarms", "feedback_window", "assumes_bound", "infeasible_since", "certified", "stops")
 
 
 class AgentProcessError(RuntimeError):

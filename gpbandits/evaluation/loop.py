@@ -2,11 +2,13 @@
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, overload
 
 import numpy as np
 
+from agents.options import keywords_of
 from agents.protocol import demanded
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import is_count, is_integer, is_text, require, require_seed, require_size
@@ -47,6 +49,7 @@ def evaluate(
     workers: int = 1,
     checkpoints: Checkpoints | None = None,
     callback: OnRound | None = None,
+    stopping: Any = None,
 ) -> Result: ...
 
 
@@ -66,6 +69,7 @@ def evaluate(
     workers: int = 1,
     checkpoints: Checkpoints | None = None,
     callback: OnRound | None = None,
+    stopping: Any = None,
 ) -> Results: ...
 
 
@@ -85,6 +89,7 @@ def evaluate(
     workers: int = 1,
     checkpoints: Checkpoints | None = None,
     callback: OnRound | None = None,
+    stopping: Any = None,
 ) -> Result | Results:
     """Run every agent on the same trials: the same functions, noise, delays and contexts.
 
@@ -121,6 +126,9 @@ def evaluate(
         callback: called after every round with a `Round`: the agent's label, the round, and the true regret
             and violation of the batch of trials, which the agent does not observe. Its time is not counted
             as the agent's, its errors are raised; it needs `workers=1`.
+        stopping: rules that say when each agent would stop, for all agents with an option `stopping`: a name
+            and its options, such as ("knowledge-gradient", {"price": 0.01}), or label -> rule. Agents play
+            on, so results do not change; see `Result.stopping_table`.
     """
     if isinstance(environment, Mapping):
         require(label is None, "label", "left out of several environments, which have theirs", label)
@@ -135,6 +143,7 @@ def evaluate(
             "workers": workers,
             "checkpoints": checkpoints,
             "callback": callback,
+            "stopping": stopping,
         }
         on_one: Callable[..., Result] = partial(evaluate, **shared)
         stages = _stages(environment, env_kwargs or {})
@@ -155,6 +164,8 @@ def evaluate(
     here = callback is None or workers == 1
     require(here, "workers", "1 with a callback, which is called in this process", workers)
     factories = _factories(agents)  # all errors of names before any work
+    if stopping is not None:
+        factories = _stopping(factories, stopping)
     reports = reporting(progress, trials * len(factories))
     approximate = frozenset(label for label, factory in factories.items() if factory.features.approximate)
     stage = environment if isinstance(environment, Stage) else Stage(environment, env_kwargs or {})
@@ -228,6 +239,20 @@ def _factories(agents: Mapping[str, AgentSpec] | Sequence[str]) -> dict[str, Age
     for label in chosen:
         require(is_text(label), "label of an agent", "text in one line", label)
     return {label: _factory(label, spec) for label, spec in chosen.items()}
+
+
+def _stopping(factories: dict[str, AgentFactory], stopping: Any) -> dict[str, AgentFactory]:
+    """Give the rules to all agents with an option for them; raise where none has it."""
+    takes = {label for label, factory in factories.items() if "stopping" in (keywords_of(factory.make) or ())}
+    require(
+        len(takes) > 0, "stopping", "left out where no agent has the option, which needs a model", stopping
+    )
+    return {
+        label: replace(factory, options={"stopping": stopping, **factory.options})
+        if label in takes
+        else factory
+        for label, factory in factories.items()
+    }
 
 
 def _factory(label: str, spec: AgentSpec) -> AgentFactory:

@@ -18,6 +18,7 @@ from gpbandits.evaluation.comparison import SETS
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.metrics import headed
 from gpbandits.evaluation.record import Record, Spending, one_each, ragged
+from gpbandits.evaluation.stopped import as_data, from_data
 
 _Kind = TypeVar("_Kind", bound=Curves)
 SPENDING = ("spent", "shortfall")  # columns where plays cost
@@ -118,6 +119,7 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> dict[str, Any]:
         "spending": _spendings(header, table, shape) if "played" in header else nobody,
         "covered": [None if each is None else np.array(each) for each in header.get("covered", nobody)],
         "totals": _restored_totals(header, table, shape) if "totals" in header else nobody,
+        "stopped": list(map(from_data, header.get("stopped", nobody))),
     }
     records = {
         label: Record(**{name: values[i] for name, values in columns.items()})
@@ -150,6 +152,8 @@ def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
         ]
     if result.coverage:
         header["covered"] = [None if each.covered is None else each.covered.tolist() for each in records]
+    if result.stopped:
+        header["stopped"] = [as_data(each.stopped) for each in records]
     if totals:
         known = {name: next(part for part in parts if part is not None) for name, parts in totals.items()}
         header["totals"] = {name: np.shape(part)[2:] for name, part in known.items()}

@@ -7,6 +7,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.measures import Measure, RoundBlock, followed
+from gpbandits.evaluation.stopped import joined_stopped
 from gpbandits.evaluation.thinning import sums_between
 
 POINTS = 200  # points of a curve over the spent budget
@@ -53,6 +54,7 @@ class Record(NamedTuple):
     covered: Floats | None = None
     # Measure -> (B, T, ...) running totals where rounds are thinned; None where those follow from the fields.
     totals: Mapping[str, Any] | None = None
+    stopped: Mapping[str, Any] | None = None  # rule -> `Stopped`, of an agent with the option `stopping`
 
     @property
     def of_rounds(self) -> RoundBlock:
@@ -111,7 +113,11 @@ def _joined_spendings(blocks: Sequence[Spending | None]) -> Spending | None:
     return Spending(*map(np.concatenate, zip(*known, strict=True))) if known else None
 
 
-_JOINS: dict[str, Callable[[Any], Any]] = {"spending": _joined_spendings, "totals": _joined_totals}
+_JOINS: dict[str, Callable[[Any], Any]] = {
+    "spending": _joined_spendings,
+    "totals": _joined_totals,
+    "stopped": joined_stopped,
+}
 
 
 def ragged(rounds: Sequence[Any]) -> Any:
@@ -134,7 +140,7 @@ def check_shapes(label: str, record: Record, expected: tuple[int, int, int]) -> 
     fields = record._asdict() | ({} if record.spending is None else record.spending._asdict())
     fields |= record.totals or {}
     for name, values in fields.items():
-        if values is None or name in ("spending", "totals"):
+        if values is None or name in ("spending", "totals", "stopped"):
             continue
         right = expected[: _AXES.get(name, 2)]
         shape = np.shape(values) if name in _AXES or name in _PLAYS else np.shape(values)[:2]

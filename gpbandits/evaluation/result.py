@@ -140,6 +140,16 @@ class Result(Curves):
 
         return safety_table(self).printed
 
+    def stopping_table(self, price: float | None = None) -> Table:
+        """Return when each rule of `stopping` would have stopped, at what regret and cost.
+
+        Args:
+            price: charges the same for all rules; by default each its own.
+        """
+        from gpbandits.evaluation.stopping_table import stopping_table
+
+        return stopping_table(self, price)
+
     def plot_alarms(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the frequency of each agent's alarms over time, into a .png, .pdf or .svg file if given."""
         with from_extra("eval", "figures"):

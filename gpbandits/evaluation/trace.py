@@ -13,6 +13,7 @@ from gpbandits.evaluation.measures import RoundBlock, Running, followed
 from gpbandits.evaluation.record import Record, Spending, one_each, ragged
 from gpbandits.evaluation.safety import Covering
 from gpbandits.evaluation.simple_regret import BestPlay, Contexts, learnable
+from gpbandits.evaluation.stopped import WholeRun
 from gpbandits.evaluation.thinning import BLOCK, Sums, recorded_in
 
 SUMMED = ("regret", "cost", "violation", "observed", "spent", "shortfall")
@@ -63,6 +64,8 @@ class Trace:
         reach: Bools | None = None,
     ):
         self._covering = None if reach is None else Covering(reach)
+        self._whole = None if getattr(agent, "stops", None) is None else WholeRun()
+        self._stops: Any = None  # read after the episode
         self.batched, self.num_trials = num_trials is not None, num_trials or 1
         self.privileged: bool = bool(getattr(agent, "privileged", False))
         self.track: str | None = getattr(agent, "track", None)
@@ -135,6 +138,8 @@ class Trace:
         if since is not None:
             self.infeasible = list(since) if self.batched else [since]
         self.assumes_bound = bool(getattr(self._agent, "assumes_bound", False))
+        if self._whole is not None:
+            self._stops = getattr(self._agent, "stops", None)
         if self._covering is not None:
             self._covering.certify(getattr(self._agent, "certified", None))
         self._agent = None
@@ -165,6 +170,7 @@ class Trace:
             infeasible=one_each([_checked_round(since, self.played) for since in self.infeasible]),
             spending=spending,
             covered=None if self._covering is None else self._covering.share,
+            stopped=None if self._whole is None else self._whole.valued(self._stops, worst[:, -1]),
             totals={name: np.concatenate(parts, axis=1) for name, parts in self._totals.items()} or None,
         )
 
@@ -182,6 +188,9 @@ class Trace:
             self._covering.play(noted.action)
         recorded = recorded_in(self._rounds, block)
         violation = np.linalg.norm(np.maximum(noted.cost, 0.0), axis=2)
+        if self._whole is not None:
+            paid = np.ones_like(noted.regret) if self._setting.budget is None else noted.spent
+            self._whole.take(noted.regret, violation, paid)
         learnt = learnable(noted.delay, self._asked_window(), self._setting, block.start)
         best = self._best.follow(noted.regret, learnt, violation == 0, noted.context, noted.segment)
         rounds = RoundBlock(

@@ -1,7 +1,10 @@
 """The sampler lets an agent propose the next trial of a study from all earlier ones."""
 
+import copy
 import zlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
 from math import isnan
 from typing import Any
 
@@ -14,6 +17,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from agents.tuning import Linear, Tuner
 from agents.tuning.history import as_number
+from agents.tuning.may_stop import MayStop
 from bandit_envs.basics.arguments import is_integer, require, require_choice
 from gpbandits.optuna.dimensions import Dimensions, is_tunable
 from gpbandits.optuna.experience import ASKED, FAILURES, about_to_begin, asked_since, constraint_names, inform
@@ -50,6 +54,9 @@ class GPBanditSampler(BaseSampler):
             so that it is not tried again; "forget" drops it, for instance if the machine was the cause.
         independent_sampler: samples the parameters that the agent does not propose; by default at random.
         budget, num_arms, noise_std, standardise: see `Tuner`.
+        stopping: rule by which `study.optimize` ends, see `Tuner`, such as ("knowledge-gradient", {"price":
+            0.01}) in the value's unit; by default it ends after its trials. Users of `ask` and `tell` call
+            `may_stop`.
 
     Raises:
         ValueError: an argument is invalid; the message names it.
@@ -67,6 +74,7 @@ class GPBanditSampler(BaseSampler):
         num_arms: int = 1024,
         noise_std: float | None = None,
         standardise: bool = True,
+        stopping: Any = None,
     ):
         require(seed is None or (is_integer(seed) and seed >= 0), "seed", "None or an integer >= 0", seed)
         require_choice("failures", failures, FAILURES)
@@ -79,6 +87,7 @@ class GPBanditSampler(BaseSampler):
             "num_arms": num_arms,
             "noise_std": noise_std,
             "standardise": standardise,
+            "stopping": stopping,
         }
         probe = Tuner({"x": Linear(0, 1)}, **self._options)
         for _ in range(2 if agent is not None else 0):  # raises now rather than in the second trial
@@ -86,8 +95,7 @@ class GPBanditSampler(BaseSampler):
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """Return the parameters of all completed trials, but single values, and ranges beyond floats."""
-        space = intersection_search_space(study.get_trials(deepcopy=False))
-        return {name: each for name, each in space.items() if not each.single() and is_tunable(each)}
+        return _tunable(study.get_trials(deepcopy=False))
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -130,14 +138,37 @@ class GPBanditSampler(BaseSampler):
             study._storage.set_trial_system_attr(trial._trial_id, CONSTRAINTS, costs)
         if self._independent_sampler is not None:
             self._independent_sampler.after_trial(study, trial, state, values)
+        looping = getattr(study._thread_local, "in_optimize_loop", False)  # `stop` is for `optimize` alone
+        if self._options["stopping"] is not None and looping and state == TrialState.COMPLETE:
+            ended = copy.copy(trial)  # the storage learns of its end afterwards
+            ended.state, ended.values, ended.datetime_complete = state, values, datetime.now()
+            if self._stop(study, [*_others(study, trial), ended]):
+                study.stop()
+
+    def may_stop(self, study: Study) -> MayStop:
+        """Return whether further trials are worth their price, with the reason; see `Tuner.may_stop`."""
+        return self._stop(study, study.get_trials(deepcopy=False))
+
+    def _stop(self, study: Study, trials: list[FrozenTrial]) -> MayStop:
+        space = _tunable(trials)
+        if not space:
+            return MayStop(False, "no trial has completed with parameters of a range", None)
+        answer = self._tuner(study, Dimensions(space), trials, 0).may_stop()
+        known = None if answer.parameters is None else Dimensions(space).to_optuna(answer.parameters)
+        return replace(answer, parameters=known)
+
+    def _tuner(self, study: Study, dimensions: Dimensions, begun: list[FrozenTrial], seed: int) -> Tuner:
+        """Return a tuner that knows all trials that have begun."""
+        goal = "maximise" if study.direction == StudyDirection.MAXIMIZE else "minimise"
+        constraints = constraint_names(begun)
+        tuner = Tuner(dimensions.kinds, goal=goal, constraints=constraints, seed=seed, **self._options)
+        inform(tuner, dimensions, begun, self._failures, goal)
+        return tuner
 
     def _propose(
         self, study: Study, trial: FrozenTrial, dimensions: Dimensions, begun: list[FrozenTrial]
     ) -> dict[str, Any]:
-        goal = "maximise" if study.direction == StudyDirection.MAXIMIZE else "minimise"
-        constraints, seed = constraint_names(begun), self._seed(trial)
-        tuner = Tuner(dimensions.kinds, goal=goal, constraints=constraints, seed=seed, **self._options)
-        inform(tuner, dimensions, begun, self._failures, goal)
+        tuner = self._tuner(study, dimensions, begun, self._seed(trial))
         for _ in range(about_to_begin(begun, trial.number)):
             tuner.ask()  # guesses the proposals that other processes are computing, to avoid repeating them
         _, parameters = tuner.ask()
@@ -147,6 +178,11 @@ class GPBanditSampler(BaseSampler):
         """Return the seed of a trial, or with `words` of one of its parameters."""
         entropy: Any = self._entropy
         return int(np.random.SeedSequence([entropy, trial.number, *words]).generate_state(1)[0])
+
+
+def _tunable(trials: list[FrozenTrial]) -> dict[str, BaseDistribution]:
+    space = intersection_search_space(trials)
+    return {name: each for name, each in space.items() if not each.single() and is_tunable(each)}
 
 
 def _others(study: Study, trial: FrozenTrial) -> list[FrozenTrial]:

@@ -280,6 +280,11 @@ class ForgettingPosterior(Posterior):
     def variance_of(self, trial: Ints, point: Ints) -> Floats:
         return np.array([self._trial[i].variance(point[[k]])[0] for k, i in enumerate(trial.tolist())])
 
+    def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:
+        memory = self._trial[trial]
+        prior = memory.growth * self.gram.between(point, other)
+        return prior - memory.rows(point).T @ memory.rows(other)
+
     def reset(self, trial: Ints) -> None:
         for i in trial.tolist():
             self._trial[i] = self._make[i](self.gram, float(self.noise[i]))

@@ -1,0 +1,169 @@
+"""What an agent's belief says of further plays, for stopping rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from bandit_envs.basics.arguments import ArgumentError
+from bandit_envs.basics.types import Bools, Floats, Ints
+
+from ..beliefs.play_costs import CostBelief
+from ..beliefs.surface import ONLY, Surface, keeping_plays
+from ..box.search import around, sobol
+from ..model.rounds import PENDING
+from ..stopping.outlook import Outlook
+from ..stopping.record import PATIENCE
+
+Stoppable = Any  # a `GPAgent`, whose module imports this one
+CLOUD = 512  # quasi-random points of a box
+CENTRES, EACH, WIDTHS = 5, 16, (0.1, 0.02)  # best plays, points around each, and their stds in box widths
+Snap = Callable[[Floats], Floats]
+
+
+def outlooks_on_set(agent: Stoppable) -> list[Outlook]:
+    """Return the outlook of each trial on a finite set in one context: all arms are candidates."""
+    belief, context = agent.belief, np.zeros(agent._size, dtype=np.int64)
+    centre = belief.centre
+    mean = belief.mean(context)
+    std = np.sqrt(np.maximum(centre.variance_at(None), 0.0))
+    known = agent.objective.beliefs(mean, std, context)
+    require_reward_model(known)
+    (mean, std), *costs = known
+    price, unit = costs_of(agent).at(context).expected, unit_of_values(agent)
+    noise, played = noise_of(agent) * unit[:, None] ** 2, centre.count_at(None) > 0
+    return [
+        Outlook(
+            point=np.arange(mean.shape[1]),
+            arms=agent.setting.decisions.points,
+            mean=mean[i],
+            std=std[i],
+            played=played[i],
+            noise=noise[i],
+            cost=price[i],
+            feasible=feasible([(m[i], s[i]) for m, s in costs], mean.shape[1]),
+            covariance=partial(_scaled, centre, i, unit[i] ** 2),
+            **_facts(agent, i),
+        )
+        for i in range(agent._size)
+    ]
+
+
+def _scaled(centre: Any, trial: int, scale: float, point: Ints, other: Ints) -> Floats:
+    return scale * centre.covariance(trial, point, other)
+
+
+def outlook_on_box(agent: Stoppable, snap: Snap | None = None, look: int = 0) -> Outlook:
+    """Return the outlook on a box: the plays, quasi-random points, and points near the best plays.
+
+    Args:
+        snap: moves points of the box, (n, d), to those that may be played.
+        look: another number gives other points.
+    """
+    factor = keeping_plays(agent.belief.centre).factor(ONLY)
+    mean = float(np.ravel(agent.belief.constant_mean)[0])
+    surface = Surface(agent.model.kernel, factor, factor, mean)
+    plays = agent.belief.centre.played(ONLY)
+    cloud = _cloud(agent, factor, look)
+    arms = np.vstack([agent._visited.features[plays], cloud if snap is None else snap(cloud)])
+    known = agent.objective.beliefs_on_box(*surface.predict(arms), arms)
+    require_reward_model(known)
+    unit = float(unit_of_values(agent)[ONLY])
+    number = np.concatenate([plays, np.full(len(arms) - len(plays), -1)])
+
+    def covariance(point: Ints, other: Ints) -> Floats:
+        prior = agent.model.kernel(arms[point], arms[other])
+        return unit**2 * (prior - surface.explain(arms[point]).T @ surface.explain(arms[other]))
+
+    (mean_there, std), *costs = known
+    return Outlook(
+        point=number,
+        arms=arms,
+        mean=mean_there,
+        std=std,
+        played=number >= 0,
+        noise=np.full(len(arms), unit**2 * float(agent.belief.centre.noise[ONLY])),
+        cost=costs_of(agent).on_box(arms).expected[0],
+        feasible=feasible(costs, len(arms)),
+        covariance=covariance,
+        **_facts(agent, ONLY),
+    )
+
+
+def _cloud(agent: Stoppable, factor: Any, look: int) -> Floats:
+    """Return points of the box: Sobol's, shifted by another step in each round, and some around the best."""
+    setting, (rng,) = agent.setting, agent.streams.of_round("stopping", agent.round * PATIENCE + look)
+    unit = (sobol(setting.dim, CLOUD) + rng.random(setting.dim)) % 1.0
+    low, span = setting.low, setting.high - setting.low
+    best = factor.features[np.argsort(-factor.smoothed, kind="stable")[:CENTRES]]
+    centres = np.repeat((best - low) / span, EACH, axis=0)
+    near = [around(centres, width, rng) for width in WIDTHS]
+    return low + np.vstack([unit, *near]) * span
+
+
+def require_reward_model(known: Any) -> None:
+    """Raise where an agent models something else than the reward, such as the reward less a penalty."""
+    if known is None:
+        remedy = 'take an agent that models reward and costs apart, such as "constrained-ei"'
+        raise ArgumentError(
+            "stopping", f"must be left out where the reward has no model of its own; {remedy}"
+        )
+
+
+def feasible(costs: Any, size: int) -> Floats:
+    """Return the probability that all costs are at most 0, from mean and std of each, (n,)."""
+    chance = np.ones(size)
+    for mean, std in costs:
+        chance *= norm.cdf(-mean / np.maximum(std, 1e-300))
+    return chance
+
+
+def unit_of_values(agent: Stoppable) -> Floats:
+    """Return by how much a value's unit exceeds the reward's, (B,)."""
+    zero, one = np.zeros(agent._size), np.ones(agent._size)
+    return agent.objective.in_reward_units(zero, one)[1]
+
+
+def noise_of(agent: Stoppable) -> Floats:
+    """Return the variance of one play's noise at all points in the values' unit, (B, N)."""
+    noise, points = agent.belief.centre.noise[:, None], np.arange(agent.setting.decisions.num_arms)
+    weights = agent.belief.weights(points) if agent.belief.weighs else None
+    return np.broadcast_to(noise, (len(noise), len(points))) if weights is None else noise / weights
+
+
+def costs_of(agent: Stoppable) -> CostBelief:
+    """Return the belief about what plays cost; raise where plays cost and the agent has none."""
+    own = getattr(agent.objective, "costs", None)
+    if isinstance(own, CostBelief):
+        return own
+    free = CostBelief(agent.model, agent._size)
+    if not free.free and free.known is None:
+        remedy = 'take an agent that learns them, such as "ei-per-cost"'
+        raise ArgumentError(
+            "stopping", f"must know what plays cost, which this agent does not learn; {remedy}"
+        )
+    return free
+
+
+def _facts(agent: Stoppable, trial: int) -> dict[str, Any]:
+    """Return what an outlook says of a trial's plays so far."""
+    values, latest = np.empty(0), None
+    if agent.book.keeps:
+        rows = agent.book.rows(np.array([trial]))
+        here: Bools = rows.arrived > PENDING
+        values = rows.reward[here]
+        if len(here) and here[-1]:
+            latest = int(rows.point[-1]), float(rows.reward[-1])
+    rng = agent.streams.of_round("stopping", agent.round * PATIENCE)[trial]
+    return {
+        "plays": agent.round,
+        "pending": int(agent.book.num_pending[trial]) if agent.setting.max_delay else 0,
+        "gain": float(agent.belief.gain[trial]),
+        "values": values,
+        "latest": latest,
+        "rng": rng,
+    }

@@ -1,0 +1,104 @@
+"""Stop when little changes: rules of other packages, as rivals; they say nothing about the regret."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require_choice, require_positive
+
+from ..acquisition.improvement import log_expected_improvement
+from ..widths.base import Width
+from .by_regret import gap_of
+from .outlook import Outlook, Verdict, unready
+
+LAST_FIRST = 21  # the last of the first rounds, whose median the threshold is taken from
+
+
+@dataclass
+class MinimaGap:
+    """The change of the best mean in a round is small (Ishibashi et al. 2023).
+
+    G = |mu(j) - mu'(j')| + E[(f(j') - f(j))^+] + gap' sqrt(KL / 2), where primes are of the round before, gap
+    is that of `Gap`, KL = 1/2 (ln(1 + v / lambda) - v / (v + lambda) + v (y - mu'(x))^2 / (v + lambda)^2) is
+    between the two posteriors and v = sigma'(x)^2 at the play x. It says nothing without noise, as KL grows
+    without bound, and measures the last step, not the regret.
+
+    Args:
+        width: of the gap.
+        threshold: stop where G is below it; None is `share` times the median of G over rounds 2 to 21.
+        share: of that median.
+        reading: "wilson" as above; "xie" has E[(f(j) - f(j'))^+].
+    """
+
+    width: Width
+    threshold: float | None = None
+    share: float = 0.01
+    reading: str = "wilson"
+    _before: Outlook | None = field(default=None, repr=False)
+    _seen: list[float] = field(default_factory=list, repr=False)
+
+    def __post_init__(self) -> None:
+        require_choice("reading", self.reading, ("wilson", "xie"))
+        require_positive("share", self.share, "it is a share of the first rounds' median")
+        if self.threshold is not None:
+            require_positive("threshold", self.threshold, "it is in units of the reward")
+
+    def __call__(self, outlook: Outlook) -> Verdict:
+        """Compare the change of this round with the threshold."""
+        before, self._before = self._before, outlook
+        if (verdict := unready(outlook)) is not None:
+            return verdict
+        if before is None or before.best is None or outlook.latest is None:
+            return Verdict(False, outlook.best, "a change needs two rounds")
+        change = self._change(before, outlook, *outlook.latest)
+        self._seen.append(change)
+        limit = self.threshold
+        if limit is None:
+            if outlook.plays < LAST_FIRST:
+                return Verdict(False, outlook.best, f"the threshold is known after {LAST_FIRST} rounds")
+            limit = self.share * float(np.median(self._seen[: LAST_FIRST - 1]))
+        return Verdict(change < limit, outlook.best, f"the change is {change:.3g}, the threshold {limit:.3g}")
+
+    def _change(self, before: Outlook, now: Outlook, point: int, value: float) -> float:
+        assert before.best is not None
+        assert now.best is not None
+        x, old = int((before.point == point).argmax()), before.best  # the arms of both rounds are the same
+        v, noise = before.std[x] ** 2, float(before.noise[x])
+        spread = float(now.difference(now.best)[old])
+        lost = float(now.mean[old] - now.mean[now.best])
+        ahead = lost if self.reading == "wilson" else -lost
+        gap, _ = gap_of(before, self.width)
+        with np.errstate(divide="ignore"):
+            kl = np.log1p(v / noise) - v / (v + noise) + v * (value - before.mean[x]) ** 2 / (v + noise) ** 2
+        gained = float(np.exp(log_expected_improvement(np.array([ahead]), np.array([spread]))[0]))
+        return abs(float(now.mean[now.best] - before.mean[old])) + gained + gap * float(np.sqrt(kl / 4.0))
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """The best value grew by at most a share of the values' inter-quartile range in the last rounds.
+
+    Args:
+        rounds: number of last values.
+        share: of the inter-quartile range of all values; 0 asks for no growth at all.
+    """
+
+    rounds: int = 5
+    share: float = 0.01
+
+    def __post_init__(self) -> None:
+        require_positive("rounds", self.rounds, "it is a number of values")
+
+    def __call__(self, outlook: Outlook) -> Verdict:
+        """Compare the growth of the best value with the spread of all."""
+        if (verdict := unready(outlook)) is not None:
+            return verdict
+        values = outlook.values
+        if len(values) <= self.rounds:
+            return Verdict(False, outlook.best, f"{self.rounds + 1} values are needed, {len(values)} came")
+        growth = float(values.max() - values[: -self.rounds].max())
+        limit = self.share * float(np.subtract(*np.quantile(values, [0.75, 0.25])))
+        words = f"the best value grew by {growth:.3g} in {self.rounds} plays, the limit is {limit:.3g}"
+        return Verdict(growth <= limit, outlook.best, words)

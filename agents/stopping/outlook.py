@@ -1,0 +1,130 @@
+"""What an agent's belief says of the plays that could follow: all that a stopping rule sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.kernels.definite import pivoted_root
+
+from ..acquisition.improvement import log_expected_improvement
+
+LIKELY = 0.5  # probability of keeping all costs from which a play may be recommended
+MOST_JOINT = 4096  # candidates whose joint posterior is drawn
+TOLERANCE = 1e-10  # of the largest variance, of the root from which draws are made
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The posterior of one trial, given the delivered feedback, at n candidates in the reward's unit.
+
+    All arms are candidates on a finite set. On a box they are the plays and a cloud of points.
+
+    Args:
+        point: numbers of the candidates, (n,); of points that were not played on a box, -1.
+        arms: their features, (n, d).
+        mean, std: of the mean reward, (n,).
+        played: (n,).
+        noise: variance of the reward of one play, (n,).
+        cost: expected cost of a play, (n,); 1 where plays are free.
+        feasible: probability that all costs are kept, (n,); 1 without constraints.
+        plays: number of rounds so far, t.
+        pending: number of plays whose feedback may still come.
+        gain: information gain of the plays.
+        covariance: maps two sets of indices of candidates, (a,) and (b,), to posterior covariances, (a, b).
+        values: delivered rewards in the order of plays, (v,).
+        latest: point and reward of the last play, None where its reward was not delivered.
+        rng: for rules that draw from the posterior.
+    """
+
+    point: Ints
+    arms: Floats
+    mean: Floats
+    std: Floats
+    played: Bools
+    noise: Floats
+    cost: Floats
+    feasible: Floats
+    plays: int
+    pending: int
+    gain: float
+    covariance: Callable[[Ints, Ints], Floats]
+    values: Floats
+    latest: tuple[int, float] | None
+    rng: np.random.Generator
+    name_of: Callable[[int], str] | None = None  # of a candidate, in reasons
+
+    def name(self, candidate: int) -> str:
+        """Return text that names a candidate in reasons."""
+        if self.name_of is not None:
+            return self.name_of(candidate)
+        number = int(self.point[candidate])
+        return f"arm {number}" if number >= 0 else f"the point {np.round(self.arms[candidate], 3).tolist()}"
+
+    def scaled(self, unit: float) -> Outlook:
+        """Return the same with rewards in another unit."""
+        covariance = self.covariance
+        return replace(
+            self,
+            mean=unit * self.mean,
+            std=unit * self.std,
+            noise=unit**2 * self.noise,
+            covariance=lambda point, other: unit**2 * covariance(point, other),
+        )
+
+    @cached_property
+    def best(self) -> int | None:
+        """Index of the play of the largest mean among those likely to keep all costs; None without one."""
+        worth = np.where(self.played & (self.feasible >= LIKELY), self.mean, -np.inf)
+        best = int(worth.argmax())
+        return best if np.isfinite(worth[best]) else None
+
+    def improvement(self, std: Floats | None = None) -> Floats:
+        """Return E[(Z - M)^+] P(all costs are kept), Z ~ N(mean, std^2), M the best mean, (n,)."""
+        assert self.best is not None
+        gap = self.mean - self.mean[self.best]
+        return np.exp(log_expected_improvement(gap, self.std if std is None else std)) * self.feasible
+
+    def difference(self, of: int) -> Floats:
+        """Return the std of f(x) - f(x_of), (n,)."""
+        shared = self.covariance(np.arange(len(self.mean)), np.array([of]))[:, 0]
+        return np.sqrt(np.maximum(self.std**2 - 2.0 * shared + self.std[of] ** 2, 0.0))
+
+    @cached_property
+    def root(self) -> Floats:
+        """R with R'R the posterior covariance of all candidates, (r, n)."""
+        every = np.arange(len(self.mean))
+        return pivoted_root(self.covariance(every, every), TOLERANCE * max(self.std.max() ** 2, 1e-300))[0]
+
+    def draw(self, count: int) -> Floats:
+        """Draw the mean reward jointly at all candidates, (count, n)."""
+        return self.mean + self.rng.standard_normal((count, len(self.root))) @ self.root
+
+
+class Verdict(NamedTuple):
+    """The answer of a stopping rule: whether to stop, what it recommends, and why, in words and numbers."""
+
+    stop: bool
+    best: int | None  # index of the recommended candidate, which was played
+    reason: str
+
+
+class StoppingRule(Protocol):
+    """Function from the outlook after a round to a verdict; one that remembers has one object a trial."""
+
+    def __call__(self, outlook: Outlook) -> Verdict:
+        """Return whether to stop now."""
+        ...
+
+
+def unready(outlook: Outlook) -> Verdict | None:
+    """Return the verdict where nothing can be recommended yet, else None."""
+    if outlook.best is not None:
+        return None
+    known = "none has a value yet" if not outlook.played.any() else "none is likely to keep all costs"
+    return Verdict(False, None, f"no play can be recommended: {known}")

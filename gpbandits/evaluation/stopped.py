@@ -1,0 +1,98 @@
+"""What an agent's stopping rules would have earned: the regret at the stop and what was paid until then."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agents.stopping.record import NEVER, Stops
+from bandit_envs.basics.types import Floats, Ints
+
+
+class Stopped(NamedTuple):
+    """One rule in B trials. Where it never stopped, everything is of the end of the run."""
+
+    after: Ints  # (B,) rounds until the stop; -1 never
+    regret: Floats  # (B,) f* - f(j) of the recommended play j
+    violation: Floats  # (B,) norm of its costs' positive part
+    paid: Floats  # (B,) true cost of the plays until the stop; their number where they are free
+    hindsight: (
+        Floats  # (B,) least cost-adjusted simple regret of any round under the rule's price; NaN without
+    )
+    price: float | None
+    promise: float | None  # eps
+
+    def adjusted(self, price: float) -> Floats:
+        """Return the cost-adjusted simple regret, (B,)."""
+        return self.regret + price * self.paid
+
+
+ARRAYS = ("after", "regret", "violation", "paid", "hindsight")  # fields with a number a trial
+
+
+class WholeRun:
+    """The true values of all rounds of B trials, from which stops are valued."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Floats, Floats, Floats]] = []
+
+    def take(self, regret: Floats, violation: Floats, cost: Floats) -> None:
+        """Add rounds, (B, n) each."""
+        self._parts.append((regret.copy(), violation.copy(), cost.copy()))
+
+    def valued(self, stops: Stops, worst: Floats) -> dict[str, Stopped]:
+        """Return each rule's stops with their values; a recommendation of nothing has the worst regret."""
+        regret, violation, cost = (np.concatenate(each, axis=1) for each in zip(*self._parts, strict=True))
+        size, paid = len(regret), cost.cumsum(axis=1)
+        best = np.reshape(stops.best, (-1, size)).T  # (B, T), fewer rounds where a budget ended the trial
+        path = np.where(
+            best == NEVER, worst[:, None], np.take_along_axis(regret, np.maximum(best, 0), axis=1)
+        )
+        valued = {}
+        for label in stops.after:
+            after, play = (np.reshape(each[label], size) for each in (stops.after, stops.play))
+            price, rows = stops.prices[label], np.arange(size)
+            last = np.where(after == NEVER, best.shape[1], after) - 1
+            chosen = np.where(after == NEVER, best[:, -1], play)
+            known, there = chosen != NEVER, np.maximum(chosen, 0)
+            hindsight = np.full(size, np.nan)
+            if price is not None:
+                hindsight = (path + price * paid[:, : best.shape[1]]).min(axis=1)
+            valued[label] = Stopped(
+                after,
+                np.where(known, regret[rows, there], worst),
+                np.where(known, violation[rows, there], 0.0),
+                paid[rows, last],
+                hindsight,
+                price,
+                stops.promises[label],
+            )
+        return valued
+
+
+def joined_stopped(blocks: Sequence[Mapping[str, Stopped]]) -> dict[str, Stopped]:
+    """Return the rules of all trials from blocks of them, in their order."""
+    return {label: _joined([block[label] for block in blocks]) for label in blocks[0]}
+
+
+def _joined(parts: Sequence[Stopped]) -> Stopped:
+    arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS}
+    return parts[0]._replace(**arrays)
+
+
+def as_data(stopped: Mapping[str, Stopped] | None) -> Any:
+    """Return the rules as data of JSON; None where there are none."""
+    if stopped is None:
+        return None
+    return {
+        label: rule._asdict() | {name: getattr(rule, name).tolist() for name in ARRAYS}
+        for label, rule in stopped.items()
+    }
+
+
+def from_data(data: Any) -> dict[str, Stopped] | None:
+    """Invert `as_data`."""
+    if data is None:
+        return None
+    arrays = {label: {name: np.array(rule[name]) for name in ARRAYS} for label, rule in data.items()}
+    return {label: Stopped(**{**rule, **arrays[label]}) for label, rule in data.items()}

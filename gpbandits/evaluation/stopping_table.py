@@ -1,0 +1,60 @@
+"""The table of stopping rules: when each would have stopped, at what regret, and what was paid until then."""
+
+from typing import Any
+
+import numpy as np
+
+from agents.stopping.record import NEVER
+from bandit_envs.basics.arguments import require, require_positive
+from bandit_envs.basics.types import Floats
+from gpbandits.evaluation.curves import Curves
+from gpbandits.evaluation.statistics import bootstrap_interval, wilson_interval
+from gpbandits.evaluation.stopped import Stopped
+from gpbandits.evaluation.table import Columns, Table
+
+STOPPED = (
+    "A rule is asked after every round, and the agent plays on. Stop: rounds until a rule first said stop, "
+    "the horizon where it never did; regret: of the play that is recommended then. A promise is broken where "
+    "that is above the rule's eps, of the runs that stopped (Wilson's interval). Cost-adjusted: regret + "
+    "price x cost of all plays until the stop; hindsight: the least of any round."
+)
+
+
+def stopping_table(result: Curves, price: float | None = None) -> Table:
+    """Return stop, regret and cost of every agent's rules, one row a rule.
+
+    Args:
+        price: charges this price for every rule; default each its own, and none of a rule without one.
+    """
+    found = result.stopped
+    require(len(found) > 0, "stopping", "given to `evaluate`, or to an agent, for a table of stops", None)
+    if price is not None:
+        require_positive("price", price, "it is what a unit of cost is worth, in units of the reward")
+    rows = {f"{agent}, {rule}": each for agent, rules in found.items() for rule, each in rules.items()}
+    columns: Columns = {
+        "stop": lambda x: bootstrap_interval(_rounds(rows[x], result.horizon)),
+        "never": lambda x: float((rows[x].after == NEVER).mean()),
+        "regret": lambda x: bootstrap_interval(rows[x].regret),
+        "cost-adjusted": lambda x: _adjusted(rows[x], price),
+        "hindsight": lambda x: None if rows[x].price is None else bootstrap_interval(rows[x].hindsight),
+        "promise broken": lambda x: _broken(rows[x]),
+    }
+    cells = tuple((x, *(cell(x) for cell in columns.values())) for x in rows)
+    title = f"{result.environment}: stopping"
+    return Table(title, ("agent, rule", *columns), cells, (STOPPED,), name="stopping")
+
+
+def _rounds(rule: Stopped, horizon: int) -> Floats:
+    return np.where(rule.after == NEVER, horizon, rule.after).astype(np.float64)
+
+
+def _adjusted(rule: Stopped, price: float | None) -> Any:
+    charged = rule.price if price is None else price
+    return None if charged is None else bootstrap_interval(rule.adjusted(charged))
+
+
+def _broken(rule: Stopped) -> Any:
+    stopped = rule.after != NEVER
+    if rule.promise is None or not stopped.any():
+        return None
+    return wilson_interval(np.asarray((rule.regret[stopped] > rule.promise).mean()), int(stopped.sum()))
