@@ -129,7 +129,7 @@ RULES: dict[str, Callable[..., StoppingRule]] = {
     "gittins": lambda model, price: Gittins(price),
     "gap": _gap,
     "best-arm": _best_arm,
-    "regret-bound": lambda model, eps, delta=0.05, error=0.01, most=1024: RegretBound(
+    "regret-bound": lambda model, eps, delta=0.05, error=0.01, most=4096: RegretBound(
         eps, delta, error, most
     ),
     "minima-gap": _minima_gap,

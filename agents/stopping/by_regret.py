@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from bandit_envs.basics.arguments import ArgumentError, require_choice, require_positive, require_probability
 from bandit_envs.basics.types import Floats, Ints
@@ -123,7 +123,7 @@ class RegretBound:
     eps: float
     delta: float = 0.05
     error: float = 0.01
-    most: int = 1024
+    most: int = 4096
 
     def __post_init__(self) -> None:
         require_positive("eps", self.eps, EPS)
@@ -167,6 +167,6 @@ class RegretBound:
 
 def interval(good: Floats, drawn: int, level: float) -> tuple[Floats, Floats]:
     """Return the two-sided Clopper-Pearson interval of probabilities at an error level, (c,) each."""
-    low = np.where(good > 0, beta.ppf(level / 2, good, drawn - good + 1), 0.0)
-    high = np.where(good < drawn, beta.ppf(1 - level / 2, good + 1, drawn - good), 1.0)
+    low = np.where(good > 0, betaincinv(np.maximum(good, 1), drawn - good + 1, level / 2), 0.0)
+    high = np.where(good < drawn, betaincinv(good + 1, np.maximum(drawn - good, 1), 1 - level / 2), 1.0)
     return low, high

@@ -29,7 +29,7 @@ class Stops(NamedTuple):
 
 
 class Stopping:
-    """Asks the rules of B trials after every round, and keeps their first stops.
+    """Asks the rules of B trials after every round until they say stop, and keeps when that was.
 
     The agent plays on: several rules are compared on the same plays. A stop counts at the first of `patience`
     consecutive rounds in which the rule says so.
@@ -48,7 +48,9 @@ class Stopping:
         self._after = {label: np.full(num_trials, NEVER) for label in labels}
         self._play = {label: np.full(num_trials, NEVER) for label in labels}
         self._best: list[Ints] = []
-        self.verdicts: list[dict[str, Verdict]] = [{} for _ in range(num_trials)]  # of the last round
+        self.verdicts: list[dict[str, Verdict]] = [
+            {} for _ in range(num_trials)
+        ]  # of the last round, or of the stop
 
     def look(self, point: Ints, outlooks: list[Outlook]) -> None:
         """Ask all rules after a round in which trials played some points, (B,)."""
@@ -57,8 +59,9 @@ class Stopping:
             self._first[i].setdefault(x, outlook.plays - 1)
             best[i] = self._round(i, outlook, outlook.best)
             for label, rule in self._rules[i].items():
-                self.verdicts[i][label] = verdict = rule(outlook)
-                self._note(label, i, outlook, verdict)
+                if self._after[label][i] == NEVER:
+                    self.verdicts[i][label] = verdict = rule(outlook)
+                    self._note(label, i, outlook, verdict)
         self._best.append(best)
 
     def stops(self, alone: bool) -> Stops:
@@ -75,8 +78,6 @@ class Stopping:
         return Stops(after, play, best[:, at], prices, promises)
 
     def _note(self, label: str, i: int, outlook: Outlook, verdict: Verdict) -> None:
-        if self._after[label][i] != NEVER:
-            return
         passed = self._passed[label]
         passed[i] = passed[i] + 1 if verdict.stop else 0
         if passed[i] == self._patience:

@@ -1,0 +1,125 @@
+"""Stopping rules on 400 trials each where the model is right, and where it is not: docs/results/stopping.csv.
+
+    python benchmarks/stopping.py --out docs/results/stopping.csv [--trials 400] [--only prior --only half]
+
+One hundred points, a squared-exponential kernel with length-scale 0.2, noise of 0.1 prior stds, at most 60
+rounds. Regret and price are in prior stds; on the tuning table in stds of its accuracies.
+"""
+
+import argparse
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.environment.making import make
+from gpbandits import evaluate
+from gpbandits.evaluation.stopped import NEVER, Stopped
+
+ON_LINE = {"num_arms": 100, "length_scale": 0.2, "noise_std": 0.1, "horizon": 60}
+LEARNT = {"refit_every": 5, "fit_spread": 3**0.5, "fit_amplitude_spread": 1.0, "fit_noise_spread": 2.0}
+PLAYERS = {"gp-ei": {"incumbent": "max_mean", "initial": 1}, "gp-ucb": {"initial": 1}}
+# Setting -> environment, its keywords, and further options of the agents.
+SETTINGS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "prior": ("GPBandit-GP-v0", ON_LINE, {}),
+    "rkhs": ("GPBandit-RKHS-v0", ON_LINE, {}),
+    "half": ("GPBandit-GP-v0", ON_LINE, {"length_scale": 0.1}),
+    "double": ("GPBandit-GP-v0", ON_LINE, {"length_scale": 0.4}),
+    "learnt": ("GPBandit-GP-v0", ON_LINE, LEARNT),
+    "table": ("GPBandit-Real/digits-repeat-v1", {"horizon": 60}, {**LEARNT, "initial": 5}),
+}
+FIELDS = (
+    "setting",
+    "player",
+    "rule",
+    "trials",
+    "never",
+    "stop",
+    "regret",
+    "regret_se",
+    "promise",
+    "broken",
+    "stopped",
+)
+PRICED = ("price", "adjusted", "adjusted_se", "hindsight")
+
+
+def rules(unit: float) -> dict[str, Any]:
+    """The rules, with regret and price in this unit."""
+    eps = 0.1 * unit
+    priced = {
+        f"{short} {price:g}": (name, {"price": price * unit})
+        for short, name in (("kg", "knowledge-gradient"), ("ei", "expected-improvement"))
+        for price in (0.1, 0.01, 0.001)
+    }
+    return priced | {
+        "gap": ("gap", {"eps": eps}),
+        "gap, beta/5": ("gap", {"eps": eps, "beta_scale": 0.2}),
+        "best arm, difference": ("best-arm", {"eps": eps, "bands": "difference"}),
+        "regret bound 0.9": ("regret-bound", {"eps": eps, "delta": 0.1}),
+        "regret bound 0.95": ("regret-bound", {"eps": eps, "delta": 0.05}),
+        "minima gap": ("minima-gap", {}),
+        "plateau": ("plateau", {}),
+    }
+
+
+def unit_of(environment: str, keywords: dict[str, Any]) -> float:
+    """One prior std, or where no kernel is published the std of the mean rewards of the arms."""
+    env = make(environment, **keywords)
+    setting = env.get_wrapper_attr("setting")
+    if setting.kernel is not None:
+        return 1.0
+    env.reset(seed=0)
+    return float(np.std(env.unwrapped.simulator.trials[0].means[0, 0]))
+
+
+def row(rule: Stopped, unit: float) -> dict[str, Any]:
+    """Means with standard errors, in the unit."""
+    size, stopped, regret = len(rule.after), rule.after != NEVER, rule.regret / unit
+    found: dict[str, Any] = {
+        "trials": size,
+        "never": float((~stopped).mean()),
+        "stop": float(np.where(stopped, rule.after, 60).mean()),
+        "regret": regret.mean(),
+        "regret_se": regret.std(ddof=1) / size**0.5,
+        "stopped": int(stopped.sum()),
+    }
+    if rule.promise is not None:
+        found |= {"promise": rule.promise / unit, "broken": int((rule.regret[stopped] > rule.promise).sum())}
+    if rule.price is not None:
+        adjusted = rule.adjusted(rule.price) / unit
+        found |= {
+            "price": rule.price / unit,
+            "adjusted": adjusted.mean(),
+            "adjusted_se": adjusted.std(ddof=1) / size**0.5,
+            "hindsight": rule.hindsight.mean() / unit,
+        }
+    return {name: f"{value:.6g}" if isinstance(value, float) else value for name, value in found.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--trials", type=int, default=400)
+    parser.add_argument("--only", action="append", choices=SETTINGS)
+    given = parser.parse_args()
+    with given.out.open("w", newline="") as file:
+        writer = csv.DictWriter(file, [*FIELDS, *PRICED], restval="", lineterminator="\n")
+        writer.writeheader()
+        for setting in given.only or SETTINGS:
+            environment, keywords, options = SETTINGS[setting]
+            unit = unit_of(environment, keywords)
+            players = {name: (name, {**own, **options}) for name, own in PLAYERS.items()}
+            result = evaluate(
+                environment, players, trials=given.trials, env_kwargs=keywords, stopping=rules(unit)
+            )
+            for player, stopped in result.stopped.items():
+                for rule, each in stopped.items():
+                    writer.writerow({"setting": setting, "player": player, "rule": rule, **row(each, unit)})
+            file.flush()
+            print(result.stopping_table())
+
+
+if __name__ == "__main__":
+    main()
