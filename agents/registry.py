@@ -90,6 +90,9 @@ class AgentFactory:
     def _scaled(self, agent: Any, setting: Any, num_trials: int | None) -> Any:
         """Return the agent, which estimates its prior from first plays if the unit of values is unknown."""
         first = getattr(agent, "agents", [agent])[0]
+        asked = self.options.get("stopping")
+        stops = asked is None or all(hasattr(type(each), "stops") for each in (agent, first))
+        require(stops, "stopping", "left out with this agent, which has no single model to decide by", asked)
         if getattr(getattr(first, "model", None), "unit_is_known", True) or hasattr(first, "scales_itself"):
             return agent
         self_scaled = import_module(".agent.self_scaled", __package__).self_scaled

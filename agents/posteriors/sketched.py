@@ -67,9 +67,9 @@ class Sketch:
 
     def covariance(self, point: Ints, other: Ints) -> Floats:
         """Return the covariance of two sets of points, (a,) and (b,) -> (a, b)."""
-        rest = np.maximum(self._gram.diagonal[point] - np.sum(self._root[:, point] ** 2, axis=0), 0.0)
-        shared = self._noise * self._root[:, point].T @ self._inverse @ self._root[:, other]
-        return shared + rest[:, None] * (point[:, None] == other)
+        left, right = self._root[:, point].T, self._root[:, other]
+        rest = self._gram.between(point, other) - left @ right
+        return rest + self._noise * left @ self._inverse @ right
 
     def _explained(self, features: Floats) -> Floats:
         """Return z' A^-1 z, (r, n) -> (n,)."""

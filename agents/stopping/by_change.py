@@ -11,7 +11,7 @@ from bandit_envs.basics.arguments import require_choice, require_positive
 from ..acquisition.improvement import log_expected_improvement
 from ..widths.base import Width
 from .by_regret import gap_of
-from .outlook import Outlook, Verdict, unready
+from .outlook import Outlook, StopVerdict, unready
 
 LAST_FIRST = 21  # the last of the first rounds, whose median the threshold is taken from
 
@@ -45,21 +45,23 @@ class MinimaGap:
         if self.threshold is not None:
             require_positive("threshold", self.threshold, "it is in units of the reward")
 
-    def __call__(self, outlook: Outlook) -> Verdict:
+    def __call__(self, outlook: Outlook) -> StopVerdict:
         """Compare the change of this round with the threshold."""
         before, self._before = self._before, outlook
         if (verdict := unready(outlook)) is not None:
             return verdict
         if before is None or before.best is None or outlook.latest is None:
-            return Verdict(False, outlook.best, "a change needs two rounds")
+            return StopVerdict(False, outlook.best, "a change needs two rounds")
         change = self._change(before, outlook, *outlook.latest)
         self._seen.append(change)
         limit = self.threshold
         if limit is None:
             if outlook.plays < LAST_FIRST:
-                return Verdict(False, outlook.best, f"the threshold is known after {LAST_FIRST} rounds")
+                return StopVerdict(False, outlook.best, f"the threshold is known after {LAST_FIRST} rounds")
             limit = self.share * float(np.median(self._seen[: LAST_FIRST - 1]))
-        return Verdict(change < limit, outlook.best, f"the change is {change:.3g}, the threshold {limit:.3g}")
+        return StopVerdict(
+            change < limit, outlook.best, f"the change is {change:.3g}, the threshold {limit:.3g}"
+        )
 
     def _change(self, before: Outlook, now: Outlook, point: int, value: float) -> float:
         assert before.best is not None
@@ -91,14 +93,16 @@ class Plateau:
     def __post_init__(self) -> None:
         require_positive("rounds", self.rounds, "it is a number of values")
 
-    def __call__(self, outlook: Outlook) -> Verdict:
+    def __call__(self, outlook: Outlook) -> StopVerdict:
         """Compare the growth of the best value with the spread of all."""
         if (verdict := unready(outlook)) is not None:
             return verdict
         values = outlook.values
         if len(values) <= self.rounds:
-            return Verdict(False, outlook.best, f"{self.rounds + 1} values are needed, {len(values)} came")
+            return StopVerdict(
+                False, outlook.best, f"{self.rounds + 1} values are needed, {len(values)} came"
+            )
         growth = float(values.max() - values[: -self.rounds].max())
         limit = self.share * float(np.subtract(*np.quantile(values, [0.75, 0.25])))
         words = f"the best value grew by {growth:.3g} in {self.rounds} plays, the limit is {limit:.3g}"
-        return Verdict(growth <= limit, outlook.best, words)
+        return StopVerdict(growth <= limit, outlook.best, words)

@@ -14,7 +14,7 @@ from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
 from .by_change import MinimaGap, Plateau
-from .by_price import ExpectedImprovement, Gittins, KnowledgeGradient
+from .by_price import ImprovementWorthPrice, IndexAboveMean, GradientWorthPrice
 from .by_regret import BestArm, Gap, RegretBound
 from .outlook import StoppingRule
 
@@ -124,9 +124,9 @@ def _minima_gap(
 ELLIPSOIDS = ("amm", "self-normalised")
 # Builders from the model, with the rule's options.
 RULES: dict[str, Callable[..., StoppingRule]] = {
-    "knowledge-gradient": lambda model, price: KnowledgeGradient(price),
-    "expected-improvement": lambda model, price: ExpectedImprovement(price),
-    "gittins": lambda model, price: Gittins(price),
+    "knowledge-gradient": lambda model, price: GradientWorthPrice(price),
+    "expected-improvement": lambda model, price: ImprovementWorthPrice(price),
+    "gittins": lambda model, price: IndexAboveMean(price),
     "gap": _gap,
     "best-arm": _best_arm,
     "regret-bound": lambda model, eps, delta=0.05, error=0.01, most=4096: RegretBound(

@@ -10,7 +10,7 @@ from bandit_envs.basics.arguments import require_positive
 from bandit_envs.basics.types import Floats
 
 from ..acquisition.improvement import gittins_index
-from .outlook import Outlook, Verdict, unready
+from .outlook import Outlook, StopVerdict, unready
 
 REMEDY = "it is what a unit of cost is worth, in units of the reward"
 
@@ -33,7 +33,7 @@ class ByPrice:
     def __post_init__(self) -> None:
         require_positive("price", self.price, REMEDY)
 
-    def __call__(self, outlook: Outlook) -> Verdict:
+    def __call__(self, outlook: Outlook) -> StopVerdict:
         """Compare the gain of every candidate with its price."""
         if (verdict := unready(outlook)) is not None:
             return verdict
@@ -42,15 +42,15 @@ class ByPrice:
         where = outlook.name(best)
         numbers = f"its price of {price[best]:.3g}: the best expected gain is {gain[best]:.3g} at {where}"
         if (gain <= price).all():
-            return Verdict(True, outlook.best, f"no play is worth {numbers}")
-        return Verdict(False, outlook.best, f"a play is worth more than {numbers}")
+            return StopVerdict(True, outlook.best, f"no play is worth {numbers}")
+        return StopVerdict(False, outlook.best, f"a play is worth more than {numbers}")
 
     def gain(self, outlook: Outlook) -> Floats:
         """Return the expected gain of a play of each candidate, (n,)."""
         raise NotImplementedError
 
 
-class KnowledgeGradient(ByPrice):
+class GradientWorthPrice(ByPrice):
     """The two-point knowledge gradient E[max(mu'(x), mu'(j))] - mu(j), exact under noise.
 
     A play of x changes mu(x) - mu(j) by a normal deviate of std d(x) = |S_xx - S_jx| / sqrt(S_xx + lambda),
@@ -70,7 +70,7 @@ class KnowledgeGradient(ByPrice):
         return outlook.improvement(change / np.sqrt(np.maximum(variance + outlook.noise, 1e-300)))
 
 
-class ExpectedImprovement(ByPrice):
+class ImprovementWorthPrice(ByPrice):
     """EI(mu(x) - M, sigma(x)), M the best mean over plays: what one play without noise would gain.
 
     With noise it counts the uncertainty about plays as gain, and stops three to four times later.
@@ -80,13 +80,13 @@ class ExpectedImprovement(ByPrice):
         return outlook.improvement()
 
 
-class Gittins(ByPrice):
-    """All Gittins indices are at most the best mean: EI(mu(x) - v, sigma(x)) = p c(x) has its root v <= M.
+class IndexAboveMean(ByPrice):
+    """All IndexAboveMean indices are at most the best mean: EI(mu(x) - v, sigma(x)) = p c(x) has its root v <= M.
 
-    The same rounds as by `ExpectedImprovement`, since EI decreases in its reference value.
+    The same rounds as by `ImprovementWorthPrice`, since EI decreases in its reference value.
     """
 
-    def __call__(self, outlook: Outlook) -> Verdict:
+    def __call__(self, outlook: Outlook) -> StopVerdict:
         """Compare the index of every candidate with the best mean."""
         if (verdict := unready(outlook)) is not None:
             return verdict
@@ -96,4 +96,4 @@ class Gittins(ByPrice):
         top, mean = int(index.argmax()), outlook.mean[outlook.best]
         where = outlook.name(top)
         words = f"the largest index is {index[top]:.3g} at {where}, the best mean {mean:.3g}"
-        return Verdict(bool(index[top] <= mean), outlook.best, words)
+        return StopVerdict(bool(index[top] <= mean), outlook.best, words)

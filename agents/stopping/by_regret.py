@@ -11,7 +11,7 @@ from bandit_envs.basics.arguments import ArgumentError, require_choice, require_
 from bandit_envs.basics.types import Floats, Ints
 
 from ..widths.base import Width
-from .outlook import MOST_JOINT, Outlook, Verdict, unready
+from .outlook import MOST_JOINT, Outlook, StopVerdict, unready
 
 EPS = "it is the regret that is good enough, in units of the reward"
 
@@ -34,12 +34,12 @@ class Gap:
     def __post_init__(self) -> None:
         require_positive("eps", self.eps, EPS)
 
-    def __call__(self, outlook: Outlook) -> Verdict:
+    def __call__(self, outlook: Outlook) -> StopVerdict:
         """Compare the gap between the bands with eps."""
         if (verdict := unready(outlook)) is not None:
             return verdict
         gap, best = gap_of(outlook, self.width)
-        return Verdict(
+        return StopVerdict(
             gap <= self.eps, best, f"the best arm may be better by {gap:.3g}, eps is {self.eps:.3g}"
         )
 
@@ -78,7 +78,7 @@ class BestArm:
         require_positive("eps", self.eps, EPS)
         require_choice("bands", self.bands, ("single", "difference"))
 
-    def __call__(self, outlook: Outlook) -> Verdict:
+    def __call__(self, outlook: Outlook) -> StopVerdict:
         """Compare every other arm's advantage with eps."""
         if (verdict := unready(outlook)) is not None:
             return verdict
@@ -94,7 +94,7 @@ class BestArm:
         rival = int(ahead.argmax())
         others = f"{outlook.name(rival)} may be better by {ahead[rival]:.3g}, eps is {self.eps:.3g}"
         known = bool(outlook.played[best])
-        return Verdict(bool(ahead[rival] <= self.eps) and known, best if known else None, others)
+        return StopVerdict(bool(ahead[rival] <= self.eps) and known, best if known else None, others)
 
 
 MOST_CANDIDATES = 5  # plays that are tested, those that are best in most draws
@@ -131,7 +131,7 @@ class RegretBound:
         require_probability("error", self.error, "it is the share of runs that draws may stop falsely")
         require_positive("most", self.most, "it is a number of draws")
 
-    def __call__(self, outlook: Outlook) -> Verdict:
+    def __call__(self, outlook: Outlook) -> StopVerdict:
         """Test the plays most likely to be the best by joint draws."""
         if (verdict := unready(outlook)) is not None:
             return verdict
@@ -150,7 +150,7 @@ class RegretBound:
         best = int(candidates[low.argmax()])
         words = f"the regret of {outlook.name(best)} is at most {self.eps:.3g} in {good.max():.0f} of "
         words += f"{drawn} draws, and {1.0 - self.delta:.3g} of them are asked for"
-        return Verdict(bool(low.max() >= 1.0 - self.delta), best, words)
+        return StopVerdict(bool(low.max() >= 1.0 - self.delta), best, words)
 
     def _candidates(self, outlook: Outlook) -> Ints:
         """Return the plays that are the best play in most of some draws, (c,)."""

@@ -106,7 +106,7 @@ class Outlook:
         return self.mean + self.rng.standard_normal((count, len(self.root))) @ self.root
 
 
-class Verdict(NamedTuple):
+class StopVerdict(NamedTuple):
     """The answer of a stopping rule: whether to stop, what it recommends, and why, in words and numbers."""
 
     stop: bool
@@ -117,14 +117,14 @@ class Verdict(NamedTuple):
 class StoppingRule(Protocol):
     """Function from the outlook after a round to a verdict; one that remembers has one object a trial."""
 
-    def __call__(self, outlook: Outlook) -> Verdict:
+    def __call__(self, outlook: Outlook) -> StopVerdict:
         """Return whether to stop now."""
         ...
 
 
-def unready(outlook: Outlook) -> Verdict | None:
+def unready(outlook: Outlook) -> StopVerdict | None:
     """Return the verdict where nothing can be recommended yet, else None."""
     if outlook.best is not None:
         return None
     known = "none has a value yet" if not outlook.played.any() else "none is likely to keep all costs"
-    return Verdict(False, None, f"no play can be recommended: {known}")
+    return StopVerdict(False, None, f"no play can be recommended: {known}")

@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Ints
 
 from .by_name import Rules
-from .outlook import Outlook, Verdict
+from .outlook import Outlook, StopVerdict
 
 NEVER = -1
 PATIENCE = 3  # rounds in a row on a box, where the best candidate is searched for and may be missed
@@ -48,7 +48,7 @@ class Stopping:
         self._after = {label: np.full(num_trials, NEVER) for label in labels}
         self._play = {label: np.full(num_trials, NEVER) for label in labels}
         self._best: list[Ints] = []
-        self.verdicts: list[dict[str, Verdict]] = [
+        self.verdicts: list[dict[str, StopVerdict]] = [
             {} for _ in range(num_trials)
         ]  # of the last round, or of the stop
 
@@ -77,7 +77,7 @@ class Stopping:
         )
         return Stops(after, play, best[:, at], prices, promises)
 
-    def _note(self, label: str, i: int, outlook: Outlook, verdict: Verdict) -> None:
+    def _note(self, label: str, i: int, outlook: Outlook, verdict: StopVerdict) -> None:
         passed = self._passed[label]
         passed[i] = passed[i] + 1 if verdict.stop else 0
         if passed[i] == self._patience:

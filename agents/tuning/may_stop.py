@@ -15,6 +15,7 @@ from ..stopping.outlook import StoppingRule
 from ..stopping.record import PATIENCE
 from .feasibility import SuccessProbability
 from .history import TunerRound
+from .plan import TunerPlan
 from .player import TunerPlayer
 from .space import Values
 
@@ -33,13 +34,16 @@ class MayStop:
         return self.stop
 
 
-def rule_of(stopping: Any, price: Any) -> Any:
-    """Return the rule that was given, or that of a price; raise where there is none."""
+def rule_of(plan: TunerPlan, price: Any) -> Any:
+    """Return the rule of a price, or that of the tuner; raise where there is none, or none has a meaning."""
+    if plan.contexts.kinds:
+        without = "must be left out with contexts, each of which has a best experiment, and with a clock"
+        raise ArgumentError("stopping", without)
     if price is not None:
         return "knowledge-gradient", {"price": price}
-    if stopping is None:
+    if plan.stopping is None:
         raise ArgumentError("stopping", f"must be given to ask whether to stop; {REMEDY}")
-    return stopping
+    return plan.stopping
 
 
 def may_stop(

@@ -299,26 +299,21 @@ class Tuner(Records):
     @in_turn
     @one_thread()
     def may_stop(self, price: float | None = None) -> MayStop:
-        """Return whether further experiments are worth their price, with the reason in words and numbers.
+        """Return whether to stop, with the reason in words and numbers; asking goes on as before.
 
             >>> from agents import Linear, Tuner
             >>> tuner = Tuner({"x": Linear(0, 1)})
-            >>> for _ in range(3):
-            ...     ticket, parameters = tuner.ask()
-            ...     tuner.tell(ticket, parameters["x"])
+            >>> for x in (0.0, 0.5, 1.0):
+            ...     tuner.add({"x": x}, -(x**2))
             >>> bool(tuner.may_stop(price=10.0))
             True
 
-        The first 2 d + 1 values of d features estimate scales: before them the answer is no. It changes no
-        state, and asking goes on as before.
-
         Args:
-            price: of an experiment (or of a unit of what it `spent`) in the value's unit, for the rule
+            price: of an experiment, or of a unit of what it `spent`, in the value's unit, for the rule
                 "knowledge-gradient"; default the tuner's `stopping`.
         """
-        rule, rounds = rule_of(self.plan.stopping, price), self._history.rounds
-        known = self.plan.context(None)
-        return may_stop(self._up_to_date(rounds, known), rounds, rule, feasibility_of(self.plan, rounds))
+        rule, rounds = rule_of(self.plan, price), self._history.rounds
+        return may_stop(self._up_to_date(rounds, {}), rounds, rule, feasibility_of(self.plan, rounds))
 
     @in_turn
     @one_thread()

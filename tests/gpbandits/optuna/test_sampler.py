@@ -312,3 +312,23 @@ def test_optuna_is_imported_where_it_is_used_alone():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "pip install 'gpbandits[peers]'" in done.stdout
+
+
+def test_a_study_stops_once_no_trial_is_worth_its_price():
+    sampler = GPBanditSampler(seed=0, stopping=("knowledge-gradient", {"price": 0.01}))
+    study = study_of(sampler)
+    study.optimize(lambda trial: (trial.suggest_float("x", 0, 1) - 0.3) ** 2, n_trials=40)
+    assert 3 <= len(study.trials) < 40
+    answer = sampler.may_stop(study)
+    assert answer
+    assert "worth its price of 0.01" in answer.reason
+
+
+def test_users_of_ask_and_tell_ask_the_sampler_whether_to_stop():
+    sampler = GPBanditSampler(seed=0, stopping=("knowledge-gradient", {"price": 1e-9}))
+    study = study_of(sampler)
+    assert not sampler.may_stop(study)
+    for _ in range(4):
+        trial = study.ask()
+        study.tell(trial, trial.suggest_float("x", 0, 1))  # ends no loop, as there is none
+    assert not sampler.may_stop(study)

@@ -1,0 +1,107 @@
+"""A tuner says when no further experiment is worth its price."""
+
+import numpy as np
+import pytest
+
+from agents import Categorical, Integer, Linear, Tuner
+
+BOX = {"x": Linear(0, 1), "y": Linear(0, 1)}
+KG = "knowledge-gradient"
+
+
+def loss(x, y, rng=np.random.default_rng(0)):  # noqa: B008 (each test makes its own)
+    return (x - 0.3) ** 2 + (y - 0.6) ** 2 + 0.01 * rng.standard_normal()
+
+
+def told(unit=1.0, rounds=12, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    tuner = Tuner(BOX, goal="minimise", seed=seed, **options)
+    for _ in range(rounds):
+        ticket, parameters = tuner.ask()
+        tuner.tell(ticket, unit * loss(**parameters, rng=rng))
+    return tuner
+
+
+def test_a_high_price_ends_and_a_low_one_goes_on_and_both_give_the_numbers():
+    tuner = told()
+    dear, cheap = tuner.may_stop(price=10.0), tuner.may_stop(price=1e-9)
+    assert dear
+    assert not cheap
+    assert "no play is worth its price of 10: the best expected gain is" in dear.reason
+    assert dear.parameters in [each.parameters for each in tuner.experiments]
+
+
+def test_asking_whether_to_stop_changes_nothing():
+    asked, other = told(rounds=9), told(rounds=9)
+    for price in (1e-6, 1.0):
+        asked.may_stop(price=price)
+    assert asked.ask()[1] == other.ask()[1]
+
+
+@pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
+def test_price_and_values_in_another_unit_give_the_same_answer(unit):
+    plain, scaled = told(rounds=14), told(unit, rounds=14)
+    for price in (1e-4, 1e-3, 1e-2):
+        assert bool(plain.may_stop(price=price)) == bool(scaled.may_stop(price=price * unit))
+
+
+def test_the_first_values_estimate_scales():
+    tuner = told(rounds=4)
+    answer = tuner.may_stop(price=1e9)
+    assert not answer
+    assert "4 of the first 5 values" in answer.reason
+
+
+def test_optimise_ends_once_no_experiment_is_worth_its_price():
+    tuner = Tuner(BOX, goal="minimise", seed=1)
+    tuner.optimise(lambda x, y: loss(x, y, np.random.default_rng(3)), 40, price=0.002)
+    assert 5 <= len(tuner.experiments) < 40
+    assert tuner.may_stop(price=0.002)
+
+
+def test_the_rule_of_a_tuner_is_saved_with_it(tmp_path):
+    tuner = told(stopping=(KG, {"price": 0.002}), rounds=8)
+    tuner.save(tmp_path / "it.json")
+    again = Tuner.load(tmp_path / "it.json")
+    assert again.may_stop() == tuner.may_stop()
+
+
+def test_sets_categories_and_running_experiments_are_named():
+    space = {"depth": Integer(1, 6), "kernel": Categorical(["rbf", "poly"])}
+    tuner = Tuner(space, seed=0, stopping={"kg": (KG, {"price": 0.01}), "still": "plateau"})
+    for _ in range(9):
+        ticket, parameters = tuner.ask()
+        tuner.tell(ticket, -abs(parameters["depth"] - 3) - (parameters["kernel"] == "poly"))
+    tuner.ask()
+    answer = tuner.may_stop()
+    assert "1 experiments still run" in answer.reason
+    assert answer.parameters is not None
+
+
+def test_failures_make_gains_less_likely():
+    fails, lost = (Tuner({"x": Linear(0, 1)}, seed=0) for _ in range(2))
+    for tuner, right in ((fails, False), (lost, True)):
+        for x in (0.1, 0.2, 0.3, 0.4, 0.45):
+            tuner.add({"x": x}, x)
+        for x in (0.7, 0.8, 0.9, 0.95):
+            ticket = tuner.start({"x": x})
+            tuner.drop(ticket) if right else tuner.fail(ticket)
+    prices = np.geomspace(1e-3, 1.0, 60)
+    least = [next(price for price in prices if tuner.may_stop(price=price)) for tuner in (fails, lost)]
+    assert least[0] < least[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"agent": "random"}, "no model of its own"),
+        ({"contexts": {"z": Linear(0, 1)}}, "contexts"),
+    ],
+)
+def test_a_tuner_that_cannot_say_explains_why(options, words):
+    tuner = Tuner({"x": Linear(0, 1)}, **options)
+    given = {"context": {"z": 0.5}} if "contexts" in options else {}
+    for x in (0.1, 0.5, 0.9):
+        tuner.add({"x": x}, x, **given)
+    with pytest.raises(ValueError, match=words):
+        tuner.may_stop(price=1.0)

@@ -1,0 +1,82 @@
+"""What stops are worth: regret of the recommended play, what was paid, and how results keep them."""
+
+import numpy as np
+import pytest
+
+from gpbandits import Result, evaluate
+
+LINE = {"num_arms": 30, "horizon": 20, "length_scale": 0.2}
+RULES = {
+    "kg": ("knowledge-gradient", {"price": 0.05}),
+    "gap": ("gap", {"eps": 0.5, "width": 1.0}),
+    "never": ("gap", {"eps": 1e-9}),
+}
+
+
+def played(environment="GPBandit-GP-v0", agents=("gp-ei",), keywords=LINE, **options):
+    return evaluate(environment, list(agents), trials=4, env_kwargs=keywords, stopping=RULES, **options)
+
+
+def test_the_regret_at_the_stop_is_that_of_the_play_that_is_recommended():
+    result = played()
+    regret, stopped = result.records["gp-ei"].regret, result.stopped["gp-ei"]
+    for rule in stopped.values():
+        for i in range(4):
+            rounds = rule.after[i] if rule.after[i] != -1 else 20
+            assert rule.paid[i] == rounds
+            assert rule.regret[i] in regret[i, :rounds]
+    assert (stopped["never"].after == -1).all()
+    assert (stopped["kg"].after > 0).all()
+    assert (stopped["kg"].hindsight <= stopped["kg"].adjusted(0.05) + 1e-12).all()
+    assert np.isnan(stopped["gap"].hindsight).all()
+
+
+def test_hindsight_is_the_least_of_all_rounds():
+    """The best mean of a noiseless function is the best play so far."""
+    result = played(keywords={**LINE, "noise": "none"})
+    simple, stopped = result.simple_regret["gp-ei"], result.stopped["gp-ei"]["kg"]
+    expected = (simple + 0.05 * np.arange(1, 21)).min(axis=1)
+    np.testing.assert_allclose(stopped.hindsight, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{"workers": 2}, {"isolate": True}, {"checkpoints": [5, 20]}], ids=str)
+def test_stops_are_the_same_however_a_run_is_made(options):
+    plain = played()
+    other = played(**{**options, **({"entropy": None} if "isolate" in options else {})})
+    if "isolate" in options:
+        plain = played(entropy=other.entropy)
+    for rule in RULES:
+        one, two = (each.stopped["gp-ei"][rule] for each in (plain, other))
+        for name in ("after", "regret", "violation", "paid"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_files_keep_stops(tmp_path):
+    result = played(agents=("gp-ei", "random"))
+    result.save(tmp_path / "it.parquet")
+    again = Result.load(tmp_path / "it.parquet")
+    assert again.stopped.keys() == {"gp-ei"}
+    for rule, kept in result.stopped["gp-ei"].items():
+        for one, two in zip(kept, again.stopped["gp-ei"][rule], strict=True):
+            np.testing.assert_array_equal(one, two)
+    assert str(again.stopping_table()) == str(result.stopping_table())
+
+
+def test_what_was_paid_is_the_true_cost_of_plays():
+    result = played("GPBandit-Budget-v0", ("ei-per-cost",), {"num_arms": 30, "horizon": 20})
+    spent = result.records["ei-per-cost"].spending
+    stopped = result.stopped["ei-per-cost"]["kg"]
+    assert spent is not None
+    for i, after in enumerate(stopped.after):
+        rounds = spent.played[i] if after == -1 else after
+        assert stopped.paid[i] == pytest.approx(spent.spent[i, :rounds].sum(), rel=1e-12)
+
+
+def test_a_table_has_a_row_for_every_rule():
+    table = played(agents=("gp-ei", "gp-ucb")).stopping_table(price=0.1)
+    assert len(table.rows) == 6
+    assert all(cell is not None for cell in (row[4] for row in table.rows))  # all at this price
+    with pytest.raises(ValueError, match="stopping must be given"):
+        evaluate("GPBandit-GP-v0", ["gp-ei"], trials=1, env_kwargs=LINE).stopping_table()
+    with pytest.raises(ValueError, match="no agent has the option"):
+        evaluate("GPBandit-GP-v0", ["random"], trials=1, stopping="plateau")
