@@ -14,7 +14,7 @@ from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
 from .by_change import MinimaGap, Plateau
-from .by_price import ImprovementWorthPrice, IndexAboveMean, GradientWorthPrice
+from .by_price import GradientWorthPrice, ImprovementWorthPrice, IndexAboveMean
 from .by_regret import BestArm, Gap, RegretBound
 from .outlook import StoppingRule
 

@@ -81,7 +81,7 @@ class ImprovementWorthPrice(ByPrice):
 
 
 class IndexAboveMean(ByPrice):
-    """All IndexAboveMean indices are at most the best mean: EI(mu(x) - v, sigma(x)) = p c(x) has its root v <= M.
+    """All Gittins indices v are at most the best mean M, where EI(mu(x) - v, sigma(x)) = p c(x).
 
     The same rounds as by `ImprovementWorthPrice`, since EI decreases in its reference value.
     """

@@ -11,7 +11,7 @@ import agents
 from agents.acquisition.improvement import gittins_index
 from agents.registry import resolve_agent
 from agents.stopping.by_name import RULES
-from agents.stopping.by_price import ImprovementWorthPrice, IndexAboveMean, GradientWorthPrice
+from agents.stopping.by_price import GradientWorthPrice, ImprovementWorthPrice, IndexAboveMean
 from agents.stopping.by_regret import RegretBound, interval
 from agents.stopping.outlook import Outlook
 from bandit_envs.kernels.kernels import make_kernel
