@@ -1,6 +1,7 @@
 """Stopping rules on 400 trials each where the model is right, and where it is not: docs/results/stopping.csv.
 
     python benchmarks/stopping.py --out docs/results/stopping.csv [--trials 400] [--only prior --only half]
+    python benchmarks/stopping.py --page docs/results/stopping.csv      # prints the page's tables
 
 One hundred points, a squared-exponential kernel with length-scale 0.2, noise of 0.1 prior stds, at most 60
 rounds. Regret and price are in prior stds; on the tuning table in stds of its accuracies.
@@ -98,12 +99,57 @@ def row(rule: Stopped, unit: float) -> dict[str, Any]:
     return {name: f"{value:.6g}" if isinstance(value, float) else value for name, value in found.items()}
 
 
+SHOWN = {  # rules of the page, with their names there
+    "kg 0.01": "knowledge gradient, p = 0.01",
+    "ei 0.01": "expected improvement, p = 0.01",
+    "regret bound 0.9": "regret bound, 0.1 at 90 %",
+    "regret bound 0.95": "regret bound, 0.1 at 95 %",
+    "gap": "gap 0.1, Theorem 1's width",
+    "gap, beta/5": "gap 0.1, a fifth of beta",
+    "best arm, difference": "best arm 0.1, difference bands",
+    "minima gap": "minima gap",
+    "plateau": "plateau",
+}
+PRICE = 0.01
+HEADS = ("rule", "never", "plays", "regret", "adjusted", "promises broken")
+
+
+def tables(rows: list[dict[str, str]]) -> dict[str, list[str]]:
+    """Lines of a table for each setting and player, by "setting, player"."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row["rule"] in SHOWN:
+            head = [f"| {' | '.join(HEADS)} |", "|" + "---|" * len(HEADS)]
+            found.setdefault(f"{row['setting']}, {row['player']}", head).append(line(row))
+    return found
+
+
+def line(row: dict[str, str]) -> str:
+    """A row of the page: means with standard errors, and broken promises of the runs that stopped."""
+    regret, error = float(row["regret"]), float(row["regret_se"])
+    adjusted = regret + PRICE * float(row["stop"])
+    broken = f"{row['broken']} of {row['stopped']}" if row["promise"] else "-"
+    cells = f"{float(row['never']):.0%}", f"{float(row['stop']):.1f}", f"{regret:.4f} ± {error:.4f}"
+    return f"| {SHOWN[row['rule']]} | {' | '.join(cells)} | {adjusted:.3f} | {broken} |"
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """The rows of a file of results."""
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--page", type=Path, metavar="CSV")
     parser.add_argument("--trials", type=int, default=400)
     parser.add_argument("--only", action="append", choices=SETTINGS)
     given = parser.parse_args()
+    if given.page:
+        for name, lines in tables(read(given.page)).items():
+            print(name, *lines, "", sep="\n")
+        return
     with given.out.open("w", newline="") as file:
         writer = csv.DictWriter(file, [*FIELDS, *PRICED], restval="", lineterminator="\n")
         writer.writeheader()

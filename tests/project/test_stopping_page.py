@@ -1,0 +1,52 @@
+"""The page on stopping states what the stored results say."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from agents.stopping.by_name import RULES
+
+ROOT = Path(__file__).parents[2]
+spec = importlib.util.spec_from_file_location("stopping", ROOT / "benchmarks" / "stopping.py")
+assert spec is not None
+assert spec.loader is not None
+script = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(script)
+
+PAGE = (ROOT / "docs" / "stopping.md").read_text(encoding="utf-8")
+ROWS = script.read(ROOT / "docs" / "results" / "stopping.csv")
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_has_a_row(rule):
+    assert f"| `{rule}` |" in PAGE
+
+
+def test_the_tables_are_those_of_the_results():
+    tables = script.tables(ROWS)
+    assert len(tables) >= 2
+    for name, lines in tables.items():
+        assert "\n".join(lines) in PAGE, name
+
+
+def test_every_setting_has_four_hundred_trials():
+    assert {row["trials"] for row in ROWS} == {"400"}
+
+
+def value(setting, player, rule, column):
+    (row,) = [row for row in ROWS if (row["setting"], row["player"], row["rule"]) == (setting, player, rule)]
+    return float(row[column])
+
+
+def test_expected_improvement_stays_three_times_as_long_under_noise():
+    for player in script.PLAYERS:
+        ratio = value("prior", player, "ei 0.01", "stop") / value("prior", player, "kg 0.01", "stop")
+        assert f"{ratio:.1f} times as many plays" in PAGE
+
+
+def test_the_regret_bound_keeps_its_promise_under_the_right_prior():
+    for player in script.PLAYERS:
+        for delta, rule in ((0.1, "regret bound 0.9"), (0.05, "regret bound 0.95")):
+            shares = [value("prior", player, rule, column) for column in ("broken", "stopped")]
+            assert shares[0] / shares[1] <= delta + 0.01
