@@ -85,6 +85,8 @@ def run(
             console().print(result.safety_table(), "")
         if result.alarms:
             console().print(result.detection_table(), "")
+        if result.stopped:
+            console().print(result.stopping_table(), "")
         write_figures(result, out / "figures", environment.file_name, (".png",))
     console().print(Text(f"Tables of the recorded rounds in {out}/results, figures in {out}/figures."))
     if failed:

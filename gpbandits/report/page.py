@@ -15,6 +15,7 @@ from gpbandits.evaluation.metrics import metrics_of
 from gpbandits.evaluation.plots import alarm_figure, regret_figure, save_figure
 from gpbandits.evaluation.result import Metric, Result, Scale
 from gpbandits.evaluation.several import overview
+from gpbandits.evaluation.stopping_table import stopping_table
 from gpbandits.evaluation.table import Table
 from gpbandits.experiments.store import STUDY, open_results
 from gpbandits.experiments.study import EnvironmentEntry, Study
@@ -63,6 +64,7 @@ class Section:
         compared: list[Metric] = [result.main_metric, *kept]
         against = [comparison(result, metric) for metric in compared if len(result.agents) > 1]
         limits = [safety(result)] if result.num_constraints else []
+        limits += [stopping_table(result).printed] if result.stopped else []
         limits += [spending(result)] if result.spent else []
         grown = [] if result.spent else [growth(result)]  # once a budget is spent no regret grows
         return [summary(result), *limits, *against, *grown, timing(result)]
