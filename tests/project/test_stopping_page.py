@@ -50,3 +50,21 @@ def test_the_regret_bound_keeps_its_promise_under_the_right_prior():
         for delta, rule in ((0.1, "regret bound 0.9"), (0.05, "regret bound 0.95")):
             shares = [value("prior", player, rule, column) for column in ("broken", "stopped")]
             assert shares[0] / shares[1] <= delta + 0.01
+
+
+def share(setting, player, rule):
+    broken, stopped = (value(setting, player, rule, column) for column in ("broken", "stopped"))
+    return broken / stopped
+
+
+def test_promises_under_another_length_scale_are_as_the_page_says():
+    for player in script.PLAYERS:
+        assert share("half", player, "regret bound 0.9") <= 0.1
+        assert share("half", player, "regret bound 0.95") <= 0.05
+    for rule in ("regret bound 0.9", "gap, beta/5"):
+        shares = [share("double", player, rule) for player in script.PLAYERS]
+        assert " and ".join(f"{each:.0%}" for each in shares) in PAGE
+
+
+def test_the_gap_with_the_width_of_the_theorem_never_stopped():
+    assert {row["never"] for row in ROWS if row["rule"] == "gap"} == {"1"}
