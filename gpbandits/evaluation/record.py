@@ -12,7 +12,8 @@ from gpbandits.evaluation.thinning import sums_between
 
 POINTS = 200  # points of a curve over the spent budget
 # Axes of the fields, of trials, rounds and constraints; others have trials and rounds.
-_AXES = {"cost": 3, "observed_cost": 3}
+_AXES = {"cost": 3, "observed_cost": 3}  # of trials, rounds and constraints; others have trials and rounds
+_AXES |= dict.fromkeys(("seconds", "changes", "alarms", "infeasible", "covered", "played"), 1)
 _PLAYS = ("regret", "simple_regret", "violation", "spent", "shortfall")  # others may have coordinates
 
 
@@ -149,9 +150,9 @@ def check_shapes(label: str, record: Record, expected: tuple[int, int, int]) -> 
                 f"{name} of agent {label!r} must have shape {right} "
                 f"(trials, recorded rounds, constraints: {expected}), got {shape}"
             )
-
-
-_AXES |= dict.fromkeys(("seconds", "changes", "alarms", "infeasible", "covered", "played"), 1)
+    for rule, stopped in (record.stopped or {}).items():
+        if len(stopped.after) != expected[0]:
+            raise ValueError(f"stops of agent {label!r} by {rule!r} must be of {expected[0]} trials")
 
 
 def budget_grid(spent: Sequence[Floats]) -> Floats:

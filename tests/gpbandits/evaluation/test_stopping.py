@@ -1,5 +1,7 @@
 """What stops are worth: regret of the recommended play, what was paid, and how results keep them."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -80,3 +82,12 @@ def test_a_table_has_a_row_for_every_rule():
         evaluate("GPBandit-GP-v0", ["gp-ei"], trials=1, env_kwargs=LINE).stopping_table()
     with pytest.raises(ValueError, match="no agent has the option"):
         evaluate("GPBandit-GP-v0", ["random"], trials=1, stopping="plateau")
+
+
+def test_stops_of_other_trials_are_refused():
+    result = played()
+    record = result.records["gp-ei"]
+    assert record.stopped is not None
+    fewer = {rule: each._replace(after=each.after[:2]) for rule, each in record.stopped.items()}
+    with pytest.raises(ValueError, match="stops of agent 'gp-ei' by 'kg' must be of 4 trials"):
+        dataclasses.replace(result, records={"gp-ei": record._replace(stopped=fewer)})
