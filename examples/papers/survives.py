@@ -21,7 +21,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.environment.registration import real_id
 from bandit_envs.problems.real import real, tasks
 from gpbandits import evaluate
-from gpbandits.evaluation.result import Result
+from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import (
     Interval,
     bootstrap_interval,
@@ -41,7 +41,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     },
     "still": {name: ("gp-agent", {"restart": name}) for name in ("evidence",)},
 }
-STILL = ("repeat", "laboratory", "clicks")  # families in which nothing changes
+STILL = ("repeat", "laboratory")  # families in which nothing changes
+QUANTITIES: dict[str, Metric] = {
+    "regret": "cumulative",
+    "budget regret": "budget",
+    "hard violation": "hard-violation",
+}
 WORDS = {-1: "less", 1: "more", 0: "no significant difference"}
 
 
@@ -50,13 +55,20 @@ class Statement(NamedTuple):
 
     text: str  # what the pages say
     families: tuple[str, ...]
-    quantity: str  # of `FINALS`
+    quantity: str  # of `QUANTITIES`
     one: str
     others: tuple[str, ...]
     variants: str = ""  # of `VARIANTS`, played beside the leaderboard
 
 
 STATEMENTS = {
+    "immediate": Statement(
+        "`gp-bucb` has the least regret where feedback is immediate",
+        STILL,
+        "regret",
+        "gp-bucb",
+        ("gp-ucb", "gp-ts", "gp-ei", "gp-agent", "optuna-tpe"),
+    ),
     "bucb": Statement(
         "`gp-bucb` has the least regret where feedback is late",
         ("late",),
@@ -79,6 +91,20 @@ STATEMENTS = {
         "censored",
         ("delivered",),
         "late",
+    ),
+    "budget": Statement(
+        "`ratio-ucb` has the least regret under a budget",
+        ("budget",),
+        "budget regret",
+        "ratio-ucb",
+        ("gp-ucb", "gp-ei", "gp-bucb", "gp-agent", "ei-per-cost", "optuna-tpe"),
+    ),
+    "expected": Statement(
+        "`constrained-ei` violates least",
+        ("limit", "everything"),
+        "hard violation",
+        "constrained-ei",
+        ("config", "pdcbo", "gp-agent", "random"),
     ),
     "config": Statement(
         "`config` violates least",
@@ -153,8 +179,8 @@ def read(folder: Path) -> dict[str, list[Result]]:
 
 
 def finals(results: Iterable[Result], quantity: str) -> dict[str, Floats]:
-    """Return a quantity at the end of each trial, (B,), by agent."""
-    curves = ((each.regret if quantity == "regret" else each.hard_violation) for each in results)
+    """Return a quantity at the end of each trial, (B,), by agent; of one label the last result's."""
+    curves = (each.curves(QUANTITIES[quantity]) for each in results)
     return {label: values[:, -1] for each in curves for label, values in each.items()}
 
 
@@ -162,7 +188,7 @@ def on_tasks(statement: Statement, found: Mapping[str, list[Result]]) -> dict[st
     """Return {task: finals} of the tasks on which a statement is judged."""
     needed = 1 + bool(statement.variants)
     return {
-        name: finals(results, statement.quantity)
+        name: finals(results[:needed], statement.quantity)
         for name, results in found.items()
         if tasks()[name].family in statement.families and len(results) >= needed
     }

@@ -6,14 +6,20 @@ import csv
 import json
 import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 from pages import DOCS, loaded, missing, read, told
 
+from bandit_envs.problems.real import tasks
+from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, significant_signs
 from gpbandits.evaluation.table import text
+from gpbandits.report.entrants import REFERENCE
+from gpbandits.report.page import write_table
+from gpbandits.report.standings import Standings, distinct
 from gpbandits.reproductions import REPRODUCTIONS, kernels, powers
 from gpbandits.reproductions.page import RESULTS, Condensed, page_text
 from gpbandits.reproductions.study_figure import StudyFigure
@@ -23,6 +29,8 @@ INTERVAL = re.compile(r"\d \[[-+]?[\d.]+, [-+]?[\d.]+\]")
 STORED = {
     "reproductions",
     "leaderboard",
+    "leaderboard-real",
+    "survives",
     "calibration",
     "elimination",
     "constraints",
@@ -117,9 +125,75 @@ def test_the_page_on_clusters_says_how_fast_two_workers_are():
 
 @pytest.mark.parametrize("table", sorted((DOCS / "tables").glob("*.csv")), ids=lambda path: path.stem)
 def test_the_leaderboard_says_what_its_tables_say(table):
-    page = read("leaderboard.md")
+    page = read("leaderboard-real.md" if table.stem.startswith("leaderboard-real-") else "leaderboard.md")
     for row in rows(table):
         assert f"| {' | '.join(row)} |" in page
+
+
+def archived() -> tuple[ModuleType, dict[str, list[Result]]]:
+    script = loaded("papers/survives.py")
+    return script, script.read(DOCS / RESULTS / "real")
+
+
+def test_the_leaderboard_of_real_tasks_is_what_their_archived_trials_say(tmp_path):
+    _, found = archived()
+    families: dict[str, list[Result]] = {}
+    for name, (result, *_) in found.items():
+        families.setdefault(tasks()[name].family, []).append(result)
+    shown = {}
+    for family, results in families.items():
+        if kept := [result for result in results if distinct(result, REFERENCE)]:
+            name = f"leaderboard-real-{family}"
+            write_table(Standings(kept, REFERENCE).overall(), tmp_path, name)
+            shown[name] = (tmp_path / f"{name}.csv").read_bytes()
+    assert len(shown) >= 5
+    stored = (DOCS / "tables").glob("leaderboard-real-*.csv")
+    assert {path.stem: path.read_bytes() for path in stored} == shown
+    page = read("leaderboard-real.md")
+    assert page.count("\n## ") == len(shown) + 1  # and who does not take part
+    for name, (result, *_) in found.items():
+        assert f"`{name}`" in page or f"/{name}" in page, name
+        assert result.num_trials == 20
+
+
+def test_what_survives_on_real_tasks_is_what_their_archived_trials_say():
+    script, found = archived()
+    lines = [line for line in script.page_lines(found) if line]
+    page = read("survives.md")
+    assert not missing(lines, page)
+    tables = {line for line in page.splitlines() if line.startswith("| ")}
+    heads = {
+        "| statement | less | more | no significant difference | verdict |",
+        "| task | runs with an alarm |",
+    }
+    assert tables == {line for line in lines if line.startswith("| ")} | heads
+    assert {*found} <= {*script.chosen()}
+
+
+def test_agents_of_the_leaderboard_are_not_taken_for_variants_of_the_same_name():
+    script, found = archived()
+    board, variants = found["digits-limit"]
+    values = script.on_tasks(script.STATEMENTS["expected"], found)["digits-limit"]["pdcbo"]
+    assert values.tolist() == board.hard_violation["pdcbo"][:, -1].tolist()
+    assert values.tolist() != variants.hard_violation["pdcbo"][:, -1].tolist()
+
+
+def test_what_survives_says_which_agents_are_ahead():
+    script, found = archived()
+    signs = {name: script.signs_of(each, found) for name, each in script.STATEMENTS.items()}
+    page = " ".join(read("survives.md").split())
+    rivals = {key for name in ("immediate", "bucb") for key, sign in signs[name].items() if sign > 0}
+    others = {key for key in rivals if key[0] != "optuna-tpe"}
+    assert others == {("gp-ei", "digits-late")}
+    assert "only `gp-ei`, on `digits-late`, has significantly less regret than `gp-bucb`" in page
+    assert len(rivals - others) == 3
+    assert "`optuna-tpe`, which assumes no kernel, has less on three tasks" in page
+    assert {sign for (other, _), sign in signs["config"].items() if other in ("constrained-ei", "pdcbo")} == {
+        1
+    }
+    assert {key for key, sign in signs["evidence"].items() if sign > 0} == {("ui-tvbo", "temperature")}
+    assert {*signs["expected"].values(), *signs["budget"].values()} == {-1, 0}
+    assert not any(signs["harm"].values())
 
 
 def test_the_page_on_calibration_says_what_its_table_says():
