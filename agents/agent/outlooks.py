@@ -65,7 +65,7 @@ def outlook_on_box(agent: Stoppable, snap: Snap | None = None, look: int = 0) ->
         look: another number gives other points.
     """
     factor = keeping_plays(agent.belief.centre).factor(ONLY)
-    mean = float(np.ravel(agent.belief.constant_mean)[0])
+    mean = float(np.ravel(agent.belief.given_mean)[0])
     surface = Surface(agent.model.kernel, factor, factor, mean)
     plays = agent.belief.centre.played(ONLY)
     cloud = _cloud(agent, factor, look)
