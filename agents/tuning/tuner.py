@@ -67,8 +67,7 @@ class Tuner(Records):
             It assumes that costs are samples of its kernel whose std is the size of those told so far;
             `standardise=False` takes costs as multiples of a std that you know. An agent's `lipschitz` is in
             the same units, over the whole range of a parameter.
-        stopping: the rule of `may_stop`, in the value's unit: a name and its options, such as
-            ("knowledge-gradient", {"price": 0.01}), or label -> rule, any of which may stop.
+        stopping: the rule of `may_stop` in the value's unit, ("gap", {"eps": 0.01}), or label -> rule.
 
     Raises:
         ValueError: an argument is impossible; the message names it.
@@ -282,8 +281,7 @@ class Tuner(Records):
             file: where the tuner is saved whenever an experiment starts or ends. One process at a time runs
                 the experiments of a file, and its tuner continues the file's history: the one saved
                 there, or `Tuner.load(file)`.
-            price: of an experiment, in the value's unit; or of a unit of what it `spent`, where there is a
-                `cost_budget`. No further one is asked for once none is worth it, see `may_stop`.
+            price: of an experiment, see `may_stop`; no further one is asked for once none is worth it.
 
         Raises:
             ValueError: an argument is impossible, f returns something else, another process runs the file, or
