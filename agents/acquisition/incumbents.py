@@ -56,7 +56,7 @@ class MaxMean(NoIncumbent):
     """The largest posterior mean over available played points of this context, else the prior mean."""
 
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
-        played = belief.centre.count_at(belief.cells(context)) > 0
+        played = belief.played_at(belief.cells(context))
         largest = np.where(played, mean, -np.inf).max(axis=1)
         return np.where(largest > -np.inf, largest, belief.prior_mean_at(context).max(axis=1))
 
@@ -86,7 +86,7 @@ class MaxWorth(NoIncumbent):
 
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
         """Return the largest worth, (B,)."""
-        played = belief.centre.count_at(belief.cells(context)) > 0
+        played = belief.played_at(belief.cells(context))
         return np.where(played, mean, INFEASIBLE).max(axis=1)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from ..box.search import Terrain, make_search
 from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties
 from ..model.model import Model
-from ..posteriors.play_factor import Factor
 from ..stopping.outlook import Outlook
 from ..validation import require_context, require_reset
 from .gp_agent import TIE, GPAgent
@@ -129,7 +128,7 @@ class BoxAgent(GPAgent):
         else:
             arms = arms_of(self.setting, among, "among")
         pairs = with_context(context, arms)
-        mean, std = Surface.of(self.belief).predict(pairs)
+        mean, std = Surface.of(self.belief, known=True).predict(pairs)
         terms = self.objective.worth_on_box
         best = int((mean if terms is None else terms(mean, pairs, self.t)).argmax())
         known = self.objective.in_reward_units(mean[[best]], std[[best]])
@@ -155,7 +154,7 @@ class BoxAgent(GPAgent):
         worth: bool = False,
     ) -> Floats:
         """Return the arm of the largest score, or worth, (d,); within `tie` units of the maximum arms tie."""
-        surface = Surface.of(belief)
+        surface = Surface.of(belief, known=worth)
         plays = self._played(surface, context)
         worlds = incumbent.worlds(surface, plays, self._rng)
         none = np.empty((1, 0))
@@ -187,7 +186,7 @@ class BoxAgent(GPAgent):
 
     def _played(self, surface: Surface, context: Floats) -> BestPlays:
         """Return the arms played so far and their means or worth in a context, best first."""
-        plays = cast(Factor, surface.centre)  # always so in the belief of one trial
+        plays = surface.observed
         worth = self.objective.worth_on_box if getattr(self.incumbent, "of_worth", False) else None
         rows = np.argsort(-plays.smoothed, kind="stable")[: None if worth else COMPARED]
         arms = plays.features[rows, len(context) :]

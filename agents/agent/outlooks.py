@@ -29,7 +29,7 @@ def outlooks_on_set(agent: Stoppable) -> list[Outlook]:
     """Return the outlook of each trial on a finite set in one context: all arms are candidates."""
     belief, context = agent.belief, np.zeros(agent._size, dtype=np.int64)
     centre = belief.centre
-    mean = belief.mean(context)
+    mean = belief.known_mean(context)
     std = np.sqrt(np.maximum(centre.variance_at(None), 0.0))
     known = agent.objective.beliefs(mean, std, context)
     require_reward_model(known)

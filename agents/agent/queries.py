@@ -187,7 +187,7 @@ class Answers:
         require_context(observation, self.setting.decisions.num_contexts > 1)
         shape = (len(self.belief.rows), self.setting.scaled_contexts.shape[1])
         context = self._contexts(np.zeros(shape) if observation is None else observation)
-        mean, std, rows = self.belief.mean(context), self.belief.std(context), self.belief.rows
+        mean, std, rows = self.belief.known_mean(context), self.belief.std(context), self.belief.rows
         arms = arms_among(among, mean.shape[1])
         arm = arms[self._final_worth(mean, context)[:, arms].argmax(axis=1)]
         known = self.objective.in_reward_units(mean[rows, arm], std[rows, arm])

@@ -108,6 +108,13 @@ class Ridge(NamedTuple):
     std: Floats  # (B, A)
 
 
+class Shift(NamedTuple):
+    """Points P of a trial and c: a change of its mean by S[:, P] c, S its delivered posterior covariance."""
+
+    point: Ints  # (p,), which may repeat
+    weight: Floats  # (p,)
+
+
 class Belief(abc.ABC):
     """Mean, std and samples of one function at the arms of each trial's context.
 
@@ -203,6 +210,18 @@ class Belief(abc.ABC):
         """Posterior mean at the arms of each trial's context, (B,) -> (B, A)."""
         mean = self.centre.mean_at(None if self._one_context else self.cells(context))
         return mean if self.centred else mean + self.prior_mean_at(context)
+
+    def known_mean(self, context: Ints) -> Floats:
+        """Posterior mean without values that were made up for pending plays, (B,) -> (B, A)."""
+        return self.mean(context)
+
+    def shift(self, trial: int) -> Shift | None:
+        """Return what made-up values of pending plays move a trial's mean by; None where there are none."""
+        return None
+
+    def played_at(self, cells: Ints | None) -> Bools:
+        """Return the mask of points whose plays count for incumbents, (B, A)."""
+        return self.centre.count_at(cells) > 0
 
     def std(self, context: Ints) -> Floats:
         """Posterior std of f, without noise unless the belief is `noisy`, (B,) -> (B, A)."""

@@ -15,6 +15,7 @@ from ..validation import PerTrial
 from .base import Belief
 from .censored import Censored
 from .delivered import Delivered
+from .fantasised import Fantasised
 from .imputed import Hallucinated
 from .ridges import RATIOS, Ridges, require_ratios
 
@@ -61,10 +62,15 @@ def _ridges(setting: Setting, ratios: Any = RATIOS) -> MakeBelief:
     return partial(Ridges, ratios=ratios)
 
 
+def _fantasised(setting: Setting, noisy: bool = True) -> MakeBelief:
+    return partial(Fantasised, noisy=noisy)
+
+
 # Builders from the setting and the belief's own options.
 BELIEFS: dict[str, Callable[..., MakeBelief]] = {
     "delivered": lambda setting: Delivered,
     "hallucinated": lambda setting: Hallucinated,
     "censored": _censored,
+    "fantasised": _fantasised,
     "ridges": _ridges,
 }

@@ -17,7 +17,7 @@ from bandit_envs.basics.types import Floats
 from ..kernels.point_slopes import linearise, prior_variance
 from ..posteriors import ForgettingPosterior, PairPosterior, Posterior
 from ..posteriors.play_factor import Centre, Factor, Spread
-from .base import Belief, Ridge
+from .base import Belief, Ridge, Shift
 
 KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # posteriors that can predict anywhere
 ONLY = 0  # index of the single trial of an agent on a box
@@ -30,6 +30,13 @@ class Local(NamedTuple):
     mean: Floats  # (S, n)
     std: Floats  # (n,)
     pull: Callable[[Floats, Floats], Floats]  # ds/dmean (S, n), ds/dstd (n,) -> ds/dx, (n, D)
+
+
+class Means(NamedTuple):
+    """Points and weights of a mean, or of the means of S worlds."""
+
+    features: Floats  # (k, D)
+    weights: Floats  # (k,) or (S, k)
 
 
 class Surface:
@@ -58,12 +65,18 @@ class Surface:
         self._variance: float | None = None  # of the prior, once known to be the same everywhere
 
     @classmethod
-    def of(cls, belief: Belief) -> Surface:
-        """Return the surface of a belief on a box, of one trial; raise a ValueError if it kept no plays."""
+    def of(cls, belief: Belief, known: bool = False) -> Surface:
+        """Return the surface of a belief on a box, of one trial; raise a ValueError if it kept no plays.
+
+        Args:
+            known: True leaves out values that were made up for pending plays.
+        """
         centre, spread = keeping_plays(belief.centre), keeping_plays(belief.spread)
         mean = float(np.ravel(belief.given_mean)[0])
-        noise = float(belief.noise_of(belief.rows)[ONLY])
-        return cls(centre.gram.kernel, centre.factor(ONLY), spread.factor(ONLY), mean, noise=noise)
+        noise, plays = float(belief.noise_of(belief.rows)[ONLY]), centre.factor(ONLY)
+        shift = None if known else belief.shift(ONLY)
+        moved = plays if shift is None else _moved(centre, plays, shift)
+        return cls(centre.gram.kernel, moved, spread.factor(ONLY), mean, observed=plays, noise=noise)
 
     @classmethod
     def each(cls, belief: Belief) -> list[Surface]:
@@ -122,6 +135,14 @@ class Surface:
     def explain(self, x: Floats) -> Floats:
         """Return v(x) of the plays that determine the std, (n, D) -> (k, n)."""
         return self.spread.solve(linearise(self.kernel, x, self.spread.features).values.T)
+
+
+def _moved(centre: Posterior, plays: Factor, shift: Shift) -> Means:
+    """Return the points and weights of mu + S[:, P] c: c at P, and a - L'^-1 L^-1 k(X, P) c at the plays."""
+    features = centre.gram.points[shift.point]
+    explained = plays.solve(linearise(centre.gram.kernel, features, plays.features).values.T)  # (k, p)
+    weights = plays.weights - plays.back(explained @ shift.weight)
+    return Means(np.vstack([plays.features, features]), np.concatenate([weights, shift.weight]))
 
 
 def ridges_at(belief: Belief, x: Floats) -> list[Ridge]:

@@ -24,7 +24,7 @@ from bandit_envs.problem.decisions import Decisions
 
 from ..acquisition.incumbents import BestValue, MaxMean, MaxWorth, NoIncumbent, NoisyPlays
 from ..beliefs.safety import INFEASIBLE
-from ..beliefs.surface import Surface
+from ..beliefs.surface import Means, Surface
 from ..kernels.point_slopes import linearise
 from ..kernels.visited import Visited
 from .acquisition_surface import jitter_of, with_context
@@ -71,13 +71,6 @@ class NoiseFree:
     def _triangular(self, values: Floats, trans: int) -> Floats:
         """Return R^-1 b or R'^-1 b; Fortran sees R as its transpose."""
         return _trtrs(self._root.T, values, lower=0, trans=trans)[0]
-
-
-class Means(NamedTuple):
-    """Points and weights of the means of S worlds."""
-
-    features: Floats  # (k, D)
-    weights: Floats  # (S, k)
 
 
 def fantasies(surface: Surface, x: Floats, white: Floats) -> Worlds:

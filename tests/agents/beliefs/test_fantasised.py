@@ -1,0 +1,133 @@
+"""Pending plays count as draws from their posterior, and what that equals."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from agents.beliefs.delivered import Delivered
+from agents.beliefs.fantasised import Fantasised
+from agents.beliefs.imputed import Hallucinated
+from agents.beliefs.surface import Surface
+from agents.kernels.visited import Visited
+from agents.model.model import Model
+from bandit_envs import Setting
+from bandit_envs.kernels.kernels import make_kernel
+from gpbandits import evaluate
+
+ARMS = np.linspace(0, 1, 30)[:, None]
+SETTING = Setting(arms=ARMS, horizon=50, kernel=make_kernel("rbf", 0.2), noise_std=0.2, max_delay=20)
+HERE = np.zeros(1, dtype=np.int64)
+DELIVERED, PENDING = [4, 11, 20], [11, 15, 15, 28]
+VALUES = np.array([0.3, -0.7, 1.1])
+
+
+def told(kind, seed=0, **options):
+    """A belief of one trial after some plays, of which some are pending."""
+    rngs = {"rngs": [np.random.default_rng(seed)]} if kind is Fantasised else {}
+    belief = kind(Model.of(SETTING), 1, **rngs, **options)
+    for x in [*DELIVERED, *PENDING]:
+        belief.play(np.array([x]))
+    for x, value in zip(DELIVERED, VALUES, strict=True):
+        belief.receive(HERE, np.array([x]), np.zeros(1), np.array([value]))
+    return belief
+
+
+def brute(values_of_pending):
+    """The textbook's mean of all plays, with these values of the pending ones."""
+    K, played = make_kernel("rbf", 0.2)(ARMS), [*DELIVERED, *PENDING]
+    values = np.concatenate([VALUES, values_of_pending])
+    return K[:, played] @ np.linalg.solve(K[np.ix_(played, played)] + 0.04 * np.eye(len(played)), values)
+
+
+def fantasies(belief):
+    """The values that a belief has drawn: those of which S_PP + lambda times c is the difference to mu."""
+    shift = belief.shift(0)
+    S = belief.centre.covariance(0, shift.point, shift.point) + 0.04 * np.eye(len(shift.point))
+    return belief.centre.mean_of(np.zeros(len(shift.point), dtype=int), shift.point) + S @ shift.weight
+
+
+@pytest.mark.parametrize("noisy", [True, False])
+def test_the_mean_is_that_of_all_plays_with_the_drawn_values(noisy):
+    belief = told(Fantasised, noisy=noisy)
+    np.testing.assert_array_equal(belief.shift(0).point, PENDING)
+    np.testing.assert_allclose(belief.mean(HERE)[0], brute(fantasies(belief)), rtol=0, atol=1e-8)
+    np.testing.assert_array_equal(belief.std(HERE), told(Hallucinated).std(HERE))
+    np.testing.assert_array_equal(belief.known_mean(HERE), told(Hallucinated).mean(HERE))
+
+
+def test_fantasies_have_the_law_of_the_values_to_come():
+    drawn = np.array([fantasies(told(Fantasised, seed)) for seed in range(4000)])
+    delivered = told(Delivered)
+    mean = delivered.centre.mean_of(np.zeros(4, dtype=int), np.array(PENDING))
+    expected = delivered.centre.covariance(0, np.array(PENDING), np.array(PENDING)) + 0.04 * np.eye(4)
+    scale = np.sqrt(np.diag(expected))
+    assert (np.abs(drawn.mean(axis=0) - mean) < 5 * scale / 4000**0.5).all()
+    found = np.cov(drawn.T) / np.outer(scale, scale)
+    np.testing.assert_allclose(found, expected / np.outer(scale, scale), rtol=0, atol=5 * (2 / 4000) ** 0.5)
+
+
+def test_without_noise_two_plays_of_a_point_have_one_value():
+    values = fantasies(told(Fantasised, noisy=False))
+    assert values[1] == pytest.approx(values[2], abs=1e-9)
+
+
+def test_thompson_sampling_on_noisy_fantasies_draws_from_the_delivered_posterior():
+    """E p(f | data, fantasies) = p(f | data): the identity of RKB-TS and asynchronous Thompson sampling."""
+    draws = np.array(
+        [told(Fantasised, seed).sample(HERE, [np.random.default_rng([1, seed])])[0] for seed in range(4000)]
+    )
+    delivered = told(Delivered)
+    mean, std = delivered.mean(HERE)[0], delivered.std(HERE)[0]
+    assert (np.abs(draws.mean(axis=0) - mean) < 5 * std / 4000**0.5 + 1e-6).all()
+    np.testing.assert_allclose(draws.std(axis=0), std, rtol=5 * (0.5 / 4000) ** 0.5, atol=1e-4)
+
+
+def test_a_question_draws_nothing_and_a_new_round_draws_anew():
+    belief = told(Fantasised)
+    first = belief.mean(HERE)
+    np.testing.assert_array_equal(belief.mean(HERE), first)
+    belief.play(np.array([2]))
+    assert not np.array_equal(belief.mean(HERE), first)
+
+
+def test_nothing_pending_is_the_delivered_posterior():
+    belief = told(Fantasised)
+    for x in PENDING:
+        belief.receive(HERE, np.array([x]), np.zeros(1), np.array([0.1]))
+    assert belief.shift(0) is None
+    np.testing.assert_array_equal(belief.mean(HERE), belief.known_mean(HERE))
+
+
+@pytest.mark.parametrize("rule", ["ucb", "ei", "thompson"])
+def test_without_delays_plays_are_those_of_delivered_feedback(rule):
+    keywords = {"num_arms": 30, "horizon": 20, "length_scale": 0.2}
+    plays = [
+        evaluate(
+            "GPBandit-GP-v0",
+            {"it": ("gp-agent", {"rule": rule, "belief": belief})},
+            trials=3,
+            env_kwargs=keywords,
+        ).actions["it"]
+        for belief in ("delivered", "fantasised")
+    ]
+    np.testing.assert_array_equal(*plays)
+
+
+def test_on_a_box_the_mean_is_that_on_a_set():
+    """The same plays, delivered and pending, of the same points, with the same fantasies."""
+    box = Setting(
+        low=np.zeros(1), high=np.ones(1), horizon=50, kernel=SETTING.kernel, noise_std=0.2, max_delay=20
+    )
+    model = replace(Model.of(box), form="pairs", visited=Visited(1))
+    belief = Fantasised(model, 1, rngs=[np.random.default_rng(0)])
+    number = {x: model.visited.index(ARMS[x]) for x in dict.fromkeys([*DELIVERED, *PENDING])}
+    for x in [*DELIVERED, *PENDING]:
+        belief.play(np.array([number[x]]))
+    for x, value in zip(DELIVERED, VALUES, strict=True):
+        belief.receive(HERE, np.array([number[x]]), np.zeros(1), np.array([value]))
+    expected = brute(fantasies(belief))
+    np.testing.assert_allclose(Surface.of(belief).mean(ARMS), expected, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(
+        Surface.of(belief, known=True).mean(ARMS), told(Hallucinated).mean(HERE)[0], atol=1e-8
+    )
