@@ -1,4 +1,4 @@
-"""Optimisers of other libraries by name, all of which would propose missing arms."""
+"""Optimisers of other libraries by name."""
 
 from __future__ import annotations
 
@@ -17,49 +17,70 @@ from .optimiser import OptimiserAgent, OptimiserTask, quietly
 @requires("optuna")
 @handles("delay", "box")
 def optuna_tpe(setting: Setting, **options: Any) -> OptimiserAgent:
-    """Tree-structured Parzen estimators of Optuna (Bergstra et al. 2011); options are of its `TPESampler`."""
+    """Tree-structured Parzen estimators of Optuna (Bergstra et al. 2011).
+
+    It would propose missing arms. Options are those of `optuna.samplers.TPESampler`.
+    """
     return _made(setting, OptunaEngine, sampler="TPESampler", **options)
 
 
 @requires("optuna", "torch")
 @handles("delay", "box")
 def optuna_gp(setting: Setting, **options: Any) -> OptimiserAgent:
-    """The Gaussian-process sampler of Optuna, log expected improvement; options are of its `GPSampler`."""
+    """The Gaussian-process sampler of Optuna: log expected improvement.
+
+    It would propose missing arms. Options are those of `optuna.samplers.GPSampler`.
+    """
     return _made(setting, OptunaEngine, sampler="GPSampler", **options)
 
 
 @requires("botorch")
 @handles("delay", "box")
 def botorch_logei(setting: Setting, **options: Any) -> OptimiserAgent:
-    """Log expected improvement of BoTorch (Ament et al. 2023); options are those of `BoTorchEngine`."""
+    """Log expected improvement of BoTorch (Ament et al. 2023).
+
+    It would propose missing arms. Options are those of `BoTorchEngine`.
+    """
     return _made(setting, BoTorchEngine, acquisition="log-ei", **options)
 
 
 @requires("botorch")
 @handles("delay", "box")
 def botorch_nei(setting: Setting, **options: Any) -> OptimiserAgent:
-    """Log noisy EI of BoTorch (Letham et al. 2019, Ament et al. 2023); options are of `BoTorchEngine`."""
+    """Log noisy expected improvement of BoTorch (Letham et al. 2019; Ament et al. 2023).
+
+    It would propose missing arms. Options are those of `BoTorchEngine`.
+    """
     return _made(setting, BoTorchEngine, acquisition="log-nei", **options)
 
 
 @requires("smac")
 @handles("delay", "box")
 def smac(setting: Setting, **options: Any) -> OptimiserAgent:
-    """SMAC3's facade for black boxes (Lindauer et al. 2022): a GP and EI; options are of `smac.Scenario`."""
+    """SMAC3's facade for black boxes (Lindauer et al. 2022): a Gaussian process and expected improvement.
+
+    It would propose missing arms. Options are those of `smac.Scenario`.
+    """
     return _made(setting, SMACEngine, **options)
 
 
 @requires("bayes_opt")
 @handles("box")
 def bayes_opt(setting: Setting, **options: Any) -> OptimiserAgent:
-    """bayesian-optimization (Nogueira 2014): a Gaussian process and UCB; options are of `BayesOptEngine`."""
+    """The package bayesian-optimization (Nogueira 2014): a Gaussian process and UCB.
+
+    It would propose missing arms. Options are those of `BayesOptEngine`.
+    """
     return _made(setting, BayesOptEngine, **options)
 
 
 @requires("skopt")
 @handles("box")
 def skopt(setting: Setting, **options: Any) -> OptimiserAgent:
-    """scikit-optimize: a GP and a portfolio of acquisitions, "gp_hedge"; options are of its `Optimizer`."""
+    """scikit-optimize: a Gaussian process and a portfolio of acquisitions, "gp_hedge".
+
+    It would propose missing arms. Options are those of `skopt.Optimizer`.
+    """
     return _made(setting, SkoptEngine, **options)
 
 

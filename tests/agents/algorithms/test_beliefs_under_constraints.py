@@ -100,9 +100,31 @@ class Log:
             "ridges": (told, told),
             "hallucinated": (told, every),
             "censored": (every, every),
+            "fantasised": (every, every),
         }[self.belief]
         noise = self.agent.model.noise_variance
+        if self.belief == "fantasised":
+            value[~told] = self.drawn(np.array(rounds)[~told], noise)
         self.check(self.agent.belief, self.expected(rounds, value, of_mean, of_std, noise))
+
+    def drawn(self, rounds, noise):
+        """The values that the belief has drawn for pending plays of some rounds, mu_P + (S_PP + lambda) c."""
+        belief, setting = self.agent.belief, self.agent.setting
+        if (shift := belief.shift(0)) is None:
+            return []
+        centre, nothing = belief.centre, np.zeros(len(shift.point), dtype=int)
+        S = centre.covariance(0, shift.point, shift.point) + noise * np.eye(len(shift.point))
+        values = centre.mean_of(nothing, shift.point) + S @ shift.weight
+        left = list(zip(shift.point.tolist(), values.tolist(), strict=True))
+        found = []
+        for s in rounds:
+            if setting.continuous:
+                x = self.agent.model.visited.index(self.pairs[s])
+            else:
+                x = int((setting.decisions.points == self.pairs[s]).all(axis=1).argmax())
+            found.append(left.pop(next(i for i, (point, _) in enumerate(left) if point == x))[1])
+        assert left == []
+        return found
 
     def check_the_costs(self):
         since = 0 if self.agent.book.since is None else self.agent.book.since[0]
@@ -139,7 +161,9 @@ class Log:
         if self.agent.setting.continuous:
             found = Surface.of(belief).predict(self.where())
         else:
-            found = belief.centre.mean_at(None)[0], np.sqrt(belief.spread.variance_at(None)[0])
+            contexts = np.arange(self.agent.setting.decisions.num_contexts)
+            mean = np.concatenate([belief.mean(np.array([each]))[0] for each in contexts])
+            found = mean - belief.prior_mean[0], np.sqrt(belief.spread.variance_at(None)[0])
         np.testing.assert_allclose(found[0], expected[0], atol=1e-7)
         np.testing.assert_allclose(found[1], expected[1], atol=1e-6)
 
