@@ -48,9 +48,8 @@ class Stopping:
         self._after = {label: np.full(num_trials, NEVER) for label in labels}
         self._play = {label: np.full(num_trials, NEVER) for label in labels}
         self._best: list[Ints] = []
-        self.verdicts: list[dict[str, StopVerdict]] = [
-            {} for _ in range(num_trials)
-        ]  # of the last round, or of the stop
+        # Of the last round, or of the stop.
+        self.verdicts: list[dict[str, StopVerdict]] = [{} for _ in range(num_trials)]
 
     def look(self, point: Ints, outlooks: list[Outlook]) -> None:
         """Ask all rules after a round in which trials played some points, (B,)."""

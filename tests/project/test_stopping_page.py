@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.agent.outlooks import CENTRES, CLOUD, EACH, WIDTHS
 from agents.stopping.by_name import RULES
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +40,19 @@ def value(setting, player, rule, column):
     return float(row[column])
 
 
+def test_the_page_says_among_how_many_points_a_box_is_searched():
+    assert f"the plays and {CLOUD + CENTRES * EACH * len(WIDTHS)} points" in PAGE
+
+
+def test_a_plateau_comes_later_with_a_regret_within_three_standard_errors():
+    plateau, gradient = (
+        [value("prior", "gp-ei", rule, column) for column in ("stop", "regret", "regret_se")]
+        for rule in ("plateau", "kg 0.01")
+    )
+    assert f"{plateau[0] / gradient[0]:.1f} times the plays of `knowledge-gradient`" in PAGE
+    assert abs(plateau[1] - gradient[1]) < 3 * (plateau[2] ** 2 + gradient[2] ** 2) ** 0.5
+
+
 def test_expected_improvement_stays_three_times_as_long_under_noise():
     for player in script.PLAYERS:
         ratio = value("prior", player, "ei 0.01", "stop") / value("prior", player, "kg 0.01", "stop")
@@ -46,6 +60,8 @@ def test_expected_improvement_stays_three_times_as_long_under_noise():
 
 
 def test_the_regret_bound_keeps_its_promise_under_the_right_prior():
+    shares = [share("prior", player, "regret bound 0.9") for player in script.PLAYERS]
+    assert f"{' and '.join(f'{each:.0%}' for each in shares)} of the runs broke it" in PAGE
     for player in script.PLAYERS:
         for delta, rule in ((0.1, "regret bound 0.9"), (0.05, "regret bound 0.95")):
             shares = [value("prior", player, rule, column) for column in ("broken", "stopped")]
