@@ -1,0 +1,99 @@
+"""What rules see of an agent is its posterior by the textbook's formula; stops are answers in a row."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import agents
+import bandit_envs
+from agents.stopping.outlook import StopVerdict
+from agents.stopping.record import Stopping
+from bandit_envs.problem.feedback import delivery
+from bandit_envs.problems import build
+
+LINE = {"length_scale": 0.3, "noise_std": 0.2, "horizon": 20}
+
+
+def played(agent, place, **keywords):
+    """An agent after twelve rounds of an environment, and the plays and rewards."""
+    env = bandit_envs.make(build(place, {**LINE, **keywords}))
+    observation, _ = env.reset(seed=1)
+    agent = agents.make(agent, env, stopping="plateau")  # for which its book keeps values
+    agent.reset(0)
+    pairs, rewards = [], []
+    for _ in range(12):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        pairs.append(np.ravel(agent.setting.to_point(action)))
+        rewards.append(reward)
+        observation = following
+    return agent, np.array(pairs), np.array(rewards)
+
+
+@pytest.mark.parametrize("place", [{"num_arms": 15}, {"continuous": True}], ids=["finite", "box"])
+def test_an_outlook_is_the_posterior_of_the_textbook(place):
+    agent, pairs, rewards = played("gp-ucb", "gp", **place)
+    (outlook,) = agent.outlooks()
+    kernel, noise = agent.setting.kernel, agent.setting.noise_std**2
+    between, gram = kernel(outlook.arms, pairs), kernel(pairs) + noise * np.eye(len(pairs))
+    mean = between @ np.linalg.solve(gram, rewards)
+    covariance = kernel(outlook.arms) - between @ np.linalg.solve(gram, between.T)
+    every = np.arange(len(outlook.arms))
+    np.testing.assert_allclose(outlook.mean, mean, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(outlook.covariance(every, every), covariance, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(outlook.std**2, np.diag(covariance), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(outlook.noise, noise, rtol=1e-12)
+    assert outlook.plays == len(outlook.values) == 12
+    assert outlook.pending == 0
+    plays = {tuple(np.round(each, 9)) for each in pairs}
+    assert {tuple(np.round(each, 9)) for each in outlook.arms[outlook.played]} == plays
+
+
+@pytest.mark.parametrize("place", [{"num_arms": 15}, {"continuous": True}], ids=["finite", "box"])
+def test_under_constraints_an_outlook_is_in_the_unit_of_the_reward_with_the_chance_to_keep_costs(place):
+    agent, *_ = played("constrained-ei", "constrained", **place)
+    (outlook,) = agent.outlooks()
+    if agent.setting.continuous:
+        (mean, std), *costs = agent.beliefs_at(np.zeros(1), outlook.arms)
+    else:
+        (mean, std), *costs = agent.beliefs(np.zeros(1))
+    np.testing.assert_allclose(outlook.mean, mean, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(outlook.std, std, rtol=0, atol=1e-9)
+    chance = np.prod([norm.cdf(-m / s) for m, s in costs], axis=0)
+    np.testing.assert_allclose(outlook.feasible, chance, rtol=0, atol=1e-9)
+    every = np.arange(len(outlook.mean))
+    variance = np.diag(outlook.covariance(every, every))
+    np.testing.assert_allclose(variance, outlook.std**2, rtol=0, atol=1e-7)  # all in one unit
+    if not agent.setting.continuous:
+        scale = std / np.sqrt(agent.belief.centre.variance_at(None)[0])
+        np.testing.assert_allclose(outlook.noise, scale**2 * agent.belief.centre.noise[0], rtol=1e-6)
+
+
+def test_pending_plays_are_counted():
+    setting = build("gp", {**LINE, "num_arms": 15, "delay": {"law": "constant", "rounds": 3}})
+    env = bandit_envs.make(setting)
+    observation, _ = env.reset(seed=0)
+    agent = agents.make("gp-bucb", env)
+    agent.reset(0)
+    for t in range(5):
+        agent.update(
+            observation, t, 0.0, delivery(t, np.array([], dtype=int), np.zeros(0), np.zeros((0, 0)), 3)
+        )
+        assert agent.outlooks()[0].pending == t + 1
+
+
+def test_a_stop_counts_after_as_many_answers_in_a_row():
+    agent, *_ = played("gp-ucb", "gp", num_arms=15)
+    (outlook,) = agent.outlooks()
+    answers = iter([True, True, False, True, True, True, True])
+    rule = {"it": lambda seen: StopVerdict(next(answers), seen.best, "")}
+    stopping = Stopping(lambda: rule, 1, 3)
+    for t in range(1, 7):
+        now = replace(outlook, plays=t, played=np.arange(15) < 1)
+        stopping.look(np.array([0]), [now])
+    stops = stopping.stops(alone=True)
+    assert stops.after == {"it": 6}
+    assert stops.play == {"it": 0}
