@@ -89,8 +89,8 @@ def gp_agent(
             ...}, see `each_modelled`, and {"rho": ...} of "epbo", {"step": ...} of "pdcbo"; those of "ckb"
             are in `Dual`, those of "safe" in `safe_parts`.
         restart_options: {"xi_squared": ...} of "cpd" and "oracle". Of "cpd" also {"false_alarm_rate": 0.1} in
-            a whole run, for the reward and all costs together, or {"theta": ...}, and {"ridge": ...}, by
-            default the noise variance, see `gp_ucb_cpd`. {"every": ...} of "periodic". {"false_alarm_rate":
+            a whole run, for the reward and all costs together, provided that the model is right, or {"theta":
+            ...}, and {"ridge": ...}, by default the noise variance, see `gp_ucb_cpd`. {"every": ...} of "periodic". {"false_alarm_rate":
             0.1, "step": 10, "anytime": False, "noise_scales": (1, 1.5, 2.2)} of "evidence" and
             "evidence-archive", see `Evidence` and `Archive`, where the rate also covers segments that are
             wrongly reused. Several noise scales are compared because a noise std that is published too small

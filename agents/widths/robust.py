@@ -63,7 +63,8 @@ class TruncatedWidth:
     truncation biases the s-th value by at most v b_s^-alpha, all of them together by a vector of length at
     most sqrt(1 + alpha) b_T, and the remaining noise is b_T-sub-Gaussian. It holds for adaptive plays and all
     rounds. TGP-UCB of Ray Chowdhury & Gopalan (2019) has, from memory, B + 3 b_t / sqrt(lambda) sqrt(...),
-    and R_T = O~(T^((2 + alpha) / (2 (1 + alpha)))). `largest` is b_T, and alpha in (0, 1].
+    and R_T = O~(T^((2 + alpha) / (2 (1 + alpha)))). `largest` is b_T; moments of
+    order 1 + alpha are finite, alpha in (0, 1].
     """
 
     bound: PerTrial

@@ -3,7 +3,9 @@
 The setting is that of Verma et al. (2022), Section 6.2: raw features, 70 % training and 30 % validation
 (stratified, random_state 0), C = 1e-4 + x_1 (100 - 1e-4) and gamma = 1e-4 + x_2 (10 - 1e-4) with (x_1, x_2)
 in [0, 1]^2. On nearly all of that square the machine learns nothing; the accuracy changes where x_2 is below
-about 0.004 and exceeds the plateau below about 0.001, which is one point in five of the "log" grid.
+about 0.004 and exceeds the plateau below about 0.001. The "uniform" grid is the square as the authors search
+it, with the edge x_2 = 0 and a few rows beside it; on the "log" grid, log-spaced towards both edges, one
+point in five is above the plateau, so that random play does well there.
 `scripts/svm_tables.py` computes the tables.
 """
 
