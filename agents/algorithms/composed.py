@@ -90,12 +90,12 @@ def gp_agent(
             are in `Dual`, those of "safe" in `safe_parts`.
         restart_options: {"xi_squared": ...} of "cpd" and "oracle". Of "cpd" also {"false_alarm_rate": 0.1} in
             a whole run, for the reward and all costs together, provided that the model is right, or {"theta":
-            ...}, and {"ridge": ...}, by default the noise variance, see `gp_ucb_cpd`. {"every": ...} of "periodic". {"false_alarm_rate":
-            0.1, "step": 10, "anytime": False, "noise_scales": (1, 1.5, 2.2)} of "evidence" and
-            "evidence-archive", see `Evidence` and `Archive`, where the rate also covers segments that are
-            wrongly reused. Several noise scales are compared because a noise std that is published too small
-            raises false alarms. {"false_alarm_rate": 0.1} of "et" and "glr". {"segment": ...} of "bocpd":
-            expected rounds between changes, by default a third of the horizon.
+            ...}, and {"ridge": ...}, by default the noise variance, see `gp_ucb_cpd`. {"every": ...} of
+            "periodic". {"false_alarm_rate": 0.1, "step": 10, "anytime": False, "noise_scales": (1, 1.5, 2.2)}
+            of "evidence" and "evidence-archive", see `Evidence` and `Archive`, where the rate also covers
+            segments that are wrongly reused. Several noise scales are compared because a noise std that is
+            published too small raises false alarms. {"false_alarm_rate": 0.1} of "et" and "glr". {"segment":
+            ...} of "bocpd": expected rounds between changes, by default a third of the horizon.
     """
     seen = setting if context else without_contexts(setting)
     together = _is_unitless(rule) or bool(options.get("refit_every"))
