@@ -1,8 +1,8 @@
 """Named algorithms that explore at random; bounds on their expected regret need no delta and no horizon.
 
 The bounds hold for f ~ GP(0, k), Gaussian noise of variance lambda and feedback without delay, see
-`acquisition.randomised`. Plain Thompson sampling, `gp_ts` of width 1, is the fourth such algorithm. Readable
-form: tests/references/randomised.py.
+`acquisition.randomised`. Plain Thompson sampling, `gp_ts` of width 1, is the fourth such algorithm.
+Readable form: tests/references/randomised.py.
 """
 
 from __future__ import annotations
