@@ -1,0 +1,19 @@
+"""Bandits as text, for players that read and write: `TextPlayer` in `evaluate`, `TextGame` in other loops.
+
+The package holds no model and opens no connection: a player is a function from text to text.
+"""
+
+from gpbandits.text.dialogue import UnreadableAnswerError
+from gpbandits.text.game import TextGame
+from gpbandits.text.player import TextPlayer
+from gpbandits.text.replay import ReplayedPlayer
+from gpbandits.text.transcript import Exchange, read_transcript
+
+__all__ = [
+    "Exchange",
+    "ReplayedPlayer",
+    "TextGame",
+    "TextPlayer",
+    "UnreadableAnswerError",
+    "read_transcript",
+]

@@ -1,0 +1,132 @@
+"""A dialogue puts one trial into words, reads the answers and asks again where one cannot be read."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import is_count, is_integer, require, require_choice
+from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.problem.feedback import Feedback, spendings
+from bandit_envs.problem.setting import Setting
+from gpbandits.text.answers import Unreadable, read_play
+from gpbandits.text.transcript import Exchange
+from gpbandits.text.wording import Play, choice, require_tellable, rules, tried
+
+FALLBACKS = ("error", "random")
+
+
+class UnreadableAnswerError(RuntimeError):
+    """A player's answers could not be read, as often as it was asked."""
+
+
+class Dialogue:
+    """A dialogue is the host's side of one trial: it asks, reads, and keeps what was played.
+
+    In each round: `begin`, then `ask` and `tell` until `tell` returns an action, then `deliver`.
+
+    Args:
+        setting: the published problem.
+        retries: how often a question is asked again after an unreadable answer.
+        fallback: "error" raises after the last unreadable answer. "random" plays uniformly among the arms or
+            points that may be played, warns once a trial, and marks the exchange.
+        latest: number of rounds that a prompt lists; None lists all.
+        max_arms: largest number of arms that a prompt may list.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        *,
+        retries: int = 2,
+        fallback: str = "error",
+        latest: int | None = None,
+        max_arms: int = 200,
+    ):
+        require(is_integer(retries) and retries >= 0, "retries", "an integer >= 0", retries)
+        require_choice("fallback", fallback, FALLBACKS)
+        require(latest is None or is_count(latest), "latest", "None or a positive integer", latest)
+        require(is_count(max_arms), "max_arms", "a positive integer", max_arms)
+        require(not setting.aggregated, "setting", "one that publishes the rounds of feedback", "aggregated")
+        require_tellable(setting, max_arms)
+        self.setting, self.retries, self.fallback, self.latest = setting, retries, fallback, latest
+        self._rules = rules(setting)
+
+    def reset(self, seed: int, note: Callable[[Exchange], None]) -> None:
+        """Start a trial; `note` receives every exchange."""
+        self.seed, self._note, self._rng = int(seed), note, np.random.default_rng(seed)
+        self.plays: list[Play] = []
+        self._context: Floats | None = None
+        self._mask: Bools | None = None
+        self._complaint, self._attempt, self._warned = "", 1, False
+
+    def see_arms(self, info: dict[str, Any]) -> None:
+        """Note which arms may be played in the next round, where arms may be missing."""
+        self._mask = np.asarray(info["action_mask"], dtype=bool) if "action_mask" in info else None
+
+    def begin(self, observation: Any) -> None:
+        """Begin a round with its observation, the context."""
+        seen = self.setting.context_features(np.asarray(observation)[None])[0]
+        self._context = seen if self.setting.has_contexts else None
+        self._complaint, self._attempt = "", 1
+
+    def ask(self) -> str:
+        """Return the prompt: all that is known, was played and may be played."""
+        spent = sum(play.spent or 0.0 for play in self.plays)
+        parts = [self._rules, tried(self.setting, self.plays, self.latest)]
+        now = len(self.plays) + 1
+        parts.append(choice(self.setting, now, self._context, self._mask, spent))
+        if self._complaint:
+            parts.append(f"Your last answer could not be read: {self._complaint}. Answer again.")
+        return "\n\n".join(parts)
+
+    def tell(self, answer: str) -> Any:
+        """Read an answer; return the action, or None if the question is to be asked again.
+
+        Raises:
+            UnreadableAnswerError: the last of all attempts was unreadable and there is no fallback.
+        """
+        require(isinstance(answer, str), "answer", "text", answer)
+        prompt = self.ask()
+        try:
+            action, reason = read_play(self.setting, answer, self._mask), None
+        except Unreadable as error:
+            action, reason = None, str(error)
+        last = reason is not None and self._attempt > self.retries
+        fallback = last and self.fallback == "random"
+        if fallback:
+            action = self._random()
+        played = action.tolist() if isinstance(action, np.ndarray) else action
+        now = len(self.plays) + 1
+        self._note(Exchange(self.seed, now, self._attempt, prompt, answer, played, reason, fallback))
+        if last:
+            self._give_up(reason or "", now)
+        self._complaint, self._attempt = reason or "", self._attempt + 1
+        if action is not None:
+            self.plays.append(Play(now, action, self._context))
+        return action
+
+    def deliver(self, info: dict[str, Any]) -> None:
+        """Add the feedback that was delivered in a round to the plays that it is of."""
+        arrived, spent = Feedback.arrived(info), spendings(info)
+        for i, t in enumerate(arrived.round.tolist()):
+            paid = None if spent is None else float(spent[i])
+            reward, costs = float(arrived.reward[i]), tuple(arrived.cost[i].tolist())
+            self.plays[t] = self.plays[t]._replace(reward=reward, costs=costs, spent=paid)
+        self.see_arms(info)
+
+    def _give_up(self, reason: str, now: int) -> None:
+        times = f"{self._attempt} unreadable answers in round {now}, the last because {reason}"
+        if self.fallback == "error":
+            remedy = 'allow more retries, or choose fallback="random"'
+            raise UnreadableAnswerError(f"{times}; {remedy}")
+        if not self._warned:
+            warnings.warn(f"{times}; a random play replaces it and is marked", stacklevel=4)
+        self._warned = True
+
+    def _random(self) -> Any:
+        if self.setting.arms is None:
+            return self._rng.uniform(-1.0, 1.0, self.setting.dim)
+        arms = np.arange(len(self.setting.arms)) if self._mask is None else np.flatnonzero(self._mask)
+        return int(self._rng.choice(arms))

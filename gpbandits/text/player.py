@@ -1,0 +1,81 @@
+"""A text player is an agent that asks a function from text to text for each play."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from agents.protocol import Features
+from bandit_envs.basics.arguments import require
+from bandit_envs.problem.setting import Setting
+from gpbandits.text.dialogue import Dialogue
+from gpbandits.text.transcript import Exchange, TranscriptFile
+
+
+class TextPlayer:
+    """A text player takes part in `evaluate` like every agent, on the same trials.
+
+        >>> from gpbandits import evaluate
+        >>> from gpbandits.text import TextPlayer
+        >>> agents = {"always 3": (TextPlayer, {"speak": lambda prompt: "PLAY: 3"}), "random": "random"}
+        >>> result = evaluate("GPBandit-GP-v0", agents, trials=2, env_kwargs={"num_arms": 5, "horizon": 10})
+
+    Each prompt holds the whole trial: the published problem, all plays with their feedback, and what may be
+    played. `info["oracle"]` never reaches it. Answers are read strictly; see `retries` and `fallback`.
+
+    Args:
+        setting: the published problem.
+        speak: the player, prompt -> answer. It should keep nothing from one trial to the next.
+        retries, fallback, latest, max_arms: see `Dialogue`; by default an answer that is unreadable three
+            times is an error.
+        transcript: folder for one file a trial, named by the seed of its agents, with every exchange; None
+            keeps none. Files are never overwritten.
+    """
+
+    features = Features(
+        delay=True, context=True, constraint=True, change=True, finite=True, box=True, availability=True
+    )
+
+    def __init__(
+        self,
+        setting: Setting,
+        speak: Callable[[str], str],
+        retries: int = 2,
+        fallback: str = "error",
+        latest: int | None = None,
+        max_arms: int = 200,
+        transcript: str | None = None,
+    ):
+        require(callable(speak), "speak", "a function from text to text", speak)
+        kept = transcript is None or isinstance(transcript, str | Path)
+        require(kept, "transcript", "None or the path of a folder", transcript)
+        self._speak, self._folder = speak, transcript
+        self._dialogue = Dialogue(
+            setting, retries=retries, fallback=fallback, latest=latest, max_arms=max_arms
+        )
+
+    def reset(self, seed: int) -> None:
+        """Start a trial and its transcript."""
+        note = _forget if self._folder is None else TranscriptFile(Path(self._folder) / f"{int(seed)}.jsonl")
+        self._dialogue.reset(seed, note)
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Note which arms may be played first."""
+        self._dialogue.see_arms(info)
+
+    def act(self, observation: Any) -> Any:
+        """Ask until an answer can be read, or attempts are exhausted."""
+        self._dialogue.begin(observation)
+        action = None
+        while action is None:
+            answer = self._speak(self._dialogue.ask())
+            require(isinstance(answer, str), "what speak returns", "text", answer)
+            action = self._dialogue.tell(answer)
+        return action
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Note the delivered feedback."""
+        self._dialogue.deliver(info)
+
+
+def _forget(exchange: Exchange) -> None:
+    """Keep no transcript."""

@@ -1,0 +1,250 @@
+"""Text players meet agents on the same trials, and what they say is read strictly and kept."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from gpbandits import check_agent, evaluate, trial_seeds
+from gpbandits.text import (
+    ReplayedPlayer,
+    TextGame,
+    TextPlayer,
+    UnreadableAnswerError,
+    read_transcript,
+)
+
+ID = "GPBandit-GP-v0"
+SMALL = {"num_arms": 6, "horizon": 8}
+PLACES = {
+    "plain": (ID, SMALL),
+    "box": ("GPBandit-RKHS-v0", {"continuous": True, "dim": 2, "horizon": 6}),
+    "missing arms": (ID, SMALL | {"availability": {"law": "bernoulli", "p": 0.5}}),
+    "late": ("GPBandit-Delayed-v0", SMALL | {"delay": {"law": "poisson", "mean": 2}, "max_delay": 3}),
+    "all": ("GPBandit-Composite-v0", {"num_arms": 6, "horizon": 20}),
+    "budget": ("GPBandit-Budget-v0", {"num_arms": 6, "horizon": 9, "budget": {"law": "gp", "budget": 3}}),
+}
+
+
+def speak(prompt):
+    """Walk over all that may be played, by what the prompt says alone."""
+    now = int(re.findall(r"Now: round (\d+) of", prompt)[0])
+    if box := re.search(r"A point has (\d+) numbers", prompt):
+        return "PLAY: " + ", ".join([f"{0.1 * (now % 10):.1f}"] * int(box[1]))
+    available = re.search(r"Available arms: (.+)\.", prompt)
+    arms = available[1].split(", ") if available else re.findall(r"^(\d+): \(", prompt, re.MULTILINE)
+    return f"Round {now}.\n**PLAY: {arms[now % len(arms)]}**"
+
+
+class Doing:
+    """Play as `speak` does, without a word in between."""
+
+    def __init__(self, setting):
+        self.setting = setting
+
+    def reset(self, seed):
+        self.t, self.mask = 0, None
+
+    def start(self, info):
+        self.mask = info["action_mask"]
+
+    def act(self, observation):
+        if self.setting.continuous:
+            return self.setting.to_action([round(0.1 * ((self.t + 1) % 10), 1)] * self.setting.dim)
+        arms = np.arange(len(self.setting.arms)) if self.mask is None else np.flatnonzero(self.mask)
+        return int(arms[(self.t + 1) % len(arms)])
+
+    def update(self, observation, action, reward, info):
+        self.t, self.mask = self.t + 1, info.get("action_mask")
+
+
+def test_a_text_player_passes_the_check_of_agents():
+    check_agent((TextPlayer, {"speak": speak}))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_player_in_words_is_the_same_player_without(place):
+    env_id, keywords = PLACES[place]
+    players = {"words": (TextPlayer, {"speak": speak}), "deeds": Doing}
+    result = evaluate(env_id, players, trials=2, seed=3, env_kwargs=keywords)
+    for key in ("regret", "cost", "violation"):
+        words, deeds = (getattr(result.records[name], key) for name in players)
+        np.testing.assert_array_equal(words, deeds)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_game_is_the_trial_that_evaluate_plays(place):
+    env_id, keywords = PLACES[place]
+    result = evaluate(env_id, {"it": (TextPlayer, {"speak": speak})}, trials=2, seed=5, env_kwargs=keywords)
+    for trial in range(2):
+        game = TextGame(env_id, seed=5, trial=trial, env_kwargs=keywords)
+        while not game.finished:
+            game.tell(speak(game.ask()))
+        made = len(game.regret)
+        np.testing.assert_array_equal(game.regret, result.records["it"].regret[trial, :made])
+        np.testing.assert_array_equal(game.violation, result.records["it"].violation[trial, :made])
+        assert (made < keywords["horizon"]) == (place == "budget")
+
+
+def test_a_finished_game_takes_no_answer():
+    game = TextGame(ID, env_kwargs={"num_arms": 3, "horizon": 1})
+    game.tell("PLAY: 0")
+    for more in (game.ask, lambda: game.tell("PLAY: 0")):
+        with pytest.raises(RuntimeError, match="finished"):
+            more()
+
+
+def test_the_prompt_states_plays_feedback_and_what_is_pending():
+    game = TextGame("GPBandit-Delayed-v0", env_kwargs=PLACES["late"][1])
+    for _ in range(7):
+        game.tell(speak(game.ask()))
+    prompt = game.ask()
+    assert "You play a bandit of 8 rounds" in prompt
+    assert "Feedback arrives up to 3 rounds after its round" in prompt
+    assert len(re.findall(r"^round \d+: arm \d", prompt, re.MULTILINE)) == 7
+    assert "feedback pending" in prompt
+    assert re.search(r"reward -?\d", prompt)
+    assert prompt == game.ask()
+
+
+def test_a_prompt_may_list_the_latest_rounds_alone():
+    game = TextGame(ID, env_kwargs=SMALL, latest=2)
+    for _ in range(5):
+        game.tell("PLAY: 1")
+    assert "Rounds 1 to 3 are left out." in game.ask()
+    assert re.findall(r"^round (\d+):", game.ask(), re.MULTILINE) == ["4", "5"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("", "no line starts with PLAY:"),
+        ("I play 3", "no line starts with PLAY:"),
+        ("PLAY: arm three", "whole number from 0 to 5"),
+        ("PLAY: 2.0", "whole number from 0 to 5"),
+        ("PLAY: -1", "whole number from 0 to 5"),
+        ("PLAY: 6", "there is no arm 6"),
+        ("PLAY: 99999999999999999999999", "there is no arm"),
+        ("PLAY: 1\nPLAY: 1 or 2", "whole number from 0 to 5"),
+    ],
+)
+def test_an_answer_that_names_no_arm_is_asked_for_again_with_the_reason(answer, reason):
+    game = TextGame(ID, env_kwargs=SMALL, retries=1)
+    game.tell(answer)
+    assert reason in game.ask()
+    assert game.unreadable == 1
+    assert len(game.regret) == 0
+    game.tell("PLAY: 3")
+    assert len(game.regret) == 1
+    assert "could not be read" not in game.ask()
+
+
+@pytest.mark.parametrize(
+    "answer", ["PLAY: 0.5", "PLAY: 0.5, x", "PLAY: 0.5, 1.5", "PLAY: nan, 0", "PLAY: 1e400, 0"]
+)
+def test_an_answer_that_names_no_point_of_the_box_is_asked_for_again(answer):
+    game = TextGame("GPBandit-RKHS-v0", env_kwargs=PLACES["box"][1])
+    game.tell(answer)
+    assert "Answer again." in game.ask()
+
+
+def test_a_missing_arm_is_not_played():
+    game, missing = TextGame(ID, env_kwargs=PLACES["missing arms"][1]), []
+    while not missing:
+        game.tell(speak(game.ask()))
+        (available,) = re.findall(r"Available arms: (.+)\.", game.ask())
+        missing = sorted({*map(str, range(6))} - {*available.split(", ")})
+    game.tell(f"PLAY: {missing[0]}")
+    assert f"arm {missing[0]} is not available in this round" in game.ask()
+
+
+def test_answers_that_stay_unreadable_end_the_run():
+    asked = []
+
+    def mumble(prompt):
+        asked.append(prompt)
+        return "perhaps"
+
+    with pytest.raises(UnreadableAnswerError, match=r"3 unreadable answers in round 1.*fallback"):
+        evaluate(ID, {"it": (TextPlayer, {"speak": mumble})}, trials=1, env_kwargs=SMALL)
+    assert len(asked) == 3
+    assert "could not be read" in asked[1]
+
+
+@pytest.mark.parametrize("place", ["plain", "missing arms", "box"])
+def test_a_stated_fallback_plays_at_random_warns_and_is_marked(place, tmp_path):
+    env_id, keywords = PLACES[place]
+    mumbling = {"speak": lambda prompt: "perhaps", "fallback": "random", "transcript": str(tmp_path)}
+    with pytest.warns(UserWarning, match="a random play replaces it"):
+        first = evaluate(env_id, {"it": (TextPlayer, mumbling)}, trials=1, env_kwargs=keywords)
+    exchanges = read_transcript(tmp_path)
+    assert [each.fallback for each in exchanges] == [False, False, True] * keywords["horizon"]
+    assert all(each.unreadable and (each.action is not None) == each.fallback for each in exchanges)
+    with pytest.warns(UserWarning, match="a random play replaces it"):
+        again = evaluate(
+            env_id, {"it": (TextPlayer, mumbling | {"transcript": None})}, trials=1, env_kwargs=keywords
+        )
+    np.testing.assert_array_equal(first.regret["it"], again.regret["it"])
+
+
+def test_a_transcript_has_every_exchange_and_repeats_the_run(tmp_path):
+    rng = np.random.default_rng(0)
+
+    def whim(prompt):
+        return f"PLAY: {rng.integers(-1, 6)}"  # -1 cannot be read
+
+    player = (TextPlayer, {"speak": whim, "retries": 9, "transcript": str(tmp_path / "all")})
+    result = evaluate(ID, {"it": player}, trials=3, seed=2, env_kwargs=SMALL)
+    names = {f"{trial_seeds(2, i)[1]}.jsonl" for i in range(3)}
+    assert {path.name for path in (tmp_path / "all").iterdir()} == names
+    exchanges = read_transcript(tmp_path / "all")
+    assert sum(each.action is not None for each in exchanges) == 3 * SMALL["horizon"]
+    assert any(each.unreadable for each in exchanges)
+    replayed = (ReplayedPlayer, {"transcript": str(tmp_path / "all"), "retries": 9})
+    again = evaluate(ID, {"it": replayed}, trials=3, seed=2, env_kwargs=SMALL)
+    np.testing.assert_array_equal(again.regret["it"], result.regret["it"])
+
+
+def test_a_transcript_is_neither_overwritten_nor_replayed_on_another_problem(tmp_path):
+    player = (TextPlayer, {"speak": speak, "transcript": str(tmp_path)})
+    evaluate(ID, {"it": player}, trials=1, env_kwargs=SMALL)
+    with pytest.raises(ValueError, match="never overwritten"):
+        evaluate(ID, {"it": player}, trials=1, env_kwargs=SMALL)
+    replayed = {"it": (ReplayedPlayer, {"transcript": str(tmp_path)})}
+    with pytest.raises(ValueError, match="transcript must be one of this problem"):
+        evaluate(ID, replayed, trials=1, env_kwargs=SMALL | {"num_arms": 5})
+    with pytest.raises(ValueError, match="path must be a transcript"):
+        evaluate(ID, replayed, trials=2, env_kwargs=SMALL)
+
+
+def test_a_transcript_is_data_of_other_programs_too(tmp_path):
+    game = TextGame(ID, env_kwargs=SMALL, transcript=tmp_path / "game.jsonl")
+    game.tell("PLAY: 4")
+    (line,) = (tmp_path / "game.jsonl").read_text().splitlines()
+    assert json.loads(line)["action"] == 4
+    assert read_transcript(tmp_path / "game.jsonl") == game.exchanges
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"speak": 3}, "speak must be"),
+        ({"speak": speak, "retries": -1}, "retries must be"),
+        ({"speak": speak, "fallback": "guess"}, "fallback must be"),
+        ({"speak": speak, "latest": 0}, "latest must be"),
+        ({"speak": speak, "max_arms": 5}, "max_arms must be at least 6"),
+        ({"speak": lambda prompt: 3}, "what speak returns must be text"),
+    ],
+)
+def test_wrong_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(ID, {"it": (TextPlayer, options)}, trials=1, env_kwargs=SMALL)
+
+
+def test_sums_of_feedback_are_refused():
+    late = SMALL | {"delay": {"law": "poisson", "mean": 2}, "aggregated": True}
+    with pytest.raises(ValueError, match="aggregated"):
+        evaluate(ID, {"it": (TextPlayer, {"speak": speak})}, trials=1, env_kwargs=late)
