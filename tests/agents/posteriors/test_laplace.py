@@ -1,0 +1,235 @@
+"""Laplace's Gaussian and the anytime band of clicks and counts, against brute force and scikit-learn."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.gaussian_process.kernels import RBF
+
+from agents.posteriors.laplace import Clicks, Counts, PlayedRows, laplace, least_curvature, mixture_band
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.kernels import make_kernel
+
+POINTS = np.linspace(0.0, 1.0, 40)[:, None]
+ROOT = Gram(make_kernel("rbf", 0.2), POINTS).root.T  # (N, r)
+LIKELIHOODS = {"clicks": Clicks(), "counts": Counts()}
+every_likelihood = pytest.mark.parametrize("name", LIKELIHOODS)
+
+
+def outcomes(name, z, plays, rng):
+    if name == "clicks":
+        return rng.binomial(plays.astype(int), expit(z)).astype(float)
+    return rng.poisson(plays * np.exp(z)).astype(float)
+
+
+def data(name, design=None, offset=-1.0, seed=0):
+    """PlayedRows of a true f of norm 2, each with a few plays."""
+    rng = np.random.default_rng(seed)
+    design = ROOT[rng.choice(len(ROOT), 12, replace=False)] if design is None else design
+    weight = rng.standard_normal(design.shape[1])
+    weight *= 2.0 / np.linalg.norm(weight)
+    plays = rng.integers(1, 9, len(design)).astype(float)
+    offsets = np.full(len(design), offset)
+    return PlayedRows(design, plays, outcomes(name, offsets + design @ weight, plays, rng), offsets)
+
+
+def two_weights(name):
+    """PlayedRows of two weights, whose integrals a grid computes."""
+    angle = np.linspace(0.0, 2.0, 7)
+    return data(name, np.column_stack([np.cos(angle), np.sin(angle)]))
+
+
+def integrals(rows, likelihood):
+    """ln int exp(-J + |w|^2/2) dN, and mean and covariance of the exact posterior, on a grid."""
+    axis = np.linspace(-6.0, 6.0, 601)
+    weights = np.array(list(itertools.product(axis, axis)))
+    z = rows.offset + weights @ rows.design.T
+    log = z @ rows.total - likelihood.log_partition(z) @ rows.plays - (weights**2).sum(axis=1) / 2.0
+    density = np.exp(log - log.max())
+    evidence = np.log(density.sum()) + log.max() + 2.0 * np.log(axis[1] - axis[0]) - np.log(2.0 * np.pi)
+    density /= density.sum()
+    mean = density @ weights
+    return evidence, mean, (weights - mean).T @ ((weights - mean) * density[:, None])
+
+
+@every_likelihood
+@pytest.mark.parametrize("pairs", [False, True])
+def test_the_mode_is_the_minimum_that_a_general_optimiser_finds(name, pairs):
+    likelihood = LIKELIHOODS[name]
+    design = ROOT[::5] - ROOT[3::5] if pairs else None
+    rows = data(name, design)
+    fit = laplace(rows, likelihood)
+
+    found = minimize(rows.loss, np.zeros(rows.design.shape[1]), args=(likelihood,), method="BFGS")
+    np.testing.assert_allclose(fit.weight, found.x, atol=1e-4)  # of differences of the loss
+    assert fit.loss <= found.fun + 1e-10
+    assert fit.loss == rows.loss(fit.weight, likelihood)
+
+
+@every_likelihood
+def test_slope_and_curvature_are_derivatives_of_the_log_partition(name):
+    likelihood, z, step = LIKELIHOODS[name], np.linspace(-4.0, 3.0, 50), 1e-5
+    for function, slope in [
+        (likelihood.log_partition, likelihood.mean),
+        (likelihood.mean, likelihood.curvature),
+    ]:
+        np.testing.assert_allclose(
+            (function(z + step) - function(z - step)) / (2 * step), slope(z), rtol=1e-6, atol=1e-9
+        )
+    third = (likelihood.curvature(z + step) - likelihood.curvature(z - step)) / (2 * step)
+    assert (np.abs(third) <= likelihood.curvature(z) * (1 + 1e-6)).all()
+
+
+@every_likelihood
+def test_the_expected_log_partition_is_an_average_of_normal_draws(name):
+    likelihood, white = LIKELIHOODS[name], np.random.default_rng(0).standard_normal(400_000)
+    mean, std = np.array([-2.0, 0.5]), np.array([0.3, 1.5])
+    drawn = likelihood.log_partition(mean[:, None] + std[:, None] * white)
+    error = drawn.std(axis=1) / np.sqrt(white.size)
+    gap = np.abs(likelihood.expected_log_partition(mean, std) - drawn.mean(axis=1))
+    assert (gap <= 4 * error).all()
+
+
+@every_likelihood
+def test_a_warm_start_finds_the_same_mode(name):
+    likelihood, rows = LIKELIHOODS[name], data(name)
+    cold = laplace(rows, likelihood)
+    more = rows._replace(plays=rows.plays + 1.0, total=rows.total + (np.arange(12) % 2))
+    np.testing.assert_allclose(
+        laplace(more, likelihood, cold.weight).weight, laplace(more, likelihood).weight, atol=1e-6
+    )
+
+
+@every_likelihood
+def test_without_plays_the_prior_is_returned(name):
+    empty = PlayedRows(np.empty((0, 3)), np.empty(0), np.empty(0), np.empty(0))
+    fit = laplace(empty, LIKELIHOODS[name])
+    np.testing.assert_array_equal(fit.weight, np.zeros(3))
+    np.testing.assert_array_equal(fit.factor, np.eye(3))
+    assert fit.log_evidence == fit.evidence_bound(empty, LIKELIHOODS[name]) == 0.0
+    band = mixture_band(fit, empty, LIKELIHOODS[name], 2.0, 0.1)
+    # ln(1/delta) + radius^2 / 2: wider than the radius itself, which it may be cut to
+    np.testing.assert_allclose(band.half_width(np.eye(3)), np.sqrt(2 * (np.log(10.0) + 2.0)))
+
+
+def test_a_count_far_above_the_prior_is_found_without_overflow():
+    rows = PlayedRows(np.array([[1.0]]), np.array([1.0]), np.array([1e6]), np.array([0.0]))
+    weight = laplace(rows, Counts()).weight[0]
+    assert abs(np.exp(weight) + weight - 1e6) < 1e-3  # the slope is zero there
+
+
+@every_likelihood
+def test_the_evidence_lies_between_its_bound_and_near_laplace_s_value(name):
+    likelihood, rows = LIKELIHOODS[name], two_weights(name)
+    fit = laplace(rows, likelihood)
+    exact, mean, covariance = integrals(rows, likelihood)
+    assert fit.evidence_bound(rows, likelihood) <= exact + 1e-9
+    assert exact - fit.evidence_bound(rows, likelihood) < 0.05
+    assert abs(fit.log_evidence - exact) < 0.05
+    std = np.sqrt(np.diag(covariance))
+    assert (np.abs(fit.weight - mean) < 0.26 * std).all()  # the sheet's largest difference
+    np.testing.assert_allclose(fit.std(np.eye(2)), std, rtol=0.05)
+
+
+def test_draws_have_the_mode_and_the_spread_of_the_gaussian():
+    fit = laplace(data("clicks"), Clicks())
+    rng, draws = np.random.default_rng(0), 20_000
+    drawn = np.array([ROOT @ fit.draw(rng.standard_normal(ROOT.shape[1])) for _ in range(draws)])
+    gap = np.abs(drawn.mean(axis=0) - fit.mean(ROOT))
+    assert (gap <= 4 * fit.std(ROOT) / np.sqrt(draws)).all()
+    np.testing.assert_allclose(drawn.std(axis=0), fit.std(ROOT), rtol=4 / np.sqrt(2 * draws))
+
+
+def test_scikit_learn_finds_the_same_mode_spread_and_evidence():
+    """One play a point and no offset, which is what its classifier fits."""
+    rng = np.random.default_rng(1)
+    points = rng.random((25, 1))
+    clicks = (rng.random(25) < expit(3 * np.sin(6 * points[:, 0]))).astype(float)
+    fixed: Any = None  # hyperparameters, which no optimiser changes
+    classifier = GaussianProcessClassifier(RBF(0.3), optimizer=fixed, max_iter_predict=1000)
+    model: Any = classifier.fit(points, clicks)  # of one class or several, by the labels
+    kernel = np.asarray(RBF(0.3)(points), dtype=np.float64)
+    value, vector = np.linalg.eigh(kernel)
+    root = vector * np.sqrt(np.maximum(value, 0.0))
+
+    rows = PlayedRows(root, np.ones(25), clicks, np.zeros(25))
+    fit = laplace(rows, Clicks())
+    mean, variance = (np.ravel(each) for each in model.base_estimator_.latent_mean_and_variance(points))
+    np.testing.assert_allclose(fit.mean(root), mean, atol=1e-4)  # it stops earlier
+    np.testing.assert_allclose(fit.std(root) ** 2, variance, atol=1e-4)
+    assert abs(fit.log_evidence - model.log_marginal_likelihood_value_) < 1e-5
+
+
+def test_the_least_curvature_is_exact_near_zero_and_falls():
+    apart = np.array([0.0, 1e-9, 0.99e-4, 1e-4, 1.01e-4, 1e-3, 1.0, 30.0])
+    rho = least_curvature(apart)
+    assert rho[0] == 1.0
+    assert (np.diff(rho) < 0).all()
+    near = apart[:6]
+    assert (np.abs(rho[:6] - (1 - near / 3 + near**2 / 12)) <= 1e-11 + near**3 / 50).all()
+    np.testing.assert_allclose(rho[6], 2 / np.e)
+    assert (rho >= 2 / (2 + apart) * (1 - 1e-8)).all()  # a simpler bound from below
+
+
+@every_likelihood
+def test_the_loss_rises_from_the_mode_as_the_band_claims(name):
+    """Any w of norm at most the radius whose loss is at most J(w_map) + beta lies in the band."""
+    likelihood, rows, radius = LIKELIHOODS[name], data(name), 2.0
+    fit = laplace(rows, likelihood)
+    band = mixture_band(fit, rows, likelihood, radius, 0.1)
+    rng, inside = np.random.default_rng(0), 0
+    for _ in range(2000):
+        weight = rng.standard_normal(ROOT.shape[1])
+        weight *= radius * rng.random() ** 0.1 / np.linalg.norm(weight)
+        rise = rows.loss(weight, likelihood) - fit.loss
+        if rise <= band.beta:
+            inside += 1
+            step = band.factor.T @ (weight - fit.weight)
+            assert rise >= step @ step / 2.0
+            assert (np.abs(ROOT @ (weight - fit.weight)) <= band.half_width(ROOT)).all()
+    assert inside > 50
+
+
+@every_likelihood
+def test_beta_is_what_the_exact_evidence_allows(name):
+    """ln(1/delta) - ln evidence + radius^2 / 2 - min J, with the evidence of a grid."""
+    likelihood, rows = LIKELIHOODS[name], two_weights(name)
+    fit = laplace(rows, likelihood)
+    exact = np.log(20.0) - integrals(rows, likelihood)[0] + 4.5 - fit.loss
+    assert 0.0 <= mixture_band(fit, rows, likelihood, 3.0, 0.05).beta - exact < 0.05
+
+
+def play(name, seed, band_at, radius=2.0, rounds=150, delta=0.1):
+    """Play the upper end of the mixture band; return whether it held at all asked rounds."""
+    likelihood, offset = LIKELIHOODS[name], -1.0
+    rng = np.random.default_rng(seed)
+    truth = rng.standard_normal(ROOT.shape[1])
+    truth = ROOT @ (truth * radius / np.linalg.norm(truth))
+    plays, total, start, upper = np.zeros(len(ROOT)), np.zeros(len(ROOT)), None, ROOT[:, 0]
+    for t in range(rounds):
+        arm = int(np.argmax(upper))
+        total[arm] += outcomes(name, offset + truth[arm], np.ones(1), rng).item()
+        plays[arm] += 1.0
+        seen = plays > 0
+        rows = PlayedRows(ROOT[seen], plays[seen], total[seen], np.full(seen.sum(), offset))
+        fit = laplace(rows, likelihood, start)
+        start, mean = fit.weight, fit.mean(ROOT)
+        upper = mean + fit.std(ROOT)
+        if t in band_at:
+            half = mixture_band(fit, rows, likelihood, radius, delta).half_width(ROOT)
+            upper = mean + half
+            if (np.abs(truth - mean) > half).any():
+                return False
+    return True
+
+
+@pytest.mark.long
+@every_likelihood
+def test_the_band_covers_in_adaptive_play(name):
+    """200 runs at delta 0.1: more than 32 failures have a probability of 0.5 % (binomial)."""
+    held = [play(name, seed, range(4, 150, 15)) for seed in range(200)]
+    assert sum(held) >= 168
