@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from cells import keep_in_one_line
 from docstrings import process, skip
 from gallery import copied_examples, runnable
+from mathml import add_renderer
 from outputs import show_outputs
 from reference import write_reference
 
@@ -27,6 +28,7 @@ smartquotes_action = "qe"  # quotes and ellipses: two dashes begin an option
 default_role = "code"  # of the examples' docstrings
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
+html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "gpbandits"
 html_static_path = ["static"]
@@ -53,6 +55,7 @@ napoleon_numpy_docstring = False
 def setup(app):  # noqa: D103
     for kind in ("environment", "agent", "part", "command"):
         app.add_object_type(kind, kind, objname=kind)
+    add_renderer(app)
     app.connect("builder-inited", lambda app: write_reference(Path(app.srcdir) / "generated"))
     app.connect("source-read", show_outputs)
     app.connect("autodoc-skip-member", skip)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from gpbandits.theory.overlays import BOUNDS
 
 pytest.importorskip("sphinx", reason="needs the extra `docs`")
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
-from entries import entries, example, facts, key
+from entries import NOTATION, entries, example, facts, key
+from mathml import as_mathml
 from public import own_agents
 from reference import pages
 
@@ -34,6 +36,17 @@ def test_every_algorithm_of_ours_has_a_formula_and_all_its_options():
         assert (".. math::" in said[name]) == is_ours, name
         options = set(getattr(made, "__kwdefaults__", None) or {}) - {"num_trials"}
         assert [option for option in options if f"``{option}=" not in said[name]] == [], name
+
+
+def test_every_formula_of_the_entries_is_written_as_mathml():
+    formulas = [fact["formula"] for fact in facts().values() if "formula" in fact]
+    formulas += re.findall(":math:`([^`]*)`", NOTATION)
+    assert all(as_mathml(formula, "block").startswith("<math") for formula in formulas)
+
+
+def test_a_command_without_mathml_is_an_error_and_not_printed():
+    with pytest.raises(ValueError, match="no MathML for a command of the formula"):
+        as_mathml(r"\unheardof{x}", "inline")
 
 
 @pytest.mark.parametrize("name", of_each_shape(own_agents()))
