@@ -15,7 +15,7 @@ from bandit_envs.data.runs import FAMILIES, load_runs
 from bandit_envs.problems.real import real, tasks
 
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
-COLUMNS = 6
+COLUMNS = 4
 
 
 def main() -> None:
@@ -25,7 +25,7 @@ def main() -> None:
         if len(task.tables) == 1:
             first.setdefault(task.tables[0], (name, task))
     rows = -(-len(first) // COLUMNS)
-    figure = Figure(figsize=(2.1 * COLUMNS, 1.9 * rows), layout="constrained")
+    figure = Figure(figsize=(2.4 * COLUMNS, 2.1 * rows), layout="constrained")
     panels = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
     for panel in panels[len(first) :]:
         panel.axis("off")
@@ -34,14 +34,14 @@ def main() -> None:
         values = real(task=name).draw(0).means[0, 0]
         panel.hist(values, bins=40, color="C0", log=True)
         good = np.mean(values >= values.max() - 0.05 * np.ptp(values))
-        panel.set_title(table, fontsize=8)
-        said = f"{task.reward}; {100 * good:.2g} % near the best"
+        panel.set_title(table, fontsize=10)
+        said = f"{task.reward}\n{100 * good:.2g} % near the best"
         if "train_time" in runs.measured:
             times = runs.mean("train_time") / np.median(runs.mean("train_time"))
             low, high = np.quantile(times, [0.1, 0.9])
             said += f"\n80 % take {low:.2g} to {high:.2g} medians"
-        panel.set_xlabel(said, fontsize=6.5)
-        panel.tick_params(labelsize=6)
+        panel.set_xlabel(said, fontsize=9)
+        panel.tick_params(labelsize=9)
     figure.savefig(FIGURES / "real-tables.png", dpi=110)
 
 
