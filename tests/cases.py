@@ -22,6 +22,7 @@ from bandit_envs.laws import (
     availability,
     changes,
     delays,
+    movement,
     play_costs,
 )
 from bandit_envs.problem.decisions import unit_grid
@@ -79,7 +80,8 @@ def features_of(problem: Problem) -> tuple[Any, ...]:
         law = law.law
     several = problem.decisions.num_contexts > 1
     features = (several, setting.num_constraints > 0, setting.may_change, setting.max_delay > 0)
-    return type(law), features, setting.volatile, problem.play_costs.is_free
+    free = problem.play_costs.is_free, problem.movement.is_free
+    return type(law), features, setting.volatile, free
 
 
 def of_each_kind(cases: list[Any]) -> list[Any]:
@@ -150,6 +152,14 @@ BY_HAND = {
         decisions=Decisions(unit_grid(9), continuous=True),
         reward=RKHSFunction(),
         play_costs=play_costs.LogGPCosts(18.0, median=0.5, deviation=0.3, known=True),
+    ),
+    "moves and a budget": by_hand(
+        movement=movement.Travel(0.3), play_costs=play_costs.GPCosts(16.0), delay=delays.Poisson(2)
+    ),
+    "box with moves": by_hand(
+        decisions=Decisions(unit_grid(9), continuous=True),
+        reward=RKHSFunction(),
+        movement=movement.Switching(0.2),
     ),
     "box with contexts, changes and delays": by_hand(
         decisions=Decisions(unit_grid(9), contexts=CONTEXTS[:2], continuous=True),

@@ -23,7 +23,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from bandit_envs.basics.arguments import is_integer
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
-from bandit_envs.laws import delays, play_costs
+from bandit_envs.laws import delays, movement, play_costs
 from bandit_envs.problem.setting import Setting
 
 from ..options import require_types
@@ -212,5 +212,6 @@ TYPES: dict[str, Codec] = {
     "kernel": (Kernel, _write_kernel, _read_kernel),
     "setting": (Setting, _write_setting, _read_setting),
     "delay": _laws("delays", delays, delays.Delay),
+    "movement": _laws("movement", movement, movement.Movement),
     "play_costs": _laws("play costs", play_costs, play_costs.PlayCosts),
 }

@@ -105,7 +105,11 @@ def _oracle(outcome: RoundOutcome) -> Info:
         "segment": outcome.segment,
         "corruption": outcome.corruption,
     }
-    return truth | {"spent": outcome.spent, "rate": outcome.rate} if outcome.paid.shape[-1] else truth
+    if outcome.paid.shape[-1]:
+        truth |= {"spent": outcome.spent, "rate": outcome.rate}
+    if outcome.moved.shape[-1]:
+        truth["moved"] = _number(outcome.moved[..., 0].copy())
+    return truth
 
 
 def _violation(cost: Floats) -> Any:

@@ -26,7 +26,8 @@ class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
     constraints "violation", the sum of the norms of the positive parts of the mean costs. With corrupted
     rewards, "spent" is the attack's total. With a budget, "paid" is the total cost of plays, and
     "budget_regret" what it could have earned at the best rate, less the mean rewards; the play that exceeded
-    the budget counts nowhere. Entries of an inner wrapper under the key are kept.
+    the budget counts nowhere. Where moves cost, "moved" is their total. Entries of an inner wrapper under
+    the key are kept.
 
     Args:
         env: a bandit whose `info` has "oracle".
@@ -54,6 +55,8 @@ class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
             self._score["violation"] = 0.0
         if "spent" in info["oracle"]:
             self._score |= {"paid": 0.0, "budget_regret": 0.0}
+        if "moved" in info["oracle"]:
+            self._score["moved"] = 0.0
         problem = getattr(self.env.unwrapped, "problem", None)
         if problem is not None and problem.corruption.budget:
             self._score["spent"] = 0.0
@@ -78,7 +81,7 @@ class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
         if "paid" in score:
             score["paid"] += oracle["spent"]
             score["budget_regret"] += oracle["rate"] * oracle["spent"] - oracle["mean"]
-        for key in score.keys() & {"regret", "violation"}:
+        for key in score.keys() & {"regret", "violation", "moved"}:
             score[key] += oracle[key]
 
 

@@ -1,6 +1,16 @@
 """Define the laws of a problem's random parts: frozen dataclasses that draw a whole run at once."""
 
-from bandit_envs.laws import availability, changes, contexts, corruption, delays, functions, noise, play_costs
+from bandit_envs.laws import (
+    availability,
+    changes,
+    contexts,
+    corruption,
+    delays,
+    functions,
+    movement,
+    noise,
+    play_costs,
+)
 from bandit_envs.laws.derived import Misspecified, Normalized
 from bandit_envs.laws.functions import GPSample, KnownFunction, Recorded, RKHSFunction
 from bandit_envs.laws.noise import Gaussian, NoNoise, Pareto, StudentT, Uniform
@@ -24,6 +34,7 @@ __all__ = [
     "corruption",
     "delays",
     "functions",
+    "movement",
     "noise",
     "parse",
     "play_costs",

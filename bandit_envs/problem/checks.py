@@ -25,6 +25,7 @@ from bandit_envs.laws.delays import Delay
 from bandit_envs.laws.derived import Feasibility, UnderKernel
 from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.functions import FunctionLaw
+from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.noise import Noise
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.composition import Composition
@@ -42,6 +43,7 @@ LAWS: dict[str, tuple[type, str]] = {  # of each random part: the type and an ex
     "corruption": (Corruption, "AgainstTheBest(3.0)"),
     "availability": (Availability, "Bernoulli(0.8)"),
     "play_costs": (PlayCosts, "GPCosts(50.0)"),
+    "movement": (Movement, "Switching(0.1)"),
     "feasibility": (Feasibility, "FeasibleShare(0.3)"),
 }
 TRIED = 250  # points of a box on which an unknown kernel is tested
@@ -53,6 +55,7 @@ def check_problem(problem: Composition) -> None:
     _check_numbers(problem)
     _check_box(problem)
     _check_drift(problem)
+    _check_movement(problem)
     _check_safe_seed(problem)
     check_kernel(problem.kernel, problem.decisions)
     for law in problem.constraints:
@@ -148,6 +151,12 @@ def _check_drift(problem: Composition) -> None:
     drift.check(problem.reward, problem.horizon)
     for law in problem.constraints:
         drift.of_costs.check(law, problem.horizon)
+
+
+def _check_movement(problem: Composition) -> None:
+    settled = problem.movement.is_free or problem.decisions.num_contexts == 1
+    reason = 'the law "none" with several contexts, which force moves whatever is learnt'
+    require(settled, "movement", reason, problem.movement)
 
 
 def _check_safe_seed(problem: Composition) -> None:

@@ -16,6 +16,7 @@ from bandit_envs.laws.corruption import UNTOUCHED, Corruption
 from bandit_envs.laws.derived import AS_DRAWN, Feasibility
 from bandit_envs.laws.drift import STILL, Drift
 from bandit_envs.laws.functions import FunctionLaw
+from bandit_envs.laws.movement import FREE_MOVES, Movement
 from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
 from bandit_envs.laws.play_costs import FREE, PlayCosts
 from bandit_envs.problem.decisions import Decisions
@@ -41,6 +42,7 @@ class Composition:
     corruption: Corruption = UNTOUCHED
     availability: Availability = EVERY_ARM
     play_costs: PlayCosts = FREE
+    movement: Movement = FREE_MOVES
     horizon: int = 1000
     prior_mean: Floats | float = 0.0
     rkhs_bound: str | float | None = "true"

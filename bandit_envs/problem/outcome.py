@@ -33,10 +33,11 @@ class RoundOutcome(NamedTuple):
     spent: Any  # (n,) by the play
     paid: Floats  # (n, K) observed costs of plays with delivered feedback, with a budget; else (n, 0)
     rate: Any  # (n,) largest mean reward a unit of cost
+    moved: Floats  # (n, 1) cost of the move from the last play, where moves cost; else (n, 0)
 
     @classmethod
     def of_reset(
-        cls, observation: Floats, available: Any, slots: int, stds: int, values: int, paid: int
+        cls, observation: Floats, available: Any, slots: int, stds: int, values: int, paid: int, moved: int
     ) -> RoundOutcome:
         """Return the outcome before the first round, of these numbers of slots and values (1 + C)."""
         n = len(observation)
@@ -61,6 +62,7 @@ class RoundOutcome(NamedTuple):
             spent=np.zeros(n),
             paid=np.zeros((n, paid)),
             rate=np.zeros(n),
+            moved=np.zeros((n, moved)),
         )
 
     def each(self, change: Callable[[Any], Any]) -> RoundOutcome:

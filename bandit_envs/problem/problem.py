@@ -52,6 +52,7 @@ class Problem(Composition):
         corruption: attack on rewards after they are drawn, by default none; its budget is published.
         availability: law of the arms that may be played in a round, by default all.
         play_costs: law of the costs of plays, and the budget that ends a trial; by default plays are free.
+        movement: law of the costs of moves from play to play, by default free; not with several contexts.
         horizon: rounds a trial.
         prior_mean: the model's mean of the reward, one number or (N,).
         rkhs_bound: the published bound on ||f||: "true" (the exact norm where one is known), "paper"

@@ -54,6 +54,7 @@ def published(problem: Composition) -> Setting:
         budget=problem.play_costs.budget if priced else None,
         cost_min=problem.play_costs.least if priced else None,
         play_costs=problem.play_costs if priced and publish and not problem.play_costs.is_measured else None,
+        movement=None if problem.movement.is_free else problem.movement,
         **_reward_fields(problem, None),
     )
 

@@ -89,7 +89,8 @@ class Rounds:
         slots = self.problem.slots
         stds, paid = (slots if each.size else 0 for each in (self.std_since, self.paid_since))
         context = self.views[self.context[rows, self.round[rows]]]
-        return RoundOutcome.of_reset(context, self.masks(rows), slots, stds, self.noise.shape[2], paid)
+        sizes = slots, stds, self.noise.shape[2], paid, int(not self.problem.movement.is_free)
+        return RoundOutcome.of_reset(context, self.masks(rows), *sizes)
 
     def masks(self, rows: Any) -> Any:
         """Return the arms that trials may play in their round, int8 (n, A); (n, 0) if not volatile."""
@@ -113,6 +114,21 @@ class Rounds:
         point = decisions.with_context(context, trial.setting.to_point(action)[None])
         assert trial.play_costs.between is not None
         return trial.play_costs.between(point).item()
+
+    def _moved(self, rows: Ints, t: Ints, actions: Any) -> Floats:
+        """Return the costs of moves to these plays from the last ones, (n, 1); (n, 0) where they are free."""
+        law = self.problem.movement
+        if law.is_free:
+            return np.zeros((len(rows), 0))
+        before = self._places(self.actions[rows, np.maximum(t - 1, 0)])
+        return np.where(t > 0, law.cost(before, self._places(actions)), 0.0)[:, None]
+
+    def _places(self, actions: Any) -> Floats:
+        """Return the points of actions in the unit box, (n, d)."""
+        decisions = self.problem.decisions
+        return (
+            (actions + 1.0) / 2.0 if decisions.continuous else decisions.unit_arms[actions.astype(np.int64)]
+        )
 
     def _fits(self, row: int, cost: float) -> bool:
         return self.paid.item(row) + cost <= self.problem.play_costs.budget

@@ -13,6 +13,7 @@ from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.validity import require_same_noise, split_white
 from bandit_envs.laws.delays import LAWS, Delay
+from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.parameters import parse
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import Decisions, checked_context_box, checked_places, corners_of
@@ -125,6 +126,7 @@ class Setting:
         known_costs: cost of each play, (N,), on a box a function of (context, arm) features,
             (n, dz + d) -> (n,); None if it must be learnt. For a batch (B, N), or B functions.
         play_costs: law of the costs of plays, for its prior and its noise; None if it is withheld.
+        movement: law of the costs of moves from play to play, in units of the reward; None if they are free.
         may_change: whether the functions may change during a run; change-points are not published.
         volatile: whether arms may be unavailable in a round; "action_mask" in `info` then marks those that
             may be played in the next one.
@@ -174,6 +176,7 @@ class Setting:
     cost_min: float | None = None
     known_costs: Any = None
     play_costs: PlayCosts | None = None
+    movement: Movement | None = None
     constraint_prior_std: float | Floats | None = None
 
     def __post_init__(self) -> None:

@@ -45,6 +45,7 @@ class Simulator(Rounds):
         following = t + 1
         now, window = self._cells(rows, t)
         means = self._means(rows, self.version[now], self.context[now], actions)
+        moved = self._moved(rows, t, actions)
         self.actions[now], self.earned[now] = actions, means[:, 0]
         noise_scale = self._noise_scale(actions)
         observed = means + self._noise_of(noise_scale, self.noise[now], self.context[now], actions)
@@ -87,6 +88,7 @@ class Simulator(Rounds):
             spent=cost,
             paid=self._of_delivered(self.paid_since, window, arrived),
             rate=self.rate[now].copy(),
+            moved=moved,
         )
         return outcome.aggregated if self.problem.aggregated else outcome
 
@@ -170,6 +172,7 @@ class SingleSimulator(Rounds):
                 return self._stop(ROW).single
         means = self._means(self.version.item(t), self.context.item(t), action)
         latest = t + len(self.slots)  # columns of slots K - 1..0 end before it
+        moved = self._moved(ROW, np.array([t]), np.asarray(action)[None])[0]
         self.actions[0, t], self.earned[0, t] = action, means[0]
         noise_scale = self._noise_scale(action)
         noise = self._noise_of(noise_scale, self.noise[0, t], self.context.item(t), action)
@@ -205,6 +208,7 @@ class SingleSimulator(Rounds):
             spent=cost,
             paid=self._seen_costs(t, latest, arrived, cost),
             rate=self.rate.item(t),
+            moved=moved,
         )
         return outcome.aggregated if self.problem.aggregated else outcome
 

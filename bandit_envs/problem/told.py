@@ -14,6 +14,7 @@ from bandit_envs.basics.arguments import (
     require_switch,
 )
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import Decisions
 
@@ -39,6 +40,9 @@ def checked_facts(fields: Mapping[str, Any]) -> dict[str, Any]:
     law = fields["play_costs"]
     known = "None or a law of bandit_envs.laws.play_costs, such as GPCosts(50.0)"
     require(law is None or isinstance(law, PlayCosts), "play_costs", known, law)
+    moves = fields["movement"]
+    known = "None or a law of bandit_envs.laws.movement, such as Switching(0.1)"
+    require(moves is None or isinstance(moves, Movement), "movement", known, moves)
     usable = callable(getattr(kernel, "diag", None)) and not isinstance(kernel, type)
     require(kernel is None or usable, "kernel", "None or a scikit-learn kernel", kernel)
     check_switches(fields)

@@ -15,6 +15,7 @@ from bandit_envs.laws import changes as laws
 from bandit_envs.laws import contexts, delays, functions, noise, play_costs
 from bandit_envs.laws import corruption as _corruption
 from bandit_envs.laws import drift as _drift
+from bandit_envs.laws import movement as _movement
 from bandit_envs.laws.derived import (
     AS_DRAWN,
     Feasibility,
@@ -115,6 +116,7 @@ def compose(
     corruption: str | Mapping[str, Any] | None = None,
     availability: str | Mapping[str, Any] | None = None,
     budget: float | Mapping[str, Any] | None = None,
+    movement: str | Mapping[str, Any] | None = None,
     constraints: str | Mapping[str, Any] | Sequence[functions.FunctionLaw] | None = None,
     num_constraints: int | None = None,
     constraint_noise: str | Mapping[str, Any] | None = None,
@@ -165,6 +167,9 @@ def compose(
         budget: {"law": "gp" | "log-gp" | "unit", "budget": 50, "known": False, "noise_std": 0, ...}: plays
             cost k(x) > 0, and the episode ends when the next one exceeds the budget; see
             `bandit_envs.laws.play_costs`. A number is the budget of the law "gp". None is off.
+        movement: {"law": "switching" | "travel", "price": 0.1}: the move from one play to the next costs the
+            price where the arm is another, or the price times the distance in sides of the box, in units of
+            the reward; see `laws.movement`. "moved" in `oracle` is the cost. None is free. Not with contexts.
         constraints: {"law": "gp" | "rkhs", "quantile": 0.3, "kernel": ..., "length_scale": ...}: cost
             functions like the reward's, less a constant that leaves this share of the arms feasible under
             all of them in the tightest context of each segment, and at least this share in the others. Their
@@ -213,6 +218,7 @@ def compose(
             "availability", "all" if availability is None else availability, _availability.LAWS
         ),
         play_costs=play_costs_of(budget),
+        movement=parse("movement", "none" if movement is None else movement, _movement.LAWS),
         horizon=horizon,
         prior_mean=prior.mean,
         rkhs_bound=rkhs_bound,

@@ -25,13 +25,13 @@ class Curves(SharedTrials):
     def running(self, name: str) -> dict[str, Any]:
         """Return a measure up to each recorded round, (B, T, ...) each, exact for any choice of these.
 
-        Of a measure that needs a budget there is nothing elsewhere.
+        Of a measure that needs a budget or costs of moves there is nothing elsewhere.
 
         Raises:
             ValueError: the rounds between checkpoints were not counted, as in files of older versions.
         """
-        found, free = self.held(name), MEASURES[name].needs != "budget"
-        if lacking := [label for label, each in self.records.items() if each.spending or free]:
+        found, needs = self.held(name), MEASURES[name].needs
+        if lacking := [label for label, each in self.records.items() if each.has(needs)]:
             lacking = [label for label in lacking if label not in found]
         if lacking:
             raise ValueError(
@@ -47,7 +47,7 @@ class Curves(SharedTrials):
         return {
             label: record.running(measure)
             for label, record in self.records.items()
-            if (exact or name in (record.totals or {})) and (record.spending or measure.needs != "budget")
+            if (exact or name in (record.totals or {})) and record.has(measure.needs)
         }
 
     @cached_property
@@ -156,6 +156,16 @@ class Curves(SharedTrials):
         rest below the cost of a play is not charged.
         """
         return self.running("budget_regret")
+
+    @cached_property
+    def moved(self) -> dict[str, Floats]:
+        """Return the cost of moves up to each round, (B, T) each; empty where moves are free."""
+        return self.running("moved")
+
+    @cached_property
+    def total_loss(self) -> dict[str, Floats]:
+        """Return R_t plus the cost of moves up to each round, (B, T) each; empty where moves are free."""
+        return self.running("total_loss")
 
     @cached_property
     def segments(self) -> Ints:

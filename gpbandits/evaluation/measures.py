@@ -11,7 +11,7 @@ from gpbandits.evaluation.statistics import Interval, bootstrap_interval, wilson
 
 NEVER = np.iinfo(np.int64).max  # of a round that did not come
 SHARE = "share of runs"  # a unit
-Need = Literal["costs", "budget"]
+Need = Literal["costs", "budget", "movement"]
 _COMBINED = {"sum": np.add, "count": np.add, "first": np.minimum}
 
 
@@ -26,6 +26,7 @@ class RoundBlock(NamedTuple):
     shortfall: Floats | None = None  # (B, n)
     simple: Floats | None = None  # (B, n) least regret of the plays that count, see `simple_regret`
     start: int = 0  # the first of the rounds, counted from 0
+    moved: Floats | None = None  # (B, n) costs of moves, where they cost
 
 
 class Measure(NamedTuple):
@@ -76,15 +77,34 @@ MEASURES = {
         Measure(
             "budget_regret", "reward", "sum", lambda rounds: rounds.shortfall, linear=True, needs="budget"
         ),
+        Measure(
+            "moved",
+            "reward",
+            "sum",
+            lambda rounds: rounds.moved,
+            linear=True,
+            needs="movement",
+            heading="moves",
+        ),
+        Measure(
+            "total_loss",
+            "reward",
+            "sum",
+            lambda rounds: rounds.regret + rounds.moved,
+            linear=True,
+            needs="movement",
+            heading="regret and moves",
+        ),
         Measure("simple_regret", "reward", "last"),
         Measure("action", "arm or point", "last"),
     )
 }
 
 
-def followed(paid: bool) -> list[Measure]:
-    """Return the measures that follow from rounds, of an environment where plays cost or do not."""
-    return [each for each in MEASURES.values() if each.of is not None and (paid or each.needs != "budget")]
+def followed(budget: bool, movement: bool = False) -> list[Measure]:
+    """Return the measures that follow from rounds, of an environment where plays and moves cost or do not."""
+    lacking = [need for need, there in (("budget", budget), ("movement", movement)) if not there]
+    return [each for each in MEASURES.values() if each.of is not None and each.needs not in lacking]
 
 
 def register(measure: Measure) -> None:

@@ -85,7 +85,8 @@ def _of_measure(measure: Measure) -> NamedCurve:
 
 def applies(needs: Need | None, result: Any) -> bool:
     """Return whether a result has what a metric needs."""
-    return {None: True, "costs": result.num_constraints > 0, "budget": bool(result.spent)}[needs]
+    held = {"costs": result.num_constraints > 0, "budget": bool(result.spent), "movement": bool(result.moved)}
+    return needs is None or held[needs]
 
 
 class Overlay(NamedTuple):

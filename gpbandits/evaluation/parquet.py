@@ -22,6 +22,7 @@ from gpbandits.evaluation.stopped import as_data, from_data
 
 _Kind = TypeVar("_Kind", bound=Curves)
 SPENDING = ("spent", "shortfall")  # columns where plays cost
+MOVED = "round_moved"  # column where moves cost
 # columns
 CURVES = {"regret": "round_regret", "simple_regret": "simple_regret", "violation": "round_violation"}
 COORDINATES = ("cost", "observed_cost", "action")  # a column each
@@ -50,6 +51,8 @@ def to_table(result: Curves) -> pa.Table:
     if result.spent:
         for name in SPENDING:
             columns[f"round_{name}"] = _rows([getattr(record.spending, name, None) for record in records])
+    if result.moved:
+        columns[MOVED] = _rows([record.moved for record in records])
     for name, parts in _totals(result).items():
         columns |= _coordinates(name, _rows(parts))
     for measure in headed(result):  # of a thinned run it is among the totals
@@ -117,6 +120,7 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> dict[str, Any]:
         "alarms": list(map(ragged, header["alarms"])),
         "infeasible": list(map(one_each, header.get("infeasible", never))),
         "spending": _spendings(header, table, shape) if "played" in header else nobody,
+        "moved": _restored(table, MOVED, shape) if MOVED in table.column_names else nobody,
         "covered": [None if each is None else np.array(each) for each in header.get("covered", nobody)],
         "totals": _restored_totals(header, table, shape) if "totals" in header else nobody,
         "stopped": list(map(from_data, header.get("stopped", nobody))),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
-from gpbandits.evaluation.measures import Measure, RoundBlock, followed
+from gpbandits.evaluation.measures import Measure, Need, RoundBlock, followed
 from gpbandits.evaluation.stopped import joined_stopped
 from gpbandits.evaluation.thinning import sums_between
 
@@ -14,7 +14,14 @@ POINTS = 200  # points of a curve over the spent budget
 # Axes of the fields, of trials, rounds and constraints; others have trials and rounds.
 _AXES = {"cost": 3, "observed_cost": 3}  # of trials, rounds and constraints; others have trials and rounds
 _AXES |= dict.fromkeys(("seconds", "changes", "alarms", "infeasible", "covered", "played"), 1)
-_PLAYS = ("regret", "simple_regret", "violation", "spent", "shortfall")  # others may have coordinates
+_PLAYS = (
+    "regret",
+    "simple_regret",
+    "violation",
+    "spent",
+    "shortfall",
+    "moved",
+)  # others may have coordinates
 
 
 class Spending(NamedTuple):
@@ -51,6 +58,9 @@ class Record(NamedTuple):
         Any  # (B,) rounds in which it first found the costs impossible to keep; -1 never, None cannot tell
     )
     spending: Spending | None = None  # where plays cost
+    moved: Floats | None = (
+        None  # (B, T) costs of moves, sums since the previous recorded round, where they cost
+    )
     # (B,) share of the arms that can be reached safely which were certified or played; where there is a seed
     covered: Floats | None = None
     # Measure -> (B, T, ...) running totals where rounds are thinned; None where those follow from the fields.
@@ -60,12 +70,16 @@ class Record(NamedTuple):
     @property
     def of_rounds(self) -> RoundBlock:
         """The values from which measures are computed."""
-        plays = RoundBlock(
-            self.regret, self.cost, self.violation, self.observed_cost, simple=self.simple_regret
-        )
+        seen = self.regret, self.cost, self.violation, self.observed_cost
+        plays = RoundBlock(*seen, simple=self.simple_regret, moved=self.moved)
         if self.spending is None:
             return plays
         return plays._replace(spent=self.spending.spent, shortfall=self.spending.shortfall)
+
+    def has(self, needs: Need | None) -> bool:
+        """Return whether plays or moves cost, where a measure needs that."""
+        held = {"budget": self.spending is not None, "movement": self.moved is not None}
+        return held.get(needs or "", True)
 
     def running(self, measure: Measure) -> Any:
         """Return the measure up to each recorded round, (B, T, ...)."""
@@ -78,7 +92,7 @@ class Record(NamedTuple):
     def at(self, rounds: Ints) -> "Record":
         """Thin to these rounds, which count from 1, increase, and end with the last, (R,)."""
         index = rounds - 1
-        measures = followed(self.spending is not None)
+        measures = followed(self.has("budget"), self.has("movement"))
         return self._replace(
             regret=sums_between(self.regret, rounds),
             simple_regret=self.simple_regret[:, index],
@@ -87,6 +101,7 @@ class Record(NamedTuple):
             observed_cost=sums_between(self.observed_cost, rounds),
             action=self.action[:, index],
             spending=None if self.spending is None else self.spending.at(rounds),
+            moved=None if self.moved is None else sums_between(self.moved, rounds),
             totals={measure.name: self.running(measure)[:, index] for measure in measures},
         )
 
@@ -139,8 +154,7 @@ def one_each(values: Sequence[Any]) -> Any:
 def check_shapes(label: str, record: Record, expected: tuple[int, int, int]) -> None:
     """Raise unless the record has B trials, T recorded rounds and C constraints."""
     fields = record._asdict() | ({} if record.spending is None else record.spending._asdict())
-    fields |= record.totals or {}
-    for name, values in fields.items():
+    for name, values in (*(record.totals or {}).items(), *fields.items()):
         if values is None or name in ("spending", "totals", "stopped"):
             continue
         right = expected[: _AXES.get(name, 2)]

@@ -16,7 +16,7 @@ from gpbandits.evaluation.simple_regret import BestPlay, Contexts, learnable
 from gpbandits.evaluation.stopped import WholeRun
 from gpbandits.evaluation.thinning import BLOCK, Sums, recorded_in
 
-SUMMED = ("regret", "cost", "violation", "observed", "spent", "shortfall")
+SUMMED = ("regret", "cost", "violation", "observed", "spent", "shortfall", "moved")
 KEPT = (*SUMMED, "best", "action", "round")
 
 
@@ -30,6 +30,7 @@ class Noted(NamedTuple):
     observed: Any  # (B, C)
     spent: Any
     shortfall: Any
+    moved: Any
     context: Any
     action: Any
 
@@ -79,7 +80,8 @@ class Trace:
         self._setting, self._agent, self._rounds = setting, agent, rounds
         self._block: list[Noted] = []  # those that are not
         self._sums = {name: Sums() for name in SUMMED}
-        measures = [] if rounds is None else followed(setting.budget is not None)
+        self._moving = setting.movement is not None
+        measures = [] if rounds is None else followed(setting.budget is not None, self._moving)
         self._running = {measure: Running(measure) for measure in measures}
         self._totals: dict[str, list[Any]] = {measure.name: [] for measure in measures}
         self._best, self._contexts = BestPlay(), Contexts(setting)
@@ -107,7 +109,7 @@ class Trace:
         context = self._contexts.number(observation, self.num_trials)
         # A copy: an agent may hand out the same array again and again.
         play = context if self.batched else context[0], np.array(action)
-        self._block.append(Noted(*seen, _observed(info), *_spent(oracle), *play))
+        self._block.append(Noted(*seen, _observed(info), *_spent(oracle), _moved(oracle), *play))
 
     def rest(self, horizon: int) -> None:
         """Fill the rounds up to the horizon after the budget is spent, without plays and feedback."""
@@ -118,7 +120,7 @@ class Trace:
         zero, never = np.zeros_like(last.regret, dtype=np.float64), np.full_like(last.delay, -1)
         free, unseen = np.zeros_like(last.cost), np.zeros_like(last.observed)
         nothing = last._replace(
-            regret=zero, delay=never, cost=free, observed=unseen, spent=zero, shortfall=zero
+            regret=zero, delay=never, cost=free, observed=unseen, spent=zero, shortfall=zero, moved=zero
         )
         for _ in range(self.made, horizon):
             if len(self._block) == BLOCK:
@@ -170,6 +172,7 @@ class Trace:
             infeasible=one_each([_checked_round(since, self.played) for since in self.infeasible]),
             spending=spending,
             covered=None if self._covering is None else self._covering.share,
+            moved=kept["moved"] if self._moving else None,
             stopped=None if self._whole is None else self._whole.valued(self._stops, worst[:, -1]),
             totals={name: np.concatenate(parts, axis=1) for name, parts in self._totals.items()} or None,
         )
@@ -198,6 +201,8 @@ class Trace:
         )
         if self._setting.budget is not None:
             rounds = rounds._replace(spent=noted.spent, shortfall=noted.shortfall)
+        if self._moving:
+            rounds = rounds._replace(moved=noted.moved)
         for measure, running in self._running.items():
             assert measure.of is not None
             self._totals[measure.name].append(running.take(measure.of(rounds), recorded).copy())
@@ -242,6 +247,11 @@ def _spent(oracle: dict[str, Any]) -> tuple[Any, Any]:
         nothing = np.zeros(np.shape(oracle["regret"]))
         return nothing, nothing
     return oracle["spent"], oracle["rate"] * oracle["spent"] - oracle["mean"]
+
+
+def _moved(oracle: dict[str, Any]) -> Any:
+    """Return the cost of the move to a play; 0 where moves are free."""
+    return oracle["moved"] if "moved" in oracle else np.zeros(np.shape(oracle["regret"]))
 
 
 def _checked_window(window: Any) -> float | None:

@@ -143,7 +143,8 @@ def _check_regular(path: Path) -> None:
 def _check_finite(path: Path, result: Result) -> None:
     """Raise where a value is not finite; only simple regret and observed costs may be NaN."""
     for record in result.records.values():
-        always = (record.regret, record.cost, record.violation, record.action, *(record.spending or ())[:2])
+        further = [*(record.spending or ())[:2], *([] if record.moved is None else [record.moved])]
+        always = (record.regret, record.cost, record.violation, record.action, *further)
         if not all(np.isfinite(values).all() for values in always):
             raise UnfitFileError(f"{os.fspath(path)} has values that are NaN or infinite")
 

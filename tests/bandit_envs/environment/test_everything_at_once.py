@@ -61,6 +61,7 @@ EVERYTHING = {
     "drift": DRIFTING | CHANGING["at"],
     "drift, aggregated": DRIFTING | CHANGING["by chance"] | {"aggregated": True},
 }
+EVERYTHING["moves"] = DRIFTING | CHANGING["at"] | {"context": None, "num_contexts": 1, "movement": "travel"}
 NEEDED = "delay", "context", "constraint", "change", "availability"
 each = pytest.mark.parametrize("on", EVERYTHING.values(), ids=list(EVERYTHING))
 

@@ -24,6 +24,10 @@ ENVIRONMENTS = {
         "GPBandit-Budget-v0",
         {"num_arms": 20, "horizon": HORIZON, "budget": {"law": "gp", "budget": 6, "noise_std": 0.1}},
     ),
+    "movement": (
+        "GPBandit-Budget-v0",
+        {"num_arms": 20, "horizon": HORIZON, "budget": 6, "movement": {"law": "travel", "price": 0.5}},
+    ),
 }
 
 
@@ -186,10 +190,10 @@ def test_only_further_measures_of_rounds_are_registered(measure, message):
 
 
 @pytest.mark.parametrize(
-    "field", [*played("budget").records["random"]._fields, "shortfall", "played", "lost"]
+    "field", [*played("movement").records["random"]._fields, "shortfall", "played", "lost"]
 )
 def test_a_field_of_another_shape_is_named(field):
-    result = played("budget").at(ROUNDS)
+    result = played("movement").at(ROUNDS)
     record = result.records["random"]._replace(covered=np.ones(3))
     inner = {"shortfall": "spending", "played": "spending", "lost": "totals"}.get(field)
     if field in ("spending", "totals", "stopped"):
