@@ -20,7 +20,15 @@ from agents.tuning.history import as_number
 from agents.tuning.may_stop import MayStop
 from bandit_envs.basics.arguments import is_integer, require, require_choice
 from gpbandits.optuna.dimensions import Dimensions, is_tunable
-from gpbandits.optuna.experience import ASKED, FAILURES, about_to_begin, asked_since, constraint_names, inform
+from gpbandits.optuna.experience import (
+    ASKED,
+    FAILURES,
+    about_to_begin,
+    asked_since,
+    constraint_names,
+    inform,
+    spent_by,
+)
 
 CONSTRAINTS = "constraints"  # attribute of a trial, from which `FrozenTrial.constraints` reads
 
@@ -54,6 +62,9 @@ class GPBanditSampler(BaseSampler):
             so that it is not tried again; "forget" drops it, for instance if the machine was the cause.
         independent_sampler: samples the parameters that the agent does not propose; by default at random.
         budget, num_arms, noise_std, standardise: see `Tuner`.
+        cost_budget: total cost that all trials may have, in any unit, see `Tuner`. Each trial then reports
+            its own by `trial.set_user_attr("spent", cost)`, and `study.optimize` ends once it is spent. The
+            default agent is then `ei-per-cost`.
         stopping: rule by which `study.optimize` ends, see `Tuner`, such as ("knowledge-gradient", {"price":
             0.01}) in the value's unit; by default it ends after its trials. Users of `ask` and `tell` call
             `may_stop`.
@@ -75,6 +86,7 @@ class GPBanditSampler(BaseSampler):
         noise_std: float | None = None,
         standardise: bool = True,
         stopping: Any = None,
+        cost_budget: float | None = None,
     ):
         require(seed is None or (is_integer(seed) and seed >= 0), "seed", "None or an integer >= 0", seed)
         require_choice("failures", failures, FAILURES)
@@ -88,10 +100,11 @@ class GPBanditSampler(BaseSampler):
             "noise_std": noise_std,
             "standardise": standardise,
             "stopping": stopping,
+            "cost_budget": cost_budget,
         }
         probe = Tuner({"x": Linear(0, 1)}, **self._options)
         for _ in range(2 if agent is not None else 0):  # raises now rather than in the second trial
-            probe.tell(probe.ask()[0], 0.0)
+            probe.tell(probe.ask()[0], 0.0, spent=None if cost_budget is None else 0.1 * cost_budget)
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """Return the parameters of all completed trials, but single values, and ranges beyond floats."""
@@ -139,6 +152,8 @@ class GPBanditSampler(BaseSampler):
         if self._independent_sampler is not None:
             self._independent_sampler.after_trial(study, trial, state, values)
         looping = getattr(study._thread_local, "in_optimize_loop", False)  # `stop` is for `optimize` alone
+        if self._is_spent(study, trial) and looping:
+            study.stop()
         if self._options["stopping"] is not None and looping and state == TrialState.COMPLETE:
             ended = copy.copy(trial)  # the storage learns of its end afterwards
             ended.state, ended.values, ended.datetime_complete = state, values, datetime.now()
@@ -156,6 +171,12 @@ class GPBanditSampler(BaseSampler):
         answer = self._tuner(study, Dimensions(space), trials, 0).may_stop()
         known = None if answer.parameters is None else Dimensions(space).to_optuna(answer.parameters)
         return replace(answer, parameters=known)
+
+    def _is_spent(self, study: Study, trial: FrozenTrial) -> bool:
+        """Return True once the trials have spent the budget of costs, if there is one."""
+        budget = self._options["cost_budget"]
+        each = [] if budget is None else [spent_by(one) or 0.0 for one in (*_others(study, trial), trial)]
+        return budget is not None and sum(each) >= budget
 
     def _tuner(self, study: Study, dimensions: Dimensions, begun: list[FrozenTrial], seed: int) -> Tuner:
         """Return a tuner that knows all trials that have begun."""

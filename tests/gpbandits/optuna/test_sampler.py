@@ -332,3 +332,42 @@ def test_users_of_ask_and_tell_ask_the_sampler_whether_to_stop():
         trial = study.ask()
         study.tell(trial, trial.suggest_float("x", 0, 1))  # ends no loop, as there is none
     assert not sampler.may_stop(study)
+
+
+def paying(trial):
+    x = trial.suggest_float("x", 0.0, 1.0)
+    trial.set_user_attr("spent", 0.5 + x)
+    return (x - 0.3) ** 2
+
+
+def test_a_study_ends_once_its_budget_of_costs_is_spent():
+    study = study_of(GPBanditSampler(seed=0, cost_budget=5.0))
+    study.optimize(paying, n_trials=50)
+    spent = [trial.user_attrs["spent"] for trial in study.trials]
+    assert sum(spent) >= 5.0 > sum(spent[:-1])
+    assert study.best_value < 0.1
+
+
+def test_the_tuner_is_told_what_trials_spent_also_those_that_failed():
+    trials = [
+        over(0, 0.2, 1.0, user_attrs={"spent": 2.0}),
+        over(1, 0.4, 3.0, user_attrs={"spent": 4.0}),
+        over(2, 0.6, state=TrialState.FAIL, user_attrs={"spent": 1.0}),
+        over(3, 0.8, state=TrialState.FAIL),
+    ]
+    tuner = Tuner({"x": Linear(0, 1)}, cost_budget=20.0, goal="minimise")
+    inform(tuner, Dimensions(UNIT), trials, "worst", "minimise")
+    known = [(each.value, each.spent) for each in tuner.experiments]
+    assert known == [(1.0, 2.0), (3.0, 4.0), (3.0, 1.0), (3.0, 4.0)]
+
+
+@pytest.mark.parametrize("spent", [None, 0.0, "much"])
+def test_a_trial_under_a_budget_says_what_it_spent(spent):
+    def silent(trial):
+        if spent is not None:
+            trial.set_user_attr("spent", spent)
+        return trial.suggest_float("x", 0.0, 1.0)
+
+    study = study_of(GPBanditSampler(seed=0, cost_budget=5.0))
+    with pytest.raises(ValueError, match=r"user attribute 'spent' of trial 0 must be"):
+        study.optimize(silent, n_trials=3)
