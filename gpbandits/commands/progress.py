@@ -1,7 +1,9 @@
 """A progress bar shows the remaining time of a study and the current ranking."""
 
+import signal
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import typer
@@ -15,8 +17,28 @@ from gpbandits.evaluation.progress import bar_columns
 from gpbandits.evaluation.table import number
 from gpbandits.experiments import Outcome, Store, Study, run
 from gpbandits.experiments.backends import Backend
+from gpbandits.experiments.shards import Shard
 
 INTERRUPTED = 130  # what shells return after Ctrl-C
+ENDED = 143  # and after SIGTERM, by which schedulers preempt jobs
+
+
+class EndedError(KeyboardInterrupt):
+    """The process was asked to end by SIGTERM; like Ctrl-C it ends a run between files, never within one."""
+
+
+@contextmanager
+def ended_by_signal() -> Iterator[None]:
+    """Raise an EndedError in the block at SIGTERM."""
+
+    def end(*_signal: object) -> None:
+        raise EndedError
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class Standing:
@@ -58,9 +80,16 @@ class Bars(Progress):
 
 
 def run_with_progress(
-    study: Study, store: Store, backend: Backend, time_limit: float | None = None
+    study: Study,
+    store: Store,
+    backend: Backend,
+    time_limit: float | None = None,
+    shard: Shard | None = None,
 ) -> list[Outcome]:
-    """Compute the missing cells and return the failures; Ctrl-C prints how to continue and exits with 130."""
+    """Compute the missing cells and return the failures.
+
+    Ctrl-C prints how to continue and exits with 130, SIGTERM with 143.
+    """
     print_faults(store.faults(study))
     total, done = len(list(study.cells())), sum(map(store.holds, study.cells()))
     with Bars() as bars:
@@ -71,14 +100,15 @@ def run_with_progress(
             bars.advance(task)
 
         try:
-            return run(study, store, report=show, backend=backend, time_limit=time_limit)
-        except KeyboardInterrupt:
+            with ended_by_signal():
+                return run(study, store, report=show, backend=backend, time_limit=time_limit, shard=shard)
+        except KeyboardInterrupt as interrupt:
             bars.stop()
             kept = sum(map(store.holds, study.cells()))
             console().print(
                 f"Interrupted: {kept} of {total} cells are kept; run the command again to continue."
             )
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(ENDED if isinstance(interrupt, EndedError) else INTERRUPTED) from None
 
 
 def print_failures(failed: list[Outcome]) -> None:

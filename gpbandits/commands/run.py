@@ -10,6 +10,7 @@ from rich.text import Text
 from gpbandits.commands.terminal import console
 
 if TYPE_CHECKING:
+    from gpbandits.experiments import Outcome
     from gpbandits.experiments.backends import Backend
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one a core.")]
@@ -58,16 +59,25 @@ def run(
     backend: KindOption = ComputeKind.LOCAL,
     scheduler: Scheduler = None,
     time_limit: TimeLimit = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(help="Share of a job in an array: i/n, auto, or auto/n; see docs/cluster.md."),
+    ] = None,
 ) -> None:
     """Run every agent of a study on every environment, and print tables that compare the agents.
 
-    The modules that the study names are imported: run only studies from people you trust.
+    The modules that the study names are imported: run only studies from people you trust. With --shard the
+    tables come from the job that finds all cells computed.
     """
-    from gpbandits.commands.progress import print_failures, run_with_progress
+    from gpbandits.commands.progress import run_with_progress
     from gpbandits.experiments import check_study, keep_study, load_study, write_tables
+    from gpbandits.experiments.shards import shard_of
     from gpbandits.report.page import write_figures
 
     loaded, text = load_study(study), study.read_bytes()  # read now: the file may be edited during the run
+    share = None if shard is None else shard_of(shard)
+    if share is not None and backend is ComputeKind.DASK:
+        raise ValueError(f"--shard is for --backend local: a scheduler shares cells itself, got {shard}")
     where = chosen_backend(backend, scheduler, workers)
     if loaded.modules:
         names = ", ".join(loaded.modules)
@@ -76,7 +86,13 @@ def run(
         )
     check_study(loaded, time_limit)
     store = keep_study(out, loaded, text)  # before anything is computed: `status` and a resumed run read it
-    failed = run_with_progress(loaded, store, where, time_limit)
+    failed = run_with_progress(loaded, store, where, time_limit, share)
+    missing = 0 if share is None else sum(not store.holds(cell) for cell in loaded.cells())
+    if missing > len(failed):
+        left = f"{missing - len(failed)} cells are missing, which other jobs compute or will."
+        console().print(f"Share {share} is done. {left} Run without --shard for the tables.")
+        _end(failed)
+        return
     results = store.load(loaded)
     write_tables(out, results)
     for environment, result in results:
@@ -89,6 +105,12 @@ def run(
             console().print(result.stopping_table(), "")
         write_figures(result, out / "figures", environment.file_name, (".png",))
     console().print(Text(f"Tables of the recorded rounds in {out}/results, figures in {out}/figures."))
+    _end(failed)
+
+
+def _end(failed: "list[Outcome]") -> None:
+    from gpbandits.commands.progress import print_failures
+
     if failed:
         print_failures(failed)
         raise typer.Exit(1)

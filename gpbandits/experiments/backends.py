@@ -15,6 +15,7 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import sweep
 from gpbandits.experiments.cells import valid
 from gpbandits.experiments.locks import holder, tidied
+from gpbandits.experiments.shards import Shard
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, Study
 from gpbandits.experiments.work import CellTask, Outcome, failed, make_expendable, settle
@@ -35,6 +36,7 @@ def run(
     report: Report = lambda outcome: None,
     backend: "Backend | None" = None,
     time_limit: float | None = None,
+    shard: Shard | None = None,
 ) -> list[Outcome]:
     """Compute the cells that are missing or invalid, and return those that failed; the others continue.
 
@@ -45,18 +47,21 @@ def run(
         backend: where the cells are computed instead, such as `cluster.dask("tcp://10.0.0.1:8786")`.
         time_limit: seconds after which a cell, or the wait for another run's cell, has failed. Compiled code,
             which signals do not interrupt, ends with its process, unless that is the calling one.
+        shard: the share of a job in an array, which begins with its own cells and waits for no other job.
     """
     require(time_limit is None or time_limit > 0.0, "time_limit", "a number of seconds above 0", time_limit)
     store.folder.mkdir(parents=True, exist_ok=True)
     tasks = [
         CellTask(cell, path.absolute(), store.metadata(cell), time_limit=time_limit)
-        for cell in study.cells()
+        for cell in (study.cells() if shard is None else shard.ordered(list(study.cells())))
         if not valid(path := store.path(cell))
     ]
     backend, left = backend or local(workers), []
     sweep(store.folder)
     with tidied(store.folder):
         failed = _computed(backend, tasks, report, left.append)
+        if shard is not None:
+            return failed
         names = {id(cell) for cell in left}
         waiting = [task._replace(wait=True) for task in tasks if id(task.cell) in names]
         _warn_of(waiting)
