@@ -20,7 +20,11 @@ from gpbandits.evaluation.stopped import NEVER, Stopped
 
 ON_LINE = {"num_arms": 100, "length_scale": 0.2, "noise_std": 0.1, "horizon": 60}
 LEARNT = {"refit_every": 5, "fit_spread": 3**0.5, "fit_amplitude_spread": 1.0, "fit_noise_spread": 2.0}
-PLAYERS = {"gp-ei": {"incumbent": "max_mean", "initial": 1}, "gp-ucb": {"initial": 1}}
+PLAYERS = {
+    "gp-ei": {"incumbent": "max_mean", "initial": 1},
+    "gp-ucb": {"initial": 1},
+    "kg-per-cost": {"initial": 1},
+}
 # Setting -> environment, its keywords, and further options of the agents.
 SETTINGS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "prior": ("GPBandit-GP-v0", ON_LINE, {}),
@@ -145,6 +149,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, metavar="CSV")
     parser.add_argument("--trials", type=int, default=400)
     parser.add_argument("--only", action="append", choices=SETTINGS)
+    parser.add_argument("--player", action="append", choices=PLAYERS, help="by default all")
     given = parser.parse_args()
     if given.page:
         for name, lines in tables(read(given.page)).items():
@@ -156,7 +161,11 @@ def main() -> None:
         for setting in given.only or SETTINGS:
             environment, keywords, options = SETTINGS[setting]
             unit = unit_of(environment, keywords)
-            players = {name: (name, {**own, **options}) for name, own in PLAYERS.items()}
+            players = {
+                name: (name, {**own, **options})
+                for name, own in PLAYERS.items()
+                if name in (given.player or PLAYERS)
+            }
             result = evaluate(
                 environment, players, trials=given.trials, env_kwargs=keywords, stopping=rules(unit)
             )

@@ -80,6 +80,11 @@ class Candidates(Protocol):
         """Value that improvement is measured from, as the agent defines it, (B,)."""
         ...
 
+    @property
+    def change(self) -> Floats:
+        """Std by which a play of x would change mu(x) - mu(j), j the best play so far, (B, A); sets only."""
+        ...
+
     def deviation(self) -> Floats:
         """Draw one joint posterior sample of f - mean, (B, A)."""
         ...

@@ -30,6 +30,11 @@ def log_expected_improvement(gap: Floats, std: Floats) -> Floats:
         return np.where(known, np.log(np.maximum(gap, 0.0)), uncertain)
 
 
+def change_of_lead(variance: Floats, shared: Floats, noise: Floats) -> Floats:
+    """Return |S_xx - S_jx| / sqrt(S_xx + lambda), the std of a play's change of mu(x) - mu(j)."""
+    return np.abs(variance - shared) / np.sqrt(np.maximum(variance + noise, 1e-300))
+
+
 def standardised_improvement(gap: Floats, std: Floats) -> Floats:
     """Return gap / std; with std = 0 it is inf where gap > 0, else -inf: an improvement of 0 is none."""
     known = std <= 0.0

@@ -14,6 +14,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..beliefs.base import Belief
 from ..beliefs.safety import INFEASIBLE
+from .improvement import change_of_lead
 
 
 class Incumbent(Protocol):
@@ -113,3 +114,22 @@ def incumbent_of(name: str, allowed: Sequence[str] = tuple(INCUMBENTS)) -> type[
     known = isinstance(name, str) and name in INCUMBENTS
     require(known, "incumbent", f"one of {', '.join(allowed)}", name)
     return INCUMBENTS[name]
+
+
+def change_of(belief: Belief, context: Ints, means: Floats) -> Floats:
+    """Return the std by which a play of x changes mu(x) - mu(j), j the arm of the largest of `means`.
+
+    (B,) and (B, A) -> (B, A). Where all are minus infinity no arm leads, and mu(x) alone changes.
+    """
+    spread, arms, points = belief.spread, np.arange(means.shape[1]), belief.decisions.point_index
+    variance = np.maximum(spread.variance_at(belief.cells(context)), 0.0)
+    shared = np.zeros_like(variance)
+    for i, j in enumerate(means.argmax(axis=1).tolist()):
+        if means[i, j] > -np.inf:
+            here = points(context[i], arms)
+            shared[i] = spread.covariance(i, here, here[[j]])[:, 0]
+            shared[i, j] = variance[i, j]
+    at = points(context[:, None], arms)
+    weights = belief.weights(at.ravel()) if belief.weighs else None
+    noise = spread.noise[:, None] if weights is None else spread.noise[:, None] / weights.reshape(at.shape)
+    return change_of_lead(variance, shared, noise)

@@ -90,6 +90,21 @@ class ExpectedImprovement:
 
 
 @dataclass(frozen=True)
+class KnowledgeGradient:
+    """log (E[max(mu'(x), mu'(j))] - mu(j)) of the means after a noisy play of x, j the best play so far.
+
+    The two-point form of the knowledge gradient, at most the gain of the best of all means. The incumbent
+    must be the largest mean over plays. Without noise it is expected improvement.
+    """
+
+    unitless: ClassVar[bool] = True
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores that are logarithms, -inf for the best play itself, (B, A)."""
+        return log_expected_improvement(_improvement(candidates, 0.0), candidates.change)
+
+
+@dataclass(frozen=True)
 class ProbabilityOfImprovement:
     """(mu - incumbent - xi) / sigma, which ranks like P(f > incumbent + xi) but does not underflow."""
 

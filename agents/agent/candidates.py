@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.candidates import Candidates, RuleMemory
-from ..acquisition.incumbents import Incumbent
+from ..acquisition.incumbents import Incumbent, change_of
 from ..beliefs.base import Belief, Ridge
 from ..beliefs.ridges import Pulls, pulls
 from ..beliefs.safety import Safety
@@ -90,6 +90,12 @@ class ArmsView(Candidates):
         if getattr(self._incumbent, "of_worth", False):
             values = self._objective.worth(values, self._context, self.t)
         return self._incumbent(self._belief, self._context, only_offered(values, self._offered))
+
+    @property
+    def change(self) -> Floats:
+        played = self._belief.played_at(self._belief.cells(self._context))
+        means = np.where(played, only_offered(self.mean, self._offered), -np.inf)
+        return change_of(self._belief, self._context, means)
 
     @property
     def price(self) -> Floats:

@@ -1,4 +1,4 @@
-"""Named algorithms that weigh rewards against the costs of plays: ratio-UCB, EI per cost and PBGI.
+"""Named algorithms that weigh rewards against the costs of plays: ratio-UCB, EI and KG per cost, PBGI.
 
 The model of the costs has the kernel of the reward's, see `CostBelief`.
 
@@ -20,8 +20,8 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, WithMargin, make_rule
 from ..acquisition.improvement import GittinsIndex
-from ..acquisition.incumbents import improvable
-from ..acquisition.rules import ExpectedImprovement
+from ..acquisition.incumbents import MaxMean, improvable
+from ..acquisition.rules import ExpectedImprovement, KnowledgeGradient
 from ..agent.assembly import Agent, assemble
 from ..model.model import Model
 from ..model.options import ModelOptions
@@ -90,6 +90,21 @@ def ei_per_cost(
     objective = partial(PerCostImprovement, cooling=cooling)
     rule, best = WithMargin(ExpectedImprovement, xi), improvable(incumbent, setting)
     return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best, objective=objective)
+
+
+@handles("delay", "context", "noise", "availability")
+def kg_per_cost(setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]) -> Agent:
+    """KG per cost: argmax of the two-point knowledge gradient over k(x), exact under noise. Ours.
+
+    Together with the stopping rule "knowledge-gradient" at a price p it earns f(j) - p C, j the play of the
+    largest mean and C the costs so far, of at least that after the first play, on average under the right
+    prior: it plays only points that are worth their price. Unknown costs count as 1 / E k^-1. Where plays
+    cost nothing it maximises the knowledge gradient.
+    """
+    if setting.continuous:
+        raise ValueError('setting must have arms for the knowledge gradient, got a box; take "ei-per-cost"')
+    objective, rule = partial(PerCostImprovement, cooling=False), Always(KnowledgeGradient())
+    return assemble(Model.of(setting, **options), rule, num_trials, incumbent=MaxMean, objective=objective)
 
 
 @handles("delay", "context", "box", "noise", "availability")

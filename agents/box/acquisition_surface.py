@@ -142,6 +142,11 @@ class BoxView:
         return self.ask()
 
     @property
+    def change(self) -> Floats:
+        """Raise: the change of a mean's lead is known on finite sets alone."""
+        raise ValueError("rule must not read `change` on a box; take one that does not")
+
+    @property
     def active(self) -> Bools:
         """Mask of all arms, (S, A)."""
         return np.ones(self.mean.shape, dtype=bool)

@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require_positive
 from bandit_envs.basics.types import Floats
 
-from ..acquisition.improvement import gittins_index
+from ..acquisition.improvement import change_of_lead, gittins_index
 from .outlook import Outlook, StopVerdict, unready
 
 REMEDY = "it is what a unit of cost is worth, in units of the reward"
@@ -64,10 +64,9 @@ class GradientWorthPrice(ByPrice):
             return outlook.improvement()
         assert outlook.best is not None
         every, best = np.arange(len(outlook.mean)), np.array([outlook.best])
-        variance = outlook.std**2
-        change = np.abs(variance - outlook.covariance(every, best)[:, 0])
+        change = change_of_lead(outlook.std**2, outlook.covariance(every, best)[:, 0], outlook.noise)
         change[outlook.best] = 0.0
-        return outlook.improvement(change / np.sqrt(np.maximum(variance + outlook.noise, 1e-300)))
+        return outlook.improvement(change)
 
 
 class ImprovementWorthPrice(ByPrice):

@@ -5,7 +5,7 @@ import scipy.optimize
 
 from bandit_envs.basics.types import Floats
 
-from .formulas import expected_improvement
+from .formulas import expected_improvement, posterior
 from .seen import Given, Seen
 
 
@@ -27,6 +27,26 @@ def ei_per_cost(given: Given, seen: Seen, cooling: bool = True) -> Floats:
     a = (B - k[seen.played].sum()) / B if cooling else 1.0
     with np.errstate(divide="ignore"):
         return np.log(expected_improvement(mean, std, best)) - a * np.log(k)
+
+
+def kg_per_cost(given: Given, seen: Seen) -> Floats:
+    """Log (E[max(mu'(x), mu'(j))] - mu(j)) - log k(x), j the best play, mu' the mean after a play of x.
+
+    The value of that play is mu(x) + sd Z, sd = sqrt(S_xx + lambda), and moves mu(i) by S_ix Z / sd.
+    """
+    y = seen.value - given.reward.at(seen.played)
+    residual, S = posterior(given.reward.gram, given.reward.noise, seen.played, y)
+    mean, sd = given.reward.mean + residual, np.sqrt(np.diag(S) + given.reward.noise)
+    if len(seen.played):
+        j = seen.played[mean[seen.played].argmax()]
+        best, move = mean[j], np.abs(np.diag(S) - S[j]) / sd
+        move[j] = 0.0
+    else:
+        best, move = np.max(given.reward.mean), np.diag(S) / sd
+    with np.errstate(divide="ignore"):
+        return np.log(expected_improvement(mean, np.maximum(move, 1e-300), best)) - np.log(
+            given.setting.known_costs
+        )
 
 
 def pbgi(given: Given, seen: Seen, lam: float = 1e-4) -> Floats:

@@ -157,6 +157,7 @@ REFERENCES: dict[str, list[Case]] = {
         Case(budgets.ei_per_cost, **KNOWN),
         Case(partial(budgets.ei_per_cost, cooling=False), {"cooling": False}, **KNOWN),
     ],
+    "kg-per-cost": [Case(budgets.kg_per_cost, **KNOWN)],
     "pbgi": [Case(budgets.pbgi, **KNOWN)],
     "ec-gp-ucb": [
         Case(partial(robust.widened, kind="ec", sharp=True, amount=0.1), {"eps": 0.1}, **NORM),

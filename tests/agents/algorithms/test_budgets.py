@@ -10,10 +10,11 @@ import pytest
 
 import agents
 from agents.acquisition.improvement import gittins_index, log_expected_improvement
+from agents.stopping.by_price import GradientWorthPrice
 from gpbandits import evaluate
 from gpbandits.evaluation.record import over_budget
 
-BUDGETS = ("ratio-ucb", "ei-per-cost", "pbgi")
+BUDGETS = ("ratio-ucb", "ei-per-cost", "kg-per-cost", "pbgi")
 PLAIN = {"ratio-ucb": ("gp-ucb", {"width": 2.0}), "ei-per-cost": ("gp-ei", {})}
 UNIT = {"law": "unit", "budget": 30}
 each_kind = pytest.mark.parametrize(
@@ -35,6 +36,33 @@ def actions(name: str, options: dict[str, Any], budget: Any, **keywords: Any) ->
 def test_where_all_plays_cost_one_it_is_the_plain_algorithm(name, budget):
     plain, options = PLAIN[name]
     np.testing.assert_array_equal(actions(name, {}, budget), actions(plain, options, budget))
+
+
+# --- the knowledge gradient ---
+
+
+def test_the_gain_that_is_played_for_is_the_gain_that_stopping_compares_with_the_price():
+    env = gym.make("GPBandit-GP-v0", num_arms=30, horizon=12)
+    observation, _ = env.reset(seed=3)
+    stopping = ("knowledge-gradient", {"price": 0.01})
+    agent = agents.make("kg-per-cost", env.get_wrapper_attr("setting"), stopping=stopping)
+    agent.reset(3)
+    gain = None
+    for _ in range(12):
+        action = agent.act(observation)
+        if gain is not None:
+            np.testing.assert_allclose(np.exp(agent.scores[0]), gain, rtol=1e-9, atol=1e-15)
+        observation, reward, *_, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        gain = GradientWorthPrice(0.01).gain(agent.outlooks()[0])
+        assert np.count_nonzero(gain) >= 20
+
+
+def test_the_knowledge_gradient_is_refused_on_a_box():
+    env = gym.make("GPBandit-GP-v0", continuous=True)
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match='got a box; take "ei-per-cost"'):
+        agents.make("kg-per-cost", env.get_wrapper_attr("setting"))
 
 
 # --- the Gittins index ---
