@@ -20,7 +20,8 @@ class Features(NamedTuple):
     declares its features without it is refused there. `aggregated` ones do not need to know which rounds
     delivered feedback is of, and are the only ones for settings that do not publish this. Those with `seed`
     need a safe seed where there are costs. Plays of those with `horizon` depend by default on the setting's
-    number of rounds: their first T rounds of a longer run differ from a run of T.
+    number of rounds: their first T rounds of a longer run differ from a run of T. `duel` ones choose pairs
+    of arms and learn from who won; others, which learn from numbers, are refused where actions are pairs.
     """
 
     delay: bool = False
@@ -37,6 +38,7 @@ class Features(NamedTuple):
     aggregated: bool = False
     seed: bool = False
     horizon: bool = False
+    duel: bool = False
 
 
 def demanded(setting: Any) -> set[str]:
@@ -46,6 +48,7 @@ def demanded(setting: Any) -> set[str]:
         "context": setting.has_contexts,
         "constraint": setting.num_constraints > 0,
         "change": setting.may_change,
+        "duel": setting.duel,
     }
     return {feature for feature, is_there in demands.items() if is_there}
 

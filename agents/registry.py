@@ -61,12 +61,16 @@ class AgentFactory:
         return self.batched and inspect.signature(self.make).parameters["num_trials"].default is not None
 
     def require_takes(self, setting: Any) -> None:
-        """Raise where arms may be missing and the agent declares features without `availability`."""
+        """Raise where arms may be missing or play in pairs, and the agent declares features without it."""
         said = getattr(self.make, "features", None)
-        refused = isinstance(said, Features) and not said.availability and getattr(setting, "volatile", False)
+        told = said if isinstance(said, Features) else Features(availability=True, duel=True)
+        missing = getattr(setting, "volatile", False) and not told.availability
+        paired = getattr(setting, "duel", False) and not told.duel
         remedy = "without volatile arms for this agent; leave availability out, or take one that handles it"
+        single = "of single arms for this agent, which learns from numbers, and a duel says only who won"
         with entry(self._entry):
-            require(not refused, "setting", remedy, "availability")
+            require(not missing, "setting", remedy, "availability")
+            require(not paired, "setting", f'{single}; take an agent of duels, such as "maxminlcb"', "duels")
 
     def __call__(self, setting: Any, num_trials: int | None = None) -> Any:
         """Return an agent for a single trial, or for B; a ValueError for an option that it does not take."""

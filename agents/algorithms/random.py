@@ -16,7 +16,7 @@ from ..validation import require_reset, require_trials, seeds_of
 
 
 class RandomAgent(Shown):
-    """Agent that plays uniformly on arms or on a box, in a single trial or a batch of B trials."""
+    """Agent that plays uniformly on arms, on pairs of them or on a box, in a single trial or a batch of B."""
 
     def __init__(self, setting: Setting, num_trials: int | None = None):
         require_trials(num_trials)
@@ -39,7 +39,7 @@ class RandomAgent(Shown):
         self.offered = np.atleast_2d(arms)
 
     def act(self, observation: Floats) -> Any:
-        """Draw an arm or a point of [-1, 1]^d per trial."""
+        """Draw an arm, a pair of arms or a point of [-1, 1]^d per trial."""
         require_reset(bool(self._rngs))
         require_offered(self.offered, self.setting)
         rows = [None] * len(self._rngs) if self.offered is None else list(self.offered)
@@ -53,12 +53,14 @@ class RandomAgent(Shown):
     def _draw(self, rng: np.random.Generator, offered: Bools | None) -> Any:
         if offered is not None:
             return int(rng.choice(offered.nonzero()[0]))
+        if self.setting.duel:
+            return rng.integers(len(self.setting.decisions.arms), size=2)
         if self.setting.arms is not None:
             return int(rng.integers(len(self.setting.arms)))
         return rng.uniform(-1.0, 1.0, self.setting.dim).astype(np.float32)
 
 
-@handles("delay", "context", "constraint", "change", "box", "availability", "aggregated")
+@handles("delay", "context", "constraint", "change", "box", "availability", "aggregated", "duel")
 def random(setting: Setting, *, num_trials: int | None = None) -> RandomAgent:
     """Random: uniform plays, the baseline of all comparisons."""
     return RandomAgent(setting, num_trials)

@@ -20,27 +20,40 @@ class AvailableArms(spaces.Discrete):
 
 
 def action_space(decisions: Decisions, volatile: bool = False) -> spaces.Space:
-    """Return `Discrete(A)`, or `Box(-1, 1, (d,))`."""
+    """Return `Discrete(A)`, `MultiDiscrete([A, A])` of duels, or `Box(-1, 1, (d,))`."""
     if decisions.continuous:
         return spaces.Box(-1.0, 1.0, (decisions.arms.shape[1],), np.float32)
+    if decisions.duel:
+        return spaces.MultiDiscrete([decisions.num_arms] * 2)
     return AvailableArms(decisions.num_arms) if volatile else spaces.Discrete(decisions.num_arms)
 
 
 def shaped_actions(actions: Any, batch: tuple[int, ...], decisions: Decisions) -> np.ndarray:
-    """Return actions as an array, integers of shape `batch` or numbers (*batch, d), or raise ValueError."""
+    """Return actions as an array, integers of shape `batch`, in duels (*batch, 2), or numbers (*batch, d).
+
+    Raises ValueError for others.
+    """
     array = np.asarray(actions)
-    shape = (*batch, decisions.arms.shape[1]) if decisions.continuous else batch
+    shape = (*batch, *decisions.action_shape)
     if array.shape != shape or array.dtype.kind not in ("fiu" if decisions.continuous else "iu"):
-        kind = "numbers in [-1, 1]" if decisions.continuous else "integer arms" if batch else "an integer arm"
+        several = (
+            "a pair of integer arms" if decisions.duel else "integer arms" if batch else "an integer arm"
+        )
+        kind = "numbers in [-1, 1]" if decisions.continuous else several
         raise ValueError(f"action must be {kind} of shape {shape}, got {array!r}")
     return array
 
 
 def checked_action(action: Any, decisions: Decisions) -> Any:
-    """Return the action of one trial, an arm as Python's integer or (d,) in [-1, 1], or raise ValueError."""
+    """Return the action of one trial, an arm as Python's integer, a pair (2,) or (d,) in [-1, 1].
+
+    Raises ValueError for others.
+    """
     array = shaped_actions(action, (), decisions)
     if decisions.continuous:
         return _box(array)
+    if decisions.duel:
+        return checked_actions(array, decisions)
     arm = array.item()
     if not 0 <= arm < decisions.num_arms:
         raise ValueError(_not_an_arm(decisions.num_arms, arm))
@@ -48,7 +61,10 @@ def checked_action(action: Any, decisions: Decisions) -> Any:
 
 
 def checked_actions(array: np.ndarray, decisions: Decisions) -> Ints | Floats:
-    """Return the `shaped_actions` of n trials, (n,) arms or (n, d) in [-1, 1], or raise ValueError."""
+    """Return the `shaped_actions` of n trials, (n,) arms, (n, 2) pairs or (n, d) in [-1, 1].
+
+    Raises ValueError for others.
+    """
     if decisions.continuous:
         return _box(array)
     if ((array < 0) | (array >= decisions.num_arms)).any():

@@ -83,11 +83,12 @@ class BanditEnv(gym.Env):
         return outcome.observation, outcome.reward, outcome.terminated, outcome.finished, info
 
     def action_masks(self) -> Bools:
-        """Return whether each arm may be played now, (A,), for `sb3_contrib.MaskablePPO`."""
+        """Return whether each arm may be played now, (A,), in duels (2 A,), for `sb3_contrib.MaskablePPO`."""
         if self.problem.decisions.continuous:
             raise ValueError("action_masks needs arms, got a box; make it without continuous=True")
         masks = self.simulator.masks(0).astype(bool)
-        return masks if masks.size else np.ones(self.problem.decisions.num_arms, dtype=bool)
+        sides = 2 if self.problem.decisions.duel else 1
+        return masks if masks.size else np.ones(sides * self.problem.decisions.num_arms, dtype=bool)
 
     def _info(self, outcome: RoundOutcome) -> Info:
         info = info_of(outcome, self.oracle)

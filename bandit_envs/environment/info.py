@@ -105,6 +105,9 @@ def _oracle(outcome: RoundOutcome) -> Info:
         "segment": outcome.segment,
         "corruption": outcome.corruption,
     }
+    if outcome.regrets.shape[-1]:
+        strong, weak = outcome.regrets.max(axis=-1), outcome.regrets.min(axis=-1)
+        truth |= {"strong_regret": _number(strong), "weak_regret": _number(weak)}
     if outcome.paid.shape[-1]:
         truth |= {"spent": outcome.spent, "rate": outcome.rate}
     if outcome.moved.shape[-1]:

@@ -28,6 +28,7 @@ class Summary(ABC):
         self.setting, self.rows = setting, np.arange(size)
         self.round = np.zeros(size, dtype=np.int64)
         self._unit_arms = None if setting.continuous else 2.0 * setting.decisions.unit_arms - 1.0
+        self.width = setting.dim * (2 if setting.duel else 1)  # features of a play, of both arms of a duel
 
     def begin(self, rows: Any = slice(None)) -> None:
         """Start new episodes in these rows, by default in all."""
@@ -36,8 +37,8 @@ class Summary(ABC):
     def note(self, action: Any, info: dict[str, Any]) -> None:
         """Record the play of every episode, and the feedback that `info` delivers."""
         actions = np.reshape(action, (len(self.rows), -1))
-        place = actions.astype(np.float64) if self._unit_arms is None else self._unit_arms[actions[:, 0]]
-        self._take(place, Feedback.arrived(info))
+        place = actions.astype(np.float64) if self._unit_arms is None else self._unit_arms[actions]
+        self._take(place.reshape(-1, self.width), Feedback.arrived(info))
         self.round += 1
 
     def vector(self, observation: Any) -> Floats:
@@ -91,14 +92,15 @@ class History(Summary):
 
     In this order: d features of the last play in [-1, 1]; d of the one whose reward was delivered last, the
     same without delay; that reward; 1 if it was delivered in the last round, else 0; the share of rounds
-    played. Of several delivered in one round, the latest play counts. With a recurrent policy this is the
-    input of RL^2 (Duan et al. 2016, section 2.2).
+    played. A duel has the features of both arms, and its reward is 1 if the first won. Of several delivered
+    in one round, the latest play counts. With a recurrent policy this is the input of RL^2 (Duan et al. 2016,
+    section 2.2).
     """
 
     def __init__(self, setting: Setting, size: int = 1):
         super().__init__(setting, size)
-        self._plays = np.zeros((size, setting.horizon, setting.dim))
-        self._credited, self._last = np.zeros((2, size, setting.dim))
+        self._plays = np.zeros((size, setting.horizon, self.width))
+        self._credited, self._last = np.zeros((2, size, self.width))
         self._reward, self._news = np.zeros((2, size, 1))
 
     def begin(self, rows: Any = slice(None)) -> None:
@@ -121,7 +123,7 @@ class History(Summary):
         return np.concatenate([self._last, self._credited, reward, self._news, self.share], axis=1)
 
     def bounds(self) -> tuple[Floats, Floats]:
-        ones = np.ones(2 * self.setting.dim)
+        ones = np.ones(2 * self.width)
         return np.r_[-ones, -np.inf, 0.0, 0.0], np.r_[ones, np.inf, 1.0, 1.0]
 
 
@@ -134,6 +136,8 @@ class Statistics(Summary):
 
     def __init__(self, setting: Setting, size: int = 1, bins: int = 10):
         require(is_count(bins), "bins", "a positive integer", bins)
+        remedy = '"history" or "none" in duels: an outcome is of a pair, and cells are of single plays'
+        require(not setting.duel, "observation", remedy, "statistics")
         cells = int(bins) ** setting.dim
         require(cells <= CELLS, "bins", f"small enough for {CELLS} cells in {setting.dim} dimensions", bins)
         super().__init__(setting, size)

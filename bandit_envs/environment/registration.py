@@ -12,6 +12,7 @@ IDS = {
     "GPBandit-Delayed-v0": "delayed",
     "GPBandit-Contextual-v0": "contextual",
     "GPBandit-Constrained-v0": "constrained",
+    "GPBandit-Duel-v0": "duel",
     "GPBandit-Hard-v0": "hard",
     "GPBandit-Budget-v0": "budget",
     "GPBandit-PiecewiseStationary-v0": "piecewise-stationary",

@@ -24,6 +24,7 @@ from bandit_envs.laws.corruption import Corruption
 from bandit_envs.laws.delays import Delay
 from bandit_envs.laws.derived import Feasibility, UnderKernel
 from bandit_envs.laws.drift import Drift
+from bandit_envs.laws.duels import AgainstBest, WhoWins
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.noise import Noise
@@ -56,6 +57,7 @@ def check_problem(problem: Composition) -> None:
     _check_box(problem)
     _check_drift(problem)
     _check_movement(problem)
+    _check_duel(problem)
     _check_safe_seed(problem)
     check_kernel(problem.kernel, problem.decisions)
     for law in problem.constraints:
@@ -157,6 +159,27 @@ def _check_movement(problem: Composition) -> None:
     settled = problem.movement.is_free or problem.decisions.num_contexts == 1
     reason = 'the law "none" with several contexts, which force moves whatever is learnt'
     require(settled, "movement", reason, problem.movement)
+
+
+def _check_duel(problem: Composition) -> None:
+    """Raise unless an outcome is drawn where actions are pairs, and nowhere else, and the rest fits it."""
+    duel, delay = problem.decisions.duel, problem.delay
+    fits = isinstance(problem.noise, WhoWins) == duel == isinstance(problem.reward, AgainstBest)
+    drawn = "AgainstBest and WhoWins of bandit_envs.laws.duels with duel=True, and other laws without"
+    require(fits, "reward and noise", drawn, (problem.reward, problem.noise))
+    slowed = np.ptp(delay.slowdown(problem.decisions.unit_arms)) > 0 or delay.depends_on_rewards
+    refused = {
+        "continuous": (problem.decisions.continuous, "a box has no finite set of pairs"),
+        "constraints": (problem.constraints, "costs are of one arm, not of a pair"),
+        "corruption": (problem.corruption.budget, "an attack adds to rewards, and who won is no sum"),
+        "availability": (problem.volatile, "masks are of arms, not of pairs"),
+        "budget": (not problem.play_costs.is_free, "costs of plays are of one arm, not of a pair"),
+        "movement": (not problem.movement.is_free, "moves are from one arm to another"),
+        "aggregated": (problem.aggregated, "a sum of outcomes does not say which duels were won"),
+        "delay": (slowed, "a law by arm or by reward needs one arm and its reward"),
+    }
+    for name, (given, reason) in refused.items():
+        require(not (duel and given), name, f"left out of duels: {reason}", getattr(problem, name, given))
 
 
 def _check_safe_seed(problem: Composition) -> None:

@@ -1,6 +1,6 @@
 """The decision set: arms or a box, contexts, and the units of actions and points."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -59,6 +59,7 @@ class Decisions:
         contexts: (Z, dz); the default is one context without features.
         low, high: the box, (d,); the bounds of the arms if not given.
         continuous: whether any point of the box may be played, or the arms only.
+        duel: whether an action is a pair of arms, of which the feedback says who won.
     """
 
     arms: Floats
@@ -66,12 +67,14 @@ class Decisions:
     low: Floats | None = None
     high: Floats | None = None
     continuous: bool = False
+    duel: bool = False
 
     def __post_init__(self) -> None:
         arms = _features("arms", self.arms, 1)
         contexts = np.zeros((1, 0)) if self.contexts is None else _features("contexts", self.contexts, 0)
         low, high = _bounds(arms, self.low, self.high)
         require_switch("continuous", self.continuous)
+        require_switch("duel", self.duel)
         _require_inside(arms, low, high)
         for name, value in {"arms": arms, "contexts": contexts, "low": low, "high": high}.items():
             value.setflags(write=False)
@@ -83,6 +86,11 @@ class Decisions:
         assert self.low is not None
         assert self.high is not None
         return self.low, self.high
+
+    @property
+    def action_shape(self) -> tuple[int, ...]:
+        """Return the shape of one action: () of an arm, (2,) of a duel, (d,) on a box."""
+        return (self.arms.shape[1],) if self.continuous else (2,) if self.duel else ()
 
     @property
     def num_arms(self) -> int:
@@ -110,7 +118,7 @@ class Decisions:
     def scaled(self, factor: float) -> "Decisions":
         """Return the arms and box in other units, in the same contexts."""
         low, high = self.box
-        return Decisions(factor * self.arms, self.contexts, factor * low, factor * high, self.continuous)
+        return replace(self, arms=factor * self.arms, low=factor * low, high=factor * high)
 
     def with_context(self, context: int, arms: Floats) -> Floats:
         """Return the features of arms in a context, (n, d) -> (n, dz + d)."""

@@ -34,12 +34,24 @@ class RoundOutcome(NamedTuple):
     paid: Floats  # (n, K) observed costs of plays with delivered feedback, with a budget; else (n, 0)
     rate: Any  # (n,) largest mean reward a unit of cost
     moved: Floats  # (n, 1) cost of the move from the last play, where moves cost; else (n, 0)
+    regrets: Floats  # (n, 2) of the two arms of a duel; else (n, 0)
 
     @classmethod
     def of_reset(
-        cls, observation: Floats, available: Any, slots: int, stds: int, values: int, paid: int, moved: int
+        cls,
+        observation: Floats,
+        available: Any,
+        slots: int,
+        stds: int,
+        values: int,
+        paid: int,
+        moved: int,
+        arms: int,
     ) -> RoundOutcome:
-        """Return the outcome before the first round, of these numbers of slots and values (1 + C)."""
+        """Return the outcome before the first round, of these numbers of slots and values (1 + C).
+
+        `arms` is 2 of duels, else 0.
+        """
         n = len(observation)
         return cls(
             observation=observation,
@@ -63,6 +75,7 @@ class RoundOutcome(NamedTuple):
             paid=np.zeros((n, paid)),
             rate=np.zeros(n),
             moved=np.zeros((n, moved)),
+            regrets=np.zeros((n, arms)),
         )
 
     def each(self, change: Callable[[Any], Any]) -> RoundOutcome:

@@ -51,6 +51,7 @@ def published(problem: Composition) -> Setting:
         query_times=problem.delay.query_times(problem.horizon),
         may_change=problem.drifts or not isinstance(problem.changes, changes.Stationary),
         volatile=problem.volatile,
+        duel=decisions.duel,
         budget=problem.play_costs.budget if priced else None,
         cost_min=problem.play_costs.least if priced else None,
         play_costs=problem.play_costs if priced and publish and not problem.play_costs.is_measured else None,

@@ -46,7 +46,7 @@ class Rounds:
         self.rate, self.cost_noise = zeros(shape), zeros(shape)
         self.paid = np.zeros(num_trials)  # for plays
         self.over = np.zeros(num_trials, dtype=bool)  # a play did not fit into the budget
-        self.actions = zeros((*shape, problem.decisions.arms.shape[1])[: 2 + problem.decisions.continuous])
+        self.actions = zeros((*shape, *problem.decisions.action_shape))
         # K - 1 rounds without feedback come first: the slots of round t are the columns t..t + K - 1.
         self.due_since = np.full((num_trials, lead + horizon), -1, order="F")
         self.observed_since = zeros((num_trials, lead + horizon, 1 + costs))
@@ -89,7 +89,8 @@ class Rounds:
         slots = self.problem.slots
         stds, paid = (slots if each.size else 0 for each in (self.std_since, self.paid_since))
         context = self.views[self.context[rows, self.round[rows]]]
-        sizes = slots, stds, self.noise.shape[2], paid, int(not self.problem.movement.is_free)
+        moved, arms = int(not self.problem.movement.is_free), 2 if self.problem.decisions.duel else 0
+        sizes = slots, stds, self.noise.shape[2], paid, moved, arms
         return RoundOutcome.of_reset(context, self.masks(rows), *sizes)
 
     def masks(self, rows: Any) -> Any:
@@ -157,6 +158,8 @@ class Rounds:
 
     def _noise_scale(self, actions: Any) -> Floats:
         """Return the noise stds on reward and costs of plays over the stated ones, (..., 1 + C)."""
+        if self.problem.decisions.duel:
+            return np.ones((*np.shape(actions)[:-1], 1))
         if not self.problem.decisions.continuous:
             return self.noise_scale[:, actions].T
         unit = np.atleast_2d((actions + 1.0) / 2.0)
@@ -179,6 +182,10 @@ class Rounds:
         best, worst = self.optimum[now], self.worst[now]
         extent = np.where(best > worst, best - worst, np.inf)  # a constant function has no shortfall
         return law.wait(drawn, np.clip((best - reward) / extent, 0.0, 1.0))
+
+    def _slowdown_of(self, arms: Any) -> Any:
+        """Return the factors of the waits of arms; of a duel those of its first arm, which are 1."""
+        return self.slowdown[arms[..., 0] if self.problem.decisions.duel else arms]
 
     def _stated_std(self, row: int) -> Any:
         trial = self.trials[row]

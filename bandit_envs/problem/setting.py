@@ -130,6 +130,9 @@ class Setting:
         may_change: whether the functions may change during a run; change-points are not published.
         volatile: whether arms may be unavailable in a round; "action_mask" in `info` then marks those that
             may be played in the next one.
+        duel: whether an action is a pair of arms x, x', whose feedback is 1 where x won and 0 where x' did.
+            Kernel, prior mean and norm are then those of the utilities f, and x wins with probability
+            s(f(x) - f(x')), s the logistic function.
         query_times: start time of each round, (T,), where delays are in units of time; else None. By default
             derived from the law of delays.
         safe_seed: arms known to satisfy all costs in every context and segment, (n,); None if none is. Where
@@ -178,6 +181,7 @@ class Setting:
     play_costs: PlayCosts | None = None
     movement: Movement | None = None
     constraint_prior_std: float | Floats | None = None
+    duel: bool = False
 
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.laws.duels import fought
 from bandit_envs.problem.outcome import RoundOutcome
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.rounds import Rounds
@@ -46,10 +47,15 @@ class Simulator(Rounds):
         now, window = self._cells(rows, t)
         means = self._means(rows, self.version[now], self.context[now], actions)
         moved = self._moved(rows, t, actions)
-        self.actions[now], self.earned[now] = actions, means[:, 0]
-        noise_scale = self._noise_scale(actions)
-        observed = means + self._noise_of(noise_scale, self.noise[now], self.context[now], actions)
         optimum = self.optimum[now].copy()
+        noise_scale = self._noise_scale(actions)
+        if self.problem.decisions.duel:
+            regrets = optimum[:, None] - means
+            means, observed = fought(means, self.noise[now])
+        else:
+            regrets = np.zeros((len(rows), 0))
+            observed = means + self._noise_of(noise_scale, self.noise[now], self.context[now], actions)
+        self.actions[now], self.earned[now] = actions, means[:, 0]
         regret = optimum - means[:, 0]
         corruption = self._corrupt(rows, now, regret)
         observed[:, 0] += corruption
@@ -89,6 +95,7 @@ class Simulator(Rounds):
             paid=self._of_delivered(self.paid_since, window, arrived),
             rate=self.rate[now].copy(),
             moved=moved,
+            regrets=regrets,
         )
         return outcome.aggregated if self.problem.aggregated else outcome
 
@@ -112,7 +119,7 @@ class Simulator(Rounds):
         slowdown = (
             law.slowdown((actions + 1.0) / 2.0)
             if self.problem.decisions.continuous
-            else self.slowdown[actions]
+            else self._slowdown_of(actions)
         )
         rounds = law.in_rounds(waits * slowdown)
         return np.where(rounds > self.problem.window, -1.0, rounds).astype(np.int64)
@@ -134,13 +141,16 @@ class Simulator(Rounds):
         return done
 
     def _means(self, rows: Ints, version: Ints, context: Ints, actions: Any) -> Floats:
-        """Return noiseless reward and costs of the plays, (n, 1 + C)."""
-        if self.problem.decisions.continuous:
+        """Return noiseless reward and costs of the plays, (n, 1 + C); of duels, of both arms, (n, 2)."""
+        decisions = self.problem.decisions
+        if decisions.continuous:
             plays = zip(rows, version, context, actions, strict=True)
             return np.array([self._evaluate(*play) for play in plays]).reshape(len(rows), self.noise.shape[2])
         for i in rows[version != self.shown[rows]]:
             self._show(i, self.version[i, self.round[i]].item())
-        return self.tables[rows, :, self.problem.decisions.point_index(context, actions)]
+        if decisions.duel:
+            return self.tables[rows[:, None], 0, decisions.point_index(context[:, None], actions)]
+        return self.tables[rows, :, decisions.point_index(context, actions)]
 
 
 def _only(arrived: Bools, values: Floats) -> Floats:
@@ -173,11 +183,15 @@ class SingleSimulator(Rounds):
         means = self._means(self.version.item(t), self.context.item(t), action)
         latest = t + len(self.slots)  # columns of slots K - 1..0 end before it
         moved = self._moved(ROW, np.array([t]), np.asarray(action)[None])[0]
-        self.actions[0, t], self.earned[0, t] = action, means[0]
-        noise_scale = self._noise_scale(action)
-        noise = self._noise_of(noise_scale, self.noise[0, t], self.context.item(t), action)
-        self.observed_since[0, latest - 1] = means + noise
         optimum = self.optimum.item(t)
+        noise_scale, regrets = self._noise_scale(action), NONE
+        if self.problem.decisions.duel:
+            regrets = optimum - means
+            means, self.observed_since[0, latest - 1] = fought(means, self.noise[0, t])
+        else:
+            noise = self._noise_of(noise_scale, self.noise[0, t], self.context.item(t), action)
+            self.observed_since[0, latest - 1] = means + noise
+        self.actions[0, t], self.earned[0, t] = action, means[0]
         regret = optimum - means.item(0)
         corruption = self._corrupt(t, latest - 1, regret)
         delay = self._delay(self._waits((0, t), self.observed_since[0, latest - 1, 0]), action)
@@ -209,16 +223,19 @@ class SingleSimulator(Rounds):
             paid=self._seen_costs(t, latest, arrived, cost),
             rate=self.rate.item(t),
             moved=moved,
+            regrets=regrets,
         )
         return outcome.aggregated if self.problem.aggregated else outcome
 
     def _means(self, version: int, context: int, action: Any) -> Floats:
-        """Return noiseless reward and costs of the play, (1 + C,)."""
+        """Return noiseless reward and costs of the play, (1 + C,); of a duel, of both arms, (2,)."""
         decisions = self.problem.decisions
         if decisions.continuous:
             return self._evaluate(0, version, context, action)
         if version != self.shown.item():
             self._show(0, version)
+        if decisions.duel:
+            return self.tables[0, 0, context * decisions.num_arms + action]
         return self.tables[0, :, context * decisions.num_arms + action].copy()
 
     def _delivered_std(self, t: int, latest: int, arrived: Bools, noise_scale: Floats) -> Floats:
@@ -252,7 +269,7 @@ class SingleSimulator(Rounds):
         slowdown = (
             law.slowdown((action[None] + 1.0) / 2.0)
             if self.problem.decisions.continuous
-            else self.slowdown[action : action + 1]
+            else self._slowdown_of(action)
         )
-        rounds = law.in_rounds(wait * slowdown).item()
+        rounds = law.in_rounds(np.atleast_1d(wait * slowdown)).item()
         return -1 if rounds > self.problem.window else int(rounds)

@@ -23,7 +23,7 @@ SCALES = ("noise_bound", "rkhs_bound", "constraint_noise_bound", "misspecificati
 STDS = ("noise_std", "constraint_noise_std", "constraint_prior_std")
 PER_COST = ("constraint_prior_std", "constraint_noise_std", "constraint_noise_bound")
 ROUNDING = 1e-9  # relative: costs are exponentials of logarithms
-SWITCHES = ("may_change", "volatile", "aggregated")
+SWITCHES = ("may_change", "volatile", "aggregated", "duel")
 
 
 def checked_facts(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,6 +62,8 @@ def check_switches(fields: Mapping[str, Any]) -> None:
         require_switch(name, fields[name])
     still = not (fields["volatile"] and fields["arms"] is None)
     require(still, "volatile", "False on a box, which has no arms", fields["volatile"])
+    paired = not (fields["duel"] and fields["arms"] is None)
+    require(paired, "duel", "False on a box, which has no finite set of pairs", fields["duel"])
 
 
 def check_scales(**scales: Any) -> None:

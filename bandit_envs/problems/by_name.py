@@ -18,6 +18,7 @@ from bandit_envs.problems.synthetic import (
     constrained,
     contextual,
     delayed,
+    duel,
     gp,
     piecewise_stationary,
     rkhs,
@@ -37,6 +38,7 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
     "delayed": delayed,
     "contextual": contextual,
     "constrained": constrained,
+    "duel": duel,
     "hard": hard,
     "budget": budgeted,
     "piecewise-stationary": piecewise_stationary,
@@ -63,7 +65,7 @@ DATA_OF = {"intel-temperature": "intel_temperature", "cmu-light": "cmu_light", "
 
 # Presets pass their keywords to the factory whose defaults they change.
 PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
-    **dict.fromkeys((gp, rkhs, delayed, contextual, constrained, budgeted), synthetic),
+    **dict.fromkeys((gp, rkhs, delayed, contextual, constrained, budgeted, duel), synthetic),
     **dict.fromkeys((piecewise_stationary, composite), synthetic),
     **dict.fromkeys((rosenbrock, hartmann3, hartmann6, branin, ackley), benchmark),
     **dict.fromkeys((small_feasible_region, data_rate_allocation), long_term),

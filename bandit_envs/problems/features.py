@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.kernels.validity import require_no_white
 from bandit_envs.laws import availability as _availability
 from bandit_envs.laws import changes as laws
-from bandit_envs.laws import contexts, delays, functions, noise, play_costs
+from bandit_envs.laws import contexts, delays, duels, functions, noise, play_costs
 from bandit_envs.laws import corruption as _corruption
 from bandit_envs.laws import drift as _drift
 from bandit_envs.laws import movement as _movement
@@ -125,6 +126,7 @@ def compose(
     publish_model: bool = True,
     function_seed: int | None = None,
     safe_seed: bool | str = False,
+    duel: bool = False,
 ) -> Problem:
     """Compose a problem from its decision set, its reward and the features that all problems share.
 
@@ -178,8 +180,12 @@ def compose(
         constraint_noise, constraint_noise_std: as for the reward, without "share"; None is none.
         rkhs_bound, publish_model, function_seed, safe_seed: see `Problem`. Where arms are volatile the seed
             is always available.
+        duel: an action is a pair of arms, and the feedback is 1 where the first won, else 0: functions are
+            utilities in units of log odds, see `bandit_envs.laws.duels`. `noise` is then left out, as the
+            outcome is random by itself.
     """
     require_switch("normalize", normalize)
+    require_switch("duel", duel)
     over_time = parse("drift", "still" if drift is None else drift, _drift.LAWS)
     if isinstance(over_time, _drift.Replay):
         require(
@@ -195,13 +201,15 @@ def compose(
     if misspecification is not None:
         with written_as({"eps": "misspecification"}):
             law = Misspecified(law, misspecification)
+    if duel:
+        decisions, law = replace(decisions, duel=True), duels.AgainstBest(law, decisions.num_arms)
     costs = constraints_of(constraints, num_constraints)
     unnoised = constraint_noise is None and constraint_noise_std is None
     return Problem(
         decisions=decisions,
         reward=law,
         kernel=prior.kernel,
-        noise=noise_law(noise, noise_std),
+        noise=_who_wins(noise, noise_std) if duel else noise_law(noise, noise_std),
         constraints=costs.laws,
         feasibility=costs.feasibility,
         constraint_noise=noise_law(
@@ -232,10 +240,11 @@ def compose(
 def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
     """Return keywords over defaults; a noise of the user's (not None) replaces the default noise altogether.
 
+    Duels have no noise beside their outcome, so they too leave out the default.
     So does any keyword of the user's on change-points, also None (which is never).
     """
     noise = {key: keywords[key] for key in ("noise", "noise_std") if keywords.get(key) is not None}
-    replaced = ("noise", "noise_std") if noise else ()
+    replaced = ("noise", "noise_std") if noise or keywords.get("duel") else ()
     replaced += WAYS if keywords.keys() & set(WAYS) else ()
     kept = {key: value for key, value in defaults.items() if key not in replaced}
     others = {key: value for key, value in keywords.items() if key not in ("noise", "noise_std")}
@@ -280,6 +289,13 @@ def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.No
         raise ArgumentError(f"{argument}_std", f"must not be given beside a noise law object, got {std!r}")
     with written_as({} if std is None else {f'{argument}["std"]': f"{argument}_std"}):
         return parse(argument, spec, _noise.LAWS, _noise.Noise)
+
+
+def _who_wins(noise: Any, std: float | None) -> duels.WhoWins:
+    remedy = "left out of duels: who wins is random by itself"
+    for name, given in {"noise": noise, "noise_std": std}.items():
+        require(given is None, name, remedy, given)
+    return duels.WhoWins()
 
 
 _noted: ContextVar[dict[str, Any] | None] = ContextVar("noted", default=None)

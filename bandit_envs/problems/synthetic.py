@@ -196,6 +196,27 @@ def constrained(**keywords: Any) -> Problem:
     )
 
 
+def duel(**keywords: Any) -> Problem:
+    """Find the best of 30 arms of [0, 1] by duels: an action is a pair of arms, the feedback who won.
+
+    Utilities are a GP sample of unit variance in log odds, SE kernel of length-scale 0.2: arm x beats x' with
+    probability s(f(x) - f(x')), s the logistic function (Pasztor et al. 2024). Action:
+    `MultiDiscrete([num_arms, num_arms])`. Observation: a constant 0. Reward: the number of delivered duels
+    that the *first* arm won. It is feedback and no aim: the best arm against the worst would maximise it, and
+    teach nothing. Info: see docs/environments.md; "feedback_reward" is 1 where the first arm won and 0 where
+    the second did. Regret: (s(f* - f(x)) + s(f* - f(x')) - 1) / 2, the average of both arms, charged at play
+    time; "strong_regret" and "weak_regret" in `oracle` are the worse and the better arm's alone. The setting
+    is ours.
+
+    Args:
+        **keywords: see `synthetic`; noise and costs are left out. `num_contexts=5` adds contexts.
+
+    Example:
+        >>> env = gym.make("GPBandit-Duel-v0", delay={"law": "poisson", "mean": 5}, horizon=200)
+    """
+    return synthetic(**with_defaults(keywords, name="duel", duel=True, num_arms=30, horizon=300))
+
+
 def unit_box(
     points: str, num_arms: int, dim: int, points_seed: int, continuous: bool, contexts: Floats | None = None
 ) -> Decisions:

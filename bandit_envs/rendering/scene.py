@@ -80,16 +80,19 @@ class Scene(NamedTuple):
         arriving = due == total - 1
         features, values = _truth(simulator.problem.decisions, trial, version, context)
         believed = _beliefs(agent, simulator.views[context], len(features), len(values) - 1)
+        plays = _points(simulator, trial, here)
+        shown = means[here], observed[here], ((due >= 0) & (due < total))[here], (due < 0)[here]
+        if (
+            trial.setting.duel
+        ):  # both arms are marked, the winner at 1; beliefs are of utilities, not of chances
+            plays, shown, believed = *_sides(plays, *shown), ()
         return cls(
             name=simulator.problem.name,
             features=features,
             truth=values[0],
             feasible=np.asarray((values[1:] <= 0).all(axis=0)),
-            plays=_points(simulator, trial, here),
-            means=means[here],
-            observed=observed[here],
-            arrived=((due >= 0) & (due < total))[here],
-            lost=(due < 0)[here],
+            plays=plays,
+            **dict(zip(("means", "observed", "arrived", "lost"), shown, strict=True)),
             optimum=_optimum(trial, version, context),
             total=total,
             horizon=horizon,
@@ -191,6 +194,12 @@ def _drawn_points(decisions: Decisions) -> Floats:
 def _points(simulator: SingleSimulator, trial: Trial, here: Bools) -> Floats:
     actions = simulator.actions[0, : len(here)][here]
     return trial.setting.to_point(actions if trial.setting.continuous else actions.astype(np.int64))
+
+
+def _sides(plays: Floats, means: Floats, won: Floats, arrived: Bools, lost: Bools) -> tuple[Floats, Any]:
+    """Return each arm of duels, (n, 2, d), as a play of its own, (2 n, d), and the same of the others."""
+    both = np.stack([won, 1.0 - won], axis=1).ravel()
+    return plays.reshape(-1, plays.shape[-1]), (means.repeat(2), both, arrived.repeat(2), lost.repeat(2))
 
 
 class Limits(NamedTuple):

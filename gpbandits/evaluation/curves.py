@@ -25,7 +25,7 @@ class Curves(SharedTrials):
     def running(self, name: str) -> dict[str, Any]:
         """Return a measure up to each recorded round, (B, T, ...) each, exact for any choice of these.
 
-        Of a measure that needs a budget or costs of moves there is nothing elsewhere.
+        Of a measure that needs a budget, costs of moves or duels there is nothing elsewhere.
 
         Raises:
             ValueError: the rounds between checkpoints were not counted, as in files of older versions.

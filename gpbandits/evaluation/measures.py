@@ -11,7 +11,7 @@ from gpbandits.evaluation.statistics import Interval, bootstrap_interval, wilson
 
 NEVER = np.iinfo(np.int64).max  # of a round that did not come
 SHARE = "share of runs"  # a unit
-Need = Literal["costs", "budget", "movement"]
+Need = Literal["costs", "budget", "movement", "duels"]
 _COMBINED = {"sum": np.add, "count": np.add, "first": np.minimum}
 
 
@@ -25,6 +25,8 @@ class RoundBlock(NamedTuple):
     spent: Floats | None = None  # (B, n) where plays cost
     shortfall: Floats | None = None  # (B, n)
     simple: Floats | None = None  # (B, n) least regret of the plays that count, see `simple_regret`
+    strong: Floats | None = None  # (B, n) regret of the worse arm of a duel
+    weak: Floats | None = None  # (B, n) of the better one
     start: int = 0  # the first of the rounds, counted from 0
     moved: Floats | None = None  # (B, n) costs of moves, where they cost
 
@@ -63,6 +65,10 @@ class Measure(NamedTuple):
         return bootstrap_interval(np.asarray(values, dtype=np.float64))
 
 
+def _of_duels(name: str, of: Callable[[RoundBlock], Any], heading: str) -> Measure:
+    return Measure(name, "reward", "sum", of, needs="duels", heading=heading)
+
+
 MEASURES = {
     measure.name: measure
     for measure in (
@@ -95,15 +101,18 @@ MEASURES = {
             needs="movement",
             heading="regret and moves",
         ),
+        _of_duels("strong_regret", lambda rounds: rounds.strong, "strong regret"),
+        _of_duels("weak_regret", lambda rounds: rounds.weak, "weak regret"),
         Measure("simple_regret", "reward", "last"),
         Measure("action", "arm or point", "last"),
     )
 }
 
 
-def followed(budget: bool, movement: bool = False) -> list[Measure]:
-    """Return the measures that follow from rounds, of an environment where plays and moves cost or do not."""
-    lacking = [need for need, there in (("budget", budget), ("movement", movement)) if not there]
+def followed(budget: bool, movement: bool = False, duel: bool = False) -> list[Measure]:
+    """Return the measures that follow from rounds, where plays and moves cost or do not and are duels or not."""
+    there = {"budget": budget, "movement": movement, "duels": duel}
+    lacking = [need for need, given in there.items() if not given]
     return [each for each in MEASURES.values() if each.of is not None and each.needs not in lacking]
 
 

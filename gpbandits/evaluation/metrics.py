@@ -86,6 +86,7 @@ def _of_measure(measure: Measure) -> NamedCurve:
 def applies(needs: Need | None, result: Any) -> bool:
     """Return whether a result has what a metric needs."""
     held = {"costs": result.num_constraints > 0, "budget": bool(result.spent), "movement": bool(result.moved)}
+    held["duels"] = bool(result.held("strong_regret"))
     return needs is None or held[needs]
 
 

@@ -63,7 +63,8 @@ class Record(NamedTuple):
     )
     # (B,) share of the arms that can be reached safely which were certified or played; where there is a seed
     covered: Floats | None = None
-    # Measure -> (B, T, ...) running totals where rounds are thinned; None where those follow from the fields.
+    # Measure -> (B, T, ...) running totals, where rounds are thinned, and always of what needs duels; None
+    # where those follow from the fields.
     totals: Mapping[str, Any] | None = None
     stopped: Mapping[str, Any] | None = None  # rule -> `Stopped`, of an agent with the option `stopping`
 
@@ -77,8 +78,9 @@ class Record(NamedTuple):
         return plays._replace(spent=self.spending.spent, shortfall=self.spending.shortfall)
 
     def has(self, needs: Need | None) -> bool:
-        """Return whether plays or moves cost, where a measure needs that."""
+        """Return whether plays or moves cost, or are duels, where a measure needs that."""
         held = {"budget": self.spending is not None, "movement": self.moved is not None}
+        held["duels"] = "strong_regret" in (self.totals or {})
         return held.get(needs or "", True)
 
     def running(self, measure: Measure) -> Any:
@@ -92,7 +94,7 @@ class Record(NamedTuple):
     def at(self, rounds: Ints) -> "Record":
         """Thin to these rounds, which count from 1, increase, and end with the last, (R,)."""
         index = rounds - 1
-        measures = followed(self.has("budget"), self.has("movement"))
+        measures = followed(self.has("budget"), self.has("movement"), self.has("duels"))
         return self._replace(
             regret=sums_between(self.regret, rounds),
             simple_regret=self.simple_regret[:, index],

@@ -31,6 +31,8 @@ class Noted(NamedTuple):
     spent: Any
     shortfall: Any
     moved: Any
+    strong: Any  # (B,) regret of the worse arm of a duel; of a single arm its regret
+    weak: Any
     context: Any
     action: Any
 
@@ -81,7 +83,8 @@ class Trace:
         self._block: list[Noted] = []  # those that are not
         self._sums = {name: Sums() for name in SUMMED}
         self._moving = setting.movement is not None
-        measures = [] if rounds is None else followed(setting.budget is not None, self._moving)
+        measures = followed(setting.budget is not None, self._moving, setting.duel)
+        measures = [each for each in measures if rounds is not None or each.needs == "duels"]
         self._running = {measure: Running(measure) for measure in measures}
         self._totals: dict[str, list[Any]] = {measure.name: [] for measure in measures}
         self._best, self._contexts = BestPlay(), Contexts(setting)
@@ -109,7 +112,8 @@ class Trace:
         context = self._contexts.number(observation, self.num_trials)
         # A copy: an agent may hand out the same array again and again.
         play = context if self.batched else context[0], np.array(action)
-        self._block.append(Noted(*seen, _observed(info), *_spent(oracle), _moved(oracle), *play))
+        sides = (oracle.get(f"{side}_regret", oracle["regret"]) for side in ("strong", "weak"))
+        self._block.append(Noted(*seen, _observed(info), *_spent(oracle), _moved(oracle), *sides, *play))
 
     def rest(self, horizon: int) -> None:
         """Fill the rounds up to the horizon after the budget is spent, without plays and feedback."""
@@ -120,7 +124,8 @@ class Trace:
         zero, never = np.zeros_like(last.regret, dtype=np.float64), np.full_like(last.delay, -1)
         free, unseen = np.zeros_like(last.cost), np.zeros_like(last.observed)
         nothing = last._replace(
-            regret=zero, delay=never, cost=free, observed=unseen, spent=zero, shortfall=zero, moved=zero
+            **dict.fromkeys(("regret", "strong", "weak", "spent", "shortfall", "moved"), zero),
+            **{"delay": never, "cost": free, "observed": unseen},
         )
         for _ in range(self.made, horizon):
             if len(self._block) == BLOCK:
@@ -197,7 +202,8 @@ class Trace:
         learnt = learnable(noted.delay, self._asked_window(), self._setting, block.start)
         best = self._best.follow(noted.regret, learnt, violation == 0, noted.context, noted.segment)
         rounds = RoundBlock(
-            noted.regret, noted.cost, violation, noted.observed, simple=best, start=block.start
+            *(noted.regret, noted.cost, violation, noted.observed),
+            **{"simple": best, "strong": noted.strong, "weak": noted.weak, "start": block.start},
         )
         if self._setting.budget is not None:
             rounds = rounds._replace(spent=noted.spent, shortfall=noted.shortfall)

@@ -54,12 +54,24 @@ DRIFTING: dict[str, Any] = {
     "delay": {"law": "by-arm", "base": {"law": "poisson", "mean": 2}},
     "budget": {"law": "log-gp", "budget": 6, "median": 0.5, "deviation": 0.5, "known": True},
 }
+# What is of one arm or of costs is off.
+DUELS: dict[str, Any] = {
+    "duel": True,
+    **dict.fromkeys(("constraints", "constraint_noise_std", "availability", "corruption", "budget")),
+    "num_constraints": 0,
+    "misspecification": 0.05,
+    "normalize": True,
+    "context": {"law": "walk"},
+    "num_segments": 2,
+    "delay": {"law": "poisson", "mean": 2, "lost": 0.1},
+}
 CHANGING = {"at": {"change_points": [7]}, "by chance": {"changes": {"law": "geometric", "hazard": 0.1}}}
 EVERYTHING = {
     "safe seed": SAFE,
     "safe seed, aggregated": SAFE | {"aggregated": True, "noise": {"law": "student-t", "std": 0.1}},
     "drift": DRIFTING | CHANGING["at"],
     "drift, aggregated": DRIFTING | CHANGING["by chance"] | {"aggregated": True},
+    "duels": DUELS,
 }
 EVERYTHING["moves"] = DRIFTING | CHANGING["at"] | {"context": None, "num_contexts": 1, "movement": "travel"}
 NEEDED = "delay", "context", "constraint", "change", "availability"
@@ -83,7 +95,7 @@ def test_both_checkers_have_nothing_to_say(on):
 def test_its_vector_form_equals_its_singles(on, mode):
     ours, theirs = pair(Case("GPBandit-Composite-v0", SHARED | on), mode, 2)
     same(ours.reset(seed=11), theirs.reset(seed=11))
-    assert play_both(ours, theirs, mode, 40) >= 4
+    assert play_both(ours, theirs, mode, 45) >= 4
 
 
 def whoever_handles_everything() -> list[Any]:
@@ -92,7 +104,7 @@ def whoever_handles_everything() -> list[Any]:
     for name in agents.names():
         handled = agents.features(name)
         for label, on in EVERYTHING.items():
-            needed = (*NEEDED, *(("aggregated",) if "aggregated" in on else ()))
+            needed = (*NEEDED, *(each for each in ("aggregated", "duel") if each in on))
             if all(getattr(handled, each) for each in needed) and (not handled.seed or "safe_seed" in on):
                 cases.append(pytest.param(name, on, id=f"{name}, {label}"))
     return cases
