@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .algorithms.constrained import gp_ucb_noiseless_constraints, gp_ucb_noisy_constraints
     from .algorithms.constrained_ei import constrained_ei
     from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
+    from .algorithms.duels import double_ts, map_challenger, max_info_duel, maxminlcb, multisbm, rucb
     from .algorithms.elimination import bpe, bpe_delay, mvr, phased_elimination, reds
     from .algorithms.random import random
     from .algorithms.randomised import eims, irgp_ucb, pims
@@ -95,6 +96,7 @@ __all__ = [
     "compose",
     "constrained_ei",
     "dmm_ucb",
+    "double_ts",
     "ec_gp_ucb",
     "eims",
     "features",
@@ -117,6 +119,10 @@ __all__ = [
     "lb_gp_ucb",
     "load",
     "make",
+    "map_challenger",
+    "max_info_duel",
+    "maxminlcb",
+    "multisbm",
     "mvr",
     "names",
     "pe_gp_ucb",
@@ -130,6 +136,7 @@ __all__ = [
     "reds",
     "rgp_pe",
     "rgp_ucb",
+    "rucb",
     "sb3",
     "stable_opt",
     "sup_kernel_ucb",

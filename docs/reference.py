@@ -98,7 +98,11 @@ def _agents_for(name: str) -> tuple[list[str], list[str]]:
     needs = demanded(build(name, {}).setting())
     takers = [each for each in own_agents() if not resolve_agent(each).lacking(needs)]
     plain = [each for each in takers if not resolve_agent(each).features.privileged and "sb3" not in each]
-    first = [each for each in ("gp-agent", "gp-bucb", "gp-ucb", "config", "gp-ucb-cpd") if each in plain]
+    first = [
+        each
+        for each in ("gp-agent", "gp-bucb", "gp-ucb", "config", "gp-ucb-cpd", "maxminlcb", "double-ts")
+        if each in plain
+    ]
     return [*first[:2], "random"], plain
 
 

@@ -15,6 +15,7 @@ import pytest
 import agents
 from agents.acquisition.randomised import EIMS, PIMS
 from agents.acquisition.rules import Thompson
+from agents.algorithms import duels
 from agents.registry import resolve_agent
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
@@ -67,7 +68,7 @@ def told_for(name: str, slope: float = 20.0) -> dict[str, Any]:
 
 def draws_functions(name: str) -> bool:
     """Whether what it plays hangs on a draw, which depends on how the posterior is represented."""
-    return isinstance(getattr(agents.make(name, SETTING), "rule", None), Thompson | PIMS | EIMS)
+    return isinstance(getattr(_made(name, SETTING), "rule", None), Thompson | PIMS | EIMS)
 
 
 @cache
@@ -128,9 +129,11 @@ def representatives(names: Iterable[str]) -> list[str]:
     return list(first.values())
 
 
-EACH = [installed(name) for name in agents.names()]
+DUELLING = [name for name in agents.names() if resolve_agent(name).make.__module__ == duels.__name__]
+OF_ARMS = [name for name in agents.names() if name not in DUELLING]  # they choose single arms
+EACH = [installed(name) for name in OF_ARMS]
 # The others, learners of other libraries, play their trials one after another.
-BATCHED = [name for name in agents.names() if resolve_agent(name).batched]
+BATCHED = [name for name in OF_ARMS if resolve_agent(name).batched]
 GAUSSIAN = [name for name in BATCHED if takes(name, form="pairs")]  # they keep a posterior
 LEARNING = [name for name in GAUSSIAN if takes(name, refit_every=4)]  # they learn its hyperparameters
 REPEATING = [name for name in GAUSSIAN if takes(name, repeat=2.0)]  # they can hold an arm

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 import pytest
+from agent_cases import DUELLING
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
@@ -70,6 +71,7 @@ def decisions(**keywords: Any) -> Decisions:
 def agent(name: str = "gp-ucb", **options: Any) -> Any:
     asked_for = {"max_delay": 2, "delay": Poisson(1.0), "num_constraints": 1}  # by some
     asked_for |= {"safe_seed": [3], "lipschitz": [9.0], "constraint_prior_std": 1.0}
+    asked_for = {"duel": True} if name in DUELLING else asked_for
     return agents.make(name, setting(**asked_for), **options)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from agent_cases import DUELLING
 from sklearn.gaussian_process.kernels import RBF
 from test_nonsense import Odd, agent, by_hand, problem, setting
 
@@ -148,6 +149,7 @@ def test_a_function_of_ones_own_has_real_values_of_which_there_are_variances(val
 def test_every_agent_is_reset_with_an_integer(name):
     asked_for = {"num_constraints": 1, "safe_seed": [3], "lipschitz": [9.0], "delay": Poisson(1.0)}
     asked_for |= {"constraint_prior_std": [1.0]}
+    asked_for = {"duel": True} if name in DUELLING else asked_for
     made = agents.make(name, setting(**asked_for))
     for seed in ("3", 2.5, None, True, -1, [1], Odd()):
         with pytest.raises(ValueError, match="seed must be an integer >= 0, got"):

@@ -110,7 +110,7 @@ MEASURES = {
 
 
 def followed(budget: bool, movement: bool = False, duel: bool = False) -> list[Measure]:
-    """Return the measures that follow from rounds, where plays and moves cost or do not and are duels or not."""
+    """Return the measures that follow from rounds, where plays or moves cost or plays are duels."""
     there = {"budget": budget, "movement": movement, "duels": duel}
     lacking = [need for need, given in there.items() if not given]
     return [each for each in MEASURES.values() if each.of is not None and each.needs not in lacking]

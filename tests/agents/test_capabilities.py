@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import of_each_shape, seed_for, told_for
+from agent_cases import OF_ARMS, of_each_shape, seed_for, told_for
 from subsets import FEATURES, SUBSETS
 
 import agents
@@ -18,7 +18,7 @@ COMPOSITE = "GPBandit-Composite-v0"
 OFF = dict.fromkeys(FEATURES)
 FEATURE = {"delay": "delay", "context": "context", "changes": "change", "constraints": "constraint"}
 LATE = {"law": "poisson", "mean": 5}
-HANDLED = {name: agents.features(name) for name in agents.names()}
+HANDLED = {name: agents.features(name) for name in OF_ARMS}
 LEARNERS = [name for name in HANDLED if name != "random"]  # which looks at nothing
 Alter = Callable[[Any], Any]
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import gymnasium
 import pytest
-from agent_cases import of_each_shape, seed_for, told_for
+from agent_cases import OF_ARMS, of_each_shape, seed_for, told_for
 
 import agents
 from agents.registry import resolve_agent
 
 ROUNDS, SEEDS = 40, 12
 PLAIN = dict.fromkeys(("delay", "context", "changes", "constraints"))
-BATCHED = [name for name in agents.names() if resolve_agent(name).batched]
+BATCHED = [name for name in OF_ARMS if resolve_agent(name).batched]
 SAID = [name for name in BATCHED if agents.features(name).horizon]
 # What makes plays hang on the horizon within a few rounds where the defaults do so seldom.
 ALARMS = {"restart_options": {"false_alarm_rate": 0.9, "noise_scales": (1.0,)}}

@@ -12,6 +12,7 @@ import agents
 from agents import ModelOptions
 from agents.algorithms import change_points, costs_apart, safe
 from agents.algorithms.costs_apart import CostsApartOptions
+from agents.algorithms.duels import DuelOptions
 from agents.algorithms.safe import SafeOptions
 from agents.model.model import Model
 from agents.objectives.each_modelled_parts import CostModelOptions, each_modelled
@@ -26,6 +27,7 @@ SETS = sorted(
 )
 TAKING = {
     ModelOptions: Model.of,
+    DuelOptions: Model.of,
     CostModelOptions: each_modelled,
     PenalisedOptions: parts_of,
     CostsApartOptions: costs_apart.with_costs_apart,

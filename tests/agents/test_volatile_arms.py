@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import of_each_shape
+from agent_cases import OF_ARMS, of_each_shape
 
 import agents
 from agents.acquisition.incumbents import MaxMean
@@ -30,7 +30,7 @@ from gpbandits.evaluation import AgentCheckError
 SMALL = {"num_arms": 12, "horizon": 20}
 HALF = {"law": "bernoulli", "p": 0.5}
 PLAYING = [name for name in agents.names() if agents.features(name).availability]
-REFUSED = [name for name in agents.names() if not agents.features(name).availability]
+REFUSED = [name for name in OF_ARMS if not agents.features(name).availability]
 
 
 def volatile(**keywords: Any) -> Problem:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from agent_cases import OF_ARMS
 
-import agents
 from agents import Integer, Linear, Tuner
 from agents.agent.box_agent import BoxAgent
 from agents.agent.gp_agent import GPAgent
@@ -50,7 +50,7 @@ def named(*chosen: str) -> list[Any]:
             id=f"{name}{' that learns' if LEARNS.items() <= options.items() else ''}",
             marks=[] if name in chosen else pytest.mark.long,
         )
-        for name in agents.names()
+        for name in OF_ARMS
         for options in (BRIEF, BRIEF | LEARNS)
     ]
 

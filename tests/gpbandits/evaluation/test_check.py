@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED, of_each_shape, seed_for
+from agent_cases import BATCHED, OF_ARMS, of_each_shape, seed_for
 
 import agents
 from agents.registry import resolve_agent
@@ -19,7 +19,7 @@ from gpbandits.evaluation import AgentCheckError, check_agent
 from gpbandits.evaluation.rehearsal import MAKERS, SMALL, stages
 
 FEW = {"arms": stages()["finite"]}
-HERE = [name for name in agents.names() if not hasattr(resolve_agent(name).make, "requires")]
+HERE = [name for name in OF_ARMS if not hasattr(resolve_agent(name).make, "requires")]
 BOX = {"box": MAKERS["box"]()}
 DELAYED = {"delayed": stages()["delay"]}
 

@@ -1,0 +1,177 @@
+"""Agents of duels play what their readable forms play; their belief, bands, batches, files and errors."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import scipy.stats
+from agent_cases import DUELLING, SETTING
+from players import play
+from references.duels import RULES, bands, belief, double_ts
+from sklearn.gaussian_process.kernels import RBF
+
+import agents
+from agents.beliefs.preferences import Preferences
+from agents.model.model import Model
+from agents.registry import resolve_agent
+from bandit_envs import Setting
+from bandit_envs.problem.feedback import delivery
+from bandit_envs.problems import build
+from gpbandits import check_agent, evaluate
+
+DUEL = "GPBandit-Duel-v0"
+HERE = np.zeros(1, dtype=np.int64)
+SEEN = np.zeros(1, dtype=np.float32)
+FEW = {"num_arms": 8, "horizon": 40, "kernel": "matern32"}  # whose matrix can be inverted
+
+
+def start(name, seed=0, facts=FEW, **options):
+    env = gym.make(DUEL, **facts)
+    observation, _ = env.reset(seed=seed)
+    agent = agents.make(name, env, **options)
+    agent.reset(seed)
+    return env, agent, observation
+
+
+def rounds_of(name, seed, **options):
+    """Yield the duels before each round, and what is played in it."""
+    env, agent, observation = start(name, seed, **options)
+    gram, duels = env.get_wrapper_attr("setting").kernel(env.get_wrapper_attr("setting").arms), []
+    for _ in range(FEW["horizon"]):
+        action = agent.act(observation)
+        yield gram, list(duels), tuple(action.tolist())
+        observation, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        duels.append((*action.tolist(), info["feedback_reward"][0]))
+
+
+@pytest.mark.parametrize("width", [1.0, 2.0])
+@pytest.mark.parametrize("name", RULES)
+def test_plays_are_those_of_the_readable_form(name, width):
+    for gram, duels, pair in rounds_of(name, seed=3, width=width):
+        lower, upper = bands(gram, duels, width)
+        last = duels[-1][1] if duels else -1
+        scores = RULES[name](lower, upper, belief(gram, duels)[0], last)
+        assert pair in scores or pair[::-1] in scores, (len(duels), pair)
+        assert scores.get(pair, -np.inf) >= max(scores.values()) - 1e-5, (len(duels), pair)
+
+
+def test_double_thompson_plays_pairs_by_the_law_of_the_readable_form():
+    setting = Setting(arms=np.linspace(0, 1, 4)[:, None], kernel=RBF(0.3), duel=True, horizon=10)
+    duels = [(0, 1, 1.0), (2, 1, 1.0), (2, 3, 0.0), (0, 2, 0.0)]
+    counts, trials = np.zeros((4, 4)), 1500
+    for seed in range(trials):
+        agent = resolve_agent("double-ts")(setting)
+        agent.reset(seed)
+        for t, (i, j, won) in enumerate(duels):
+            told = delivery(t, np.array([t]), np.array([won]), np.empty((1, 0)))
+            agent.update(SEEN, np.array([i, j]), won, told)
+        counts[tuple(agent.act(SEEN))] += 1
+    law = double_ts(setting.kernel(setting.arms), duels, 20_000, np.random.default_rng(1))
+    table = np.stack([counts.ravel(), law.ravel()])
+    table = table[:, table.sum(axis=0) > 100]
+    assert table.shape[1] > 4
+    assert scipy.stats.chi2_contingency(table).pvalue > 1e-4
+
+
+def test_every_agent_of_duels_has_a_readable_form():
+    assert set(DUELLING) == {*RULES, "double-ts"}
+
+
+def test_the_belief_is_that_of_the_textbook_whatever_the_order_of_the_arms():
+    setting = Setting(arms=np.linspace(0, 1, 6)[:, None], kernel=RBF(0.3), duel=True)
+    duels = [(0, 1, 1.0), (1, 0, 1.0), (4, 2, 0.0), (2, 4, 1.0), (3, 3, 1.0), (5, 0, 0.5)]
+    here = Preferences(Model.of(setting))
+    for duel in duels:
+        here.receive(*duel)
+    f, covariance = belief(setting.kernel(setting.arms) + 1e-9 * np.eye(6), duels)
+    np.testing.assert_allclose(here.mean(HERE)[0], f, atol=1e-5)
+    np.testing.assert_allclose(here.std(HERE)[0], np.sqrt(np.diag(covariance)), atol=1e-5)
+    assert here.rows.plays.tolist() == [2.0, 2.0, 1.0]  # an arm against itself says nothing
+
+
+def test_a_constant_added_to_the_utilities_changes_no_play():
+    played = [
+        evaluate(DUEL, {"it": ("maxminlcb", {"prior_mean": mean})}, trials=2, env_kwargs={"horizon": 30})
+        for mean in (0.0, 64.0)
+    ]
+    np.testing.assert_array_equal(*(result.actions["it"] for result in played))
+
+
+@pytest.mark.parametrize("name", DUELLING)
+def test_a_batch_of_trials_plays_exactly_what_single_trials_play(name):
+    facts = {"horizon": 25, "num_contexts": 3, "delay": {"law": "poisson", "mean": 3}}
+    alone = resolve_agent(name)
+    batch, singles = (
+        evaluate(DUEL, {"it": agent}, trials=3, env_kwargs=facts).actions["it"]
+        for agent in (name, lambda setting: alone(setting))
+    )
+    np.testing.assert_array_equal(batch, singles)
+
+
+@pytest.mark.parametrize("name", DUELLING)
+def test_our_own_check_has_nothing_to_say(name):
+    check_agent(name, {"duels": build("duel", {"horizon": 20, "delay": {"law": "poisson", "mean": 2}})})
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
+@pytest.mark.parametrize("name", DUELLING)
+def test_a_copy_in_the_middle_of_a_run_plays_on_alike(copied, name):
+    env, agent, observation = start(name)
+    observation = play(env, agent, observation, 10)[1]
+    other_env, other, seen = copied((env, agent, observation))
+    np.testing.assert_array_equal(play(env, agent, observation, 8)[0], play(other_env, other, seen, 8)[0])
+
+
+@pytest.mark.parametrize("name", DUELLING)
+def test_a_saved_agent_plays_on_alike(name, tmp_path):
+    env, agent, observation = start(name)
+    observation = play(env, agent, observation, 10)[1]
+    agent.save(tmp_path / "agent.npz")
+    again = agents.load(tmp_path / "agent.npz")
+    np.testing.assert_array_equal(agent.act(observation), again.act(observation))
+    assert agent.recommend() == again.recommend()
+
+
+@pytest.mark.parametrize("name", DUELLING)
+def test_everyone_regrets_less_than_uniform_pairs(name):
+    result = evaluate(DUEL, [name, "random"], trials=5, env_kwargs={"horizon": 150})
+    assert result.regret[name][:, -1].mean() < 0.6 * result.regret["random"][:, -1].mean()
+
+
+@pytest.mark.parametrize("name", DUELLING)
+def test_single_arms_are_refused_with_the_remedy(name):
+    with pytest.raises(ValueError, match=r'must be of duels, whose actions are pairs.*take "gp-ucb"'):
+        agents.make(name, SETTING)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"width": "wide"}, 'width must be a number or "mixture"'),
+        ({"width": -1.0}, "width must not be negative"),
+        ({"delta": 2.0}, "delta must"),
+        ({"lenght_scale": 0.1}, "did you mean 'length_scale'"),
+    ],
+)
+def test_a_wrong_option_is_named(options, match):
+    with pytest.raises(ValueError, match=match):
+        agents.make("maxminlcb", build("duel", {}), **options)
+
+
+@pytest.mark.parametrize("action", [3, [1, 2, 3], [-1, 0], [0, 8], [0.0, 1.0]])
+def test_a_play_that_is_no_pair_is_refused(action):
+    _, agent, observation = start("maxminlcb")
+    told = delivery(0, np.array([0]), np.array([1.0]), np.empty((1, 0)))
+    with pytest.raises(ValueError, match="action must be a pair of arms in"):
+        agent.update(observation, action, 1.0, told)
+
+
+def test_the_mixture_band_says_where_it_rests_on_a_default():
+    assert agents.make("maxminlcb", build("duel", {}), width="mixture").assumes_bound
+    assert not agents.make("maxminlcb", build("duel", {}), width="mixture", rkhs_bound=4.0).assumes_bound
+    assert not agents.make("maxminlcb", build("duel", {})).assumes_bound
