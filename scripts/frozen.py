@@ -44,6 +44,8 @@ def reference(env_id: str) -> dict[str, Any]:
 def _action(space: gym.Space, rng: np.random.Generator) -> Any:
     if isinstance(space, gym.spaces.Discrete):
         return int(rng.integers(space.n))
+    if isinstance(space, gym.spaces.MultiDiscrete):
+        return rng.integers(space.nvec)
     return rng.uniform(space.low, space.high).astype(space.dtype)
 
 

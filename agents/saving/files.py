@@ -23,6 +23,7 @@ MAX_BYTES = 2**29  # limit of a file, and of all its arrays unpacked
 FORMATS = {  # format -> module and class that load it
     "gpbandits agent": ("agents.saving.recorded", "Saving"),
     "gpbandits tuner": ("agents.tuning.tuner", "Tuner"),
+    "gpbandits preference tuner": ("agents.tuning.preferences", "PreferenceTuner"),
 }
 PARTS = {"format", "version", "sha256", "content"}
 # Errors that parsing raises on content of another structure.

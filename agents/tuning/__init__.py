@@ -3,6 +3,17 @@
 from .history import Experiment
 from .parameters import Categorical, Integer, Linear, Log
 from .player import Advice
+from .preferences import Favourite, PreferenceTuner
 from .tuner import Tuner
 
-__all__ = ["Advice", "Categorical", "Experiment", "Integer", "Linear", "Log", "Tuner"]
+__all__ = [
+    "Advice",
+    "Categorical",
+    "Experiment",
+    "Favourite",
+    "Integer",
+    "Linear",
+    "Log",
+    "PreferenceTuner",
+    "Tuner",
+]

@@ -96,7 +96,7 @@ def test_signal_variance_scales_the_prior_and_a_kernel_object_is_taken_as_it_is(
     np.testing.assert_allclose(build("gp", {"signal_variance": 0.5, "num_arms": 9}).gram.diagonal, 0.5)
 
 
-@pytest.mark.parametrize("name", OFFLINE)
+@pytest.mark.parametrize("name", [name for name in OFFLINE if name != "duel"])  # which shows chances
 def test_normalized_functions_run_from_zero_to_one(name):
     means = build(name, {"normalize": True, "noise_std": 0.1, "horizon": 5}).draw(0).means[:, 0]
     assert means.min() == pytest.approx(0.0, abs=1e-12)

@@ -22,7 +22,9 @@ from gpbandits.report.entrants import features_of
 from gpbandits.report.standings import Standings, distinct, has_loss
 from gpbandits.report.tables import comparison, growth, safety, spending, summary, timing
 
-PLAYABLE = [env_id for env_id, problem in IDS.items() if all(map(find, data_files(problem)))]
+PLAYABLE = [
+    env_id for env_id, problem in IDS.items() if all(map(find, data_files(problem))) and problem != "duel"
+]
 AGENTS = ("gp-ucb", "gp-bucb", "config", "random")
 MARKED = ("constraint", "delay", "context", "change")
 

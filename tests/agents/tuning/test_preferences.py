@@ -1,0 +1,123 @@
+"""A tuner that asks which of two is better: pairs, late answers, ties, an incumbent, files and errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import agents
+from agents import Categorical, Linear
+from agents.tuning import PreferenceTuner
+
+SPACE = {"x": Linear(-1.0, 1.0), "film": Categorical(["colour", "grey"])}
+
+
+def liked(values):
+    """What a person who likes x near 0.5 in colour thinks of it."""
+    return -4.0 * (values["x"] - 0.5) ** 2 - (values["film"] == "grey")
+
+
+def judge(pair):
+    left, right = map(liked, pair)
+    return "first" if left > right else "second" if right > left else "tie"
+
+
+def run(tuner, count):
+    asked = []
+    for _ in range(count):
+        ticket, pair = tuner.ask()
+        tuner.tell(ticket, judge(pair))
+        asked.append(pair)
+    return asked
+
+
+def tuner(**options):
+    return PreferenceTuner(SPACE, num_arms=32, budget=60, **options)
+
+
+@pytest.mark.parametrize("agent", ["maxminlcb", ("rucb", {"width": 1.0}), "double-ts"])
+def test_it_finds_what_a_consistent_person_likes(agent):
+    here = tuner(agent=agent)
+    run(here, 60)
+    best = here.recommend()
+    assert liked(best.parameters) > sorted(map(liked, here.points))[-4]
+    assert best.std > 0
+
+
+def test_a_question_is_of_two_different_points():
+    assert all(left != right for left, right in run(tuner(agent=("maxminlcb", {"width": 0.0})), 40))
+
+
+def test_an_incumbent_is_asked_for_until_it_loses():
+    here, champion = tuner(incumbent=True), None
+    for _ in range(20):
+        ticket, pair = here.ask()
+        assert champion in (None, pair[0])
+        outcome = judge(pair)
+        here.tell(ticket, outcome)
+        champion = pair[1] if outcome == "second" else pair[0]
+
+
+def test_answers_come_late_and_in_any_order_and_a_tie_is_half_a_win_of_each():
+    here = tuner(agent="double-ts")
+    questions = [here.ask() for _ in range(4)]
+    here.drop(questions[1][0])
+    for ticket, _ in (questions[3], questions[0], questions[2]):
+        here.tell(ticket, "tie")
+    here.ask()
+    counts = list(here._agent.belief._met.values())
+    assert sum(plays for plays, _ in counts) == 3
+    assert all(wins == plays / 2 for plays, wins in counts)
+    np.testing.assert_allclose(here._agent.belief.mean(np.zeros(1, dtype=int)), 0.0, atol=1e-9)
+
+
+def test_a_saved_tuner_asks_on_alike(tmp_path):
+    here = tuner(incumbent=True, seed=3)
+    run(here, 7)
+    here.ask()  # pending
+    here.save(tmp_path / "tuner.json")
+    again = agents.load(tmp_path / "tuner.json")
+    assert again.recommend() == here.recommend()
+    assert [run(each, 5) for each in (again,)] == [run(each, 5) for each in (here,)]
+
+
+def test_a_recommendation_changes_no_question():
+    one, other = tuner(), tuner()
+    asked = []
+    for _ in range(10):
+        asked += run(one, 1)
+        one.recommend(anywhere=True)
+    assert asked == run(other, 10)
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: tuner(agent="gp-ucb"), "agent must be an agent of duels"),
+        (lambda: tuner(agent="random"), "agent must be an agent of duels"),
+        (lambda: tuner(incumbent=1), "incumbent must be True or False"),
+        (lambda: tuner(seed=-1), "seed must be"),
+        (lambda: PreferenceTuner(SPACE, num_arms=1), "num_arms must be"),
+        (lambda: PreferenceTuner({"film": Categorical(["grey"])}), "must"),
+        (lambda: tuner().tell(0, "first"), "ticket must be of a question"),
+        (lambda: told("left"), "winner must be 'first' or 'second' or 'tie'"),
+        (lambda: tuner().recommend(), "needs an answer"),
+    ],
+)
+def test_what_is_impossible_is_refused_by_its_name(call, match):
+    with pytest.raises(ValueError, match=match):
+        call()
+
+
+def told(winner):
+    here = tuner()
+    ticket, _ = here.ask()
+    here.tell(ticket, winner)
+
+
+def test_an_answer_comes_once():
+    here = tuner()
+    ticket, _ = here.ask()
+    here.tell(ticket, "first")
+    with pytest.raises(ValueError, match="without answer"):
+        here.tell(ticket, "second")
