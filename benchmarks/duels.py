@@ -43,17 +43,17 @@ class Rule(NamedTuple):
 
 
 RULES = (
-    Rule("MaxMinLCB, w = 1", "maxminlcb", {"width": 1.0}, ("19.56 ± 4.89", "21.22 ± 3.94")),
-    Rule("MaxMinLCB, w = 2", "maxminlcb", {"width": 2.0}, ("14.07 ± 1.73", "15.86 ± 1.34")),
-    Rule("MaxMinLCB, mixture band", "maxminlcb", {"width": "mixture"}, ("31.12 ± 2.13", "59.01 ± 3.95")),
-    Rule("RUCB-like, w = 1", "rucb", {"width": 1.0}, ("7.21 ± 0.76", "9.07 ± 1.33")),
-    Rule("RUCB-like, w = 2", "rucb", {"width": 2.0}, ("14.26 ± 0.93", "14.48 ± 0.86")),
-    Rule("max-info, w = 1", "max-info-duel", {"width": 1.0}, ("9.52 ± 1.36", "12.42 ± 2.00")),
-    Rule("double TS", "double-ts", {}, ("17.05 ± 1.06", "18.60 ± 1.39")),
-    Rule("MAP versus challenger, w = 1", "map-challenger", {"width": 1.0}, ("17.74 ± 4.02", "16.60 ± 3.14")),
-    Rule("MAP versus challenger, w = 2", "map-challenger", {"width": 2.0}, ("-", "-")),
-    Rule("MultiSBM, w = 2", "multisbm", {"width": 2.0}, ("-", "-")),
     Rule("uniform pairs", "random", {}, ("55.14 ± 4.12", "84.27 ± 4.38")),
+    Rule("MaxMinLCB, w = 2", "maxminlcb", {"width": 2.0}, ("14.07 ± 1.73", "15.86 ± 1.34")),
+    Rule("RUCB-like, w = 1", "rucb", {"width": 1.0}, ("7.21 ± 0.76", "9.07 ± 1.33")),
+    Rule("double TS", "double-ts", {}, ("17.05 ± 1.06", "18.60 ± 1.39")),
+    Rule("RUCB-like, w = 2", "rucb", {"width": 2.0}, ("14.26 ± 0.93", "14.48 ± 0.86")),
+    Rule("MaxMinLCB, w = 1", "maxminlcb", {"width": 1.0}, ("19.56 ± 4.89", "21.22 ± 3.94")),
+    Rule("MAP versus challenger, w = 1", "map-challenger", {"width": 1.0}, ("17.74 ± 4.02", "16.60 ± 3.14")),
+    Rule("max-info, w = 1", "max-info-duel", {"width": 1.0}, ("9.52 ± 1.36", "12.42 ± 2.00")),
+    Rule("MultiSBM, w = 2", "multisbm", {"width": 2.0}, ("-", "-")),
+    Rule("MAP versus challenger, w = 2", "map-challenger", {"width": 2.0}, ("-", "-")),
+    Rule("MaxMinLCB, mixture band", "maxminlcb", {"width": "mixture"}, ("31.12 ± 2.13", "59.01 ± 3.95")),
 )
 FIELDS = (
     *("bound", "rule", "trials", "average", "average_se", "strong", "weak", "simple", "simple_se"),
@@ -116,7 +116,8 @@ def play(bound: float, rule: Rule, seed: int) -> Played:
     best = -utility[agent.recommend().action] if hasattr(agent, "recommend") else np.nan
     last = np.array(pairs[-LAST:])
     stuck = len(np.unique(last)) == 1 and utility[last[0, 0]] < 0.0
-    return Played(*sums.tolist(), float(best), float(stuck), float(violated))
+    average, strong, weak = sums.tolist()
+    return Played(average, strong, weak, float(best), float(stuck), float(violated))
 
 
 def holds(contest: Any, utility: Floats) -> bool:
@@ -134,7 +135,7 @@ def rows(trials: int, sizes: tuple[str, ...]) -> Iterator[dict[str, Any]]:
             found = Played(*np.array([play(float(bound), rule, seed) for seed in range(count)]).T)  # type: ignore[arg-type]
             yield {
                 **{"bound": bound, "rule": rule.name, "trials": count},
-                **{name: f"{getattr(found, name).mean():.4f}" for name in Played._fields},
+                **{name: f"{np.mean(getattr(found, name)):.4f}" for name in Played._fields},
                 **{f"{name}_se": f"{error(getattr(found, name)):.4f}" for name in ("average", "simple")},
                 "violated": int(found.violated.sum()) if banded else "",  # type: ignore[attr-defined]
             }
@@ -171,7 +172,7 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path)
     parser.add_argument("--page", type=Path, metavar="CSV")
     parser.add_argument("--trials", type=int, default=100)

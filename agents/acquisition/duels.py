@@ -41,7 +41,7 @@ class Contest:
     @cached_property
     def contenders(self) -> Ints:
         """Return M, ascending; the arm of the largest mode is always in it."""
-        possible: Bools = (self.upper >= -TIE).all(axis=1)
+        possible: Bools = np.asarray((self.upper >= -TIE).all(axis=1))
         return possible.nonzero()[0]
 
     def argmax(self, scores: Floats) -> int:

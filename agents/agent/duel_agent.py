@@ -47,7 +47,7 @@ class DuelAgent(LoneAgent):
         super().reset(seed)
 
     def begin(self) -> None:
-        self.belief: Preferences = Preferences(self.model)
+        self.belief = Preferences(self.model)
         self.last: tuple[int, int] | None = None
 
     def act(self, observation: Floats) -> Ints:

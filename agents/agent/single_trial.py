@@ -10,7 +10,6 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 
-from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..kernels.context_free import without_contexts
 from ..model.choice import Recommendation, TieBreaker, arms_among, arms_of, offered_in, require_offered
@@ -29,7 +28,7 @@ class LoneAgent(Shown, abc.ABC):
     """Keep the book and the queries; a subclass acts, learns and supplies mean and std."""
 
     num_trials = None
-    belief: Belief
+    belief: Any  # a `Belief`, or another with its `mean` and `std`
 
     def __init__(self, model: Model):
         self.model, self.setting = model, model.setting

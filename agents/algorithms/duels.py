@@ -54,7 +54,7 @@ class DuelOptions(TypedDict, total=False):
 def _duellist(
     rule: DuelRule,
     setting: Setting,
-    width: float | str | None,
+    width: float | str,
     delta: PerTrial,
     num_trials: int | None,
     options: DuelOptions,
@@ -67,7 +67,7 @@ def _duellist(
     if isinstance(width, str) and width != MIXTURE:
         raise ArgumentError("width", f'must be a number or "{MIXTURE}", got {width!r}')
     if not isinstance(width, str):
-        require_not_negative("width", width, "it multiplies a standard deviation")
+        require_not_negative("width", float(width), "it multiplies a standard deviation")
     require_probability("delta", delta)
     model = Model.of(setting, **options)
     return each_trial(partial(_of_trial, model, rule, width, delta), num_trials)

@@ -92,9 +92,9 @@ class PreferenceTuner:
         require(len(self.points) > 1, "parameters", "of at least two different points", parameters)
         self._features = np.array([space.features(point) for point in self.points])
         factory = resolve_agent(agent)
-        duels = factory.features.duel and hasattr(agent_of := factory(self._setting), "contest")
+        self._agent: Any = factory(self._setting) if factory.features.duel else None
+        duels = hasattr(self._agent, "contest")
         require(duels, "agent", 'an agent of duels, such as "maxminlcb"', agent)
-        self._agent = agent_of
         self._agent.reset(self.plan["seed"])
         self.comparisons: list[Comparison] = []
         self._closed = 0  # questions that the agent has observed

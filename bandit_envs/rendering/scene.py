@@ -81,18 +81,17 @@ class Scene(NamedTuple):
         features, values = _truth(simulator.problem.decisions, trial, version, context)
         believed = _beliefs(agent, simulator.views[context], len(features), len(values) - 1)
         plays = _points(simulator, trial, here)
-        shown = means[here], observed[here], ((due >= 0) & (due < total))[here], (due < 0)[here]
-        if (
-            trial.setting.duel
-        ):  # both arms are marked, the winner at 1; beliefs are of utilities, not of chances
-            plays, shown, believed = *_sides(plays, *shown), ()
+        shown: dict[str, Any] = {"means": means[here], "observed": observed[here]}
+        shown |= {"arrived": ((due >= 0) & (due < total))[here], "lost": (due < 0)[here]}
+        if trial.setting.duel:  # beliefs are of utilities, and not of the chances that are drawn
+            plays, shown, believed = plays.reshape(-1, plays.shape[-1]), _sides(shown), ()
         return cls(
             name=simulator.problem.name,
             features=features,
             truth=values[0],
             feasible=np.asarray((values[1:] <= 0).all(axis=0)),
             plays=plays,
-            **dict(zip(("means", "observed", "arrived", "lost"), shown, strict=True)),
+            **shown,
             optimum=_optimum(trial, version, context),
             total=total,
             horizon=horizon,
@@ -196,10 +195,11 @@ def _points(simulator: SingleSimulator, trial: Trial, here: Bools) -> Floats:
     return trial.setting.to_point(actions if trial.setting.continuous else actions.astype(np.int64))
 
 
-def _sides(plays: Floats, means: Floats, won: Floats, arrived: Bools, lost: Bools) -> tuple[Floats, Any]:
-    """Return each arm of duels, (n, 2, d), as a play of its own, (2 n, d), and the same of the others."""
+def _sides(shown: dict[str, Any]) -> dict[str, Any]:
+    """Return what is shown of duels, (n,) each, of each arm, (2 n,): both are marked, the winner at 1."""
+    won = shown["observed"]
     both = np.stack([won, 1.0 - won], axis=1).ravel()
-    return plays.reshape(-1, plays.shape[-1]), (means.repeat(2), both, arrived.repeat(2), lost.repeat(2))
+    return {name: each.repeat(2) for name, each in shown.items()} | {"observed": both}
 
 
 class Limits(NamedTuple):

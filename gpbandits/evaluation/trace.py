@@ -112,8 +112,8 @@ class Trace:
         context = self._contexts.number(observation, self.num_trials)
         # A copy: an agent may hand out the same array again and again.
         play = context if self.batched else context[0], np.array(action)
-        sides = (oracle.get(f"{side}_regret", oracle["regret"]) for side in ("strong", "weak"))
-        self._block.append(Noted(*seen, _observed(info), *_spent(oracle), _moved(oracle), *sides, *play))
+        costs = _observed(info), *_spent(oracle), _moved(oracle)
+        self._block.append(Noted(*seen, *costs, *_sides(oracle), *play))
 
     def rest(self, horizon: int) -> None:
         """Fill the rounds up to the horizon after the budget is spent, without plays and feedback."""
@@ -258,6 +258,12 @@ def _spent(oracle: dict[str, Any]) -> tuple[Any, Any]:
 def _moved(oracle: dict[str, Any]) -> Any:
     """Return the cost of the move to a play; 0 where moves are free."""
     return oracle["moved"] if "moved" in oracle else np.zeros(np.shape(oracle["regret"]))
+
+
+def _sides(oracle: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the regrets of the worse and the better arm of a duel; of a single arm its regret."""
+    regret = oracle["regret"]
+    return oracle.get("strong_regret", regret), oracle.get("weak_regret", regret)
 
 
 def _checked_window(window: Any) -> float | None:

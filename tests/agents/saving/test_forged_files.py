@@ -17,7 +17,7 @@ from agents.saving import encode, files, read, write
 from bandit_envs import Setting
 from bandit_envs.laws.delays import Poisson
 
-AGENT, TUNER = files.FORMATS
+AGENT, TUNER, _ = files.FORMATS
 SETTING = Setting(
     arms=np.linspace(0, 1, 5)[:, None], kernel=RBF(0.2), horizon=9, max_delay=2, delay=Poisson(mean=1.0)
 )
