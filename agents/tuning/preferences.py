@@ -38,7 +38,7 @@ class Favourite(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Question:
     """One question: two points, by their indices, and the outcome, None while there is none."""
 
     pair: tuple[int, int]
@@ -96,7 +96,7 @@ class PreferenceTuner:
         duels = hasattr(self._agent, "contest")
         require(duels, "agent", 'an agent of duels, such as "maxminlcb"', agent)
         self._agent.reset(self.plan["seed"])
-        self.comparisons: list[Comparison] = []
+        self.questions: list[Question] = []
         self._closed = 0  # questions that the agent has observed
         self._champion: int | None = None
 
@@ -112,44 +112,44 @@ class PreferenceTuner:
     @one_thread()
     def ask(self) -> tuple[int, tuple[Values, Values]]:
         """Return a ticket and the two sets of parameters to compare."""
-        self._close(self._agent, len(self.comparisons))
-        self._closed = len(self.comparisons)
+        self._close(self._agent, len(self.questions))
+        self._closed = len(self.questions)
         pair = self._pair()
-        self.comparisons.append(Comparison(pair))
-        return len(self.comparisons) - 1, (dict(self.points[pair[0]]), dict(self.points[pair[1]]))
+        self.questions.append(Question(pair))
+        return len(self.questions) - 1, (dict(self.points[pair[0]]), dict(self.points[pair[1]]))
 
     def tell(self, ticket: int, winner: str) -> None:
         """Report who won, "first", "second" or "tie", which counts as half a win of each."""
         known = isinstance(winner, str) and winner in OUTCOMES
         require(known, "winner", " or ".join(map(repr, OUTCOMES)), winner)
         asked = self._pending(ticket)
-        told = Comparison(asked.pair, OUTCOMES[winner], len(self.comparisons))
-        self.comparisons[ticket] = told
+        told = Question(asked.pair, OUTCOMES[winner], len(self.questions))
+        self.questions[ticket] = told
         if winner != "tie" or self._champion is None:
             self._champion = asked.pair[0 if OUTCOMES[winner] >= 0.5 else 1]
 
     def drop(self, ticket: int) -> None:
         """Report that a question will not be answered."""
         asked = self._pending(ticket)
-        self.comparisons[ticket] = Comparison(asked.pair, dropped=True)
+        self.questions[ticket] = Question(asked.pair, dropped=True)
 
     @one_thread()
     def recommend(self, *, anywhere: bool = False) -> Favourite:
         """Return the parameters of the largest mean utility, among those compared unless `anywhere`."""
         require_switch("anywhere", anywhere)
-        seen = sorted({i for each in self.comparisons if each.outcome is not None for i in each.pair})
+        seen = sorted({i for each in self.questions if each.outcome is not None for i in each.pair})
         if not seen and not anywhere:
             raise ValueError("recommend needs an answer, got none; tell one, or pass anywhere=True")
         twin = copy.deepcopy(self._agent)
-        self._close(twin, len(self.comparisons))
+        self._close(twin, len(self.questions))
         best = twin.recommend(ONLY, among=None if anywhere else np.array(seen))
         return Favourite(dict(self.points[int(best.action)]), float(best.mean), float(best.std))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tuner to one file (JSON), from which `load` continues exactly."""
         plan = {**self.plan, "agent": _as_data(self.plan["agent"])}
-        asked = [[*each.pair, each.outcome, each.told_in, each.dropped] for each in self.comparisons]
-        write(path, FORM, {"parameters": self.space.to_data(), "plan": plan, "comparisons": asked})
+        asked = [[*each.pair, each.outcome, each.told_in, each.dropped] for each in self.questions]
+        write(path, FORM, {"parameters": self.space.to_data(), "plan": plan, "questions": asked})
 
     @classmethod
     def load(
@@ -163,26 +163,26 @@ class PreferenceTuner:
             require_registered(agent, trust)
             space = Space.from_data("parameters", content["parameters"])
             tuner = cls(space.kinds, agent=(agent, *options) if options else agent, **content["plan"])
-            for first, second, outcome, told_in, dropped in content["comparisons"]:
-                tuner.comparisons.append(Comparison((first, second), outcome, told_in, dropped))
+            for first, second, outcome, told_in, dropped in content["questions"]:
+                tuner.questions.append(Question((first, second), outcome, told_in, dropped))
             tuner._resume()
         return tuner
 
     def _resume(self) -> None:
         """Let the agent answer all questions again, and so be in the same state to the last bit."""
-        for t in range(len(self.comparisons)):
+        for t in range(len(self.questions)):
             self._close(self._agent, t)
             self._agent.act(ONLY)
             self._closed = t
-        told = [each for each in self.comparisons if each.outcome is not None]
+        told = [each for each in self.questions if each.outcome is not None]
         for each in sorted(told, key=lambda each: each.told_in or 0):
             if each.outcome != OUTCOMES["tie"] or self._champion is None:
                 self._champion = each.pair[0 if (each.outcome or 0.0) >= 0.5 else 1]
 
-    def _pending(self, ticket: Any) -> Comparison:
-        known = is_integer(ticket) and 0 <= ticket < len(self.comparisons)
+    def _pending(self, ticket: Any) -> Question:
+        known = is_integer(ticket) and 0 <= ticket < len(self.questions)
         require(known, "ticket", "of a question", ticket)
-        asked = self.comparisons[ticket]
+        asked = self.questions[ticket]
         require(asked.outcome is None and not asked.dropped, "ticket", "of a question without answer", ticket)
         return asked
 
@@ -202,13 +202,13 @@ class PreferenceTuner:
         """Let an agent observe questions up to `end`, each with the answers that came before the next one."""
         for t in range(self._closed, end):
             came = self._told_in(t + 1)
-            won = np.array([self.comparisons[i].outcome for i in came], dtype=np.float64)
+            won = np.array([self.questions[i].outcome for i in came], dtype=np.float64)
             told = delivery(t, came, won, np.empty((len(came), 0)), self.plan["budget"] - 1)
-            agent.update(ONLY, np.array(self.comparisons[t].pair), float(won.sum()), told)
+            agent.update(ONLY, np.array(self.questions[t].pair), float(won.sum()), told)
 
     def _told_in(self, count: int) -> Ints:
         """Return the questions that were answered when there were so many."""
-        each = enumerate(self.comparisons)
+        each = enumerate(self.questions)
         return np.array([i for i, asked in each if asked.told_in == count], dtype=np.int64)
 
 
