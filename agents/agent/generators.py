@@ -26,6 +26,7 @@ ROLES = (
     "turns",
     "first plays",
     "stopping",
+    "order",
 )
 State = list[int]  # of one generator
 

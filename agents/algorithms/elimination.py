@@ -12,6 +12,7 @@ Readable forms: tests/references/elimination.py, stationary.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Unpack
 
@@ -127,24 +128,29 @@ def eliminating(
     if setting.continuous:
         raise ValueError('setting must have arms, which are struck off one by one, got a box; take "mvr"')
     require_absent(options, ("initial",), "these agents play no arm at random")
-    _require_band(band)
+    require_band(band)
     require_probability("delta", delta)
-    band_of = partial(_band, band=band, batches=len(lengths), delta=delta)
     return assemble(
         Model.of(setting, **options),
         Always(Among(design)),
         num_trials,
-        belief=partial(Eliminating, band_of=band_of),
+        belief=partial(Eliminating, band_of=band_builder(band, len(lengths), delta)),
         restart=partial(BatchEnds, lengths=lengths),
     )
 
 
-def _require_band(band: Any) -> None:
+def require_band(band: Any) -> None:
+    """Raise unless a band is named, or a positive number."""
     if isinstance(band, str):
         require_choice("band", band, BANDS)
         return
     positive = is_number(band) and band > 0
     require(positive, "band", f"one of {', '.join(BANDS)} or a positive number", band)
+
+
+def band_builder(band: str | float, batches: int, delta: PerTrial) -> Callable[[Model], HalfWidth]:
+    """Return the builder of a band, at level delta for all arms and so many batches."""
+    return partial(_band, band=band, batches=batches, delta=delta)
 
 
 def _band(model: Model, *, band: str | float, batches: int, delta: PerTrial) -> HalfWidth:

@@ -26,7 +26,9 @@ class Eliminating(Delivered):
     before their batch ended; arms are eliminated separately in each context.
     """
 
-    def __init__(self, model: Model, num_trials: int, band_of: Callable[[Model], HalfWidth]):
+    slack = 0.0  # by which an upper bound may be below the largest lower bound
+
+    def __init__(self, model: Model, num_trials: int, band_of: Callable[[Model], Callable[..., Floats]]):
         super().__init__(model, num_trials)
         self.spread, self._batch = (make_posterior(model, num_trials) for _ in range(2))
         self._band_of, self._band = band_of, band_of(model)
@@ -76,6 +78,6 @@ class Eliminating(Delivered):
         shape = self._active[trial].shape
         upper, lower = (mean + half).reshape(shape), (mean - half).reshape(shape)
         largest = np.where(self._active[trial], lower, -np.inf).max(axis=2, keepdims=True)
-        self._active[trial] &= upper >= largest
+        self._active[trial] &= upper >= largest - self.slack
         self.spread.reset(trial)
         self._batch.reset(trial)

@@ -73,5 +73,35 @@ class SplitBand(NonAdaptive):
         return _column(self.bound) * np.sqrt(bias) + self._noise * weight_norm
 
 
+@dataclass(frozen=True)
+class DriftBand(NonAdaptive):
+    r"""Band of the average function of a batch whose functions differ by at most V at any point.
+
+    It is the smaller of two, whose plays, a plan without values, are made
+
+        in uniformly random order:  B sqrt(sigma^2 - lambda |a_x|^2) + sqrt(R^2 + V^2) |a_x| q,
+        in any order:               B sqrt(sigma^2 - lambda |a_x|^2) + R |a_x| q + V sum_j |a_x,j|,
+
+    q = sqrt(2 log(2 N H / delta)). Which one is smaller depends on the plan alone, so delta is spent once.
+    Proof: the functions are fixed before the order is drawn, and each has norm at most B. The first term is
+    the bias of the average as in `SplitBand`. Reveal the order of the plays by decreasing |a_j|: to change
+    the round of the j-th is coupled with one swap, which moves the conditional mean of sum_j a_j (f_j -
+    average) by at most 2 V |a_j|, so that it is V |a_x|-sub-Gaussian (Azuma-Hoeffding). In any order its
+    absolute value is at most V sum_j |a_j|. For a linear drift V / 2 may replace V there.
+    """
+
+    def __call__(self, std: Floats, weight_norm: Floats, weight_sum: Floats, variation: float) -> Floats:
+        noise = _column(self.noise_std)
+        return np.minimum(
+            self._split(std, weight_norm, np.hypot(noise, variation)),
+            self._split(std, weight_norm, noise) + variation * weight_sum,
+        )
+
+    def _split(self, std: Floats, weight_norm: Floats, noise: Floats) -> Floats:
+        bias = np.maximum(std**2 - _column(self.noise_variance) * weight_norm**2, 0.0)
+        quantile = np.sqrt(2.0 * np.log(2.0 * self.values / _column(self.delta)))
+        return _column(self.bound) * np.sqrt(bias) + noise * weight_norm * quantile
+
+
 def _column(values: PerTrial) -> Floats:
     return np.reshape(np.asarray(values, dtype=np.float64), (-1, 1))

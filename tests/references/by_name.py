@@ -16,6 +16,7 @@ from . import (
     elimination,
     forgetting,
     improvement,
+    moves,
     randomised,
     robust,
     safe,
@@ -126,6 +127,13 @@ REFERENCES: dict[str, list[Case]] = {
             **NORM,
         )
     ],
+    "movement-ucb": [
+        Case(
+            partial(moves.movement_ucb, price=0.3),
+            facts=NORM["facts"] | {"movement": {"law": "switching", "price": 0.3}},
+            env="GPBandit-RKHS-v0",
+        )
+    ],
     "gp-ucb-cpd": [Case(partial(change.gp_ucb_cpd, detector=True), **CHANGING)],
     # The oracle is told in the info of a period's first round, one round later than the paper's.
     "gp-ucb-oracle": [Case(partial(change.gp_ucb_cpd, detector=False, changes=(31, 61, 91)), **CHANGING)],
@@ -210,6 +218,8 @@ LAWS: dict[str, tuple[Any, ...]] = {
         {"window": 6, "reward_bound": 0.3},
         *FEW_LATE,
     ),
+    "batch-and-sort": (moves.sorted_plan, {}, *FEW_SOON),
+    "permuted-elimination": (moves.permuted, {}, *FEW_SOON),
     "irgp-ucb": (randomised.irgp_ucb, {}, *FEW_SOON),
     "pims": (partial(randomised.over_maximum, expected=False), {}, *FEW_SOON),
     "eims": (partial(randomised.over_maximum, expected=True), {}, *FEW_SOON),

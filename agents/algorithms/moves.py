@@ -1,0 +1,165 @@
+"""The named algorithms for costs of moves and for drift: batches in short or random order, and a rival index.
+
+Agents that repeat arms, `gp-ucb` and others with `repeat=2` (mini-GP-UCB), also move seldom: with
+immediate feedback a trial makes at most 2 g_T / log((C2 + 1) / 2) moves, see `agents.agent.repeating`.
+
+Readable forms: tests/references/moves.py.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, Unpack
+
+from bandit_envs.basics.arguments import require_integer, require_not_negative, require_probability
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.by_name import Always, Among, make_rule
+from ..acquisition.rules import PosteriorVariance
+from ..agent.assembly import Agent, assemble
+from ..agent.planned import Order, PlannedAgent, permuted, sorted_by_tour
+from ..beliefs.drifting import Drifting, Phase
+from ..beliefs.eliminating import Eliminating
+from ..kernels.context_free import without_contexts
+from ..model.model import Model
+from ..model.options import ModelOptions
+from ..objectives.moving import LessMoves
+from ..options import require_absent
+from ..protocol import handles
+from ..restarts.batches import BatchEnds, growing_lengths
+from ..validation import PerTrial
+from ..widths.non_adaptive import DriftBand
+from .elimination import band_builder, require_band
+
+RATE = 1e-3  # of drift where none is given and functions may change, in prior deviations a round
+
+
+@handles("delay", "noise", "horizon")
+def batch_and_sort(
+    setting: Setting,
+    *,
+    band: str | float = "split",
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Unpack[ModelOptions],
+) -> Agent:
+    """Batch and sort: the plays of each batch of `bpe`, in the order of a short tour from the present arm.
+
+    Plays of a batch use no value of it, so their order changes neither the plays of later batches nor the
+    regret of a stationary function: the bound is that of `bpe`, and switches are at most sum_i min(n_i, N)
+    over the batches of lengths n_i. The tour groups equal arms, goes to the nearest next one and is shortened
+    by 2-opt, in the published metric of moves, or by distance where moves are free. Ours; the Traveling
+    Bandit (arXiv 2410.14533, from its abstract) orders batches by shortest tours too. A batch is planned
+    before it: contexts are ignored, and settings whose arms may be missing are refused.
+
+    Args:
+        band, delta: see `bpe`.
+    """
+    _require_arms(setting)
+    require_band(band)
+    require_probability("delta", delta)
+    require_absent(options, ("initial",), "these agents play no arm at random")
+    lengths = growing_lengths(setting.horizon)
+    belief = partial(Eliminating, band_of=band_builder(band, len(lengths), delta))
+    model = Model.of(without_contexts(setting), **options)
+    return _planned(model, lengths, sorted_by_tour, belief, num_trials)
+
+
+@handles("change", "horizon")
+def permuted_elimination(
+    setting: Setting,
+    *,
+    variation: float | None = None,
+    restart_every: int | None = None,
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Unpack[ModelOptions],
+) -> Agent:
+    """Permuted elimination: batches of largest variance in random order, and restarts, for drift.
+
+    In each block of H_r rounds batches have the lengths of `bpe`. Bands are of a batch's average function,
+    see `DriftBand`: with probability 1 - delta all hold, for functions of norm B that are fixed in advance
+    and immediate feedback. An arm is eliminated if its upper bound is below the largest lower bound less 2 V.
+    Ours, after R-PERP (Iwazaki & Takeno 2025), of which we have read the abstract only: its constants and
+    schedule are other, and its rates are not proved here. Contexts are ignored, and settings whose arms may
+    be missing are refused.
+
+    Args:
+        variation: v, the most that the function changes from one round to the next at any point, in units of
+            the reward; V = v (n - 1) in a batch of n plays. Default: 0 where functions do not change, else
+            1e-3 prior deviations, a guess.
+        restart_every: H_r; default ceil((s / v)^(2/3)), s the prior deviation: the order, not the constant,
+            that balances the regret of learning anew and of drift. The horizon where v is 0.
+        delta: failure probability of all bands together.
+    """
+    _require_arms(setting)
+    require_probability("delta", delta)
+    require_absent(options, ("initial",), "these agents play no arm at random")
+    model = Model.of(without_contexts(setting), **options)
+    rate = (RATE * model.deviation if setting.may_change else 0.0) if variation is None else variation
+    require_not_negative("variation", rate, "it is a change of the function a round")
+    phases = phases_of(setting.horizon, _block(rate, restart_every, model), rate)
+    values = model.gram.size * len(phases)
+    band_of = partial(_drift_band, delta=delta, values=values)
+    belief = partial(Drifting, band_of=band_of, phases=phases)
+    return _planned(model, [each.plays for each in phases], permuted, belief, num_trials)
+
+
+@handles("delay", "noise", "availability")
+def movement_ucb(
+    setting: Setting,
+    *,
+    width: Any = "improved",
+    delta: float = 0.1,
+    num_trials: int | None = None,
+    **options: Unpack[ModelOptions],
+) -> Agent:
+    """Movement-UCB: argmax mu(x) + w sigma(x) - c(x_{t-1}, x), which charges a move to the next play.
+
+    A rival that gets stuck: once all moves cost more than w sigma it stays, as a move is paid once and what
+    is learnt serves all later rounds, which the index does not count. No bound holds. Where moves are free it
+    is `gp-ucb` of this width.
+
+    Args:
+        width: "improved" (IGP-UCB), a number or a width of `make_width`.
+        delta: failure probability of the width.
+    """
+    _require_arms(setting)
+    rule = make_rule("ucb", width, delta)
+    return assemble(Model.of(setting, **options), rule, num_trials, objective=LessMoves)
+
+
+def phases_of(horizon: int, every: int, rate: float) -> list[Phase]:
+    """Return the batches of all blocks of `every` rounds, the last cut at T."""
+    phases: list[Phase] = []
+    for start in range(0, horizon, every):
+        lengths = growing_lengths(min(every, horizon - start))
+        ends = [False] * (len(lengths) - 1) + [True]
+        phases += [Phase(n, rate * (n - 1), end) for n, end in zip(lengths, ends, strict=True)]
+    return phases
+
+
+def _planned(model: Model, lengths: list[int], order: Order, belief: Any, num_trials: int | None) -> Agent:
+    kind: Any = partial(PlannedAgent, lengths=lengths, order=order)
+    restart = partial(BatchEnds, lengths=lengths)
+    rule = Always(Among(PosteriorVariance()))
+    return assemble(model, rule, num_trials, kind, belief=belief, restart=restart)
+
+
+def _drift_band(model: Model, delta: PerTrial, values: int) -> DriftBand:
+    return DriftBand(model.rkhs_bound, model.noise_std, model.noise_variance, delta, values)
+
+
+def _block(rate: float, every: int | None, model: Model) -> int:
+    if every is not None:
+        require_integer("restart_every", every, 1, "it is the number of rounds between restarts")
+        return every
+    if not rate:
+        return model.setting.horizon
+    return max(1, math.ceil((model.deviation / rate) ** (2.0 / 3.0)))
+
+
+def _require_arms(setting: Setting) -> None:
+    if setting.continuous:
+        raise ValueError('setting must have arms, got a box; take "gp-ucb" with repeat=2, which moves seldom')
