@@ -19,7 +19,7 @@ from ..acquisition.by_name import Always, Among, make_rule
 from ..acquisition.rules import PosteriorVariance
 from ..agent.assembly import Agent, assemble
 from ..agent.planned import Order, PlannedAgent, permuted, sorted_by_tour
-from ..beliefs.drifting import Drifting, Phase
+from ..beliefs.drifting import DriftingBatches, Phase
 from ..beliefs.eliminating import Eliminating
 from ..kernels.context_free import without_contexts
 from ..model.model import Model
@@ -102,7 +102,7 @@ def permuted_elimination(
     phases = phases_of(setting.horizon, _block(rate, restart_every, model), rate)
     values = model.gram.size * len(phases)
     band_of = partial(_drift_band, delta=delta, values=values)
-    belief = partial(Drifting, band_of=band_of, phases=phases)
+    belief = partial(DriftingBatches, band_of=band_of, phases=phases)
     return _planned(model, [each.plays for each in phases], permuted, belief, num_trials)
 
 

@@ -25,7 +25,7 @@ class Phase(NamedTuple):
     restarts: bool  # whether all arms are active again after it
 
 
-class Drifting(Eliminating):
+class DriftingBatches(Eliminating):
     """Belief that eliminates arms of the average function of a batch, with a slack of 2 V, and restarts.
 
     An arm that is the best in any round of the batch has an average within 2 V of the largest, since each
