@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gpbandits.commands import board, catalogue, leaderboard, reproduce, run, status, submission
+from gpbandits.commands import board, catalogue, leaderboard, merge, reproduce, run, status, submission
 
 app = typer.Typer(
     help="Gaussian-process bandits: environments, agents and studies of both.",
@@ -43,6 +43,7 @@ for command in (
     board.report,
     status.status,
     status.clean,
+    merge.merge,
     leaderboard.leaderboard,
     board.watch,
     board.board,

@@ -90,12 +90,15 @@ def run_with_progress(
 
     Ctrl-C prints how to continue and exits with 130, SIGTERM with 143.
     """
-    print_faults(store.faults(study))
-    total, done = len(list(study.cells())), sum(map(store.holds, study.cells()))
+    known = store.survey(study)
+    print_faults(list(known.faults.values()))
+    total, done = len(known.cells), len(known.valid)
     with Bars() as bars:
         task = bars.add_task(study.name, total=total, completed=done)
 
         def show(outcome: Outcome) -> None:
+            nonlocal done
+            done += outcome.failure is None
             bars.standing.add(outcome)
             bars.advance(task)
 
@@ -104,9 +107,8 @@ def run_with_progress(
                 return run(study, store, report=show, backend=backend, time_limit=time_limit, shard=shard)
         except KeyboardInterrupt as interrupt:
             bars.stop()
-            kept = sum(map(store.holds, study.cells()))
             console().print(
-                f"Interrupted: {kept} of {total} cells are kept; run the command again to continue."
+                f"Interrupted: {done} of {total} cells are kept; run the command again to continue."
             )
             raise typer.Exit(ENDED if isinstance(interrupt, EndedError) else INTERRUPTED) from None
 

@@ -87,7 +87,7 @@ def run(
     check_study(loaded, time_limit)
     store = keep_study(out, loaded, text)  # before anything is computed: `status` and a resumed run read it
     failed = run_with_progress(loaded, store, where, time_limit, share)
-    missing = 0 if share is None else sum(not store.holds(cell) for cell in loaded.cells())
+    missing = 0 if share is None else len(list(store.survey(loaded).missing))
     if missing > len(failed):
         left = f"{missing - len(failed)} cells are missing, which other jobs compute or will."
         console().print(f"Share {share} is done. {left} Run without --shard for the tables.")

@@ -16,6 +16,7 @@ from gpbandits.commands.terminal import console, escaped, print_faults, print_ro
 if TYPE_CHECKING:
     from gpbandits.experiments import Store, Study
     from gpbandits.experiments.check import CellCount
+    from gpbandits.experiments.survey import Survey
 
 FOLDER = Annotated[Path, typer.Argument(help="Folder of results, made by `gpbandits run` or `reproduce`.")]
 
@@ -51,14 +52,12 @@ def clean(
 
 def status(folder: FOLDER) -> None:
     """Count the trials that are done, failed and missing, and print the tracebacks."""
-    from gpbandits.experiments import count_trials, failures, open_results
+    from gpbandits.experiments import open_results
+    from gpbandits.experiments.check import count_all, failures
 
     study, store = open_results(folder)
-    counts = {
-        (agent.label, environment.label): count_trials(study, store, environment, agent)
-        for agent in study.agents
-        for environment in study.environments
-    }
+    known = store.survey(study)
+    counts = count_all(study, known)
     table = Table(title=f"{study.name}: trials", title_justify="left")
     for name in ("agent", *(environment.label for environment in study.environments)):
         table.add_column(Text(name), overflow="fold")
@@ -67,12 +66,14 @@ def status(folder: FOLDER) -> None:
         table.add_row(Text(agent.label), *row)
     console().print(table)
     _print_parts(study, store)
-    print_faults(store.faults(study))
-    for cell, failure in failures(study, store):
+    print_faults(list(known.faults.values()))
+    for cell, failure in failures(study, store, known):
         shown = f"\n{cell} failed ({store.failure_path(cell)}):\n{failure.strip()}"
         console().print(Text(escaped(shown)))  # escaped first, since lines are broken by their final width
     done, failed, missing = (sum(column) for column in zip(*counts.values(), strict=True))
-    console().print(f"{done} trials done, {failed} failed, {missing} missing.{_superfluous(study, store)}")
+    console().print(
+        f"{done} trials done, {failed} failed, {missing} missing.{_superfluous(study, store, known)}"
+    )
 
 
 def _print_parts(study: Study, store: Store) -> None:
@@ -95,8 +96,8 @@ def _text(count: CellCount) -> Text:
     return Text(", ".join(parts), style="red" if count.failed else "" if count.missing else "green")
 
 
-def _superfluous(study: Study, store: Store) -> str:
-    number = len(store.superfluous(study))
+def _superfluous(study: Study, store: Store, known: Survey) -> str:
+    number = len(store.superfluous(study, known=known))
     return (
         f" {number} files belong to no cell of the study; `gpbandits clean` moves them away."
         if number

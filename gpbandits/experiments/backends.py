@@ -13,15 +13,16 @@ from joblib import Parallel, cpu_count, delayed
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import sweep
-from gpbandits.experiments.cells import valid
 from gpbandits.experiments.locks import holder, tidied
 from gpbandits.experiments.shards import Shard
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, Study
+from gpbandits.experiments.survey import Survey, note
 from gpbandits.experiments.work import CellTask, Outcome, failed, make_expendable, settle
 
 Report = Callable[[Outcome], None]
 Backend = Callable[[Sequence[CellTask]], Iterator[Outcome]]  # yields outcomes as they finish, in any order
+AT_ONCE = 10_000  # tasks in memory, each with the metadata of its file
 _PATIENCE = 0.5  # seconds between checks that the parent is alive
 _DIED = (
     "the process that computed it died, alone as well as beside others; perhaps it lacked memory, or "
@@ -37,6 +38,7 @@ def run(
     backend: "Backend | None" = None,
     time_limit: float | None = None,
     shard: Shard | None = None,
+    known: Survey | None = None,
 ) -> list[Outcome]:
     """Compute the cells that are missing or invalid, and return those that failed; the others continue.
 
@@ -48,24 +50,41 @@ def run(
         time_limit: seconds after which a cell, or the wait for another run's cell, has failed. Compiled code,
             which signals do not interrupt, ends with its process, unless that is the calling one.
         shard: the share of a job in an array, which begins with its own cells and waits for no other job.
+        known: the survey of the store, if it was made just now.
     """
     require(time_limit is None or time_limit > 0.0, "time_limit", "a number of seconds above 0", time_limit)
     store.folder.mkdir(parents=True, exist_ok=True)
-    tasks = [
-        CellTask(cell, path.absolute(), store.metadata(cell), time_limit=time_limit)
-        for cell in (study.cells() if shard is None else shard.ordered(list(study.cells())))
-        if not valid(path := store.path(cell))
+    known = store.survey(study) if known is None else known
+    cells = list(
+        zip(known.cells, known.keys, strict=True)
+    )  # all, so that jobs of an array have the same shares
+    missing = [
+        each for each in (cells if shard is None else shard.ordered(cells)) if each[1] not in known.valid
     ]
     backend, left = backend or local(workers), []
     sweep(store.folder)
     with tidied(store.folder):
-        failed = _computed(backend, tasks, report, left.append)
+        failed = []
+        for start in range(0, len(missing), AT_ONCE):
+            some = missing[start : start + AT_ONCE]
+            tasks = [_task(store, each, time_limit) for each in some]
+            failed += _computed(backend, tasks, report, left.append)
+            without = {id(cell) for cell in left} | {id(outcome.cell) for outcome in failed}
+            note(store.folder, [key for cell, key in some if id(cell) not in without])
         if shard is not None:
             return failed
         names = {id(cell) for cell in left}
-        waiting = [task._replace(wait=True) for task in tasks if id(task.cell) in names]
+        waiting = [
+            _task(store, each, time_limit)._replace(wait=True) for each in missing if id(each[0]) in names
+        ]
         _warn_of(waiting)
         return failed + _computed(backend, waiting, report, left.append)
+
+
+def _task(store: Store, named: tuple[Cell, str], time_limit: float | None) -> CellTask:
+    cell, key = named
+    path = store.folder.absolute() / f"{key}.parquet"
+    return CellTask(cell, path, store.metadata(cell), time_limit=time_limit)
 
 
 def _warn_of(waiting: Sequence[CellTask]) -> None:

@@ -14,6 +14,7 @@ from gpbandits.evaluation.play import Stage
 from gpbandits.experiments.provenance import environment_spec
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
+from gpbandits.experiments.survey import Survey
 from gpbandits.experiments.work import within
 
 
@@ -72,7 +73,18 @@ def count_trials(study: Study, store: Store, environment: EnvironmentEntry, agen
     return CellCount(done, failed, study.trials - done - failed)
 
 
-def failures(study: Study, store: Store) -> list[tuple[Cell, str]]:
-    """Return the cells whose last attempt raised, with the tracebacks."""
-    attempts = [(cell, store.failure(cell)) for cell in study.cells()]
+def count_all(study: Study, known: Survey) -> dict[tuple[str, str], CellCount]:
+    """Count the trials of each agent on each environment, by their labels."""
+    done, failed = known.trials(known.valid), known.trials(known.failed)
+    pairs = [(agent.label, place.label) for agent in study.agents for place in study.environments]
+    return {
+        pair: CellCount(done[pair], failed[pair], study.trials - done[pair] - failed[pair]) for pair in pairs
+    }
+
+
+def failures(study: Study, store: Store, known: Survey | None = None) -> list[tuple[Cell, str]]:
+    """Return the cells whose last attempt raised, with the tracebacks; `known` is a survey made just now."""
+    known = store.survey(study) if known is None else known
+    failed = [cell for cell, key in zip(known.cells, known.keys, strict=True) if key in known.failed]
+    attempts = [(cell, store.failure(cell)) for cell in failed]
     return [(cell, failure) for cell, failure in attempts if failure is not None]

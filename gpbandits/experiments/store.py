@@ -22,7 +22,6 @@ from gpbandits.evaluation.formats import csv_text
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.cells import (
-    fault,
     joined,
     shape_of,
     sound,
@@ -33,6 +32,7 @@ from gpbandits.experiments.cells import (
 from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.provenance import environment_spec, versions
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of, key_of
+from gpbandits.experiments.survey import Survey, survey
 from gpbandits.experiments.toml import document_of, load_study, parse_study
 
 PLAN = "plan.json"
@@ -179,10 +179,13 @@ class Store:
         """Return True if the cell has a valid file."""
         return valid(self.path(cell))
 
+    def survey(self, study: Study) -> Survey:
+        """Return which cells are computed, invalid or failed, in one listing of the folder."""
+        return survey(study, self.folder, self._code)
+
     def faults(self, study: Study) -> list[str]:
         """Return a message for each invalid file of a cell, which names the file."""
-        found = (fault(self.path(cell)) for cell in study.cells())
-        return [reason for reason in found if reason is not None]
+        return list(self.survey(study).faults.values())
 
     def failure(self, cell: Cell) -> str | None:
         """Return the traceback of the last attempt at a cell without a valid file; None if there is none."""
@@ -206,20 +209,20 @@ class Store:
         loaded = ((environment, self._load(study, environment)) for environment in study.environments)
         return [(environment, result) for environment, result in loaded if result is not None]
 
-    def superfluous(self, study: Study, other_code: bool = False) -> list[Path]:
+    def superfluous(self, study: Study, other_code: bool = False, known: Survey | None = None) -> list[Path]:
         """Return files that the study does not need: other cells, their tracebacks, remains of killed runs.
 
-        Cells of the study by other versions or other code are among them only if `other_code` says so.
+        Cells of the study by other versions or other code are among them only if `other_code` says so;
+        `known` is a survey made just now.
         """
-        cells = list(study.cells())
-        needed = {self.path(cell) for cell in cells}
-        needed |= {self.failure_path(cell) for cell in cells if not self.holds(cell)}
-        spared = set() if other_code else {content_of(cell.content) for cell in cells}
-        return sorted(
-            path
-            for path in {path for path in self.folder.glob("*") if _OURS.fullmatch(path.name)} - needed
-            if not self._being_written(path) and _content_at(path) not in spared
-        )
+        known = self.survey(study) if known is None else known
+        needed = {f"{key}.parquet" for key in known.keys}
+        needed |= {f"{key}.failed.txt" for key in known.keys if key not in known.valid}
+        names = set(os.listdir(self.folder)) - needed if self.folder.is_dir() else set()
+        strange = [self.folder / name for name in sorted(names) if _OURS.fullmatch(name)]
+        none = other_code or not strange
+        spared = set() if none else {content_of(cell.content) for cell in known.cells}
+        return [path for path in strange if not self._being_written(path) and _content_at(path) not in spared]
 
     def _being_written(self, path: Path) -> bool:
         return path.match(UNFINISHED) and is_locked(self.folder, path.name.removeprefix(".").split(".")[0])

@@ -7,7 +7,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bandit_envs.basics.arguments import require
@@ -17,6 +17,7 @@ from gpbandits.experiments.provenance import OURS, named_files, sources, version
 OF_CODE = ("versions", "sources", "files")  # the keys of a configuration that describe the code
 MOST_CELLS = 1_000_000  # files, which one folder can hold
 MOST_TRIALS = 100_000  # in a cell, whose records are in memory together
+_CUT = "\0"  # which JSON never holds
 _LONGEST = 120  # bytes of a file name without its suffixes; file systems allow 255
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # devices on Windows
 
@@ -24,6 +25,28 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  
 def key_of(configuration: Mapping[str, Any]) -> str:
     """Return the name of the cell of this configuration, the first 128 bits of its SHA-256 in hexadecimal."""
     return hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def keys_of(cells: Iterable["Cell"], code: Callable[["Cell"], Mapping[str, Any]]) -> Iterator[str]:
+    """Yield `key_of` of each cell of a study and its code; what cells of a pair share is written once."""
+    shared: dict[tuple[int, int], list[str]] = {}
+    for cell in cells:
+        pair = id(cell.environment), id(cell.agent)
+        if pair not in shared:
+            shared[pair] = _around({**cell.content, **code(cell)})
+        before, between, after = shared[pair]
+        text = f"{before}{cell.first_trial}{between}{cell.trials}{after}"
+        yield hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _around(configuration: Mapping[str, Any]) -> list[str]:
+    """Return the text that `key_of` hashes, cut at the first trial and the number of trials."""
+    parts: list[str] = []
+    for name, value in sorted(configuration.items()):
+        cut = name in ("first_trial", "trials")
+        parts.append(f'"{name}": {_CUT if cut else json.dumps(value, sort_keys=True)}')
+    text: str = f"{{{', '.join(parts)}}}"
+    return text.split(_CUT)
 
 
 def content_of(configuration: Mapping[str, Any]) -> str:

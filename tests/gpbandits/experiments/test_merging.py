@@ -1,0 +1,149 @@
+"""Folders computed apart become one with the bytes of a run in one place; what differs is named."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from study_cases import called
+
+from gpbandits.evaluation.result import Result
+from gpbandits.experiments import Store, load_study, open_results, run, write_tables
+from gpbandits.experiments.merging import merge
+from gpbandits.experiments.shards import Shard
+from gpbandits.experiments.store import keep_study
+
+TEXT = """
+[study]
+name = "apart"
+trials = 4
+block_size = 1
+
+[[environments]]
+id = "GPBandit-GP-v0"
+kwargs = { horizon = 5, num_arms = 6 }
+
+[[agents]]
+name = "random"
+
+[[agents]]
+name = "gp-ucb"
+"""
+
+
+def folder(tmp_path, name, cells, text=TEXT):
+    """A folder of results with some cells of the study."""
+    (tmp_path / f"{name}.toml").write_text(text)
+    study = load_study(tmp_path / f"{name}.toml")
+    store = keep_study(tmp_path / name, study, text.encode())
+    run(study, store, 1)
+    for i, cell in enumerate(study.cells()):
+        if i not in cells:
+            store.path(cell).unlink()
+    return tmp_path / name
+
+
+def tables(place):
+    study, store = open_results(place)
+    write_tables(place, store.load(study))
+    return {path.name: path.read_bytes() for path in (place / "results").iterdir()}
+
+
+def test_what_was_computed_apart_equals_what_was_computed_together(tmp_path):
+    whole = folder(tmp_path, "whole", range(8))
+    one, two = folder(tmp_path, "one", range(5)), folder(tmp_path, "two", range(3, 8))
+    merged = merge([one, two], tmp_path / "both")
+    assert merged.taken == {str(one): 5, str(two): 3}
+    assert (merged.faults, list(merged.whole.missing)) == ([], [])
+    assert tables(tmp_path / "both") == tables(whole)
+    for name in ("study.toml", "plan.json"):
+        assert (tmp_path / "both" / name).read_bytes() == (whole / name).read_bytes()
+    assert run(*open_results(tmp_path / "both"), workers=1, shard=Shard(1, 1)) == []
+
+
+def test_a_folder_may_be_merged_into_another_and_into_itself(tmp_path):
+    one, two = folder(tmp_path, "one", range(5)), folder(tmp_path, "two", range(3, 8))
+    assert merge([two], one).taken == {str(one): 5, str(two): 3}
+    assert merge([one, two], one).taken == {str(one): 8, str(two): 0}
+    assert len(Store(one / "cells").survey(open_results(one)[0]).valid) == 8
+
+
+def test_cells_that_are_missing_or_failed_in_all_stay_so(tmp_path):
+    one, two = folder(tmp_path, "one", [0, 1]), folder(tmp_path, "two", [1, 2])
+    study, store = open_results(two)
+    cells = list(study.cells())
+    for cell in (cells[0], cells[5]):
+        store.failure_path(cell).write_text("it raised")
+    whole = merge([one, two], tmp_path / "both").whole
+    assert [cells.index(cell) for cell, _ in whole.missing] == [3, 4, 5, 6, 7]
+    assert whole.failed == {store.path(cells[5]).stem}
+
+
+def test_a_damaged_file_is_named_and_left_out(tmp_path):
+    one, two = folder(tmp_path, "one", range(8)), folder(tmp_path, "two", [0])
+    study, store = open_results(one)
+    paths = [store.path(cell) for cell in study.cells()]
+    for path in paths[:2]:
+        path.write_bytes(b"damaged")
+    merged = merge([one, two], tmp_path / "both")
+    assert [str(path) in fault for path, fault in zip(paths, merged.faults, strict=False)] == [True, True]
+    assert merged.taken == {str(one): 6, str(two): 1}
+    assert [key for _, key in merged.whole.missing] == [paths[1].stem]
+
+
+def test_a_cell_with_other_numbers_is_named_and_nothing_is_written(tmp_path):
+    one, two = folder(tmp_path, "one", range(8)), folder(tmp_path, "two", range(8))
+    study, store = open_results(two)
+    cell = list(study.cells())[3]
+    path = store.path(cell)
+    result = Result.load(path)
+    result.records[cell.agent.name].regret[0, 0] += 1e-9
+    result.save(path, store.metadata(cell))
+    with pytest.raises(ValueError, match="1 cells have other numbers in two folders") as caught:
+        merge([one, two], tmp_path / "both")
+    assert str(cell) in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert not (tmp_path / "both").exists()
+
+
+def test_another_study_is_named_by_what_differs(tmp_path):
+    one = folder(tmp_path, "one", range(8))
+    two = folder(tmp_path, "two", range(8), TEXT.replace("horizon = 5", "horizon = 6"))
+    with pytest.raises(ValueError, match=r"environments\[0\].kwargs.horizon 5 in .*one and 6 in .*two"):
+        merge([one, two], tmp_path / "both")
+
+
+def test_other_code_is_named_by_what_differs(tmp_path):
+    one, two = folder(tmp_path, "one", range(8)), tmp_path / "two"
+    shutil.copytree(one, two)
+    plan = json.loads((two / "plan.json").read_text())
+    plan["codes"][0][1]["versions"]["numpy"] = "0.1"
+    (two / "plan.json").write_text(json.dumps(plan))
+    with pytest.raises(
+        ValueError, match=r"the code of the folders must be the same.*versions.numpy .* and '0.1'"
+    ):
+        merge([one, two], tmp_path / "both")
+
+
+@pytest.mark.parametrize("wrong", ["source", "target"])
+def test_a_folder_that_has_no_results_is_named(tmp_path, wrong):
+    one, other = folder(tmp_path, "one", [0]), tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.tex").touch()
+    given = ([one, other], tmp_path / "both") if wrong == "source" else ([one], other)
+    with pytest.raises(ValueError, match="other"):
+        merge(*given)
+    assert {path.name for path in other.iterdir()} == {"thesis.tex"}
+
+
+def test_the_command_says_what_came_from_where_and_how_to_go_on(tmp_path, capsys):
+    one, two = folder(tmp_path, "one", range(5)), folder(tmp_path, "two", range(3, 7))
+    code, out, err = called(capsys, "merge", one, two, "--out", tmp_path / "both")
+    assert (code, err) == (0, "")
+    assert f"5 cells from {one}" in out
+    assert f"2 cells from {two}" in out
+    assert "7 of 8 cells" in out
+    assert "computes the 1 that are missing" in out
+    code, _, err = called(capsys, "merge", one, tmp_path / "nowhere", "--out", tmp_path / "both")
+    assert (code, "nowhere" in err) == (2, True)
