@@ -14,6 +14,7 @@ from gpbandits.evaluation.record import Record, join_trials
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -168,6 +169,17 @@ class Result(Curves):
             frame = to_table(self).to_pandas()
         frame.insert(0, "environment", self.environment)
         return frame
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return an xarray Dataset with the axes agent, trial and round.
+
+        Regret, simple regret, each round's regret, violation, action and, with constraints, costs; `seconds`
+        by agent and trial.
+        """
+        with from_extra("query", "datasets of xarray"):
+            from gpbandits.evaluation.labelled import to_dataset
+
+        return to_dataset(self)
 
     def save(
         self, path: str | os.PathLike[str], metadata: Mapping[str, Any] | None = None, timings: bool = True

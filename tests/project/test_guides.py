@@ -11,7 +11,7 @@ from running_notebooks import outputs, run
 nbformat = pytest.importorskip("nbformat", reason="needs jupytext")
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "notebooks.py"), run_name="notebooks")
 GUIDES = SCRIPT["guides"]()
-NEEDS = dict.fromkeys(("stable_baselines3", "reinforcement"), "stable_baselines3")
+NEEDS = dict.fromkeys(("stable_baselines3", "reinforcement"), "stable_baselines3") | {"queries": "duckdb"}
 
 
 @pytest.mark.long
