@@ -78,9 +78,25 @@ def test_the_workflow_refuses_placeholders_and_tags_of_other_versions(tmp_path):
 
 
 def test_only_the_job_that_publishes_may_sign_in_and_needs_the_built():
-    assert JOBS["publish"]["needs"] == "build"
+    assert (JOBS["publish"]["needs"], JOBS["install"]["needs"]) == ("install", "build")
     assert JOBS["publish"]["permissions"] == {"id-token": "write"}
-    assert "permissions" not in JOBS["build"]
+    assert all("permissions" not in JOBS[name] for name in ("build", "install"))
+
+
+def test_the_workflow_installs_the_wheel_on_every_python_that_is_named_and_the_next():
+    listed = [each.rpartition(" ")[2] for each in PROJECT["classifiers"] if "Python :: 3." in each]
+    assert JOBS["install"]["strategy"]["matrix"]["python"] == [*listed, "3.14"]  # not promised before it ran
+    assert PROJECT["requires-python"] == f">={listed[0]}"
+
+
+def test_all_extras_of_users_but_torch_come_with_all():
+    extras = PROJECT["optional-dependencies"]
+    (whole,) = extras["all"]
+    named = set(re.fullmatch(r"gpbandits\[(.*)\]", whole)[1].split(","))  # type: ignore[index]
+    assert named == set(extras) - {"all", "rl", "peers", "lite", "docs", "dev"}
+    assert not [
+        need for name in named for need in extras[name] if need.startswith(("torch", "stable", "sb3"))
+    ]
 
 
 def test_the_citation_has_what_its_schema_requires_and_what_the_package_says():
