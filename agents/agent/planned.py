@@ -36,30 +36,33 @@ class PlannedAgent(GPAgent):
     def reset(self, seed: int | Sequence[int]) -> None:
         """Forget everything; the seed is one integer, or B of them for B trials."""
         super().reset(seed)
-        self._begun, self._plan = 0, np.empty((self._size, 0), dtype=np.int64)
-        self._last: Ints | None = None
+        self._begun = 0
+        self._plan: Ints | None = None  # arms of the batch, (B, n), while it lasts
+        self._last: list[int | None] = [None] * self._size  # arms of the last round
         self._orderers = self.streams.of("order")
 
     def act(self, observation: Floats) -> Any:
         """Return the next arm of the plan, which is made anew when a batch begins."""
         self._contexts(observation)
-        if self.round >= self._begun + self._plan.shape[1]:
-            self._begin()
+        if self._plan is None:
+            self._plan, self._begun = self._new_plan(), self.round
         arm = self._plan[:, self.round - self._begun]
-        return arm.copy() if self.num_trials else int(arm[0])
+        return arm.astype(np.int64) if self.num_trials else int(arm[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round, and note the arms played, where the next tour starts."""
+        """Learn from a round; note the arms played, where tours start, and drop a plan at its end."""
         super().update(observation, action, reward, info)
-        self._last = np.atleast_1d(np.asarray(action, dtype=np.int64)).copy()
+        self._last[:] = np.atleast_1d(action).tolist()
+        if self._plan is not None and self.round >= self._begun + self._plan.shape[1]:
+            self._plan = None
 
-    def _begin(self) -> None:
+    def _new_plan(self) -> Ints:
+        """Return the arms of the rest of this batch in the order of play, a byte or two each."""
         after = self._ends[self._ends > self.round]
         left = int(after[0]) - self.round if len(after) else self._last_length
         plans, rows = self._planned(left), range(self._size)
-        last = [None] * self._size if self._last is None else self._last.tolist()
-        self._plan = np.stack([self._order(self, plans[i], self._orderers[i], last[i]) for i in rows])
-        self._begun = self.round
+        plan = np.stack([self._order(self, plans[i], self._orderers[i], self._last[i]) for i in rows])
+        return plan.astype(np.min_scalar_type(self._num_arms))
 
     def _planned(self, length: int) -> Ints:
         """Return the arms of largest variance among active ones, one after another, (B, n)."""
