@@ -180,7 +180,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.page:
         for name, lines in tables(read(given.page)).items():
-            print(f"B = {name}", *lines, "", sep="\n")
+            print(f"**B = {name}**", "", *lines, "", sep="\n")
         return
     with given.out.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")

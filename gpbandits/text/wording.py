@@ -76,6 +76,7 @@ def place_of(setting: Setting, action: Any) -> str:
 
 def require_tellable(setting: Setting, max_arms: int) -> None:
     """Raise where the text would leave out what a player needs."""
+    require(not setting.duel, "setting", "of single arms: the text asks for one arm, not for a pair", "duels")
     many = setting.arms is not None and len(setting.arms) > max_arms
     given = 0 if setting.arms is None else len(setting.arms)
     require(not many, "max_arms", f"at least {given} here, as the text lists all arms", max_arms)

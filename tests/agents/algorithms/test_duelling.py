@@ -26,6 +26,7 @@ from gpbandits import check_agent, evaluate
 DUEL = "GPBandit-Duel-v0"
 HERE = np.zeros(1, dtype=np.int64)
 SEEN = np.zeros(1, dtype=np.float32)
+NORMED = {"num_arms": 10, "horizon": 40, "function": "rkhs", "rkhs_norm": 3.0}
 FEW = {"num_arms": 8, "horizon": 40, "kernel": "matern32"}  # whose matrix can be inverted
 
 
@@ -169,6 +170,31 @@ def test_a_play_that_is_no_pair_is_refused(action):
     told = delivery(0, np.array([0]), np.array([1.0]), np.empty((1, 0)))
     with pytest.raises(ValueError, match="action must be a pair of arms in"):
         agent.update(observation, action, 1.0, told)
+
+
+@pytest.mark.long
+def test_the_mixture_band_covers_all_pairs_in_all_rounds_of_adaptive_play():
+    failed, delta = 0, 0.1
+    for seed in range(200):
+        env, agent, observation = start("maxminlcb", seed, NORMED, width="mixture", delta=delta)
+        q = env.unwrapped.simulator.trials[0].means[0][0]
+        true = np.log(q / (1 - q))[:, None] - np.log(q / (1 - q))
+        held = True
+        for _ in range(NORMED["horizon"]):
+            contest = agent.contest(observation)
+            held &= bool(((true >= contest.lower - 1e-9) & (true <= contest.upper + 1e-9)).all())
+            observation = play(env, agent, observation, 1)[1]
+        failed += not held
+    assert failed <= 200 * delta
+
+
+def test_a_band_of_a_tenth_of_the_width_fails():
+    env, agent, observation = start("maxminlcb", 0, NORMED, width="mixture")
+    q = env.unwrapped.simulator.trials[0].means[0][0]
+    true = np.log(q / (1 - q))[:, None] - np.log(q / (1 - q))
+    contest = agent.contest(observation)
+    middle, half = (contest.lower + contest.upper) / 2, (contest.upper - contest.lower) / 20
+    assert (abs(true - middle) > half).any()
 
 
 def test_the_mixture_band_says_where_it_rests_on_a_default():

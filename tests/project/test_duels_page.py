@@ -1,0 +1,39 @@
+"""The page on duels states what the stored results say."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from agent_cases import DUELLING
+
+ROOT = Path(__file__).parents[2]
+spec = importlib.util.spec_from_file_location("duels", ROOT / "benchmarks" / "duels.py")
+assert spec is not None
+assert spec.loader is not None
+script = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(script)
+
+PAGE = (ROOT / "docs" / "duels.md").read_text(encoding="utf-8")
+ROWS = script.read(ROOT / "docs" / "results" / "duels.csv")
+
+
+@pytest.mark.parametrize("name", [*DUELLING, "random"])
+def test_every_agent_of_duels_has_a_row(name):
+    assert f"| `{name}` |" in PAGE
+
+
+def test_the_tables_are_those_of_the_results():
+    tables = script.tables(ROWS)
+    assert set(tables) == set(script.SIZES)
+    for bound, lines in tables.items():
+        assert "\n".join([f"**B = {bound}**", "", *lines]) in PAGE
+
+
+def test_every_row_has_at_least_a_hundred_trials():
+    assert all(int(row["trials"]) >= 100 for row in ROWS)
+
+
+def test_the_page_says_which_rules_are_measured():
+    missing = [rule.name for rule in script.RULES if rule.name not in {row["rule"] for row in ROWS}]
+    assert all(f"{name}" in PAGE.partition("Not measured yet:")[2] for name in missing)
+    assert bool(missing) == ("Not measured yet:" in PAGE)
