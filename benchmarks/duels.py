@@ -34,12 +34,12 @@ SIZES = ("3", "6")
 
 
 class Rule(NamedTuple):
-    """One row of a table: an agent, its options, and the sheet's average regret for B = 3 and B = 6."""
+    """One row of a table: an agent, its options, and the reference's average regret for B = 3 and B = 6."""
 
     name: str
     agent: str
     options: dict[str, Any]
-    sheet: tuple[str, str]
+    reference: tuple[str, str]  # of a program in plain numpy, 20 trials
 
 
 RULES = (
@@ -59,7 +59,7 @@ FIELDS = (
     *("bound", "rule", "trials", "average", "average_se", "strong", "weak", "simple", "simple_se"),
     *("stuck", "violated"),
 )
-HEADS = ("rule", "average regret", "the sheet's", "strong", "weak", "simple regret", "stuck")
+HEADS = ("rule", "average regret", "reference, 20 trials", "strong", "weak", "simple regret", "stuck")
 
 
 @dataclass(frozen=True)
@@ -152,17 +152,17 @@ def tables(found: list[dict[str, str]]) -> dict[str, list[str]]:
     made: dict[str, list[str]] = {}
     for row in found:
         head = [f"| {' | '.join(HEADS)} |", "|" + "---|" * len(HEADS)]
-        sheet = each[row["rule"]].sheet[SIZES.index(row["bound"])]
-        made.setdefault(row["bound"], head).append(line(row, sheet))
+        reference = each[row["rule"]].reference[SIZES.index(row["bound"])]
+        made.setdefault(row["bound"], head).append(line(row, reference))
     return made
 
 
-def line(row: dict[str, str], sheet: str) -> str:
+def line(row: dict[str, str], reference: str) -> str:
     """Return a row of the page."""
     average = f"{float(row['average']):.1f} ± {float(row['average_se']):.1f}"
     simple = "-" if row["simple"] == "nan" else f"{float(row['simple']):.3f} ± {float(row['simple_se']):.3f}"
     ends = f"{float(row['strong']):.1f} | {float(row['weak']):.1f}"
-    return f"| {row['rule']} | {average} | {sheet} | {ends} | {simple} | {float(row['stuck']):.0%} |"
+    return f"| {row['rule']} | {average} | {reference} | {ends} | {simple} | {float(row['stuck']):.0%} |"
 
 
 def read(path: Path) -> list[dict[str, str]]:
