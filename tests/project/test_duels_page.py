@@ -33,6 +33,16 @@ def test_every_row_has_at_least_a_hundred_trials():
     assert all(int(row["trials"]) >= 100 for row in ROWS)
 
 
+def test_a_width_of_one_ties_in_regret_and_gets_stuck():
+    for bound in script.SIZES:
+        each = {row["rule"]: row for row in ROWS if row["bound"] == bound}
+        narrow, wide = each["RUCB-like, w = 1"], each["MaxMinLCB, w = 2"]
+        error = (float(narrow["average_se"]) ** 2 + float(wide["average_se"]) ** 2) ** 0.5
+        assert abs(float(narrow["average"]) - float(wide["average"])) < 2 * error
+        assert float(narrow["simple"]) > float(wide["simple"])
+        assert 0.08 < float(narrow["stuck"]) < 0.12
+
+
 def test_the_page_says_which_rules_are_measured():
     missing = [rule.name for rule in script.RULES if rule.name not in {row["rule"] for row in ROWS}]
     assert all(f"{name}" in PAGE.partition("Not measured yet:")[2] for name in missing)
