@@ -22,6 +22,7 @@ class Features(NamedTuple):
     need a safe seed where there are costs. Plays of those with `horizon` depend by default on the setting's
     number of rounds: their first T rounds of a longer run differ from a run of T. `duel` ones choose pairs
     of arms and learn from who won; others, which learn from numbers, are refused where actions are pairs.
+    Those with `outcome` do not take clicks and counts for values with Gaussian noise.
     """
 
     delay: bool = False
@@ -39,6 +40,7 @@ class Features(NamedTuple):
     seed: bool = False
     horizon: bool = False
     duel: bool = False
+    outcome: bool = False
 
 
 def demanded(setting: Any) -> set[str]:
@@ -49,6 +51,7 @@ def demanded(setting: Any) -> set[str]:
         "constraint": setting.num_constraints > 0,
         "change": setting.may_change,
         "duel": setting.duel,
+        "outcome": setting.outcome is not None,
     }
     return {feature for feature, is_there in demands.items() if is_there}
 

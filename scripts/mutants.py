@@ -150,7 +150,7 @@ MUTANTS = (
         "agents/tuning/parameters.py", "quantile * self.width), self.width - 1", "quantile * self.width), 0"
     ),
     Mutant("bandit_envs/problem/simulator.py", "where(rounds > self.problem", "where(rounds >= self.problem"),
-    Mutant("bandit_envs/problem/rounds.py", "noise = scale * drawn", "noise = 1.0 * drawn"),
+    Mutant("bandit_envs/problem/rounds.py", "noise, law = scale * drawn", "noise, law = 1.0 * drawn"),
     Mutant("bandit_envs/problem/setting.py", "+ 1.0) / 2.0", ") / 2.0"),
     Mutant("bandit_envs/problem/trial.py", "(values[:, 1:] <= 0)", "(values[:, 1:] >= 0)"),
     Mutant("bandit_envs/laws/functions/random.py", "self.norm / drawn.norm", "drawn.norm / self.norm"),

@@ -12,6 +12,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..beliefs.base import Ridge
 from ..beliefs.ridges import Pulls
 from ..beliefs.safety import Safety
+from ..validation import PerTrial
 
 
 class Candidates(Protocol):
@@ -83,6 +84,10 @@ class Candidates(Protocol):
     @property
     def change(self) -> Floats:
         """Std by which a play of x would change mu(x) - mu(j), j the best play so far, (B, A); sets only."""
+        ...
+
+    def half_width(self, bound: PerTrial, delta: PerTrial) -> Floats:
+        """Return half the width of the belief's own band for functions of norm B, (B, A), if it has one."""
         ...
 
     def deviation(self) -> Floats:

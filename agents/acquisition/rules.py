@@ -40,6 +40,17 @@ class UCB:
 
 
 @dataclass(frozen=True)
+class BandUCB:
+    """mu + h, the upper end of the belief's own band for functions of norm B, valid with 1 - delta."""
+
+    rkhs_bound: PerTrial  # B, or (B,)
+    delta: PerTrial
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        return candidates.mean + candidates.half_width(self.rkhs_bound, self.delta)
+
+
+@dataclass(frozen=True)
 class Thompson:
     """One joint sample of GP(mu, w^2 k), as in GP-TS; with w = 1 it is plain Thompson sampling."""
 

@@ -15,6 +15,7 @@ from ..beliefs.ridges import Pulls, pulls
 from ..beliefs.safety import Safety
 from ..model.choice import only_offered
 from ..objectives.base import Objective
+from ..validation import PerTrial
 
 
 class ArmsView(Candidates):
@@ -100,6 +101,9 @@ class ArmsView(Candidates):
     @property
     def price(self) -> Floats:
         return self._objective.prices(self._context)
+
+    def half_width(self, bound: PerTrial, delta: PerTrial) -> Floats:
+        return self._belief.half_width(self._context, bound, delta)
 
     def deviation(self) -> Floats:
         return self._belief.deviation(self._context, self._samplers)

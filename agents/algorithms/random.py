@@ -60,7 +60,7 @@ class RandomAgent(Shown):
         return rng.uniform(-1.0, 1.0, self.setting.dim).astype(np.float32)
 
 
-@handles("delay", "context", "constraint", "change", "box", "availability", "aggregated", "duel")
+@handles("delay", "context", "constraint", "change", "box", "availability", "aggregated", "duel", "outcome")
 def random(setting: Setting, *, num_trials: int | None = None) -> RandomAgent:
     """Random: uniform plays, the baseline of all comparisons."""
     return RandomAgent(setting, num_trials)

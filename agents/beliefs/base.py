@@ -16,6 +16,7 @@ from ..model.rounds import Clock, Rows
 from ..model.units import profile_weights
 from ..posteriors import Posterior, posterior
 from ..posteriors.base import SufficientStatistics
+from ..validation import PerTrial
 
 ROUNDING = 1e-9  # of a weight: rounding error left by removed plays
 NO_BIAS = np.zeros(1)  # an array: a number would be converted in every round
@@ -256,6 +257,13 @@ class Belief(abc.ABC):
     def weight_norm(self, context: Ints) -> Floats:
         """|a_x| at the arms of each trial's context, where the mean is m(x) + a_x'(y - m), (B,) -> (B, A)."""
         return self.centre.weight_norm_at(self.cells(context))
+
+    def half_width(self, context: Ints, bound: PerTrial, delta: PerTrial) -> Floats:
+        """Return half the width of the belief's own band at the arms, for functions of norm B, (B, A).
+
+        Only beliefs whose bands are no multiple of the std have one.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no band of its own; take a width")
 
     def ridges(self, context: Ints) -> list[Ridge]:
         """Return the posterior under each regularisation of the plays, lambda first; here lambda alone."""

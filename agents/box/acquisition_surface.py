@@ -20,6 +20,7 @@ from ..beliefs.safety import Safety
 from ..beliefs.surface import Local, Surface
 from ..kernels.point_slopes import linearise
 from ..objectives.base import BoxTerms
+from ..validation import PerTrial
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
@@ -157,6 +158,10 @@ class BoxView:
         if self._rngs is None:
             self._rngs = self.draw()
         return self._rngs
+
+    def half_width(self, bound: PerTrial, delta: PerTrial) -> Floats:
+        """Raise: no belief on a box has a band of its own."""
+        raise NotImplementedError("a belief on a box has no band of its own; take a width")
 
     def deviation(self) -> Floats:
         """Return one joint posterior sample of f - mean, (1, A)."""

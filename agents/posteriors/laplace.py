@@ -16,10 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
-from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg import get_lapack_funcs, solve_triangular
 from scipy.special import expit
 
 from bandit_envs.basics.types import Floats
+
+# Called directly: scipy's checks of small matrices take longer than the algebra.
+_potrf, _potrs, _trtrs = get_lapack_funcs(("potrf", "potrs", "trtrs"), dtype=np.float64)
 
 NODES, _WEIGHTS = hermegauss(24)
 NODE_SHARES = _WEIGHTS / _WEIGHTS.sum()  # E g(u) = sum of g(NODES) NODE_SHARES for u ~ N(0, 1)
@@ -137,14 +140,20 @@ class Laplace(NamedTuple):
 
 def norms(factor: Floats, at: Floats) -> Floats:
     """Return sqrt(phi' (L L')^-1 phi) of rows phi, (r, r) and (N, r) -> (N,)."""
-    return np.linalg.norm(solve_triangular(factor, at.T, lower=True), axis=0)
+    if not len(at):  # LAPACK refuses empty matrices
+        return np.empty(0)
+    half, _ = _trtrs(factor, at.T, lower=1)
+    return np.sqrt(np.einsum("rn,rn->n", half, half))
 
 
 def curved(design: Floats, curvature: Floats) -> Floats:
     """Return L, lower, of L L' = A' diag(c) A + I, (m, r) and (m,) -> (r, r)."""
     hessian = (design * curvature[:, None]).T @ design
     hessian[np.diag_indices(len(hessian))] += 1.0
-    return np.asarray(np.linalg.cholesky(hessian), dtype=np.float64)
+    factor, failed = _potrf(hessian, lower=1)
+    if failed:  # outcomes or weights that are no numbers
+        raise np.linalg.LinAlgError("the curvature of the loss is not positive definite")
+    return factor
 
 
 def laplace(rows: PlayedRows, likelihood: OutcomeLikelihood, start: Floats | None = None) -> Laplace:
@@ -161,7 +170,7 @@ def laplace(rows: PlayedRows, likelihood: OutcomeLikelihood, start: Floats | Non
         z = rows.z(weight)
         slope = rows.design.T @ (rows.plays * likelihood.mean(z) - rows.total) + weight
         factor = curved(rows.design, rows.plays * likelihood.curvature(z))
-        step = cho_solve((factor, True), slope)
+        step, _ = _potrs(factor, slope, lower=1)
         decrement = float(slope @ step)
         if decrement < DECREMENT:
             return Laplace(weight, factor, loss)

@@ -149,7 +149,7 @@ class PretrainedAgent(Shown):
         return action
 
 
-@handles("delay", "context", "box")
+@handles("delay", "context", "box", "outcome")
 def pretrained(
     setting: Setting, path: str | os.PathLike[str], *, deterministic: bool = False
 ) -> PretrainedAgent:

@@ -60,7 +60,7 @@ def from_sb3(
     return sb3_model, {"model": _loaded(model) if isinstance(model, str | os.PathLike) else model, **options}
 
 
-@handles("delay", "context", "box")
+@handles("delay", "context", "box", "outcome")
 def sb3_model(
     setting: Setting,
     model: str | os.PathLike[str] | Any,

@@ -23,7 +23,8 @@ from sklearn.gaussian_process.kernels import Kernel
 from bandit_envs.basics.arguments import is_integer
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
-from bandit_envs.laws import delays, movement, play_costs
+from bandit_envs.kernels.linked import LinkedKernel
+from bandit_envs.laws import delays, movement, outcomes, play_costs
 from bandit_envs.problem.setting import Setting
 
 from ..options import require_types
@@ -38,6 +39,7 @@ KERNELS: dict[str, type[Kernel]] = {
         for name, kind in vars(kernels).items()
         if isinstance(kind, type) and issubclass(kind, Kernel)
     },
+    "LinkedKernel": LinkedKernel,
     "OnColumns": OnColumns,
     "TableKernel": TableKernel,
 }
@@ -50,7 +52,7 @@ PARAMETERS: dict[str, Any] = {
     "metric": str,
     "pairwise_kernels_kwargs": dict[str, Any] | None,
 }
-FIELDS = {**get_type_hints(Setting), "kernel": Kernel | None}
+FIELDS = {**get_type_hints(Setting), **dict.fromkeys(("kernel", "latent_kernel"), Kernel | None)}
 
 Codec = tuple[Any, Callable[[Any], dict[str, Any]], Callable[[Mapping[str, Any]], Any]]
 
@@ -213,5 +215,6 @@ TYPES: dict[str, Codec] = {
     "setting": (Setting, _write_setting, _read_setting),
     "delay": _laws("delays", delays, delays.Delay),
     "movement": _laws("movement", movement, movement.Movement),
+    "outcome": _laws("outcomes", outcomes, outcomes.OutcomeLaw),
     "play_costs": _laws("play costs", play_costs, play_costs.PlayCosts),
 }

@@ -15,6 +15,7 @@ IDS = {
     "GPBandit-Duel-v0": "duel",
     "GPBandit-Hard-v0": "hard",
     "GPBandit-Budget-v0": "budget",
+    "GPBandit-Clicks-v0": "clicks",
     "GPBandit-PiecewiseStationary-v0": "piecewise-stationary",
     "GPBandit-Composite-v0": "composite",
     "GPBandit-Rosenbrock-v0": "rosenbrock",

@@ -111,6 +111,18 @@ class Waves:
 
 
 @dataclass(frozen=True, eq=False)
+class Through:
+    """Evaluate g(f)."""
+
+    function: Callable[[Floats], Floats]
+    link: Callable[[Floats], Floats]
+
+    def __call__(self, x: Floats) -> Floats:
+        """Return the values, (n, d) -> (n,)."""
+        return self.link(self.function(x))
+
+
+@dataclass(frozen=True, eq=False)
 class Affine:
     """Evaluate factor * f + shift."""
 

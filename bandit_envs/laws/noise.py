@@ -35,6 +35,7 @@ class Noise(Checked, abc.ABC):
     is_gaussian: ClassVar[bool] = False  # whether the noise is normal with one std at every play
     publishes_shape: ClassVar[bool] = False  # whether the setting publishes the noise std of each play
     num_points: ClassVar[int] = 0  # with runs of their own, one of which is what a play observes
+    draws_outcomes: ClassVar[bool] = False  # whether a play's value is drawn from its mean by `of_means`
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,6 +62,10 @@ class Noise(Checked, abc.ABC):
 
     def of_runs(self, drawn: Floats, point: Ints) -> Floats:
         """Return the noise of plays from their rounds' scaled draws, (n,) each, of laws with `num_points`."""
+        raise NotImplementedError
+
+    def of_means(self, drawn: Any, mean: Any) -> Any:
+        """Return the values of plays from their rounds' draws and means, of laws with `draws_outcomes`."""
         raise NotImplementedError
 
     @abc.abstractmethod

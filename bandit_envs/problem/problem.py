@@ -170,7 +170,7 @@ class Problem(Composition):
 
     def _noise(self, extent: Floats, rngs: dict[str, np.random.Generator]) -> Floats:
         drawn = self.noise.draw(self.horizon, rngs.get("noise", UNUSED))
-        columns = [self.noise.scale(extent[:, 0]) * drawn]
+        columns = [drawn if self.noise.draws_outcomes else self.noise.scale(extent[:, 0]) * drawn]
         for c in range(1, extent.shape[1]):
             scale = self.constraint_noise.scale(extent[:, c])
             columns.append(

@@ -8,6 +8,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws import changes
 from bandit_envs.laws.drawn import Drawn
+from bandit_envs.laws.outcomes import OfLatent
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.truth import Truth
@@ -40,6 +41,7 @@ def published(problem: Composition) -> Setting:
         misspecification=problem.reward.misspecification if publish else None,
         corruption=(problem.corruption.budget or None) if publish else None,
         noise_profile=_noise_profile(problem),
+        **_latent_fields(problem),
         max_delay=problem.window,
         aggregated=problem.aggregated,
         delay=problem.delay if publish and not problem.delay.is_measured else None,
@@ -98,6 +100,15 @@ def _reward_fields(problem: Composition, truth: Truth | None) -> dict[str, Any]:
         "rkhs_bound": norm,
         "reward_lower_bound": problem.reward.lower_bound(problem.gram, problem.prior_mean, norm),
     }
+
+
+def _latent_fields(problem: Composition) -> dict[str, Any]:
+    """Return what is published of outcomes and of the latent function that determines their means."""
+    law = problem.reward
+    if not (problem.publish_model and isinstance(law, OfLatent)):
+        return {}
+    kernel = deepcopy(law.kernel)  # an agent may fit it in place
+    return {"outcome": law.outcome, "latent_kernel": kernel, "latent_bound": law.latent_bound}
 
 
 def _norm_bound(problem: Composition, rewards: list[Drawn]) -> float | None:

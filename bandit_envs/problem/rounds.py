@@ -166,13 +166,16 @@ class Rounds:
         each = np.stack([law.shape(unit) for law in self.laws], axis=1)
         return each if actions.ndim == 2 else each[0]
 
-    def _noise_of(self, scale: Floats, drawn: Floats, context: Any, actions: Any) -> Floats:
-        """Return the noise on reward and costs of plays from the draws of their rounds, (..., 1 + C)."""
-        noise = scale * drawn
-        if self.problem.noise.num_points:
+    def _observed(self, means: Floats, scale: Floats, drawn: Floats, context: Any, actions: Any) -> Floats:
+        """Return reward and costs of plays as observed, from the draws of their rounds, (..., 1 + C)."""
+        noise, law = scale * drawn, self.problem.noise
+        if law.num_points:
             point = self.problem.decisions.point_index(context, actions)
-            noise[..., 0] = self.problem.noise.of_runs(drawn[..., 0], point)
-        return noise
+            noise[..., 0] = law.of_runs(drawn[..., 0], point)
+        observed = means + noise
+        if law.draws_outcomes:
+            observed[..., 0] = law.of_means(drawn[..., 0], means[..., 0])
+        return observed
 
     def _waits(self, now: Any, reward: Any) -> Any:
         """Return the waits of plays with these rewards, (n,), before the arms' slowdown."""

@@ -14,6 +14,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.validity import require_same_noise, split_white
 from bandit_envs.laws.delays import LAWS, Delay
 from bandit_envs.laws.movement import Movement
+from bandit_envs.laws.outcomes import OutcomeLaw
 from bandit_envs.laws.parameters import parse
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import Decisions, checked_context_box, checked_places, corners_of
@@ -108,6 +109,10 @@ class Setting:
             norm `rkhs_bound` bounds; None if not published or zero.
         corruption: C, a bound on the sum of all changes of rewards by an attack; None for none.
         aggregated: whether `info` holds only the sum of the feedback delivered in a round, not its rounds.
+        outcome: law of a play's outcome, where rewards are clicks or counts and the functions are means of
+            outcomes; None for noise that is added. Kernel, prior mean and noise are then moment-matched.
+        latent_kernel: kernel of the latent function f, whose link is the mean outcome; None without outcomes.
+        latent_bound: bound on the norm of f in that kernel's space; None if unknown.
         noise_bound: almost sure bound on the noise, None if there is none.
         rkhs_bound: B with ||f|| <= B, None if unknown.
         reward_lower_bound: level that f never or seldom falls below, a constant of its law; None if unknown.
@@ -182,6 +187,9 @@ class Setting:
     movement: Movement | None = None
     constraint_prior_std: float | Floats | None = None
     duel: bool = False
+    outcome: OutcomeLaw | None = None
+    latent_kernel: Any = None
+    latent_bound: float | None = None
 
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):

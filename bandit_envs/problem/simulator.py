@@ -54,7 +54,7 @@ class Simulator(Rounds):
             means, observed = fought(means, self.noise[now])
         else:
             regrets = np.zeros((len(rows), 0))
-            observed = means + self._noise_of(noise_scale, self.noise[now], self.context[now], actions)
+            observed = self._observed(means, noise_scale, self.noise[now], self.context[now], actions)
         self.actions[now], self.earned[now] = actions, means[:, 0]
         regret = optimum - means[:, 0]
         corruption = self._corrupt(rows, now, regret)
@@ -189,8 +189,9 @@ class SingleSimulator(Rounds):
             regrets = optimum - means
             means, self.observed_since[0, latest - 1] = fought(means, self.noise[0, t])
         else:
-            noise = self._noise_of(noise_scale, self.noise[0, t], self.context.item(t), action)
-            self.observed_since[0, latest - 1] = means + noise
+            drawn, context = self.noise[0, t], self.context.item(t)
+            observed = self._observed(means, noise_scale, drawn, context, action)
+            self.observed_since[0, latest - 1] = observed
         self.actions[0, t], self.earned[0, t] = action, means[0]
         regret = optimum - means.item(0)
         corruption = self._corrupt(t, latest - 1, regret)

@@ -15,6 +15,7 @@ from bandit_envs.basics.arguments import (
 )
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.movement import Movement
+from bandit_envs.laws.outcomes import OutcomeLaw
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import Decisions
 
@@ -45,6 +46,7 @@ def checked_facts(fields: Mapping[str, Any]) -> dict[str, Any]:
     require(moves is None or isinstance(moves, Movement), "movement", known, moves)
     usable = callable(getattr(kernel, "diag", None)) and not isinstance(kernel, type)
     require(kernel is None or usable, "kernel", "None or a scikit-learn kernel", kernel)
+    check_outcome(fields)
     check_switches(fields)
     require(least is None or _are_numbers(least), "reward_lower_bound", "None or a number", least)
     seed, slopes, count = fields["safe_seed"], fields["lipschitz"], fields["num_constraints"]
@@ -54,6 +56,16 @@ def checked_facts(fields: Mapping[str, Any]) -> dict[str, Any]:
         "safe_seed": None if seed is None else checked_seed(seed, fields["arms"], count),
         "lipschitz": None if slopes is None else checked_slopes("lipschitz", slopes, count),
     }
+
+
+def check_outcome(fields: Mapping[str, Any]) -> None:
+    """Raise unless a law of outcomes has a latent kernel; the bound on the norm is None or positive."""
+    law, kernel, bound = (fields[name] for name in ("outcome", "latent_kernel", "latent_bound"))
+    known = law is None or isinstance(law, OutcomeLaw)
+    require(known, "outcome", "None or a law of bandit_envs.laws.outcomes, such as Bernoulli()", law)
+    usable = law is None or callable(getattr(kernel, "diag", None))
+    require(usable, "latent_kernel", "a scikit-learn kernel where there is an outcome", kernel)
+    require(bound is None or (is_number(bound) and bound > 0), "latent_bound", "None or positive", bound)
 
 
 def check_switches(fields: Mapping[str, Any]) -> None:

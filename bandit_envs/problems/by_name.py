@@ -14,6 +14,7 @@ from bandit_envs.problems.real import real
 from bandit_envs.problems.recorded import cmu_light, intel_temperature
 from bandit_envs.problems.synthetic import (
     budgeted,
+    clicks,
     composite,
     constrained,
     contextual,
@@ -41,6 +42,7 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
     "duel": duel,
     "hard": hard,
     "budget": budgeted,
+    "clicks": clicks,
     "piecewise-stationary": piecewise_stationary,
     "composite": composite,
     "rosenbrock": rosenbrock,
@@ -66,7 +68,7 @@ DATA_OF = {"intel-temperature": "intel_temperature", "cmu-light": "cmu_light", "
 # Presets pass their keywords to the factory whose defaults they change.
 PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
     **dict.fromkeys((gp, rkhs, delayed, contextual, constrained, budgeted, duel), synthetic),
-    **dict.fromkeys((piecewise_stationary, composite), synthetic),
+    **dict.fromkeys((piecewise_stationary, composite, clicks), synthetic),
     **dict.fromkeys((rosenbrock, hartmann3, hartmann6, branin, ackley), benchmark),
     **dict.fromkeys((small_feasible_region, data_rate_allocation), long_term),
 }

@@ -21,6 +21,7 @@ from bandit_envs.problem.decisions import Decisions, uniform_points, unit_grid
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.contextual import context_grid, joint_kernel
 from bandit_envs.problems.features import compose, play_costs_of, with_defaults
+from bandit_envs.problems.outcomes import of_outcomes
 
 DEFAULT = {"law": "gp", "budget": 50}
 LONGEST = 10_000  # rounds, even if cheap plays allow more
@@ -65,6 +66,7 @@ def synthetic(
     num_contexts: int = 1,
     context_dim: int = 1,
     context_kernel: Mapping[str, Any] | None = None,
+    outcome: str | Mapping[str, Any] | None = None,
     name: str = "synthetic",
     **features: Any,
 ) -> Problem:
@@ -85,6 +87,9 @@ def synthetic(
         context_dim: features of a context.
         context_kernel: {"combine": "product" | "sum", "kernel": "rbf", "length_scale": 0.5}; joined
             with `kernel` on the arms to one over (context, arm) pairs, which functions are drawn from.
+        outcome: {"law": "bernoulli" | "poisson", "base": 0, ...}: rewards are clicks or counts, whose mean is
+            a link of the function, see `bandit_envs.laws.outcomes`; `signal_variance` is then that of the
+            latent function. It takes the place of `noise`. None is off.
         name: of the problem, for tables.
         **features: see `bandit_envs.problems.features.compose`.
     """
@@ -99,7 +104,31 @@ def synthetic(
     model = joint_kernel(over_arms, context_kernel, contexts, dim)
     with written_as({"norm": "rkhs_norm"}):
         reward = GPSample() if function == "gp" else RKHSFunction(norm=rkhs_norm)
-    return compose(decisions, reward, model, name=name, **features)
+    if outcome is None:
+        return compose(decisions, reward, model, name=name, **features)
+    return of_outcomes(decisions, reward, model, outcome, name, features)
+
+
+def clicks(**keywords: Any) -> Problem:
+    """Maximise the probability of a click on 100 arms of [0, 1], each play of which is clicked or not.
+
+    P(y = 1) = s(base + f(arm)), s(z) = 1 / (1 + exp(-z)), with f ~ GP(0, k) in logits, k the SE kernel of
+    length-scale 0.2. Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant
+    0. Reward: 0 or 1; with `outcome={"law": "poisson", "base": 0, "exposure": 5}` a count of mean
+    exposure exp(base + f(arm)). Info: see docs/environments.md. Regret: max p - p(arm), in probability or
+    events a round, noiseless. The setting publishes the law of outcomes and the latent kernel; kernel, prior
+    mean and noise std are the exact moments of the means, for agents that assume Gaussian noise. Costs that
+    are drawn share that kernel unless they have one. The setting is ours.
+
+    Args:
+        **keywords: see `synthetic`; `function="rkhs", rkhs_norm=4` bounds the norm of f, and
+            `delay={"law": "geometric", "mean": 20, "lost": 0.3}` delivers feedback late or never.
+
+    Example:
+        >>> env = gym.make("GPBandit-Clicks-v0", outcome={"law": "bernoulli", "base": -3}, horizon=200)
+    """
+    defaults = {"outcome": {"law": "bernoulli"}, "num_arms": 100, "horizon": 500}
+    return synthetic(**with_defaults(keywords, name="clicks", **defaults))
 
 
 def gp(**keywords: Any) -> Problem:

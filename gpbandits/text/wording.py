@@ -109,6 +109,9 @@ def _known(setting: Setting) -> Iterable[str]:
         yield f"Mean rewards: Gaussian process with kernel {setting.kernel} of the features of {features}."
         if "OnColumns" in str(setting.kernel):
             yield "OnColumns(k, [i]) is the kernel k of feature i, counted from 0, the context's first."
+    if setting.outcome is not None:
+        latent = f"f a Gaussian process with kernel {setting.latent_kernel}"
+        yield f"A reward is an outcome of the law {setting.outcome!r}, its mean a link of base + f, {latent}."
     if not np.ndim(setting.prior_mean):
         yield f"Prior mean: {numbers(setting.prior_mean)}."
     if setting.max_delay:

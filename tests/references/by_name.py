@@ -17,6 +17,7 @@ from . import (
     forgetting,
     improvement,
     moves,
+    outcomes,
     randomised,
     robust,
     safe,
@@ -74,6 +75,15 @@ KNOWN = {
     "facts": {"num_arms": 30, "budget": {"law": "gp", "budget": 30, "known": True}},
 }
 NORM = {"env": "GPBandit-RKHS-v0", "facts": {"num_arms": 30, "horizon": 60}}
+CLICKS = {"env": "GPBandit-Clicks-v0", "facts": LINE}
+COUNTS = {"env": "GPBandit-Clicks-v0", "facts": {**LINE, "outcome": {"law": "poisson", "exposure": 2.0}}}
+BOUNDED = {
+    case["facts"].get("outcome", {"law": "bernoulli"})["law"]: {
+        **case,
+        "facts": {**case["facts"], "function": "rkhs", "rkhs_norm": 3.0},
+    }
+    for case in (CLICKS, COUNTS)
+}
 
 
 REFERENCES: dict[str, list[Case]] = {
@@ -203,11 +213,19 @@ REFERENCES: dict[str, list[Case]] = {
     ],
     "losbo": [Case(partial(safe.losbo, noise_bound=0.9), **SEEDED)],
     "ise": [Case(partial(safe.ise, until=30), **SEEDED)],
+    "laplace-ucb": [
+        Case(outcomes.laplace_ucb, **CLICKS),
+        Case(partial(outcomes.laplace_ucb, width=2.0), {"band": 2.0}, **COUNTS),
+        Case(partial(outcomes.laplace_ucb, width="mixture"), {"band": "mixture"}, **BOUNDED["bernoulli"]),
+        Case(partial(outcomes.laplace_ucb, width="mixture"), {"band": "mixture"}, **BOUNDED["poisson"]),
+        Case(partial(stationary.gp_ucb, width=1.0)),
+    ],
     "sup-kernel-ucb": [Case(partial(elimination.sup_kernel_ucb, width=2.0), {"band": 2.0}, **NORM)],
 }
 
 FEW = {"num_arms": 8, "horizon": 30, "noise_std": 0.3, "length_scale": 0.08}
 FEW_LATE = ("GPBandit-Delayed-v0", {**FEW, "delay": {"law": "poisson", "mean": 4}})
+FEW_CLICKS = ("GPBandit-Clicks-v0", {"num_arms": 8, "horizon": 30, "length_scale": 0.08})
 FEW_SOON = ("GPBandit-GP-v0", FEW)
 LAWS: dict[str, tuple[Any, ...]] = {
     "gp-ts": (randomised.gp_ts, {}, *FEW_SOON),
@@ -221,6 +239,7 @@ LAWS: dict[str, tuple[Any, ...]] = {
     "batch-and-sort": (moves.sorted_plan, {}, *FEW_SOON),
     "permuted-elimination": (moves.permuted, {}, *FEW_SOON),
     "irgp-ucb": (randomised.irgp_ucb, {}, *FEW_SOON),
+    "laplace-ts": (outcomes.laplace_ts, {}, *FEW_CLICKS),
     "pims": (partial(randomised.over_maximum, expected=False), {}, *FEW_SOON),
     "eims": (partial(randomised.over_maximum, expected=True), {}, *FEW_SOON),
 }

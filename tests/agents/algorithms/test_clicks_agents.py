@@ -1,0 +1,131 @@
+"""Agents for clicks and counts: their belief, the unit of their answers, and what they refuse."""
+
+import numpy as np
+import pytest
+
+import agents
+from bandit_envs.environment.making import make
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws.outcomes import Bernoulli
+from gpbandits import evaluate
+
+NAMES = ("laplace-ucb", "laplace-ts")
+COUNTS = {"law": "poisson", "base": 0.5, "exposure": 2.0}
+SPECS = {
+    "ucb": "laplace-ucb",
+    "band": ("laplace-ucb", {"band": "mixture", "rkhs_bound": 2.0}),
+    "ts": "laplace-ts",
+}
+SMALL = {"num_arms": 12, "horizon": 25}
+
+
+def played(name, rounds=20, **keywords):
+    env = make("GPBandit-Clicks-v0", **{**SMALL, **keywords})
+    observation, _ = env.reset(seed=1)
+    agent = agents.make(name, env)
+    agent.reset(1)
+    for _ in range(rounds):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        observation = following
+    return agent
+
+
+@pytest.mark.parametrize("outcome", [{"law": "bernoulli"}, COUNTS], ids=["clicks", "counts"])
+@pytest.mark.parametrize("feature", ["plain", "late", "contexts", "volatile", "changes"])
+def test_a_batch_of_clicks_equals_single_trials(outcome, feature):
+    keywords = {
+        "plain": {},
+        "late": {"delay": {"law": "poisson", "mean": 3}},
+        "contexts": {"num_contexts": 3},
+        "volatile": {"availability": {"law": "bernoulli", "p": 0.7}},
+        "changes": {"change_points": [12]},
+    }[feature]
+    given = {"env_kwargs": {**SMALL, "outcome": outcome, **keywords}, "trials": 3}
+    batch = evaluate("GPBandit-Clicks-v0", SPECS, **given)
+    makers = {
+        label: lambda setting, spec=spec: agents.make(
+            spec if isinstance(spec, str) else spec[0], setting, **({} if isinstance(spec, str) else spec[1])
+        )
+        for label, spec in SPECS.items()
+    }
+    singles = evaluate("GPBandit-Clicks-v0", makers, **given)
+    for label in SPECS:
+        np.testing.assert_array_equal(batch.actions[label], singles.actions[label])
+    assert ("ucb" in batch.unfit) == (feature == "changes")
+    assert {"ucb", "ts"} <= set(batch.approximate)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recommendation_is_in_probability(name):
+    agent = played(name)
+    best = agent.recommend()
+    latent, spread = agent.belief.mean(np.zeros(1, dtype=int))[0], agent.belief.std(np.zeros(1, dtype=int))[0]
+    assert best.action == latent.argmax()
+    white = np.random.default_rng(0).standard_normal(200_000)
+    p = Bernoulli().mean(latent[best.action] + spread[best.action] * white)
+    assert abs(best.mean - p.mean()) < 4 * p.std() / np.sqrt(len(p))
+    assert best.std == pytest.approx(p.std(), rel=0.01)
+    ((mean, std),) = agent.beliefs(np.zeros(1))
+    np.testing.assert_allclose((mean[best.action], std[best.action]), (best.mean, best.std), rtol=1e-12)
+    assert ((mean > 0) & (mean < 1)).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_late_outcomes_count_when_they_are_delivered(name):
+    agent = played(name, delay={"law": "constant", "rounds": 6})
+    assert agent.belief.latent.count.sum() == 14
+
+
+def test_a_restart_of_the_belief_is_the_prior():
+    agent = played("laplace-ucb")
+    agent.belief.forget(np.array([0]))
+    context = np.zeros(1, dtype=int)
+    np.testing.assert_array_equal(agent.belief.mean(context), np.zeros((1, 12)))
+    np.testing.assert_allclose(agent.belief.std(context), 1.0, atol=1e-6)
+    assert agent.belief.gain == 0.0
+
+
+def test_the_band_needs_a_bound_and_says_when_it_takes_a_default():
+    bounded = {"function": "rkhs", "rkhs_norm": 3.0}
+    for keywords, assumes in ((bounded, False), ({}, True)):
+        env = make("GPBandit-Clicks-v0", **SMALL, **keywords)
+        agent = agents.make("laplace-ucb", env, band="mixture")
+        agent.reset(0)
+        assert agent.assumes_bound == assumes
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"noise_std": 0.1}, "noise_std"),
+        ({"refit_every": 5}, "refit_every"),
+        ({"form": "dense"}, "form"),
+        ({"repeat": 2.0}, "repeat"),
+        ({"band": "amm"}, "band"),
+        ({"band": "mixture", "delta": 2.0}, "delta"),
+    ],
+)
+def test_what_a_latent_model_does_not_have_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        agents.make("laplace-ucb", make("GPBandit-Clicks-v0", **SMALL), **options)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_boxes_of_clicks_are_refused_with_a_remedy(name):
+    with pytest.raises(ValueError, match="gp-ucb"):
+        agents.make(name, make("GPBandit-Clicks-v0", continuous=True, **SMALL))
+
+
+def test_a_latent_kernel_of_the_user_s_own_is_taken():
+    agent = agents.make("laplace-ucb", make("GPBandit-Clicks-v0", **SMALL), kernel=make_kernel("matern52"))
+    assert agent.model.kernel == make_kernel("matern52")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_saved_agent_of_clicks_plays_on_alike(name, tmp_path):
+    agent = played(name)
+    agent.save(tmp_path / "agent.json")
+    again = agents.load(tmp_path / "agent.json")
+    assert again.act(np.zeros(1)) == agent.act(np.zeros(1))
