@@ -17,6 +17,7 @@ from bandit_envs.laws import GPSample, Recorded
 from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.movement import Movement
+from bandit_envs.laws.outcomes import OutcomeLaw
 from bandit_envs.laws.parameters import parse
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import unit_grid
@@ -32,6 +33,7 @@ UNNAMED = (  # how names are read, what a draw is made of, what shifts costs, on
     "hard",
     "bumps",
     "measured",
+    "duels",
 )
 DRAWN_FROM = {
     "contexts": (20, 3),
@@ -59,6 +61,8 @@ def drawn(kind: str, law: Any) -> np.ndarray:
     if isinstance(law, Drift):
         reward = next(reward for reward in (GPSample(), Recorded(np.eye(20, 9))) if accepts(law, reward))
         return law.follow(reward, GRAM, rng(3), np.zeros(9), 0, np.arange(20) == 0)
+    if isinstance(law, OutcomeLaw):
+        return law.drawn(rng(3).random(20), law.mean(rng(4).standard_normal(20)))
     if isinstance(law, Movement):
         return law.cost(rng(3).random((20, 2)), rng(4).random((20, 2)))  # nothing is drawn
     values = law.draw(*DRAWN_FROM.get(kind, (20,)), rng(3))
