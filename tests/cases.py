@@ -81,7 +81,7 @@ def features_of(problem: Problem) -> tuple[Any, ...]:
     several = problem.decisions.num_contexts > 1
     features = (several, setting.num_constraints > 0, setting.may_change, setting.max_delay > 0)
     free = problem.play_costs.is_free, problem.movement.is_free
-    return type(law), features, setting.volatile, free
+    return type(law), features, setting.volatile, free, setting.duel
 
 
 def of_each_kind(cases: list[Any]) -> list[Any]:

@@ -303,7 +303,10 @@ def test_the_setting_is_found_through_wrappers_and_agrees_with_the_spaces(case):
     setting = env.get_wrapper_attr("setting")
     assert isinstance(setting, Setting)
     assert setting.continuous == isinstance(env.action_space, gym.spaces.Box)
+    assert setting.duel == isinstance(env.action_space, gym.spaces.MultiDiscrete)
     if isinstance(env.action_space, gym.spaces.Discrete):
         assert env.action_space.n == len(setting.arms)
+    elif setting.duel:
+        assert env.action_space.nvec.tolist() == [len(setting.arms)] * 2
     else:
         assert env.action_space.shape == (setting.dim,)

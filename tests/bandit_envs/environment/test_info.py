@@ -31,14 +31,16 @@ def test_info_has_one_schema_at_reset_and_at_every_step(case):
         budget = not problem.problem.play_costs.is_free
         moves = not problem.problem.movement.is_free
         volatile = {"action_mask": ("int8", (env.action_space.n,))} if problem.problem.volatile else {}
-        assert schema(output[-1]) == expected_schema(slots, costs, budget, moves) | volatile
+        duel = problem.problem.decisions.duel
+        assert schema(output[-1]) == expected_schema(slots, costs, budget, moves, duel) | volatile
 
 
-def expected_schema(slots: int, costs: int, budget: bool, moves: bool) -> dict[str, Any]:
+def expected_schema(slots: int, costs: int, budget: bool, moves: bool, duel: bool) -> dict[str, Any]:
     oracle = dict.fromkeys(("regret", "mean", "optimum", "violation"), float)
     oracle |= {"cost_mean": ("float64", (costs,)), "delay": int, "segment": int, "corruption": float}
     oracle |= {"spent": float, "rate": float} if budget else {}
     oracle |= {"moved": float} if moves else {}
+    oracle |= {"strong_regret": float, "weak_regret": float} if duel else {}
     paid = {"feedback_spent": ("float64", (slots,)), "played": bool} if budget else {}
     constrained = {"cost": float, "feedback_cost": ("float64", (slots, costs))} if costs else {}
     return {
