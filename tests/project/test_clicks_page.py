@@ -1,0 +1,68 @@
+"""The page on clicks and counts states what the stored results say."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+spec = importlib.util.spec_from_file_location("clicks", ROOT / "benchmarks" / "clicks.py")
+assert spec is not None
+assert spec.loader is not None
+script: Any = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(script)
+
+PAGE = (ROOT / "docs" / "clicks.md").read_text(encoding="utf-8")
+ROWS, BANDS = script.read(ROOT / "docs" / "results")
+UCB = {w: f"Laplace-UCB, w = {w}" for w in (1, 2)}
+
+
+def gap(agent, base):
+    """Paired difference to the moment-matched UCB with its interval."""
+    (row,) = [row for row in ROWS if row["agent"] == agent and float(row["base"]) == base]
+    return tuple(float(row[name]) for name in ("difference", "low", "high"))
+
+
+def test_the_tables_are_those_of_the_results():
+    for name, lines in script.tables(ROWS, BANDS).items():
+        assert "\n".join(lines) in PAGE, name
+
+
+def test_verdicts_rest_on_a_hundred_trials_and_bands_on_two_hundred_runs():
+    assert {row["trials"] for row in ROWS} == {"100"}
+    assert {row["runs"] for row in BANDS} == {"200"}
+
+
+@pytest.mark.parametrize(("w", "base"), [(1, 0.0), (1, -3.0), (2, 0.0)])
+def test_the_moment_matched_gaussian_is_not_significantly_different(w, base):
+    _, low, high = gap(UCB[w], base)
+    assert low < 0 < high
+
+
+def test_differences_of_the_text_are_those_of_the_results():
+    said = PAGE[PAGE.index("- **The moment-matched") :]
+    ahead, high, low = (-each for each in gap(UCB[2], -3.0))
+    assert high > ahead > low > 0
+    assert f"by {ahead:.2f} [{low:.2f}, {high:.2f}]" in said
+    for agent, base in (("Gaussian naive, UCB w = 2", -3.0), ("mixture band (delta = .1)", 0.0)):
+        lost, low, high = gap(agent, base)
+        assert low > 0
+        assert f"{lost:.2f} [{low:.2f}, {high:.2f}]" in said
+    assert gap("Gaussian naive, UCB w = 2", 0.0)[1] < 0
+
+
+def test_sampling_has_more_regret_and_the_mode_alone_the_largest_spread():
+    for agent in ("Laplace-TS", "Gaussian moment-matched, TS"):
+        assert gap(agent, 0.0)[1] > 0
+    for base in script.BASES:
+        learners = {
+            row["agent"]: float(row["se"])
+            for row in ROWS
+            if float(row["base"]) == base and row["agent"] != "uniform"
+        }
+        assert max(learners, key=learners.__getitem__) == "MAP only"
+
+
+def test_the_band_failed_in_no_more_runs_than_it_may():
+    assert all(int(row["failed"]) <= 0.1 * int(row["runs"]) for row in BANDS)
