@@ -38,7 +38,9 @@ STORED = {
     "changes",
     "reinforcement",
     "peers",
-}  # whose numbers the tests below look up
+    "clicks",
+    "moves",
+}  # whose numbers the tests below look up, or those of the page itself
 
 
 @pytest.fixture
