@@ -240,11 +240,12 @@ def compose(
 def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
     """Return keywords over defaults; a noise of the user's (not None) replaces the default noise altogether.
 
-    Duels have no noise beside their outcome, so they too leave out the default.
+    Duels, clicks and counts have no noise beside their outcome, so they too leave out the default.
     So does any keyword of the user's on change-points, also None (which is never).
     """
     noise = {key: keywords[key] for key in ("noise", "noise_std") if keywords.get(key) is not None}
-    replaced = ("noise", "noise_std") if noise or keywords.get("duel") else ()
+    is_outcome = keywords.get("duel") is True or keywords.get("outcome") is not None
+    replaced = ("noise", "noise_std") if noise or is_outcome else ()
     replaced += WAYS if keywords.keys() & set(WAYS) else ()
     kept = {key: value for key, value in defaults.items() if key not in replaced}
     others = {key: value for key, value in keywords.items() if key not in ("noise", "noise_std")}

@@ -18,8 +18,10 @@ def of_outcomes(
 ) -> Problem:
     """Compose a problem of clicks or counts; features that change a value would leave their law."""
     for feature in CHANGES_VALUES:
-        without = not features.get(feature)
-        require(without, feature, "left out where rewards are clicks or counts", features.get(feature))
+        given = features.get(feature)
+        require(
+            given is None or given is False, feature, "left out where rewards are clicks or counts", given
+        )
     variance = features.get("signal_variance")
     usable = variance is None or (is_number(variance) and variance > 0)
     require(usable, "signal_variance", "None or positive", variance)

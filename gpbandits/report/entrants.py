@@ -119,7 +119,8 @@ def enter(
             try:
                 factory(setting)
             except (ValueError, TypeError, OSError, ImportError) as error:
-                excluded.append((f"{label} on {env_id}", _line(error)))
+                if agents or setting.duel or not factory.features.duel:  # else it plays duels alone
+                    excluded.append((f"{label} on {env_id}", _line(error)))
             else:
                 entrants.append(entrant)
         entry = EnvironmentEntry(

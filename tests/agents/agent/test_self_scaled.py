@@ -27,7 +27,7 @@ SAME_PLAYS = [  # factories that play arms without costs, in any unit
     name
     for name in by_attribute().values()
     for features in [agents.features(name)]
-    if features.finite and not (features.privileged or features.seed or features.aggregated)
+    if features.finite and not (features.privileged or features.seed or features.aggregated or features.duel)
     if not resolve_agent(name).missing
 ]
 

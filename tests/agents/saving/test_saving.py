@@ -17,6 +17,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Exponentiation
 
 import agents
 from agents.saving import decode, encode, read, write
+from agents.saving.files import FORMATS
 from bandit_envs import Setting, make
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
 from bandit_envs.laws.delays import LAWS, ByArm, Constant
@@ -312,7 +313,7 @@ BROKEN = {
     "no json": (b"\x80\x04pickle", "path must lead to a file written by save"),
     "other": (
         b'{"format": "something"}',
-        "of format 'gpbandits agent' or 'gpbandits tuner', got 'something'",
+        f"of format {' or '.join(map(repr, FORMATS))}, got 'something'",
     ),
     "list": (b"[]", "got None"),
     "version": (b'{"format": "gpbandits agent", "version": 99}', "has version 99 of the format"),

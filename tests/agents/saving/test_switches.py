@@ -6,11 +6,13 @@ import pytest
 import agents
 from agents import Linear, Tuner
 from agents.saving.files import FORMATS
+from agents.tuning import PreferenceTuner
 from bandit_envs import Setting
 
 SAVED = {
     "gpbandits agent": lambda: agents.make("random", Setting(arms=np.eye(3), horizon=5)),
     "gpbandits tuner": lambda: Tuner({"x": Linear(0, 1)}),
+    "gpbandits preference tuner": lambda: PreferenceTuner({"x": Linear(0, 1)}),
 }
 
 

@@ -87,7 +87,8 @@ def test_a_damaged_file_is_named_and_left_out(tmp_path):
     for path in paths[:2]:
         path.write_bytes(b"damaged")
     merged = merge([one, two], tmp_path / "both")
-    assert [str(path) in fault for path, fault in zip(paths, merged.faults, strict=False)] == [True, True]
+    assert len(merged.faults) == 2
+    assert all(any(str(path) in fault for fault in merged.faults) for path in paths[:2])
     assert merged.taken == {str(one): 6, str(two): 1}
     assert [key for _, key in merged.whole.missing] == [paths[1].stem]
 
