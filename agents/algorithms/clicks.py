@@ -11,7 +11,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Unpack
 
-from bandit_envs.basics.arguments import ArgumentError, require_choice, require_probability
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    require_choice,
+    require_not_negative,
+    require_probability,
+)
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, WithWidth
@@ -55,6 +60,8 @@ def laplace_ucb(
     if isinstance(band, str):
         require_choice("band", band, (MIXTURE,))
         require_probability("delta", delta, "it is the failure probability of the band")
+    else:
+        require_not_negative("band", band, "it multiplies the latent std")
     if setting.outcome is None:
         width_of = partial(make_width, "amm" if isinstance(band, str) else band, delta=delta)
         return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=Alike)
