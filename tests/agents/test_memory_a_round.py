@@ -20,6 +20,7 @@ from bandit_envs.problem.feedback import delivery
 ARMS, LATE = np.linspace(0, 1, 5)[:, None], 2
 BEGIN, ROUNDS = 200, 500
 MOST_BYTES = 90  # a round and process: an array of one number takes 120
+ONCE = 1000  # bytes of what is kept once, however many rounds there are
 QUICK = ("gp-ucb-sdf", "gp-ucb-no-detector")
 
 
@@ -83,4 +84,4 @@ def test_an_agent_keeps_a_few_numbers_of_a_round(name):
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert kept < MOST_BYTES * ROUNDS * processes(agent)
+    assert kept < ONCE + MOST_BYTES * ROUNDS * processes(agent)
