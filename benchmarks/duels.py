@@ -10,7 +10,6 @@ the sphere |f| = B of its space, 300 duels. Bands have 200 trials.
 import argparse
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,18 +18,16 @@ from sklearn.gaussian_process.kernels import RBF
 
 import agents
 import bandit_envs
-from agents.beliefs.preferences import root_of
 from bandit_envs import Decisions, Problem
 from bandit_envs.basics.types import Floats
-from bandit_envs.kernels.gram import Gram
-from bandit_envs.laws.drawn import Drawn
+from bandit_envs.laws import RKHSFunction
 from bandit_envs.laws.duels import AgainstBest, WhoWins
-from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.problem.decisions import unit_grid
 
 ARMS, HORIZON, LAST = 30, 300, 50
 BAND_TRIALS = 200  # of a band, whose failures are counted
 SIZES = ("3", "6")
+UNSHRUNK = 1e-9  # ridge at which weights of a fixed norm are uniform on its sphere
 
 
 class Rule(NamedTuple):
@@ -62,22 +59,6 @@ FIELDS = (
 HEADS = ("rule", "average regret", "reference", "strong", "weak", "simple regret", "stuck")
 
 
-@dataclass(frozen=True)
-class OnSphere(FunctionLaw):
-    """Draw F w with w uniform on |w| = B, K = F F', so that the norm is B."""
-
-    bound: float = 3.0
-
-    @property
-    def norm_is_drawn(self) -> bool:
-        return True
-
-    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        root = root_of(gram.dense)
-        weight = rng.standard_normal(root.shape[1])
-        return Drawn(root @ weight * (self.bound / np.linalg.norm(weight)), self.bound)
-
-
 class Played(NamedTuple):
     """One trial: sums of regrets, f* - f of the recommendation, and whether it was stuck or a band failed."""
 
@@ -92,7 +73,7 @@ class Played(NamedTuple):
 def problem(bound: float) -> Problem:
     """Return the problem of utilities of this norm."""
     decisions = Decisions(unit_grid(ARMS), duel=True)
-    law = AgainstBest(OnSphere(bound), ARMS)
+    law = AgainstBest(RKHSFunction(UNSHRUNK, bound), ARMS)
     return Problem(decisions, law, RBF(0.2), noise=WhoWins(), horizon=HORIZON)
 
 

@@ -16,7 +16,6 @@ from bandit_envs.basics.types import Floats, Ints
 from ..model.model import Model
 from ..posteriors.laplace import Clicks, Laplace, PlayedRows, laplace, mixture_band
 
-NEGLIGIBLE = 1e-10  # of the largest eigenvalue of K
 LOGISTIC = Clicks()
 
 
@@ -38,7 +37,7 @@ class Preferences:
     def __init__(self, model: Model):
         self.model, decisions = model, model.setting.decisions
         self._num_arms = decisions.num_arms
-        self.root = root_of(model.gram.dense)
+        self.root = np.ascontiguousarray(model.gram.root.T)  # (N, r)
         self._prior = np.broadcast_to(np.asarray(model.prior_mean, dtype=np.float64), len(self.root))
         self._met: dict[tuple[int, int], list[float]] = {}  # (i, j), i < j -> duels, wins of i
         self._fit: Laplace | None = None
@@ -85,7 +84,7 @@ class Preferences:
     def sample(self, context: Ints, rng: np.random.Generator) -> Floats:
         """Draw the utilities of the arms, (A,)."""
         here = self._points(context)
-        return self._prior[here] + self.root[here] @ self.fit.draw(rng.standard_normal(self.root.shape[1]))
+        return self._prior[here] + self.root[here] @ self.fit.draw(self.model.gram.quick_white(rng))
 
     def mean(self, context: Ints) -> Floats:
         """Return the mode of the utilities, (1, A)."""
@@ -106,10 +105,3 @@ def between(factor: Floats, root: Floats) -> Floats:
     cross = half.T @ half
     own = np.diag(cross)
     return np.sqrt(np.maximum(own[:, None] + own - 2.0 * cross, 0.0))
-
-
-def root_of(gram: Floats) -> Floats:
-    """Return F with F F' = K, (N, r), without negligible eigenvalues."""
-    values, vectors = np.linalg.eigh(gram)
-    kept = values > NEGLIGIBLE * values[-1]
-    return vectors[:, kept] * np.sqrt(values[kept])

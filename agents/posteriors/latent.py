@@ -132,7 +132,7 @@ class LatentPosterior(Posterior):
 
     def _deviation(self, trial: int, rng: np.random.Generator) -> Floats:
         fit = self.fit(trial)
-        return self._root @ (fit.draw(rng.standard_normal(len(fit.weight))) - fit.weight)
+        return self._root @ (fit.draw(self.gram.quick_white(rng)) - fit.weight)
 
     def _of(self, trial: Ints, point: Ints, what: Callable[[int], Floats]) -> Floats:
         pairs = zip(trial.tolist(), point.tolist(), strict=True)

@@ -8,11 +8,18 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.gaussian_process import GaussianProcessClassifier
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, Matern
 
+from agents.beliefs.preferences import Preferences
+from agents.model.model import Model
 from agents.posteriors.laplace import Clicks, Counts, PlayedRows, laplace, least_curvature, mixture_band
+from agents.posteriors.latent import LatentPosterior
+from bandit_envs import Setting
+from bandit_envs.kernels import gram
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws.outcomes import Bernoulli
+from bandit_envs.problem.decisions import unit_grid
 
 POINTS = np.linspace(0.0, 1.0, 40)[:, None]
 ROOT = Gram(make_kernel("rbf", 0.2), POINTS).root.T  # (N, r)
@@ -233,3 +240,29 @@ def test_the_band_covers_in_adaptive_play(name):
     """200 runs at delta 0.1: more than 32 failures have a probability of 0.5 % (binomial)."""
     held = [play(name, seed, range(4, 150, 15)) for seed in range(200)]
     assert sum(held) >= 168
+
+
+def _drawn_clicks(kernel, rng):
+    setting = Setting(arms=unit_grid(30), kernel=kernel, noise_std=0.5)
+    posterior = LatentPosterior(Model.of(setting).gram, Bernoulli(), 1)
+    posterior.observe(np.zeros(3, dtype=int), np.array([3, 7, 22]), np.array([1.0, 0.0, 1.0]))
+    return posterior.deviation_at(None, [rng])[0]
+
+
+def _drawn_utilities(kernel, rng):
+    belief = Preferences(Model.of(Setting(arms=unit_grid(30), kernel=kernel, duel=True)))
+    belief.receive(3, 22, 1.0)
+    return belief.sample(np.zeros(1, dtype=int), rng)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.2), Matern(0.3, nu=1.5)], ids=["low rank", "full rank"])
+@pytest.mark.parametrize("drawn", [_drawn_clicks, _drawn_utilities])
+def test_a_draw_moves_the_stream_by_as_much_whatever_the_rank(monkeypatch, kernel, drawn):
+    draws, later = [], []
+    for tolerance in (1e-14, 1e-9):  # as if rounding had changed the rank
+        monkeypatch.setattr(gram, "TOLERANCE", tolerance)
+        rng = np.random.default_rng(1)
+        draws.append(drawn(kernel, rng))
+        later.append(rng.random())
+    assert later[0] == later[1]
+    np.testing.assert_allclose(draws[0], draws[1], atol=1e-3)  # the root of what the cut leaves
