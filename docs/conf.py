@@ -33,6 +33,7 @@ html_theme = "furo"
 html_title = "gpbandits"
 html_static_path = ["static"]
 html_css_files = ["tables.css"]
+html_js_files = ["versions.js"]
 
 sphinx_gallery_conf = {
     "examples_dirs": copied_examples(Path(__file__).parent / "generated" / "examples"),

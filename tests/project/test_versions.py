@@ -1,0 +1,118 @@
+"""The site keeps a folder of each release, and its pages lead from one to another."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import importlib.util
+import json
+import shutil
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DRIVER, CHROMIUM = shutil.which("chromedriver"), shutil.which("chromium")
+SOURCE = Path(__file__).parents[2] / "docs" / "versions.py"
+
+
+class Silent(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def add_version(*given: Any) -> list[str]:
+    spec = importlib.util.spec_from_file_location("site_versions", SOURCE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.add_version(*given)
+
+
+@pytest.fixture
+def built(tmp_path):
+    """A folder of one page that says which build it is of."""
+
+    def build(text):
+        folder = tmp_path / f"built {text}"
+        folder.mkdir()
+        (folder / "index.html").write_text(text)
+        (folder / ".buildinfo").write_text("")
+        return folder
+
+    return build
+
+
+def test_each_release_has_a_folder_and_the_newest_comes_first(tmp_path, built):
+    site = tmp_path / "site"
+    for version in ("0.9.0", "0.10.0", "0.2.0"):
+        listed = add_version(site, built(version), version)
+    assert listed == ["0.10.0", "0.9.0", "0.2.0"]
+    assert json.loads((site / "versions.json").read_text()) == listed
+    assert 'href="0.10.0/"' in (site / "index.html").read_text()
+    assert [(site / version / "index.html").read_text() for version in listed] == listed
+    assert not list(site.rglob(".buildinfo"))
+
+
+def test_a_release_is_replaced_and_a_development_version_does_not_lead(tmp_path, built):
+    site = tmp_path / "site"
+    add_version(site, built("old"), "1.0.0")
+    add_version(site, built("mended"), "v1.0.0")
+    assert add_version(site, built("dev"), "1.1.0.dev0") == ["1.0.0", "1.1.0.dev0"]
+    assert (site / "1.0.0" / "index.html").read_text() == "mended"
+    assert 'href="1.0.0/"' in (site / "index.html").read_text()
+
+
+def test_what_is_no_version_is_refused(tmp_path, built):
+    with pytest.raises(ValueError, match="main"):
+        add_version(tmp_path / "site", built("x"), "main")
+
+
+@pytest.mark.skipif(not (DRIVER and CHROMIUM), reason="no chromium and chromedriver on this machine")
+def test_a_page_offers_the_other_releases(tmp_path, site):
+    webdriver = pytest.importorskip("selenium.webdriver")
+    for version in ("0.1.0", "0.2.0"):
+        add_version(tmp_path / "site", site, version)
+    (tmp_path / "site" / "0.2.0" / "clicks.html").unlink()  # a page that the newest lacks
+    handler = functools.partial(Silent, directory=str(tmp_path / "site"))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'p'}"):
+        options.add_argument(argument)
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    try:
+        _change_versions(browser, f"http://127.0.0.1:{server.server_port}/")
+    finally:
+        browser.quit()
+        server.shutdown()
+        server.server_close()
+
+
+def _change_versions(browser: Any, address: str) -> None:
+    def until(condition):
+        for _ in range(200):
+            if condition():
+                return
+            time.sleep(0.1)
+        raise AssertionError(browser.current_url)
+
+    def found(css):
+        return browser.find_elements("css selector", css)
+
+    browser.get(address)
+    until(lambda: browser.current_url == f"{address}0.2.0/" and found(".versions option"))
+    assert not found(".old-version")
+    browser.get(f"{address}0.2.0/guides/index.html#x")
+    until(lambda: found(".versions option:nth-child(2)"))
+    found(".versions option:nth-child(2)")[0].click()
+    until(lambda: browser.current_url == f"{address}0.1.0/guides/index.html#x" and found(".old-version a"))
+    assert "version 0.1.0" in found(".old-version")[0].text
+    browser.get(f"{address}0.1.0/clicks.html")
+    until(lambda: found(".old-version a"))
+    found(".old-version a")[0].click()
+    until(lambda: browser.current_url == f"{address}0.2.0/")
