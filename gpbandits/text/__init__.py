@@ -5,8 +5,7 @@ The package holds no model and opens no connection: a player is a function from 
 
 from gpbandits.text.dialogue import UnreadableAnswerError
 from gpbandits.text.game import TextGame
-from gpbandits.text.player import TextPlayer
-from gpbandits.text.replay import ReplayedPlayer
+from gpbandits.text.player import ReplayedPlayer, TextPlayer
 from gpbandits.text.transcript import Exchange, read_transcript
 
 __all__ = [

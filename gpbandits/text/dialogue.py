@@ -1,5 +1,6 @@
 """A dialogue puts one trial into words, reads the answers and asks again where one cannot be read."""
 
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -10,11 +11,14 @@ from bandit_envs.basics.arguments import is_count, is_integer, require, require_
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.feedback import Feedback, spendings
 from bandit_envs.problem.setting import Setting
-from gpbandits.text.answers import Unreadable, read_play
 from gpbandits.text.transcript import Exchange
 from gpbandits.text.wording import Play, choice, require_tellable, rules, tried
 
 FALLBACKS = ("error", "random")
+MARKS = r"[\s*_`>#]*"  # of Markdown around the line
+LINE = re.compile(rf"^{MARKS}PLAY{MARKS}:{MARKS}(.*?)[\s*_`.]*$", re.IGNORECASE | re.MULTILINE)
+WHOLE = re.compile(r"\d+")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class UnreadableAnswerError(RuntimeError):
@@ -130,3 +134,43 @@ class Dialogue:
             return self._rng.uniform(-1.0, 1.0, self.setting.dim)
         arms = np.arange(len(self.setting.arms)) if self._mask is None else np.flatnonzero(self._mask)
         return int(self._rng.choice(arms))
+
+
+class Unreadable(ValueError):
+    """Reason why an answer names no play that may be made."""
+
+
+def read_play(setting: Setting, answer: str, mask: Bools | None) -> Any:
+    """Return the action that the last line `PLAY:` of an answer names, an arm or (d,) in [-1, 1].
+
+    Raises:
+        Unreadable: there is no such line, or it names no available arm or no point of the box.
+    """
+    lines = LINE.findall(answer)
+    if not lines:
+        raise Unreadable("no line starts with PLAY:")
+    return _point(setting, lines[-1]) if setting.continuous else _arm(setting, lines[-1], mask)
+
+
+def _arm(setting: Setting, text: str, mask: Bools | None) -> int:
+    assert setting.arms is not None
+    last = len(setting.arms) - 1
+    if not WHOLE.fullmatch(text):
+        raise Unreadable(f"PLAY: must be followed by one arm, a whole number from 0 to {last}, got {text!r}")
+    arm = int(text) if len(text) < 19 else last + 1
+    if arm > last:
+        raise Unreadable(f"there is no arm {text}; arms are 0 to {last}")
+    if mask is not None and not mask[arm]:
+        raise Unreadable(f"arm {arm} is not available in this round")
+    return arm
+
+
+def _point(setting: Setting, text: str) -> Any:
+    parts = [part.strip() for part in text.strip("()[] ").split(",")]
+    if len(parts) != setting.dim or not all(map(NUMBER.fullmatch, parts)):
+        raise Unreadable(f"PLAY: must be followed by {setting.dim} numbers with commas between, got {text!r}")
+    point = np.array([float(part) for part in parts])
+    low, high = setting.decisions.box
+    if not ((point >= low) & (point <= high)).all():
+        raise Unreadable(f"the point ({text}) is outside the ranges")
+    return setting.to_action(point)

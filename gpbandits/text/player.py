@@ -1,4 +1,4 @@
-"""A text player is an agent that asks a function from text to text for each play."""
+"""A text player is an agent that asks a function from text to text, or a transcript, for each play."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,7 @@ from agents.protocol import Features
 from bandit_envs.basics.arguments import require
 from bandit_envs.problem.setting import Setting
 from gpbandits.text.dialogue import Dialogue
-from gpbandits.text.transcript import Exchange, TranscriptFile
+from gpbandits.text.transcript import Exchange, TranscriptFile, read_transcript
 
 
 class TextPlayer:
@@ -79,3 +79,30 @@ class TextPlayer:
 
 def _forget(exchange: Exchange) -> None:
     """Keep no transcript."""
+
+
+class ReplayedPlayer(TextPlayer):
+    """A replayed player gives the same result as the run that wrote its transcripts, so others can check it.
+
+    The prompts are compared, so another problem, seed or wording is an error, never another result.
+
+    Args:
+        setting: the published problem.
+        transcript: folder that `TextPlayer` has filled.
+        **options: `retries`, `fallback`, `latest` and `max_arms` of the recorded run.
+    """
+
+    def __init__(self, setting: Setting, transcript: str, **options: Any):
+        super().__init__(setting, self._recorded, **options)
+        self._recordings = Path(transcript)
+
+    def reset(self, seed: int) -> None:
+        """Open the transcript of a trial, whose name is the seed."""
+        self._left: list[Exchange] = read_transcript(self._recordings / f"{int(seed)}.jsonl")
+        super().reset(seed)
+
+    def _recorded(self, prompt: str) -> str:
+        known = bool(self._left) and self._left[0].prompt == prompt
+        given = self._left[0].prompt if self._left else "its end"
+        require(known, "transcript", "one of this problem, seed and options at every prompt", given)
+        return self._left.pop(0).answer
