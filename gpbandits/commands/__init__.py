@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gpbandits.commands import board, catalogue, leaderboard, merge, reproduce, run, status, submission
+from gpbandits.commands import board, catalogue, leaderboard, reproduce, run, status
 
 app = typer.Typer(
     help="Gaussian-process bandits: environments, agents and studies of both.",
@@ -43,10 +43,10 @@ for command in (
     board.report,
     status.status,
     status.clean,
-    merge.merge,
+    status.merge,
     leaderboard.leaderboard,
     board.watch,
     board.board,
 ):
     app.command()(command)
-app.add_typer(submission.app, name="submission")
+app.add_typer(leaderboard.submission, name="submission")

@@ -1,4 +1,4 @@
-"""Commands that say how far a study has come, and remove what it no longer needs."""
+"""Commands on folders of results: how far a study has come, what it no longer needs, folders as one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from gpbandits.commands.terminal import console, escaped, print_faults, print_ro
 if TYPE_CHECKING:
     from gpbandits.experiments import Store, Study
     from gpbandits.experiments.check import CellCount
-    from gpbandits.experiments.survey import Survey
 
 FOLDER = Annotated[Path, typer.Argument(help="Folder of results, made by `gpbandits run` or `reproduce`.")]
 
@@ -71,9 +70,9 @@ def status(folder: FOLDER) -> None:
         shown = f"\n{cell} failed ({store.failure_path(cell)}):\n{failure.strip()}"
         console().print(Text(escaped(shown)))  # escaped first, since lines are broken by their final width
     done, failed, missing = (sum(column) for column in zip(*counts.values(), strict=True))
-    console().print(
-        f"{done} trials done, {failed} failed, {missing} missing.{_superfluous(study, store, known)}"
-    )
+    left = len(store.superfluous(study, known=known))
+    remedy = f" {left} files belong to no cell of the study; `gpbandits clean` moves them away." * (left > 0)
+    console().print(f"{done} trials done, {failed} failed, {missing} missing.{remedy}")
 
 
 def _print_parts(study: Study, store: Store) -> None:
@@ -96,10 +95,22 @@ def _text(count: CellCount) -> Text:
     return Text(", ".join(parts), style="red" if count.failed else "" if count.missing else "green")
 
 
-def _superfluous(study: Study, store: Store, known: Survey) -> str:
-    number = len(store.superfluous(study, known=known))
-    return (
-        f" {number} files belong to no cell of the study; `gpbandits clean` moves them away."
-        if number
-        else ""
-    )
+def merge(
+    folders: Annotated[list[Path], typer.Argument(help="Folders of results of the same study.")],
+    out: Annotated[Path, typer.Option(help="A new folder, or one of results of the study.")],
+) -> None:
+    """Join folders of one study that were computed apart, such as on machines without a shared folder.
+
+    Other studies, other code, or a cell with other numbers in two folders are named, and nothing is written.
+    """
+    from gpbandits.experiments.merging import merge
+
+    merged = merge(folders, out)
+    print_faults(merged.faults)
+    for place, number in merged.taken.items():
+        console().print(Text(f"{number} cells from {place}"), soft_wrap=True)
+    whole, missing = merged.whole, len(list(merged.whole.missing))
+    again = f"gpbandits run {out}/study.toml --out {out}"
+    state = f"{len(whole.valid)} of {len(whole.cells)} cells in {out}"
+    remedy = f"computes the {missing} that are missing" if missing else "prints the tables"
+    console().print(Text(f"{state}; `{again}` {remedy}."), soft_wrap=True)
