@@ -9,7 +9,8 @@ from bandit_envs.kernels.circulant import Circulant
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kronecker import Kronecker
 from bandit_envs.kernels.random_features import RandomFeatures
-from bandit_envs.laws.functions import LAWS, GPSample, RKHSFunction, random
+from bandit_envs.laws import functions
+from bandit_envs.laws.functions import LAWS, GPSample, RKHSFunction
 from bandit_envs.problem.decisions import uniform_points, unit_grid
 from bandit_envs.problems.by_name import build
 
@@ -28,7 +29,7 @@ def many(monkeypatch):
     monkeypatch.setattr(gram_module, "MOST_DENSE", 10)
     monkeypatch.setattr(gram_module, "TRIED", 10)
     monkeypatch.setattr(gram_module, "QUICK", 0.0)
-    monkeypatch.setattr(random, "CENTRES", 10)
+    monkeypatch.setattr(functions, "CENTRES", 10)
 
 
 def covariance_error(draws, covariance):

@@ -1,0 +1,283 @@
+"""Laws of the unknown reward and constraint functions, given or drawn from a Gaussian process or its RKHS."""
+
+import abc
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.arguments import LARGEST_STD, is_number, require, require_scale
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.definite import spread
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.random_features import feature_count
+from bandit_envs.kernels.slopes import of_samples, of_unit_norm, steepest
+from bandit_envs.laws.drawn import Continuation, Drawn, Expansion, Waves
+
+SELDOM_BELOW = 3.0  # prior stds below the prior mean, which a Gaussian process seldom falls under
+ROUNDING = 1e-9  # of the size of a function, below which its variation counts as none
+CENTRES = 1000  # of an expansion where the points are too many for a covariance matrix
+
+
+class Moments(NamedTuple):
+    """Hold the mean and std of a law's values over points and draws."""
+
+    mean: Floats | float  # one number, or (N,)
+    deviation: float | None = None  # None: that of the kernel
+
+
+class FunctionLaw(abc.ABC):
+    """Draw random functions on the points of a problem.
+
+    The facts about its functions hold for every draw, so they may be published before one is made.
+    """
+
+    moments: Moments | None = None  # that a prior should use; None for mean 0 and the kernel's variance
+    least: float | None = None  # a lower bound by the nature of the values, such as 0 for accuracies
+    has_box_form: bool = False  # whether a draw can be evaluated between the points
+    is_fixed: bool = False  # whether every draw is one function, whose optimum is computed only once
+    is_gaussian: bool = False  # whether it is a Gaussian process of mean zero: mixtures of draws are draws
+
+    @property
+    def norm_is_drawn(self) -> bool:
+        """Return whether each draw has an RKHS norm of its own."""
+        return False
+
+    @property
+    def norm_bound(self) -> float | None:
+        """Return a bound on all norms in the RKHS of the problem's kernel; None if there is none."""
+        return None
+
+    def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
+        """Return a level that functions never or seldom fall below: prior mean - 3 prior stds, or `least`.
+
+        The larger of both is taken: where all accuracies are near 0.7, the bound 0 is uninformative. The
+        prior mean is one number or (N,), and the norm in the kernel's RKHS None where none is published.
+        """
+        seldom = float((prior_mean - SELDOM_BELOW * np.sqrt(gram.diagonal)).min())
+        return seldom if self.least is None else max(seldom, self.least)
+
+    def steepest(self, gram: Gram) -> float | None:
+        """Return L, |f(x) - f(x')| <= L |x - x'| for nearly all functions; None if there is none."""
+        given = self.among(gram.points)
+        return steepest(given, gram.points) if len(given) else None
+
+    def prior_std(self, gram: Gram) -> float:
+        """Return the prior std of its functions around 0: of moments, of given functions, or the kernel's."""
+        of_kernel = float(np.sqrt(gram.diagonal.max()))
+        if self.moments is not None:
+            mean, deviation = self.moments
+            return of_kernel if deviation is None else _size(np.hypot(mean, deviation))
+        return _size(self.among(gram.points)) or of_kernel
+
+    @property
+    def misspecification(self) -> float | None:
+        """Return a bound on the distance of functions to the kernel's space; None if they lie in it."""
+        return None
+
+    def among(self, points: Floats) -> Floats:
+        """Return all possible functions at points, (M, N), if they are given; else none, (0, N)."""
+        return np.empty((0, len(points)))
+
+    @abc.abstractmethod
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw one function; `gram` is the kernel's on the points."""
+
+    def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
+        """Return the values of independent draws, (count, N)."""
+        return np.array([self.draw(gram, rng).values for _ in range(count)])
+
+
+class OfBoundedNorm(FunctionLaw):
+    """Draw functions of RKHS norm at most `bound`, B."""
+
+    bound: float
+
+    @property
+    def norm_bound(self) -> float:
+        return self.bound
+
+    def steepest(self, gram: Gram) -> float:
+        return self.bound * of_unit_norm(gram)
+
+    def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
+        return -self.bound * float(np.sqrt(gram.diagonal.max()))
+
+
+@dataclass(frozen=True)
+class KnownFunction(FunctionLaw):
+    """Use a given function, such as a test function of optimisation, (n, dz + d) -> (n,), finite."""
+
+    function: Callable[[Floats], Any]
+    moments: Moments | None = None
+
+    has_box_form = True
+    is_fixed = True
+
+    def among(self, points: Floats) -> Floats:
+        return self._values(points)[None]
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        return Drawn(self._values(gram.points), between=self._values)
+
+    def _values(self, points: Floats) -> Floats:
+        returned, given = self.function(points), np.array(None)
+        with suppress(ValueError):  # of lists of different lengths; errors of the function itself pass
+            given = np.asarray(returned)
+        require(given.dtype.kind in "biuf", "known function", "an array of real numbers", given)
+        values = given.astype(np.float64)
+        require(values.shape == (len(points),), "known function", f"({len(points)},) values", values.shape)
+        require(np.isfinite(values).all(), "known function", "finite at every point", "NaN or infinity")
+        small = f"at most {LARGEST_STD:g} in size; its square is a variance"
+        require((np.abs(values) <= LARGEST_STD).all(), "known function", small, values)
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded(FunctionLaw):
+    """Draw one of M recorded objectives uniformly.
+
+    Args:
+        values: (M, N), one row an objective.
+        least: the least value that the metric can have, whatever was recorded: 0 for an accuracy.
+        moments: of the values, as far as they are known beforehand.
+    """
+
+    values: Floats
+    least: float | None = None
+    moments: Moments | None = None
+
+    def __post_init__(self) -> None:
+        matrix = np.ndim(self.values) == 2 and np.size(self.values) > 0
+        require(matrix, "recorded values", "an (M, N) array", np.shape(self.values))
+        require(np.isfinite(self.values).all(), "recorded values", "finite", "NaN or infinity")
+
+    def among(self, points: Floats) -> Floats:
+        return self.values
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        require(self.values.shape[1] == gram.size, "recorded values", f"(M, {gram.size})", self.values.shape)
+        return Drawn(self.values[rng.integers(len(self.values))])
+
+
+@dataclass(frozen=True)
+class GPSample(FunctionLaw):
+    """Draw f ~ GP(0, k) (Srinivas et al. 2010, Section 6).
+
+    Between the points f is the posterior mean given its values there: one function on the whole box, equal to
+    the finite set's at the points. A full draw differs from it by the posterior std that the points leave:
+    nothing for a smooth kernel on points closer than its length-scale; for others f is a draw smoothed below
+    the distance of neighbours. A kernel of `RandomFeatures` determines f everywhere.
+
+    The method follows kernel and points (`Gram.structure`): the root of the covariance on up to 20,000
+    points, and for a low-rank kernel on more while that takes seconds, O(r N); beyond, the factors of a
+    product kernel on a product of sets, O(N n_i), or Fourier transforms for a stationary kernel on a
+    regular grid, O(N log N). On other sets of that size only random features are drawn.
+    """
+
+    has_box_form = True
+    is_gaussian = True
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Return z @ R with R'R = K, or a draw by the structure of kernel and points."""
+        waves = Waves.drawn(gram.kernel, rng)
+        if waves is not None:
+            return Drawn(waves(gram.points), between=waves)
+        if gram.structure is not None:
+            return Drawn(gram.structure.draw(rng))
+        z = gram.white(rng)
+        return Drawn(z @ gram.root, between=Continuation(gram, z))
+
+    def steepest(self, gram: Gram) -> float:
+        """Return a slope that a draw exceeds with probability 0.01 at most."""
+        return of_samples(gram)
+
+    def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
+        """Return Z @ R in one product, where single draws are z @ R."""
+        if gram.structure is not None or feature_count(gram.kernel) is not None:
+            return super().draws(gram, rng, count)
+        return np.array([gram.white(rng) for _ in range(count)]) @ gram.root
+
+
+@dataclass(frozen=True)
+class RKHSFunction(FunctionLaw):
+    r"""Draw f = sum_i alpha_i k(x_i, .), the posterior mean for y ~ N(0, K) (Chowdhury & Gopalan 2017, 6).
+
+    alpha = (K + rho I)^{-1} y and ||f||^2 = alpha' K alpha, with rho = `ridge` times the range of y and the
+    prior std, which the paper takes as 1. In the basis P = Q R of `Gram.eigen_rotation`, y = z @ P and
+    f = w @ P with w_i = z_i e_i / (e_i + rho), so that ||f|| = |w|; O(r N). z is drawn for the pivoted root
+    and rotated, because the signs of eigenvectors differ between machines. If y is constant, as on a single
+    point, |y| replaces its range.
+
+    Where the root would take too long (`Gram.has_quick_root`: on more than 20,000 points, unless the kernel
+    is of low rank), y is drawn on 1000 of the points, and f is the posterior mean given these: its norm is as
+    exact, and f(x) = k(x, X) alpha is computed in blocks, or by the structure of kernel and points.
+
+    Args:
+        ridge: rho as a share of the range of y times the prior std.
+        norm: if given, f is scaled to have exactly this RKHS norm.
+    """
+
+    ridge: float = 0.01
+    norm: float | None = None
+
+    has_box_form = True
+
+    def __post_init__(self) -> None:
+        require(is_number(self.ridge) and self.ridge > 0, "ridge", "positive", self.ridge)
+        if self.norm is not None:
+            require(is_number(self.norm), "norm", "None or positive", self.norm)
+            require_scale("norm", self.norm, "or leave it out, and norms are drawn")
+
+    @property
+    def norm_is_drawn(self) -> bool:
+        return self.norm is None
+
+    @property
+    def norm_bound(self) -> float | None:
+        return self.norm
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        drawn = self._shrunk(gram, rng) if gram.has_quick_root else self._spread(gram, rng)
+        if self.norm is None:
+            return drawn
+        assert drawn.norm is not None
+        return drawn.rescaled(self.norm / drawn.norm)._replace(norm=self.norm)
+
+    def _shrunk(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        eigenvalues, rotation = gram.eigen_rotation
+        white = gram.white(rng)
+        y = white @ gram.root
+        z = rotation @ white
+        size = np.abs(y).max()
+        extent = np.ptp(y) if np.ptp(y) > ROUNDING * size else size
+        rho = self.ridge * extent * np.sqrt(gram.diagonal.max())
+        weights = z * eigenvalues / (eigenvalues + rho)
+        values = (weights @ rotation) @ gram.root
+        alpha = (y - values) / rho  # rho alpha = y - K alpha
+        return Drawn(values, float(np.linalg.norm(weights)), Expansion(gram.kernel, gram.points, alpha))
+
+    def _spread(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw on some of the points and evaluate at all of them."""
+        drawn = self._shrunk(gram.some(CENTRES), rng)
+        assert isinstance(drawn.between, Expansion)
+        return drawn._replace(values=gram.combine(spread(gram.size, CENTRES), drawn.between.alpha))
+
+    def steepest(self, gram: Gram) -> float:
+        """Return B max d(x, x') / |x - x'|; where norms are drawn, the slope of the samples y."""
+        return of_samples(gram) if self.norm is None else self.norm * of_unit_norm(gram)
+
+    def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
+        """Return -B s, s the largest prior std: |f(x)| = |<f, k(x, .)>| <= ||f|| sqrt(k(x, x))."""
+        if norm is None:
+            return super().lower_bound(gram, prior_mean, norm)
+        return -norm * float(np.sqrt(gram.diagonal.max()))
+
+
+LAWS: dict[str, type[FunctionLaw]] = {"gp": GPSample, "rkhs": RKHSFunction}
+
+
+def _size(values: Floats) -> float:
+    return float(np.sqrt(np.mean(np.square(values)))) if np.size(values) else 0.0
