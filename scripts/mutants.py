@@ -153,10 +153,10 @@ MUTANTS = (
     Mutant("bandit_envs/problem/rounds.py", "noise, law = scale * drawn", "noise, law = 1.0 * drawn"),
     Mutant("bandit_envs/problem/setting.py", "+ 1.0) / 2.0", ") / 2.0"),
     Mutant("bandit_envs/problem/trial.py", "(values[:, 1:] <= 0)", "(values[:, 1:] >= 0)"),
-    Mutant("bandit_envs/laws/functions/random.py", "self.norm / drawn.norm", "drawn.norm / self.norm"),
+    Mutant("bandit_envs/laws/functions.py", "self.norm / drawn.norm", "drawn.norm / self.norm"),
     Mutant("bandit_envs/laws/derived.py", "self.law.least - self.eps", "self.law.least + self.eps"),
     Mutant(
-        "bandit_envs/laws/delays/in_time.py",
+        "bandit_envs/laws/delays/waits.py",
         "np.ceil(waits / self.interval) - 1.0",
         "np.ceil(waits / self.interval)",
     ),

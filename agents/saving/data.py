@@ -22,8 +22,7 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.arguments import is_integer
 from bandit_envs.basics.types import Floats
-from bandit_envs.kernels.kernels import OnColumns, TableKernel
-from bandit_envs.kernels.linked import LinkedKernel
+from bandit_envs.kernels.kernels import LinkedKernel, OnColumns, TableKernel
 from bandit_envs.laws import delays, movement, outcomes, play_costs
 from bandit_envs.problem.setting import Setting
 

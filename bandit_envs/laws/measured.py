@@ -8,8 +8,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.laws.delays.base import TAIL
-from bandit_envs.laws.delays.in_time import DelayInTime
+from bandit_envs.laws.delays.waits import TAIL, DelayInTime
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.noise import Noise
 from bandit_envs.laws.play_costs import PlayCosts

@@ -20,7 +20,7 @@ from scipy.special import expit, pdtr, pdtrik
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.kernels.linked import LinkedKernel
+from bandit_envs.kernels.kernels import LinkedKernel
 from bandit_envs.laws.derived import Derived, UnderKernel
 from bandit_envs.laws.drawn import Drawn, Through
 from bandit_envs.laws.functions import FunctionLaw, Moments

@@ -8,8 +8,15 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any, NamedTuple
 
-from bandit_envs.basics.arguments import ArgumentError, is_integer, require, require_switch, written_as
-from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    is_integer,
+    is_number,
+    require,
+    require_switch,
+    written_as,
+)
+from bandit_envs.kernels.kernels import amplified, make_kernel
 from bandit_envs.kernels.validity import require_no_white
 from bandit_envs.laws import availability as _availability
 from bandit_envs.laws import changes as laws
@@ -26,6 +33,7 @@ from bandit_envs.laws.derived import (
     UnderKernel,
 )
 from bandit_envs.laws.functions import FunctionLaw
+from bandit_envs.laws.outcomes import matched
 from bandit_envs.laws.parameters import parse
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
@@ -34,6 +42,7 @@ from bandit_envs.problems.contextual import published_prior
 WAYS = ("changes", "change_points", "num_segments")
 DEFAULT = {"law": "gp"}
 MOST = 1000  # costs
+CHANGES_VALUES = ("noise", "noise_std", "normalize", "misspecification", "corruption", "drift", "duel")
 
 
 def changes_of(changes: Any, change_points: Any, num_segments: Any) -> laws.Changes:
@@ -308,3 +317,20 @@ FEATURES: dict[str, Any] = {
     for parameter in inspect.signature(compose).parameters.values()
     if parameter.name not in _CHOSEN_BY_FACTORY
 }
+
+
+def of_outcomes(
+    decisions: Decisions, law: FunctionLaw, kernel: Any, outcome: Any, name: str, features: dict[str, Any]
+) -> Problem:
+    """Compose a problem of clicks or counts; features that change a value would leave their law."""
+    for feature in CHANGES_VALUES:
+        given = features.get(feature)
+        require(
+            given is None or given is False, feature, "left out where rewards are clicks or counts", given
+        )
+    variance = features.get("signal_variance")
+    usable = variance is None or (is_number(variance) and variance > 0)
+    require(usable, "signal_variance", "None or positive", variance)
+    laws = matched(law, amplified(kernel, 1.0 if variance is None else variance), decisions.points, outcome)
+    others = {key: value for key, value in features.items() if key != "signal_variance"}
+    return compose(decisions, laws.reward, laws.kernel, name=name, **{**others, "noise": laws.noise})

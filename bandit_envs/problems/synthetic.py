@@ -20,8 +20,7 @@ from bandit_envs.laws.functions import GPSample, RKHSFunction
 from bandit_envs.problem.decisions import Decisions, uniform_points, unit_grid
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.contextual import context_grid, joint_kernel
-from bandit_envs.problems.features import compose, play_costs_of, with_defaults
-from bandit_envs.problems.outcomes import of_outcomes
+from bandit_envs.problems.features import compose, of_outcomes, play_costs_of, with_defaults
 
 DEFAULT = {"law": "gp", "budget": 50}
 LONGEST = 10_000  # rounds, even if cheap plays allow more

@@ -1,16 +1,24 @@
-"""Optuna's distributions are converted to parameters of a tuner, and values in both directions."""
+"""A study of Optuna as a tuner sees it: its distributions as parameters, its trials in their order."""
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from math import isfinite
+from typing import Any, NamedTuple
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.trial import FrozenTrial, TrialState
 
-from agents.tuning import Categorical, Integer, Linear, Log
+from agents.tuning import Categorical, Integer, Linear, Log, Tuner
 from agents.tuning.feasibility import runs
 from agents.tuning.parameters import Parameter
 from agents.tuning.space import Space
+from bandit_envs.basics.arguments import is_number, require
 
+SPENT = "spent"  # user attribute of a trial: its cost, where the sampler has a `cost_budget`
+ASKED = "gpbandits:asked"  # attribute of a running trial: its proposal, before the trial suggests each value
+ENQUEUED = "fixed_params"  # Optuna's attribute of a trial that was enqueued
+FAILURES = ("worst", "forget")
 Values = dict[str, Any]
 
 
@@ -87,3 +95,124 @@ def _counted(distribution: BaseDistribution) -> tuple[Parameter, float, float]:
     if step is not None:
         return Integer(0, round((high - low) / step)), low, step
     return (Log(low, high) if distribution.log else Linear(low, high)), 0, 1
+
+
+class TrialOutcome(NamedTuple):
+    """An outcome is the value and the costs of a finished trial, and what it spent of a budget."""
+
+    value: float
+    costs: dict[str, float]
+    spent: float | None = None  # None without a budget
+
+
+class Event(NamedTuple):
+    """An event is the end of a trial."""
+
+    time: datetime
+    ticket: int
+    outcome: TrialOutcome | None  # None if the trial failed
+    spent: float | None = None  # of a budget, None without or if it is unknown
+
+
+def constraint_names(trials: Iterable[FrozenTrial]) -> list[str]:
+    """Return the names of all constraints that have a value in some trial."""
+    return sorted({name for trial in trials for name in trial.constraints})
+
+
+def inform(
+    tuner: Tuner, dimensions: Dimensions, trials: Sequence[FrozenTrial], failures: str, goal: str
+) -> None:
+    """Pass the trials of a study, in the order of their numbers and without waiting ones, to a new tuner.
+
+    The outcome of a trial follows all trials that started before it ended, so that agents see parallel trials
+    as delayed feedback.
+    """
+    names, paid = constraint_names(trials), tuner.plan.cost_budget is not None
+    known = [outcome(trial, names, paid) for trial in trials]
+    bad = _worst(known, goal) if failures == "worst" else None
+    ended: list[Event] = []
+    for trial, came in zip(trials, known, strict=True):
+        begun = trial.datetime_start or trial.datetime_complete
+        ended = _tell(tuner, ended, begun, bad)
+        parameters = dimensions.to_tuner(_parameters(trial))
+        if parameters is None:
+            continue
+        ticket = tuner.start(parameters)
+        if trial.state.is_finished():
+            spent = spent_by(trial) if paid else None
+            ended.append(Event(trial.datetime_complete or datetime.max, ticket, came, spent))
+    _tell(tuner, ended, None, bad)
+
+
+def about_to_begin(trials: Iterable[FrozenTrial], number: int) -> int:
+    """Count the running trials before this number without parameters, which other processes are computing."""
+    return sum(
+        trial.state == TrialState.RUNNING and trial.number < number and not _parameters(trial)
+        for trial in trials
+    )
+
+
+def asked_since(before: Iterable[FrozenTrial], now: Iterable[FrozenTrial]) -> list[Values]:
+    """Return the parameters of running trials that had none before."""
+    known = {trial.number for trial in before if _parameters(trial)}
+    new = [trial for trial in now if trial.state == TrialState.RUNNING and trial.number not in known]
+    return [parameters for parameters in map(_parameters, new) if parameters]
+
+
+def spent_by(trial: FrozenTrial) -> float | None:
+    """Return what a trial has spent of a budget, None if it does not say; a ValueError unless positive."""
+    spent = trial.user_attrs.get(SPENT)
+    usable = spent is None or (is_number(spent) and spent > 0)
+    require(usable, f"user attribute {SPENT!r} of trial {trial.number}", "a positive number", spent)
+    return None if spent is None else float(spent)
+
+
+def outcome(trial: FrozenTrial, names: Sequence[str], paid: bool = False) -> TrialOutcome | None:
+    """Return the outcome of a trial; None if it failed or still runs.
+
+    A pruned trial has the value at which it was pruned. An infinite value and a missing constraint are
+    failures, since no model can use them. Where there is a budget, a trial with a value says what it spent.
+    """
+    value, costs = trial.values, trial.constraints
+    if trial.state not in (TrialState.COMPLETE, TrialState.PRUNED) or not value:
+        return None
+    numbers = [*value, *(costs.get(name, float("nan")) for name in names)]
+    if not all(map(isfinite, numbers)):
+        return None
+    spent = spent_by(trial) if paid else None
+    remedy = f'set by trial.set_user_attr("{SPENT}", cost) under a cost_budget'
+    require(not paid or spent is not None, f"user attribute {SPENT!r} of trial {trial.number}", remedy, spent)
+    return TrialOutcome(value[0], {name: costs[name] for name in names}, spent)
+
+
+def _tell(tuner: Tuner, ended: list[Event], until: datetime | None, bad: TrialOutcome | None) -> list[Event]:
+    """Pass the trials that ended up to some time to the tuner, in that order; return the others."""
+    due = [each for each in ended if until is None or each.time <= until]
+    for _, ticket, known, paid in sorted(due, key=lambda event: (event.time, event.ticket)):
+        outcome = known or bad
+        if outcome is None:
+            tuner.drop(ticket)
+        else:
+            spent = outcome.spent if known or paid is None else paid
+            tuner.tell(ticket, outcome.value, outcome.costs or None, spent=spent)
+    return [each for each in ended if each not in due]
+
+
+def _worst(outcomes: Iterable[TrialOutcome | None], goal: str) -> TrialOutcome | None:
+    """Return the worst value, the largest of each cost and the most spent; None without outcomes."""
+    known = [each for each in outcomes if each is not None]
+    if not known:
+        return None
+    values = [each.value for each in known]
+    value = min(values) if goal == "maximise" else max(values)
+    spent = max((each.spent for each in known if each.spent is not None), default=None)
+    return TrialOutcome(
+        value, {name: max(each.costs[name] for each in known) for name in known[0].costs}, spent
+    )
+
+
+def _parameters(trial: FrozenTrial) -> Values:
+    """Return a trial's values by name; for a running trial also proposed and enqueued ones."""
+    if trial.state.is_finished():
+        return trial.params
+    return {**trial.system_attrs.get(ASKED, {}), **trial.system_attrs.get(ENQUEUED, {}), **trial.params}

@@ -19,14 +19,15 @@ from agents.tuning import Linear, Tuner
 from agents.tuning.history import as_number
 from agents.tuning.may_stop import MayStop
 from bandit_envs.basics.arguments import is_integer, require, require_choice
-from gpbandits.optuna.dimensions import Dimensions, is_tunable
-from gpbandits.optuna.experience import (
+from gpbandits.optuna.dimensions import (
     ASKED,
     FAILURES,
+    Dimensions,
     about_to_begin,
     asked_since,
     constraint_names,
     inform,
+    is_tunable,
     spent_by,
 )
 

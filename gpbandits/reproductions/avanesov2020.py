@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from gpbandits.evaluation.statistics import Interval
-from gpbandits.reproductions.claims import Claim, SeldomBeforeChange, Statement
 from gpbandits.reproductions.late import Power, exactly
 from gpbandits.reproductions.powers import Exponent, Growth, PowerFigure
 from gpbandits.reproductions.study_figure import StudyFigure
+from gpbandits.reproductions.verdicts import Claim, SeldomBeforeChange, Statement
 
 _OPEN = (
     "Literally the width is so large that the curves cannot be reached even with an oracle: here the model's "

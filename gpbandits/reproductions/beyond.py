@@ -3,10 +3,10 @@
 from functools import partial
 
 from gpbandits.reproductions.avanesov2020 import IN_K, IN_T
-from gpbandits.reproductions.claims import Claim, SeldomBeforeChange, Statement
 from gpbandits.reproductions.late import Power
 from gpbandits.reproductions.powers import Exponent, PowerFigure
 from gpbandits.reproductions.study_figure import StudyFigure
+from gpbandits.reproductions.verdicts import Claim, SeldomBeforeChange, Statement
 
 PAPER = "Beyond the papers"
 _figure = partial(StudyFigure, paper=PAPER)

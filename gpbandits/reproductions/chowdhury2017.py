@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from gpbandits.reproductions.claims import Claim, Statement
 from gpbandits.reproductions.study_figure import StudyFigure
+from gpbandits.reproductions.verdicts import Claim, Statement
 
 _figure = partial(StudyFigure, paper="Chowdhury & Gopalan (2017)", scale="log-log")
 _UCB = "GP-UCB (Theorem 3)"

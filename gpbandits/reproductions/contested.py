@@ -5,10 +5,10 @@ The statements were written after trials of another seed (4242) and before those
 
 from functools import partial
 
-from gpbandits.reproductions.claims import Claim, Statement
 from gpbandits.reproductions.late import LateGrowth, Power, exactly
 from gpbandits.reproductions.powers import Exponent, Growth, WorstFigure
 from gpbandits.reproductions.study_figure import StudyFigure
+from gpbandits.reproductions.verdicts import Claim, Statement
 
 PAPER = "Contested claims"
 _figure = partial(StudyFigure, paper=PAPER, scale="log-log")

@@ -3,8 +3,8 @@
 from functools import partial
 
 from gpbandits.evaluation.result import Metric
-from gpbandits.reproductions.claims import Claim, Statement
 from gpbandits.reproductions.study_figure import StudyFigure
+from gpbandits.reproductions.verdicts import Claim, Statement
 
 _figure = partial(StudyFigure, paper="Beyond the papers")
 _BOTH: tuple[Metric, ...] = ("average", "average-violation")

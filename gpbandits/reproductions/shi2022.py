@@ -4,10 +4,9 @@ from collections.abc import Callable
 from functools import partial
 
 from gpbandits.evaluation.result import Metric
-from gpbandits.reproductions.claims import Across, Claim, Statement
 from gpbandits.reproductions.late import Sublinear
 from gpbandits.reproductions.study_figure import StudyFigure
-from gpbandits.reproductions.verdicts import Check
+from gpbandits.reproductions.verdicts import Across, Check, Claim, Statement
 
 _AVERAGES: tuple[Metric, ...] = ("average", "average-violation")
 _READINGS = ("(paper)", "(reuse)")  # of the algorithm, in the labels of its agents

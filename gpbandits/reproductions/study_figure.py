@@ -17,9 +17,8 @@ from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.result import Metric, Result, Scale
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, load_study
 from gpbandits.reproductions.base import Compute, Findings, Part, Reproduction, Results, shortened
-from gpbandits.reproductions.claims import Statement
 from gpbandits.reproductions.markdown import means_text
-from gpbandits.reproductions.verdicts import Judged, corrected
+from gpbandits.reproductions.verdicts import Judged, Statement, corrected
 
 COLUMNS = 3  # panels in a row
 BOXES = 18  # most boxes of a panel

@@ -4,8 +4,8 @@ from functools import partial
 from itertools import pairwise
 
 from gpbandits.evaluation.result import Metric
-from gpbandits.reproductions.claims import Across, Claim, Statement
 from gpbandits.reproductions.study_figure import StudyFigure
+from gpbandits.reproductions.verdicts import Across, Claim, Statement
 
 _figure = partial(StudyFigure, paper="Verma, Dai & Low (2022)", metrics=("simple", "cumulative"))
 _UCB = ("GP-UCB-SDF", "GP-BUCB", "GP-UCB")

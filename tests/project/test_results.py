@@ -20,7 +20,7 @@ from gpbandits.evaluation.table import text
 from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.page import write_table
 from gpbandits.report.standings import Standings, distinct
-from gpbandits.reproductions import REPRODUCTIONS, kernels, powers
+from gpbandits.reproductions import REPRODUCTIONS, powers, srinivas2010
 from gpbandits.reproductions.page import RESULTS, Condensed, page_text
 from gpbandits.reproductions.study_figure import StudyFigure
 
@@ -48,8 +48,8 @@ def _undrawn(monkeypatch):
     """Leave the figures out: drawing them takes longer than all the rest."""
     monkeypatch.setattr(StudyFigure, "_drawn", lambda self, result, metric: None)
     monkeypatch.setattr(powers, "power_figure", lambda *arguments: None)
-    monkeypatch.setattr(kernels, "_draw_spectra", lambda *arguments: None)
-    monkeypatch.setattr(kernels, "_draw_samples", lambda *arguments: None)
+    monkeypatch.setattr(srinivas2010, "_draw_spectra", lambda *arguments: None)
+    monkeypatch.setattr(srinivas2010, "_draw_samples", lambda *arguments: None)
 
 
 @pytest.mark.usefixtures("_undrawn")

@@ -7,12 +7,8 @@ import numpy as np
 from scipy.special import pdtr, pdtrik
 
 from bandit_envs.basics.types import Floats
-from bandit_envs.laws.delays import in_rounds, in_time
-from bandit_envs.laws.delays.base import TAIL, Delay
-from bandit_envs.laws.delays.in_rounds import Poisson
+from bandit_envs.laws.delays.waits import BASES, TAIL, Delay, Poisson
 from bandit_envs.laws.parameters import not_negative, number, parse
-
-BASES: dict[str, type[Delay]] = {**in_rounds.LAWS, **in_time.LAWS}
 
 
 @dataclass(frozen=True)

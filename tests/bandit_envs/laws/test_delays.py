@@ -16,7 +16,7 @@ from scipy import stats
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.laws import Gaussian, NoNoise, RKHSFunction, delays
 from bandit_envs.laws.delays import TAIL, Delay
-from bandit_envs.laws.delays.in_time import DelayInTime
+from bandit_envs.laws.delays.waits import DelayInTime
 from bandit_envs.laws.parameters import parse
 from bandit_envs.problem.decisions import unit_grid
 

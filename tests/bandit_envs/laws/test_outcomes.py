@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 from sklearn.gaussian_process.kernels import RBF
 
-from bandit_envs.kernels.kernels import amplified, make_kernel
-from bandit_envs.kernels.linked import LinkedKernel
+from bandit_envs.kernels.kernels import LinkedKernel, amplified, make_kernel
 from bandit_envs.laws.outcomes import Bernoulli, OfOutcome, Poisson
 from bandit_envs.problems.by_name import build
 from gpbandits import evaluate

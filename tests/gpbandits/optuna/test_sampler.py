@@ -13,8 +13,7 @@ from optuna.trial import TrialState, create_trial
 
 from agents.tuning import Linear, Tuner
 from gpbandits.optuna import GPBanditSampler
-from gpbandits.optuna.dimensions import Dimensions
-from gpbandits.optuna.experience import ASKED, inform
+from gpbandits.optuna.dimensions import ASKED, Dimensions, inform
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 START = datetime(2026, 1, 1)

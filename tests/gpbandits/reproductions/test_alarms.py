@@ -7,8 +7,7 @@ import pytest
 from synthetic import result
 
 from gpbandits.evaluation.record import ragged
-from gpbandits.reproductions.claims import SeldomBeforeChange
-from gpbandits.reproductions.verdicts import HOLDS, OPEN, REVERSED
+from gpbandits.reproductions.verdicts import HOLDS, OPEN, REVERSED, SeldomBeforeChange
 
 
 def alarming(first_alarms, change=30):

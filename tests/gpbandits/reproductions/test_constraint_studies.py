@@ -13,8 +13,8 @@ from gpbandits import Result, evaluate
 from gpbandits.evaluation.statistics import paired_difference
 from gpbandits.experiments import load_study
 from gpbandits.reproductions import find
-from gpbandits.reproductions.claims import Claim
 from gpbandits.reproductions.late import Sublinear
+from gpbandits.reproductions.verdicts import Claim
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 STUDIES = sorted((EXAMPLES / "studies").glob("shi2022-*.toml"))

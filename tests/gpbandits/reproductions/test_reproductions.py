@@ -18,9 +18,8 @@ from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, lo
 from gpbandits.experiments.toml import parse_study, study_text
 from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, find, study_path
 from gpbandits.reproductions.base import Part, in_words, seconds_of, shortened
-from gpbandits.reproductions.claims import Across, Claim, Statement
-from gpbandits.reproductions.kernels import KERNELS, POINTS, draws, gain_bound, spectrum
 from gpbandits.reproductions.page import Condensed, kept, page_text, parts_of, write_page
+from gpbandits.reproductions.srinivas2010 import KERNELS, POINTS, draws, gain_bound, spectrum
 from gpbandits.reproductions.study_figure import BOXES, MEDIAN, box_figure
 from gpbandits.reproductions.verdicts import (
     DIFFERS,
@@ -31,8 +30,11 @@ from gpbandits.reproductions.verdicts import (
     OPEN,
     REVERSED,
     UNTESTED,
+    Across,
+    Claim,
     Paired,
     Row,
+    Statement,
     corrected,
     of_likeness,
     of_order,
