@@ -14,27 +14,27 @@ if TYPE_CHECKING:
     from .algorithms.bandit_oco import bandit_oco
     from .algorithms.classic import (
         dmm_ucb,
+        eims,
         gp_ei,
         gp_pi,
         gp_ts,
         gp_ucb,
         igp_ucb,
+        irgp_ucb,
         kernel_ucb,
+        pims,
         pure_exploitation,
         pure_exploration,
     )
-    from .algorithms.constrained import gp_ucb_noiseless_constraints, gp_ucb_noisy_constraints
-    from .algorithms.constrained_ei import constrained_ei
+    from .algorithms.constrained import constrained_ei, gp_ucb_noiseless_constraints, gp_ucb_noisy_constraints
     from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
     from .algorithms.duels import double_ts, map_challenger, max_info_duel, maxminlcb, multisbm, rucb
     from .algorithms.elimination import bpe, bpe_delay, mvr, phased_elimination, reds
     from .algorithms.random import random
-    from .algorithms.randomised import eims, irgp_ucb, pims
     from .algorithms.rgp_pe import rgp_pe
     from .algorithms.risk_averse import rahbo
-    from .algorithms.robust import ec_gp_ucb, rgp_ucb, tgp_ucb
+    from .algorithms.robust import ec_gp_ucb, rgp_ucb, stable_opt, tgp_ucb
     from .algorithms.sketched import bbkb, bkb
-    from .algorithms.stable import stable_opt
     from .algorithms.sup_kernel_ucb import sup_kernel_ucb
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
     from .beliefs.delivered import Delivered

@@ -52,7 +52,7 @@ MUTANTS = (
     ),
     Mutant("agents/widths/bounded_norm.py", "determinant - 2.0 * np.log(self.delta)", "determinant"),
     Mutant(
-        "agents/widths/robust.py",
+        "agents/acquisition/robust.py",
         "np.sqrt((t - 1) / self.noise_variance)",
         "np.sqrt(t / self.noise_variance)",
     ),
@@ -112,7 +112,7 @@ MUTANTS = (
         "math.log1p(-1.0 / segment), -math.log(segment)",
         "0.0, -math.log(segment)",
     ),
-    Mutant("agents/restarts/batches.py", "2.0 * self.b * nats", "self.b * nats"),
+    Mutant("agents/restarts/base.py", "2.0 * self.b * nats", "self.b * nats"),
     Mutant("agents/restarts/outcomes.py", "np.log(2.0 * np.pi * variance) +", "np.log(2.0 * np.pi) +"),
     Mutant(
         "agents/objectives/each_modelled.py", "(mean - width[:, None] * std)", "(mean + width[:, None] * std)"

@@ -16,7 +16,7 @@ from agents.box.acquisition_surface import BoxView, Landscape
 from agents.kernels.visited import Visited, VisitedGram
 from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
-from agents.widths.tuned import FixedWidth
+from agents.widths.base import FixedWidth
 from bandit_envs import Setting
 
 KERNEL = ConstantKernel(1.7) * Matern([0.4, 0.7], nu=2.5)

@@ -11,30 +11,82 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Unpack
 
+import numpy as np
+
 from bandit_envs.basics.arguments import (
     ArgumentError,
     require_choice,
     require_not_negative,
     require_probability,
 )
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, WithWidth
 from ..acquisition.rules import UCB, BandUCB, Thompson
 from ..agent.assembly import Agent, assemble
+from ..beliefs.base import Belief, observe
 from ..beliefs.delivered import Alike
-from ..beliefs.latent import Latent
 from ..model.model import Model
 from ..model.options import ModelOptions
-from ..objectives.linked import LinkedReward
+from ..objectives.base import Reward
 from ..options import require_left_out
+from ..posteriors.laplace import NODE_SHARES, NODES
+from ..posteriors.latent import LatentPosterior
 from ..protocol import handles
 from ..validation import PerTrial
+from ..widths.base import FixedWidth
 from ..widths.by_name import make_width
-from ..widths.tuned import FixedWidth
 
 MIXTURE = "mixture"
 OF_LATENT = ("kernel", "length_scale", "rkhs_bound", "initial")  # the options that a latent model takes
+
+
+class LinkedReward(Reward):
+    """Report E p and the std of p, p = link(base + f), for f with the belief's mean and std.
+
+    The link rises, so the arm of the largest latent score is that of the largest mean outcome.
+    """
+
+    def __init__(self, model: Model, num_trials: int):
+        super().__init__(model, num_trials)
+        outcome = model.setting.outcome
+        assert outcome is not None
+        self._outcome = outcome
+
+    def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+        latent = (mean - self._outcome.base)[..., None] + std[..., None] * NODES
+        p = self._outcome.mean(latent)
+        first = p @ NODE_SHARES
+        return first, np.sqrt(np.maximum((p - first[..., None]) ** 2 @ NODE_SHARES, 0.0))
+
+    def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]]:
+        return [self.in_reward_units(mean, std)]
+
+
+class Latent(Belief):
+    """Belief about base + f, log-odds or log-rates, that learns an outcome when it is delivered.
+
+    A delay that does not depend on the outcome leaves it sound: what is delivered is then no selection.
+    """
+
+    def __init__(self, model: Model, num_trials: int):
+        assert model.setting.outcome is not None
+        self.latent = LatentPosterior(model.gram, model.setting.outcome, num_trials)
+        super().__init__(model, self.latent, self.latent)
+
+    def play(self, point: Ints) -> None:
+        """Do nothing: pending plays are ignored."""
+
+    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+        observe(self.latent, trial, point, value)  # an outcome itself: the prior mean is that of f
+
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Do nothing: pending plays are ignored."""
+
+    def half_width(self, context: Ints, bound: PerTrial, delta: PerTrial) -> Floats:
+        each = (np.broadcast_to(given, len(self.rows)) for given in (bound, delta))
+        return self.latent.half_width_at(self.cells(context), *each)
 
 
 @handles("delay", "context", "availability", "approximate", "outcome")

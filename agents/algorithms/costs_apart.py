@@ -1,12 +1,16 @@
-"""Assembly of the named algorithms that model reward and costs separately."""
+"""Named algorithms that model reward and costs separately: PDCBO, CKB, CONFIG, RPOL and EPBO.
+
+Readable form: tests/references/constrained.py.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
-from bandit_envs.basics.arguments import require
+from bandit_envs.basics.arguments import require, require_choice
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import make_rule
@@ -18,8 +22,14 @@ from ..model.units import PriorUnits
 from ..objectives.each_modelled import OfCosts
 from ..objectives.each_modelled_parts import EachModelledOptions
 from ..objectives.penalised_parts import PenalisedParts
+from ..objectives.penalties import RHO, ConstantPrice, Growing, Infinite
+from ..objectives.primal_dual import CAP, Dual, primal_dual_parts, rectified_parts
 from ..options import typed
+from ..protocol import handles
 from ..restarts.by_name import make_restart
+
+RULES = {"ucb": "ucb", "ts": "thompson", "random": "random-ucb"}
+WIDTH = 3.0
 
 
 class PartsOptions(TypedDict, total=False):
@@ -102,3 +112,133 @@ def with_least(model: Model, setting: Setting, prior: PriorUnits) -> Model:
     """Return the model in prior stds, with the smallest possible reward in place of the prior mean."""
     (least,) = prior.of(least_reward(setting, prior.deviation))
     return replace(model, least=least - prior.mean / prior.deviation)
+
+
+@handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
+def pdcbo(
+    setting: Setting,
+    *,
+    step: float = 1.0,
+    width: Any = 1.0,
+    rule: str = "ucb",
+    num_trials: int | None = None,
+    **options: Unpack[CostsApartOptions],
+) -> Agent:
+    """PDCBO: argmax uf - sum_j phi_j lg_j, phi <- [phi + step c_t]^+, c_t observed (Xu et al. 2023).
+
+    A constraint given twice has two multipliers, which changes plays; one that is never active changes none.
+
+    This is the authors' code; the paper's dual takes lg(x_t) + eps in place of c_t [from memory]. Costs
+    delivered in one round are summed, so that sum c_t <= (phi_{T+1} - phi_1) / step on every path.
+
+    Args:
+        step: of the multipliers.
+        width: of the reward's band, and unless `cost_width` says otherwise of the costs'.
+        rule: by name, one with a width.
+    """
+    parts_of = partial(primal_dual_parts, dual=Dual(step))
+    return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)
+
+
+@handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
+def ckb(
+    setting: Setting,
+    *,
+    rule: str = "ucb",
+    step: float | None = None,
+    cap: float = CAP,
+    clip: float | None = None,
+    width: Any = None,
+    num_trials: int | None = None,
+    **options: Unpack[CostsApartOptions],
+) -> Agent:
+    """CKB: argmax fhat - sum_j phi_j ghat_j, phi <- min([phi + step ghat(x_t)]^+, cap) (Zhou & Ji 2022).
+
+    A constraint given twice has two multipliers, which changes plays; one that is never active changes none.
+
+    The multipliers move by the estimate at the play, not by the observed cost. The constants of the paper are
+    from memory: cap >= 4 B / chi, where some mixture of arms has costs of at most -chi, and
+    step = cap / (G sqrt T).
+
+    Args:
+        rule: of the estimates of reward and costs: "ucb", "ts" or "random"; see `Dual`.
+        step: step size of the multipliers; default 1 / sqrt(T).
+        cap: the largest multiplier.
+        clip: see `Dual`; default off.
+        width: of both; default 3, and with "ts" 1.
+    """
+    require_choice("rule", rule, tuple(RULES))
+    parts_of = partial(primal_dual_parts, dual=Dual(step, cap, observed=False, estimate=rule, clip=clip))
+    default = 1.0 if rule == "ts" else 3.0
+    own = default if width is None else width
+    return with_costs_apart(setting, parts_of, num_trials, rule=RULES[rule], width=own, **options)
+
+
+@handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
+def config(
+    setting: Setting,
+    *,
+    rule: str = "ucb",
+    width: Any = WIDTH,
+    num_trials: int | None = None,
+    **options: Unpack[CostsApartOptions],
+) -> Agent:
+    """CONFIG: argmax uf over the arms whose costs may all be kept, lg_j <= 0 (Xu et al. 2023).
+
+    Where no arm may be feasible, `agent.infeasible` declares the problem infeasible and the arm of the least
+    violation is played, which is our reading. No multiplier and no slack are needed: with bands that hold,
+    [f(x*) - f(x_t)]^+ <= 2 w_f sd_f and [g_j]^+ <= 2 w_j sd_j in every round, see `Rectified`.
+
+    Args:
+        rule: by name, one with a width.
+        width: w of the reward's band, a number or what `make_width` takes; default as in the authors' code.
+    """
+    parts_of = partial(rectified_parts, schedule=Infinite())
+    return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)
+
+
+@handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
+def rpol(
+    setting: Setting,
+    *,
+    rule: str = "ucb",
+    width: Any = WIDTH,
+    num_trials: int | None = None,
+    **options: Unpack[CostsApartOptions],
+) -> Agent:
+    """RPOL: argmax uf - sum_j Q_j [lg_j]^+, Q_{t+1} = max(Q_t + [c_t]^+, sqrt t) (Guo et al. 2023).
+
+    A constraint given twice is charged twice, which changes plays; one that is never active changes none.
+
+    Under delay Q moves with the delivered costs; see `Growing` for our readings. With censored rewards and
+    costs, `cost_belief="censored"`, it is RPOL under delay, whose regret and violation are
+    O((gamma_T / rho_m) (sqrt T + m) + m gamma_T) in a window of m rounds (Guo et al. 2023, Theorem 6).
+
+    Args:
+        rule, width: see `config`.
+    """
+    parts_of = partial(rectified_parts, schedule=Growing())
+    return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)
+
+
+@handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
+def epbo(
+    setting: Setting,
+    *,
+    rho: float = RHO,
+    rule: str = "ucb",
+    width: Any = WIDTH,
+    num_trials: int | None = None,
+    **options: Unpack[CostsApartOptions],
+) -> Agent:
+    """EPBO: argmax uf - rho sum_j [lg_j]^+ (Lu & Paulson 2022).
+
+    A constraint given twice is charged twice, which changes plays; one that is never active changes none.
+
+    Args:
+        rho: what a unit of violation costs, in prior deviations. Below the largest optimal multiplier, which
+            the theory asks for from memory, violation is linear in time; the authors' code takes 1.
+        rule, width: see `config`.
+    """
+    parts_of = partial(rectified_parts, schedule=ConstantPrice(rho))
+    return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)

@@ -27,10 +27,9 @@ from ..model.model import Model
 from ..model.options import ModelOptions
 from ..protocol import handles
 from ..validation import PerTrial
-from ..widths.base import Width
+from ..widths.base import FixedWidth, Width
 from ..widths.bounded_norm import DelayedWidth
 from ..widths.by_name import make_gamma, make_width
-from ..widths.tuned import FixedWidth
 
 
 @handles("delay", "context", "box", "availability")

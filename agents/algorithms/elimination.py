@@ -30,14 +30,7 @@ from ..model.model import Model
 from ..model.options import ModelOptions
 from ..options import require_absent
 from ..protocol import handles
-from ..restarts.batches import (
-    BatchEnds,
-    SubExponential,
-    Wait,
-    doubling_lengths,
-    growing_lengths,
-    quantile_wait,
-)
+from ..restarts.base import BatchEnds, SubExponential, Wait, doubling_lengths, growing_lengths, quantile_wait
 from ..validation import PerTrial
 from ..widths.non_adaptive import ConstantBand, PlainBand, SplitBand
 

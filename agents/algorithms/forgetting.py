@@ -29,10 +29,9 @@ from ..model.options import ModelOptions
 from ..protocol import handles
 from ..restarts.base import Periodic
 from ..validation import PerTrial
-from ..widths.base import Width
+from ..widths.base import LogarithmicWidth, Width
 from ..widths.by_name import make_width
 from ..widths.information_gain import spectral_bound
-from ..widths.tuned import LogarithmicWidth
 
 DEFAULT_VARIATION = 1.0  # prior stds
 MOST_POINTS = 256  # of the spectrum: the fourth root of gamma_T needs no more precision

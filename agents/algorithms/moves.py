@@ -12,22 +12,24 @@ import math
 from functools import partial
 from typing import Any, Unpack
 
+import numpy as np
+
 from bandit_envs.basics.arguments import require_integer, require_not_negative, require_probability
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, Among, make_rule
 from ..acquisition.rules import PosteriorVariance
 from ..agent.assembly import Agent, assemble
 from ..agent.planned import Order, PlannedAgent, permuted, sorted_by_tour
-from ..beliefs.drifting import DriftingBatches, Phase
-from ..beliefs.eliminating import Eliminating
+from ..beliefs.eliminating import DriftingBatches, Eliminating, Phase
 from ..kernels.context_free import without_contexts
 from ..model.model import Model
 from ..model.options import ModelOptions
-from ..objectives.moving import LessMoves
+from ..objectives.base import PlayByPlay
 from ..options import require_absent
 from ..protocol import handles
-from ..restarts.batches import BatchEnds, growing_lengths
+from ..restarts.base import BatchEnds, growing_lengths
 from ..validation import PerTrial
 from ..widths.non_adaptive import DriftBand
 from .elimination import band_builder, require_band
@@ -163,3 +165,32 @@ def _block(rate: float, every: int | None, model: Model) -> int:
 def _require_arms(setting: Setting) -> None:
     if setting.continuous:
         raise ValueError('setting must have arms, got a box; take "gp-ucb" with repeat=2, which moves seldom')
+
+
+class LessMoves(PlayByPlay):
+    """score(x) - c(x_{t-1}, x), in units of the reward: what a move leads to is not valued."""
+
+    of_reward = resumes = True
+
+    def __init__(self, model: Model, num_trials: int):
+        super().__init__(model, num_trials)
+        self._law, self._places = model.setting.movement, model.setting.decisions.unit_arms
+        self._last: Ints | None = None  # arms of the last round, (B,)
+        self._initial = model.initial
+
+    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
+        return reward
+
+    def played(self, point: Ints, t: Ints) -> None:
+        self._last = point.copy()
+
+    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
+        """Return scores less the costs of moves, (B, A); random first plays are made whatever they cost."""
+        if self._law is None or self._last is None:
+            return scores
+        cost = self._law.cost(self._places[self._last][:, None], self._places[None])
+        return np.where(t[:, None] <= self._initial, scores, scores - cost)
+
+    def worth(self, mean: Floats, context: Ints, t: Ints) -> Floats:
+        """Return the means: a recommendation moves nowhere."""
+        return mean

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,9 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.play_costs import PlayCosts
 
 from ..kernels.amplitude import unit_kernel
+from ..model.model import Model
 from .delivered import Delivered
 from .surface import Surface
-
-if TYPE_CHECKING:
-    from ..model.model import Model
 
 UNKNOWN = (0.0, 1.0)  # mean and std of ln k around the first observed cost, where nothing is published
 NOISE_VARIANCE = 0.01  # lambda in prior variances, likewise

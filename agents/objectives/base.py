@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.safety import Safety
+from ..model.model import Model
 from ..model.rounds import Clock, Rows
 from ..posteriors import SufficientStatistics
-
-if TYPE_CHECKING:
-    from ..model.model import Model
 
 __all__ = ["Objective", "PlayByPlay", "Revision", "Reward"]
 

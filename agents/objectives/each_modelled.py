@@ -6,7 +6,7 @@ import abc
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..beliefs.surface import Surface
 from ..model.defaults import rests_on_default
+from ..model.model import Model
 from ..model.rounds import Clock, Rows
 from ..model.units import PriorUnits, Units
 from ..posteriors import SufficientStatistics
@@ -24,9 +25,6 @@ from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
 from .base import NOTHING, BoxTerms, Objective, Revision
 from .first_plays import GivenUnits, Ledger, first_plays_of
-
-if TYPE_CHECKING:
-    from ..model.model import Model
 
 IMPROVED = "improved"  # the width of IGP-UCB
 LOOK = 20  # rounds between two estimates of scales while first plays may be delivered late

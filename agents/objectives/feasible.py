@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,11 +13,9 @@ from ..beliefs.safety import INFEASIBLE, log_feasibility, log_feasibility_slopes
 from ..beliefs.surface import ONLY, Surface
 from ..model.defaults import NOISE_FLOOR
 from ..model.hyperparameters import Hyperparameters
+from ..model.model import Model
 from .base import BoxTerms
 from .each_modelled import Band, EachModelled, OfCosts
-
-if TYPE_CHECKING:
-    from ..model.model import Model
 
 
 class Feasible(EachModelled):

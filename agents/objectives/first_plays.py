@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..model.model import Model
 from ..model.units import PriorUnits, Units, mean_and_deviation
 from ..posteriors import SufficientStatistics
-
-if TYPE_CHECKING:
-    from ..model.model import Model
 
 FEWEST = 2  # values that a scale is estimated from
 Values = float | Sequence[float] | Floats

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 
+from ..model.model import Model
 from ..model.units import PriorUnits, Units
 from ..posteriors import SufficientStatistics
 from ..validation import require_costs
@@ -16,9 +16,6 @@ from .base import NOTHING, Objective, Revision
 from .each_modelled import Band, EachModelled, OfCosts
 from .first_plays import GivenUnits, Ledger, first_plays_of
 from .penalties import Multipliers, Penalty, Weights
-
-if TYPE_CHECKING:
-    from ..model.model import Model
 
 LEAST_SCALE = 1e-150  # below it values could overflow; multipliers are useless long before
 

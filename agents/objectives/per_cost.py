@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 
 from ..beliefs.play_costs import CostBand, CostBelief
+from ..model.model import Model
 from ..widths.base import Width
 from ..widths.by_name import make_width
 from .base import BoxTerms, PlayByPlay, Revision
-
-if TYPE_CHECKING:
-    from ..model.model import Model
 
 
 class PerCost(PlayByPlay):

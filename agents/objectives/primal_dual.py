@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -13,14 +13,12 @@ from bandit_envs.basics.arguments import ArgumentError, require_choice, require_
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
+from ..model.model import Model
 from .base import BoxTerms
 from .each_modelled import Band, EachModelled, OfCosts
 from .each_modelled_parts import CostModelOptions, each_modelled
 from .penalised_parts import PenalisedParts
 from .penalties import Schedule
-
-if TYPE_CHECKING:
-    from ..model.model import Model
 
 ESTIMATES = ("ucb", "ts", "random")
 CAP = 5.0

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from bandit_envs.basics.arguments import require, require_positive
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..model.model import Model
 from .base import NOTHING, PlayByPlay, Revision, Reward
-
-if TYPE_CHECKING:
-    from ..model.model import Model
 
 ROUNDING = 1e-9  # relative, of a distance
 

@@ -1,23 +1,31 @@
-"""The interface of restarts, which start trials over when their functions may have changed."""
+"""The interface of restarts, which start trials over, and restarts at given rounds, such as ends of batches."""
 
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_at_least_one
+from bandit_envs.basics.arguments import (
+    require_at_least_one,
+    require_integer,
+    require_not_negative,
+    require_positive,
+)
 from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.setting import Setting
 
+from ..model.model import Model
 from ..validation import PerTrial
-
-if TYPE_CHECKING:
-    from ..model.model import Model
 
 __all__ = ["Never", "Oracle", "Periodic", "Restart", "Unobservant"]
 
 NO_TRIALS = np.empty(0, dtype=np.int64)
+Wait = Callable[[int], int]  # from the rounds t up to the end of a batch without extension
 
 
 class Restart(abc.ABC):
@@ -115,3 +123,74 @@ class Oracle(Unobservant):
         changed = (segment != self._segment).nonzero()[0]
         self._segment = segment.copy()
         return changed
+
+
+@dataclass(frozen=True)
+class SubExponential:
+    r"""u = ceil(E d + max(sqrt(2 xi^2 L), 2 b L)), L = log(3 t / (2 late)) (Vakili et al. 2023).
+
+    P(d > u) <= e^-L where log E exp(s (d - E d)) <= s^2 xi^2 / 2 for s in [0, 1 / b]. The authors' code takes
+    the smaller of the two terms in place of the larger, which breaks the bound.
+    """
+
+    mean: float  # E d
+    xi: float  # of the delays; see `of_poisson`
+    b: float
+    late: float  # 3/2 of the bound on the probability that any of t plays is late
+
+    def __post_init__(self) -> None:
+        require_not_negative("mean", self.mean, "it is that of the delays")
+        require_not_negative("xi", self.xi, "it is a scale of the delays")
+        require_positive("b", self.b, "it is a scale of the delays")
+
+    @classmethod
+    def of_poisson(cls, mean: float, late: float) -> SubExponential:
+        """Return the extension with xi^2 = 2 (e - 2) E d, b = 1, since e^s - 1 - s <= (e - 2) s^2 up to 1."""
+        return cls(mean, math.sqrt(2.0 * (math.e - 2.0) * mean), 1.0, late)
+
+    def __call__(self, t: int) -> int:
+        nats = math.log(3.0 * t / (2.0 * self.late))
+        return math.ceil(self.mean + max(math.sqrt(2.0 * nats) * self.xi, 2.0 * self.b * nats))
+
+
+def quantile_wait(setting: Setting, late: float, t: int) -> int:
+    """Return the smallest u with P(d > u) <= 2 late / (3 t) under the published law, `late` as above."""
+    law, share = setting.delay, 2.0 * late / (3.0 * t)
+    assert law is not None
+    return law.window(setting.horizon, setting.query_times, min(share, 0.49))
+
+
+class BatchEnds(Unobservant):
+    """Rule that restarts every trial at the end of each batch but the last, given their lengths."""
+
+    def __init__(self, model: Model, num_trials: int, lengths: Sequence[int]):
+        self.ends = set(np.cumsum(lengths)[:-1].tolist())
+        self._all_trials = np.arange(num_trials)
+
+    def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
+        return self._all_trials if rounds in self.ends else NO_TRIALS
+
+
+def growing_lengths(horizon: int, extra: Callable[[int], int] | None = None) -> list[int]:
+    """Return n_1 = ceil(sqrt T), n_i = ceil(sqrt(T n_{i-1})), the last cut at T: about log log T batches.
+
+    The lengths are those of Li & Scarlett's BPE (2022) from memory, with N_0 = 1, and of MR-LPF. `extra` are
+    rounds of a batch to wait for feedback, from the rounds up to its end without them.
+    """
+    lengths, left, latest = [], horizon, 1
+    while left:
+        latest = math.ceil(math.sqrt(horizon * latest))
+        more = 0 if extra is None else extra(horizon - left + latest)
+        lengths.append(min(latest + more, left))
+        left -= lengths[-1]
+    return lengths
+
+
+def doubling_lengths(horizon: int, first: int) -> list[int]:
+    """Return n_1, 2 n_1, 4 n_1, ..., cut at T: at most 1 + log2 T batches (Iwazaki & Takeno 2025)."""
+    require_integer("first", first, 1, "it is the number of plays of the first batch")
+    lengths, left, latest = [], horizon, first
+    while left:
+        lengths.append(min(latest, left))
+        left, latest = left - lengths[-1], 2 * latest
+    return lengths

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,14 +11,12 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.visited import VisitedGram
 from ..model.defaults import NOISE_FLOOR
+from ..model.model import Model
 from ..model.units import PriorUnits, known_per_cost, profile_weights
 from .base import Restart
 from .detection.detector import Places
 from .evidence import Archive, Seen
 from .outcomes import Told
-
-if TYPE_CHECKING:
-    from ..model.model import Model
 
 
 class Watch(Protocol):

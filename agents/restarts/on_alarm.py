@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bandit_envs.basics.arguments import is_number
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..model.model import Model
 from ..model.rounds import ByRound
 from .base import Restart
 from .detection.detector import Places
-
-if TYPE_CHECKING:
-    from ..model.model import Model
 
 PAPER_XI_SQUARED = 3
 

@@ -5,7 +5,7 @@ There are two tracks, which no figure mixes: learners that start from scratch in
 the user (`from_sb3`).
 """
 
-from .factories import sb3
+from .learner import sb3
 from .policy import Policy, pretrained
 from .trained import from_sb3, sb3_model
 from .training import train_policy

@@ -18,11 +18,12 @@ from bandit_envs.basics.arguments import (
     written_as,
 )
 
+from ..acquisition.randomised import mean_width
 from ..kernels.amplitude import order_of, unit_kernel
 from ..model.model import Model
 from ..named import require_called_with
 from ..validation import PerTrial
-from .base import Width
+from .base import PAPER_CONSTANT, ChangePointWidth, FixedWidth, Width
 from .bounded_norm import AMMWidth, ImprovedWidth, RealBetaWidth, RKHSWidth, SelfNormalisedWidth
 from .information_gain import (
     ConstantGain,
@@ -34,8 +35,6 @@ from .information_gain import (
     upper_bound,
 )
 from .prior_draws import CompactWidth, FiniteSetWidth
-from .randomised import mean_width
-from .tuned import PAPER_CONSTANT, ChangePointWidth, FixedWidth
 
 DMM = "dmm"  # the smallest of several bands: an agent and a rule, but not a width
 ELSEWHERE = {  # bands that are valid for the plays of certain agents only

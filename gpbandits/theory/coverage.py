@@ -11,8 +11,7 @@ from agents.agent.gp_agent import GPAgent
 from agents.beliefs.eliminating import Eliminating
 from agents.beliefs.ridges import pulls
 from agents.registry import AgentSpec, resolve_agent
-from agents.restarts.base import Never
-from agents.restarts.batches import BatchEnds
+from agents.restarts.base import BatchEnds, Never
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.vector import BanditVectorEnv

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import qmc
@@ -16,12 +16,10 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.setting import Setting
 
+from ...model.model import Model
 from ...model.units import PriorUnits
 from .rates import CROSS_VALIDATED, PAPER_VOLUME, TestRates, best_ridge, due
 from .tails import Covariates, FeatureCovariates, Indexed, Tails
-
-if TYPE_CHECKING:
-    from ...model.model import Model
 
 NODES = 256  # of the integral over a box, a power of two
 

@@ -12,14 +12,21 @@ from sklearn.gaussian_process.kernels import DotProduct
 
 import agents
 from agents.acquisition.by_name import RULES
-from agents.acquisition.randomised import EIMS, PIMS, OfSize
+from agents.acquisition.randomised import (
+    EIMS,
+    PIMS,
+    CompactSize,
+    FiniteSize,
+    OfSize,
+    mean_width,
+    squared_width,
+)
 from agents.acquisition.rules import ExpectedImprovement
 from agents.agent.candidates import ArmsView
 from agents.model.model import Model
 from agents.registry import resolve_agent
+from agents.widths.base import FixedWidth
 from agents.widths.information_gain import upper_bound
-from agents.widths.randomised import CompactSize, FiniteSize, mean_width, squared_width
-from agents.widths.tuned import FixedWidth
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problems.synthetic import synthetic

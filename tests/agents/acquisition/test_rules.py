@@ -16,7 +16,7 @@ from agents.acquisition.improvement import (
     log_mean_positive_part,
     mills_ratio,
 )
-from agents.acquisition.randomised import EIMS, IRGPUCB, PIMS
+from agents.acquisition.randomised import EIMS, IRGPUCB, PIMS, FiniteSize
 from agents.acquisition.rules import (
     UCB,
     ExpectedImprovement,
@@ -27,9 +27,8 @@ from agents.acquisition.rules import (
     Thompson,
 )
 from agents.model.choice import BLOCK, TieBreaker, argmax_with_ties
+from agents.widths.base import FixedWidth
 from agents.widths.prior_draws import FiniteSetWidth
-from agents.widths.randomised import FiniteSize
-from agents.widths.tuned import FixedWidth
 from bandit_envs.basics.types import Floats, Ints
 
 

@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
 from agents import Linear, Tuner
-from agents.algorithms.constrained_ei import constrained_ei
+from agents.algorithms.constrained import constrained_ei
 from agents.beliefs.surface import Surface
 from agents.model.hyperparameters import Fitter
 from agents.model.likelihood import Spreads

@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
-from agents.algorithms.constrained_ei import constrained_ei
+from agents.algorithms.constrained import constrained_ei
 from agents.model.choice import Recommendation
 from agents.tuning import Advice
 from bandit_envs import Setting

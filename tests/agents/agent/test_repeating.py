@@ -12,7 +12,7 @@ from agents.acquisition.rules import UCB
 from agents.agent.repeating import plays_of
 from agents.posteriors import FORMS, Posterior, posterior
 from agents.registry import resolve_agent
-from agents.widths.tuned import FixedWidth
+from agents.widths.base import FixedWidth
 from bandit_envs import Decisions, Problem
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel

@@ -20,7 +20,7 @@ FACTORIES = {
     "bandit-oco": "agents.algorithms.bandit_oco:bandit_oco",
     "two points": ("agents.algorithms.bandit_oco:bandit_oco", {"points": 2}),
     "admmbo": "agents.algorithms.admmbo:admmbo",
-    "constrained-ei": "agents.algorithms.constrained_ei:constrained_ei",
+    "constrained-ei": "agents.algorithms.constrained:constrained_ei",
 }
 
 

@@ -10,7 +10,7 @@ import agents
 from agents.registry import resolve_agent
 from agents.restarts.base import Never
 from agents.restarts.on_alarm import Exploring
-from agents.widths.tuned import ChangePointWidth
+from agents.widths.base import ChangePointWidth
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, GPSample, changes, delays

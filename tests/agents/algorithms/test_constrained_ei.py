@@ -3,7 +3,7 @@
 import numpy as np
 from baseline_cases import NOWHERE, SETTING, feedback, play, started
 
-from agents.algorithms.constrained_ei import constrained_ei
+from agents.algorithms.constrained import constrained_ei
 from agents.beliefs.safety import log_feasibility
 
 

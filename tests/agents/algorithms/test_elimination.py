@@ -15,7 +15,7 @@ from scipy.stats import binomtest
 import agents
 from agents.algorithms.elimination import BANDS
 from agents.registry import resolve_agent
-from agents.restarts.batches import doubling_lengths, growing_lengths, quantile_wait
+from agents.restarts.base import doubling_lengths, growing_lengths, quantile_wait
 from bandit_envs import BanditVectorEnv
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.feedback import delivery

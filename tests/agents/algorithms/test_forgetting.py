@@ -24,7 +24,7 @@ from agents.beliefs.forgetting import discounted, sliding_window, time_varying
 from agents.model.model import Model
 from agents.model.rounds import Clock
 from agents.registry import resolve_agent
-from agents.widths.tuned import LogarithmicWidth
+from agents.widths.base import LogarithmicWidth
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import GPSample, changes, delays

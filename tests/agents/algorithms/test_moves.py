@@ -13,10 +13,10 @@ from references.moves import drift_half_widths
 from scipy.stats import binomtest
 
 import agents
-from agents.agent.tours import in_short_order, nearest_first, shortened
+from agents.agent.planned import in_short_order, nearest_first, shortened
 from agents.algorithms.moves import phases_of
 from agents.registry import resolve_agent
-from agents.restarts.batches import growing_lengths
+from agents.restarts.base import growing_lengths
 from agents.widths.non_adaptive import DriftBand
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel

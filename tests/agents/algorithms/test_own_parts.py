@@ -14,7 +14,7 @@ from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.delivered import Delivered
 from agents.objectives.base import PlayByPlay, Reward
 from agents.restarts.base import Never, Periodic, Unobservant
-from agents.widths.tuned import FixedWidth
+from agents.widths.base import FixedWidth
 from gpbandits import check_agent, evaluate
 
 GP, COMPOSITE = "GPBandit-GP-v0", "GPBandit-Composite-v0"

@@ -8,7 +8,7 @@ from rectified_cases import cost, play, problem
 
 import agents
 from agents.algorithms import primal_dual
-from agents.algorithms.primal_dual import RULES
+from agents.algorithms.costs_apart import RULES
 from agents.registry import resolve_agent
 from bandit_envs.laws import delays
 from bandit_envs.problems import build

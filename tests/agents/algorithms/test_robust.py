@@ -12,17 +12,19 @@ from scipy.stats import binomtest
 import agents
 from agents.acquisition.robust import (
     CorruptedRewards,
+    CorruptedWidth,
     ExactMisspecification,
     Misspecification,
+    MisspecifiedWidth,
     RobustUCB,
+    TruncatedWidth,
 )
 from agents.beliefs.delivered import Alike, Delivered
 from agents.beliefs.ridges import pulls
 from agents.model.model import Model
 from agents.objectives.robust import Truncated
 from agents.posteriors import FORMS
-from agents.widths.robust import CorruptedWidth, MisspecifiedWidth, TruncatedWidth
-from agents.widths.tuned import FixedWidth
+from agents.widths.base import FixedWidth
 from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problems import build

@@ -17,7 +17,7 @@ from agents.beliefs.imputed import Hallucinated
 from agents.objectives.safe import safe_parts
 from agents.objectives.safe_masks import ByBands, ByNeighbours
 from agents.registry import resolve_agent
-from agents.widths.tuned import FixedWidth
+from agents.widths.base import FixedWidth
 from bandit_envs import BanditEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, GPSample, Uniform, changes, delays

@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 import agents
 import bandit_envs
 from agents.algorithms import sketched
-from agents.beliefs.sketched import READINGS
+from agents.algorithms.sketched import READINGS
 from agents.posteriors import posterior
 from agents.posteriors.base import SufficientStatistics
 from agents.posteriors.sketched import Sketch, SketchedPosterior

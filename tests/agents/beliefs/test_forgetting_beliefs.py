@@ -20,7 +20,7 @@ from agents.box import AtPoints
 from agents.box.acquisition_surface import BoxView, Landscape
 from agents.box.incumbents import fantasies
 from agents.model.model import Model
-from agents.widths.tuned import FixedWidth
+from agents.widths.base import FixedWidth
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery

@@ -12,7 +12,7 @@ from agents.agent.assembly import assemble
 from agents.beliefs.imputed import Imputed, posterior_mean
 from agents.model.model import Model
 from agents.objectives.base import NOTHING, Revision, Reward
-from agents.widths.tuned import FixedWidth
+from agents.widths.base import FixedWidth
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.feedback import delivery

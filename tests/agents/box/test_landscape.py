@@ -8,7 +8,7 @@ from sklearn.gaussian_process.kernels import RBF, DotProduct, Matern
 from agents.acquisition.rules import Thompson
 from agents.beliefs.surface import Surface
 from agents.box.acquisition_surface import BoxView
-from agents.widths.tuned import FixedWidth
+from agents.widths.base import FixedWidth
 
 
 @pytest.mark.parametrize("kernel", [KERNEL, RBF(0.5) * Matern(0.3, nu=1.5) + DotProduct(0.2), RBF(0.2) ** 2])

@@ -9,7 +9,7 @@ import agents
 from agents.acquisition.rules import PosteriorMean, Thompson
 from agents.box import Lattice, QuasiRandom
 from agents.box.search import Stacked, Terrain, climbed, sobol
-from agents.widths.tuned import FixedWidth
+from agents.widths.base import FixedWidth
 from bandit_envs.problem.decisions import unit_grid
 
 

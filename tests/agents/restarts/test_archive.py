@@ -20,7 +20,7 @@ from agents.objectives.first_plays import FirstPlays
 from agents.posteriors import FORMS
 from agents.restarts.base import Periodic
 from agents.restarts.evidence import TOLD_NOISE, UNKNOWN_NOISE, Archive, Candidate, Evidence, Seen
-from agents.widths.tuned import FixedWidth
+from agents.widths.base import FixedWidth
 from bandit_envs import BanditEnv, Decisions, Problem
 from bandit_envs.laws import GPSample, changes
 from gpbandits import evaluate

@@ -16,7 +16,7 @@ from agents.beliefs.imputed import FILL_INS, Hallucinated, Imputed
 from agents.model.model import Model
 from agents.posteriors import FORMS
 from agents.restarts.base import Oracle, Periodic
-from agents.widths.tuned import FixedWidth
+from agents.widths.base import FixedWidth
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import GPSample, changes, delays

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agents.restarts.batches import SubExponential, growing_lengths, quantile_wait
+from agents.restarts.base import SubExponential, growing_lengths, quantile_wait
 from bandit_envs import Setting
 from bandit_envs.laws.delays import LAWS, Poisson
 

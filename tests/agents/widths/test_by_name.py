@@ -7,10 +7,9 @@ from agent_cases import BATCHED, of_each_shape
 
 import agents
 from agents.model.model import Model
-from agents.widths.base import Width
+from agents.widths.base import FixedWidth, Width
 from agents.widths.by_name import ELSEWHERE, WIDTHS, make_width, takes
 from agents.widths.information_gain import upper_bound
-from agents.widths.tuned import FixedWidth
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
 

@@ -8,7 +8,7 @@ import pytest
 import references
 from scipy.stats import binomtest
 
-from agents.restarts.batches import growing_lengths
+from agents.restarts.base import growing_lengths
 from agents.widths.bounded_norm import AMMWidth, SelfNormalisedWidth
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.kernels.gram import Gram
