@@ -81,15 +81,6 @@ def squared_width(log_size: Floats, exponential: Floats) -> Floats:
     return np.maximum(2.0 * (log_size - math.log(2.0) + exponential), 0.0)
 
 
-def mean_width(count: int) -> float:
-    """Return sqrt(2 + 2 log(N / 2)), the root of the mean of zeta: a constant width without a regret bound.
-
-    With a known arm of value 0, an unknown arm whose first values are low is never played again, at the loss
-    of its mean in every round (arXiv 2409.00979 shows that expected regret can be linear).
-    """
-    return math.sqrt(2.0 + 2.0 * math.log(count / 2.0))
-
-
 @dataclass(frozen=True)
 class IRGPUCB:
     """mu + sqrt(zeta) sigma, zeta = 2 log(N / 2) + E drawn in every round (Takeno et al. 2023).

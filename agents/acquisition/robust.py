@@ -1,4 +1,4 @@
-"""Upper confidence bounds over several regularisations; bounds and widths that allow for corrupted rewards."""
+"""Upper confidence bounds over several regularisations; widths and bounds that allow for corruption."""
 
 from __future__ import annotations
 

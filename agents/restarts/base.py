@@ -1,4 +1,4 @@
-"""The interface of restarts, which start trials over, and restarts at given rounds, such as ends of batches."""
+"""The interface of restarts, which start trials over, and restarts at given rounds: periods, ends of batches."""
 
 from __future__ import annotations
 

@@ -70,6 +70,15 @@ class FixedWidth:
         return np.full(t.shape, self.value, dtype=np.float64)
 
 
+def mean_width(count: int) -> float:
+    """Return sqrt(2 + 2 log(N / 2)), the root of the mean of zeta: a constant width without a regret bound.
+
+    With a known arm of value 0, an unknown arm whose first values are low is never played again, at the loss
+    of its mean in every round (arXiv 2409.00979 shows that expected regret can be linear).
+    """
+    return math.sqrt(2.0 + 2.0 * math.log(count / 2.0))
+
+
 @dataclass(frozen=True)
 class LogarithmicWidth:
     """sqrt(beta_t), beta_t = scale log(factor t) (Bogunovic et al. 2016, section 5: 0.8 log(4 t))."""

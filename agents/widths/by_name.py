@@ -18,12 +18,11 @@ from bandit_envs.basics.arguments import (
     written_as,
 )
 
-from ..acquisition.randomised import mean_width
 from ..kernels.amplitude import order_of, unit_kernel
 from ..model.model import Model
 from ..named import require_called_with
 from ..validation import PerTrial
-from .base import PAPER_CONSTANT, ChangePointWidth, FixedWidth, Width
+from .base import PAPER_CONSTANT, ChangePointWidth, FixedWidth, Width, mean_width
 from .bounded_norm import AMMWidth, ImprovedWidth, RealBetaWidth, RKHSWidth, SelfNormalisedWidth
 from .information_gain import (
     ConstantGain,

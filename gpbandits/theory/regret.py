@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.acquisition.randomised import mean_width
 from agents.validation import PerTrial
+from agents.widths.base import mean_width
 from bandit_envs.basics.arguments import (
     require_at_least_one,
     require_not_negative,

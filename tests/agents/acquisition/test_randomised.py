@@ -18,14 +18,13 @@ from agents.acquisition.randomised import (
     CompactSize,
     FiniteSize,
     OfSize,
-    mean_width,
     squared_width,
 )
 from agents.acquisition.rules import ExpectedImprovement
 from agents.agent.candidates import ArmsView
 from agents.model.model import Model
 from agents.registry import resolve_agent
-from agents.widths.base import FixedWidth
+from agents.widths.base import FixedWidth, mean_width
 from agents.widths.information_gain import upper_bound
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
