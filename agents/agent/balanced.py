@@ -56,7 +56,9 @@ class Balanced(Several):
     ):
         super().__init__(agents, rule_of)
         self._is_open, self._delta = is_open, delta
-        self._bound = np.stack([self._each(agent.model.rkhs_bound) for agent in self.agents], axis=1)
+        self._bound = np.stack(
+            [np.broadcast_to(each.model.rkhs_bound, self._size) for each in agents], axis=1
+        )
 
     @property
     def open(self) -> Bools:
@@ -79,20 +81,11 @@ class Balanced(Several):
     def _struck(self) -> Bools:
         turns, competing = self._turns, self.open
         count = np.maximum(turns.arrived, 1.0)
-        mean, slack = turns.value / count, np.sqrt(self._xi()[:, None] / count)
+        mean, slack = turns.value / count, np.sqrt(self._xi(self._delta)[:, None] / count)
         upper = mean + slack + 2.0 * turns.promised / count
         lower = np.where(competing, mean - slack, -np.inf).max(axis=1, keepdims=True)
         used = (turns.arrived > 0.0) | ~competing
         return used.all(axis=1, keepdims=True) & competing & (upper < lower)
-
-    def _xi(self) -> Floats:
-        """Return xi_t = 2 R^2 log(K pi^2 t^2 / (3 delta)), (B,)."""
-        noise, delta = self._each(self.model.noise_std), self._each(self._delta)
-        failures = len(self.agents) * (np.pi * self.round) ** 2 / (3.0 * delta)
-        return 2.0 * noise**2 * np.log(np.maximum(failures, 1.0))
-
-    def _each(self, value: PerTrial) -> Floats:
-        return np.broadcast_to(np.asarray(value, dtype=np.float64), self._size)
 
 
 class Optimistic(Several):
@@ -134,14 +127,8 @@ class Optimistic(Several):
 
     def _struck(self) -> Bools:
         turns = self._turns
-        surprised = np.abs(turns.surprise) > turns.promised + self._slack()
+        slack = np.sqrt(self._xi(np.divide(self._delta, 2.0))[:, None] * turns.arrived)
+        surprised = np.abs(turns.surprise) > turns.promised + slack
         nobody = np.logical_not((self.alive & ~surprised).any(axis=1))
         self.refuted |= nobody
         return np.where(nobody[:, None], False, surprised)
-
-    def _slack(self) -> Floats:
-        """Return the bound on the sums of the noise, (B, K)."""
-        noise = np.broadcast_to(self.model.noise_std, self._size)
-        failures = len(self.agents) * (np.pi * self.round) ** 2 / (1.5 * np.asarray(self._delta))
-        nats = noise**2 * np.log(np.maximum(failures, 1.0))
-        return np.sqrt(2.0 * nats[:, None] * self._turns.arrived)

@@ -73,7 +73,10 @@ class SelfScaled(Shown):
             return self._agent.act(observation)
         require_reset(self._rng is not None)
         assert self._rng is not None
-        return self._uniform(self._rng)
+        if self.setting.continuous:
+            return self._rng.uniform(-1.0, 1.0, self.setting.dim)
+        arms = np.arange(self.setting.decisions.num_arms)
+        return int(self._rng.choice(arms if self._offered is None else arms[self._offered]))
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round; see `Agent`."""
@@ -114,12 +117,6 @@ class SelfScaled(Shown):
     def _offer(self, info: dict[str, Any]) -> None:
         offered = offered_in(info, self.setting, None)
         self._offered = None if offered is None else offered[0]
-
-    def _uniform(self, rng: np.random.Generator) -> Any:
-        if self.setting.continuous:
-            return rng.uniform(-1.0, 1.0, self.setting.dim)
-        arms = np.arange(self.setting.decisions.num_arms)
-        return int(rng.choice(arms if self._offered is None else arms[self._offered]))
 
     def _find_prior(self, told: list[tuple[str, tuple[Any, ...]]]) -> None:
         """Rebuild the agent from the delivered values, if they differ, and replay all calls."""

@@ -17,7 +17,7 @@ from ..beliefs.base import Belief
 from ..model.choice import Recommendation, TieBreaker
 from ..model.model import Model
 from ..protocol import Shown
-from ..validation import require_reset, require_trials, seeds_of
+from ..validation import PerTrial, require_reset, require_trials, seeds_of
 from .assembly import SideBySide, assemble, part_of_trial
 from .generators import Streams
 from .gp_agent import GPAgent
@@ -202,6 +202,12 @@ class Several(Shown, abc.ABC):
         agent = self.agents[k]
         mean, std = agent.believed(observation, action)
         return mean, (self.widths[k](agent.t, agent.belief.gain) + agent.belief.bias) * std
+
+    def _xi(self, delta: PerTrial) -> Floats:
+        """Return xi_t = 2 R^2 log(K pi^2 t^2 / (3 delta)), (B,): n noises sum to at most sqrt(n xi_t)."""
+        noise, level = (np.asarray(each, dtype=np.float64) for each in (self.model.noise_std, delta))
+        failures = len(self.agents) * (np.pi * self.round) ** 2 / (3.0 * level)
+        return np.broadcast_to(2.0 * noise**2 * np.log(np.maximum(failures, 1.0)), self._size)
 
     def _told(self, observation: Floats, action: Any) -> tuple[Ints, Floats, Floats]:
         """Return the candidate that chose the action played, its mean and w sigma there, (B,) each."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -185,16 +184,13 @@ def gp_ucb_aggregated(
     require_absent(options, ("form", "initial", "refit_every"), "this agent has none")
     if (repeat := options.get("repeat", 1.0)) != 1.0:
         raise ArgumentError("repeat", f"must be 1, got {shown(repeat)}: sums tell of no arm")
-    model = Model.of(setting, **options)
-    make = partial(_of_trial, model, chances_of(setting, chances), width, delta, gamma)
-    return each_trial(make, num_trials)
+    model, known = Model.of(setting, **options), chances_of(setting, chances)
 
+    def of_trial(trial: int) -> AggregatedUCB:
+        own = model.of_trial(trial)
+        return AggregatedUCB(own, known, make_width(width, own, delta, gamma=gamma))
 
-def _of_trial(
-    model: Model, chances: Floats, width: Any, delta: PerTrial, gamma: Any, trial: int
-) -> AggregatedUCB:
-    own = model.of_trial(trial)
-    return AggregatedUCB(own, chances, make_width(width, own, delta, gamma=gamma))
+    return each_trial(of_trial, num_trials)
 
 
 def chances_of(setting: Setting, given: Any = None) -> Floats:

@@ -157,7 +157,9 @@ class BanditOCO(Shown):
             if self._probes[number].complete:
                 self.descend(self._probes.pop(number))
         self._came = []
-        self._forget()
+        oldest = (self.round - 1 - self.setting.max_delay) // self.points  # probe that may yet be complete
+        for number in [number for number in self._probes if number < oldest]:
+            del self._probes[number]
 
     def _values(self, prior: PriorUnits, value: float, cost: Floats) -> tuple[Any, ...]:
         """-f and g_j in the units of the discs, () and (C,)."""
@@ -186,12 +188,6 @@ class BanditOCO(Shown):
             return y.astype(np.float32)
         low, high = np.asarray(self.setting.low), np.asarray(self.setting.high)
         return int(self.setting.to_action(low + (high - low) * (y + 1.0) / 2.0))
-
-    def _forget(self) -> None:
-        """Drop the probes whose feedback can no longer come."""
-        oldest = (self.round - 1 - self.setting.max_delay) // self.points
-        for number in [number for number in self._probes if number < oldest]:
-            del self._probes[number]
 
 
 @handles("delay", "constraint", "box", "on_policy")

@@ -131,14 +131,9 @@ def _assemble(
     chosen("reading", reading, READINGS)
     model = Model.of(setting, **options)
     if reading == "theory" and options.get("noise_variance") is None:
-        model = _literal(model)
+        factor = 6.0 * math.log(max(setting.horizon, 3))  # lambda = 6 R^2 log T, T at least 3
+        floor = NOISE_FLOOR * model.deviation**2
+        model = replace(model, noise_variance=np.maximum(factor * np.square(model.noise_std), floor))
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
     restart = partial(Exploring, watch=watch, xi_squared=xi_squared)
     return assemble(model, WithWidth(UCB, width_of), num_trials, restart=restart)
-
-
-def _literal(model: Model) -> Model:
-    """Return the model with lambda = 6 R^2 log T, T at least 3."""
-    factor = 6.0 * math.log(max(model.setting.horizon, 3))
-    floor = NOISE_FLOOR * model.deviation**2
-    return replace(model, noise_variance=np.maximum(factor * np.square(model.noise_std), floor))

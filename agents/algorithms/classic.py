@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Unpack
 
-from bandit_envs.basics.arguments import ArgumentError, shown
+from bandit_envs.basics.arguments import require
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, WithMargin, WithWidth
@@ -63,7 +63,9 @@ def gp_ucb(
             for the first and the realised gain for the others.
     """
     if isinstance(width, str) and width == DMM:
-        _require_left_out({"beta_scale": beta_scale, "gamma": gamma})
+        for name, given in (("beta_scale", beta_scale), ("gamma", gamma)):
+            words = 'left out with the width "dmm", which does not take it'
+            require(given is None, name, words, given)
         return dmm_ucb(setting, delta=delta, num_trials=num_trials, **options)
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
@@ -197,13 +199,6 @@ def pure_exploration(
 ) -> Agent:
     """Pure exploration: argmax of the posterior variance, the greedy experimental design."""
     return assemble(Model.of(setting, **options), Always(PosteriorVariance()), num_trials)
-
-
-def _require_left_out(options: dict[str, Any]) -> None:
-    for name, value in options.items():
-        if value is not None:
-            complaint = f'must be left out with the width "dmm", which does not take it, got {shown(value)}'
-            raise ArgumentError(name, complaint)
 
 
 def _kernel_ucb_width(eta: PerTrial, model: Model) -> Width:

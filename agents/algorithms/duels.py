@@ -6,7 +6,6 @@ Readable forms: tests/references/duels.py.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -33,6 +32,7 @@ from ..agent.single_trial import LoneAgent
 from ..beliefs.preferences import Preferences
 from ..model.defaults import DefaultBound
 from ..model.model import Model
+from ..options import typed
 from ..protocol import handles
 from ..validation import PerTrial, one_seed, require_reset
 
@@ -87,7 +87,9 @@ class DuelAgent(LoneAgent):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: its observation, the pair played, and the `info` returned."""
         require_reset(self.round >= 0)
-        pair = _checked(action, self._num_arms)
+        pair, count = np.asarray(action), self._num_arms
+        whole = pair.shape == (2,) and pair.dtype.kind in "iu" and pair.min() >= 0 and pair.max() < count
+        require(whole, "action", f"a pair of arms in 0..{count - 1}", action)
         first, second = self.setting.decisions.point_index(self.context(observation), pair)
         trial, rounds, won, _ = Feedback.arrived(info)
         require(bool(((won >= 0) & (won <= 1)).all()), "feedback_reward", "1 for the first arm, else 0", won)
@@ -96,13 +98,6 @@ class DuelAgent(LoneAgent):
             self.belief.receive(*divmod(int(index), self._size), float(outcome))
         self.last = int(pair[0]), int(pair[1])
         self.round += 1
-
-
-def _checked(action: Any, num_arms: int) -> Ints:
-    pair = np.asarray(action)
-    whole = pair.shape == (2,) and pair.dtype.kind in "iu" and pair.min() >= 0 and pair.max() < num_arms
-    require(whole, "action", f"a pair of arms in 0..{num_arms - 1}", action)
-    return pair.astype(np.int64)
 
 
 Duelling = DuelAgent | SideBySide
@@ -124,13 +119,24 @@ class DuelOptions(TypedDict, total=False):
     """Prior mean of the utilities, a number or (N,); default None: the setting's."""
 
 
+class BandOptions(DuelOptions, total=False):
+    """Options of agents that compare the ends of bands, and of the model of the utilities."""
+
+    width: float | str
+    """w of bands w std of differences, or "mixture" for the anytime band of `delta`; default 2.0."""
+    delta: PerTrial
+    """Failure probability of the anytime band, a number or (B,); default 0.1."""
+
+
+@typed
 def _duellist(
     rule: DuelRule,
     setting: Setting,
-    width: float | str,
-    delta: PerTrial,
     num_trials: int | None,
-    options: DuelOptions,
+    *,
+    width: float | str = 2.0,
+    delta: PerTrial = 0.1,
+    **options: Unpack[DuelOptions],
 ) -> Duelling:
     if not setting.duel:
         raise ArgumentError(
@@ -142,102 +148,59 @@ def _duellist(
     if not isinstance(width, str):
         require_not_negative("width", float(width), "it multiplies a standard deviation")
     require_probability("delta", delta)
-    model = Model.of(setting, **options)
-    return each_trial(partial(_of_trial, model, rule, width, delta), num_trials)
+    model, half = Model.of(setting, **options), None if isinstance(width, str) else float(width)
 
+    def of_trial(trial: int) -> DuelAgent:
+        own = float(np.broadcast_to(delta, trial + 1)[trial])
+        return DuelAgent(model.of_trial(trial), rule, half, own)
 
-def _of_trial(model: Model, rule: DuelRule, width: Any, delta: PerTrial, trial: int) -> DuelAgent:
-    own = float(np.broadcast_to(delta, trial + 1)[trial])
-    return DuelAgent(model.of_trial(trial), rule, None if width == MIXTURE else float(width), own)
+    return each_trial(of_trial, num_trials)
 
 
 @handles("delay", "context", "duel")
-def maxminlcb(
-    setting: Setting,
-    *,
-    width: float | str = 2.0,
-    delta: PerTrial = 0.1,
-    num_trials: int | None = None,
-    **options: Unpack[DuelOptions],
-) -> Duelling:
+def maxminlcb(setting: Setting, *, num_trials: int | None = None, **options: Unpack[BandOptions]) -> Duelling:
     """MaxMinLCB: argmax over contenders of the least lower bound, and its minimiser (Pasztor et al. 2024).
 
-    Args:
-        width: w of bands w std of differences, or "mixture" for the anytime band of `delta`. Below 2 the rule
-            gets stuck: one wrong contender is left, and an arm against itself teaches nothing.
+    Below a `width` of 2 it gets stuck: one wrong contender is left, which then plays against itself.
     """
-    return _duellist(MaxMinLCB(), setting, width, delta, num_trials, options)
+    return _duellist(MaxMinLCB(), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
-def rucb(
-    setting: Setting,
-    *,
-    width: float | str = 2.0,
-    delta: PerTrial = 0.1,
-    num_trials: int | None = None,
-    **options: Unpack[DuelOptions],
-) -> Duelling:
+def rucb(setting: Setting, *, num_trials: int | None = None, **options: Unpack[BandOptions]) -> Duelling:
     """RUCB-like: a contender at random against its strongest challenger (after Zoghi et al. 2014).
 
-    Args:
-        width: w of bands w std of differences, or "mixture"; with 1 some trials get stuck.
+    With a `width` of 1 some trials get stuck.
     """
-    return _duellist(RelativeUCB(), setting, width, delta, num_trials, options)
+    return _duellist(RelativeUCB(), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
 def double_ts(setting: Setting, *, num_trials: int | None = None, **options: Unpack[DuelOptions]) -> Duelling:
     """Double Thompson sampling: the best arms of two posterior samples (after Wu & Liu 2016)."""
-    return _duellist(DoubleThompson(), setting, 0.0, 0.1, num_trials, options)
+    return _duellist(DoubleThompson(), setting, num_trials, width=0.0, **options)
 
 
 @handles("delay", "context", "duel")
 def max_info_duel(
-    setting: Setting,
-    *,
-    width: float | str = 2.0,
-    delta: PerTrial = 0.1,
-    num_trials: int | None = None,
-    **options: Unpack[DuelOptions],
+    setting: Setting, *, num_trials: int | None = None, **options: Unpack[BandOptions]
 ) -> Duelling:
-    """MaxInfoGain: the pair of contenders whose difference is least known (in Pasztor et al. 2024).
-
-    Args:
-        width: w of bands w std of differences, or "mixture".
-    """
-    return _duellist(MaxInfo(), setting, width, delta, num_trials, options)
+    """MaxInfoGain: the pair of contenders whose difference is least known (in Pasztor et al. 2024)."""
+    return _duellist(MaxInfo(), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
 def map_challenger(
-    setting: Setting,
-    *,
-    width: float | str = 2.0,
-    delta: PerTrial = 0.1,
-    num_trials: int | None = None,
-    **options: Unpack[DuelOptions],
+    setting: Setting, *, num_trials: int | None = None, **options: Unpack[BandOptions]
 ) -> Duelling:
     """MAP versus challenger: the most likely best arm against the one that may beat it by most.
 
-    Args:
-        width: w of bands w std of differences, or "mixture"; with 1 many trials get stuck.
+    With a `width` of 1 many trials get stuck.
     """
-    return _duellist(ModeAndChallenger(), setting, width, delta, num_trials, options)
+    return _duellist(ModeAndChallenger(), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
-def multisbm(
-    setting: Setting,
-    *,
-    width: float | str = 2.0,
-    delta: PerTrial = 0.1,
-    num_trials: int | None = None,
-    **options: Unpack[DuelOptions],
-) -> Duelling:
-    """MultiSBM: the last challenger against the arm that may beat it by most (after Ailon et al. 2014).
-
-    Args:
-        width: w of bands w std of differences, or "mixture".
-    """
-    return _duellist(MultiSBM(), setting, width, delta, num_trials, options)
+def multisbm(setting: Setting, *, num_trials: int | None = None, **options: Unpack[BandOptions]) -> Duelling:
+    """MultiSBM: the last challenger against the arm that may beat it by most (after Ailon et al. 2014)."""
+    return _duellist(MultiSBM(), setting, num_trials, **options)

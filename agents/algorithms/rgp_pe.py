@@ -7,7 +7,6 @@ band is invalid here, earns more.
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -164,11 +163,9 @@ def rgp_pe(
     horizon = np.array([model.setting.horizon])
     gain = np.max(make_gamma("bound", model)(horizon, np.zeros(1)))
     psi, corruption = math.log(eta) / (2.0 * gain), 0.0 if most is None else most
-    return each_trial(partial(_of_trial, model, corruption, eta, psi, extra, delta), num_trials)
 
+    def of_trial(trial: int) -> RGPPE:
+        own, level = (float(np.broadcast_to(each, trial + 1)[trial]) for each in (corruption, delta))
+        return RGPPE(model.of_trial(trial), own, eta, psi, extra, level)
 
-def _of_trial(
-    model: Model, budget: PerTrial, eta: float, psi: float, extra: str, delta: PerTrial, trial: int
-) -> RGPPE:
-    most, level = (float(np.broadcast_to(each, trial + 1)[trial]) for each in (budget, delta))
-    return RGPPE(model.of_trial(trial), most, eta, psi, extra, level)
+    return each_trial(of_trial, num_trials)

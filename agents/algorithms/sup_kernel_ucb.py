@@ -106,7 +106,9 @@ class SupKernelUCB(LoneAgent):
         """Return the arm and the stage that keeps its play."""
         active, narrowest = self.there().copy(), self.model.deviation / math.sqrt(self.setting.horizon)
         for s, belief in enumerate(self.psi):
-            half, upper = self._bounds(belief, context)
+            std = belief.std(context)
+            half = self.band(std, std)
+            upper = belief.mean(context) + half
             if (half[active] > narrowest).any():
                 if (half[active] > self._threshold(s)).any():
                     return self._best(half, active, uniform), s
@@ -115,12 +117,6 @@ class SupKernelUCB(LoneAgent):
                     continue
             return self._best(upper, active, uniform), NO_STAGE
         raise AssertionError("there is at least one stage")
-
-    def _bounds(self, belief: Belief, context: Ints) -> tuple[Floats, Floats]:
-        """w sigma and mu + w sigma of a stage, (1, A) each."""
-        std = belief.std(context)
-        half = self.band(std, std)
-        return half, belief.mean(context) + half
 
     def _best(self, scores: Floats, active: Bools, uniform: Floats) -> int:
         among = np.where(active, scores, -np.inf)

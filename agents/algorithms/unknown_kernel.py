@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
 
@@ -137,7 +137,13 @@ def pe_gp_ucb(
             prior std below and above it.
     """
     require_probability("delta", delta)
-    models = _offset(_fixed_model(setting, options)) if priors is None else _given(setting, priors, options)
+    if priors is None:
+        model = _fixed_model(setting, options)
+        priors = [{"prior_mean": model.prior_mean + by * model.deviation} for by in OFFSETS]
+    words = 'dicts of options of the model, such as ({"prior_mean": 0.0}, {"prior_mean": 1.0})'
+    known = isinstance(priors, list | tuple) and len(priors) > 0
+    require(known and all(isinstance(each, Mapping) for each in priors), "priors", words, priors)
+    models = [_fixed_model(setting, {**options, **each}) for each in priors]
     rule_of = _bands(width, np.divide(delta, 2.0))
     return together(partial(Optimistic, delta=delta), models, rule_of, num_trials)
 
@@ -189,14 +195,3 @@ def _fixed_model(setting: Setting, options: Mapping[str, Any]) -> Model:
         reason = "the choice may be another candidate's in the next round"
         raise ArgumentError("repeat", f"must be 1, got {model.repeat:g}: {reason}")
     return model
-
-
-def _offset(model: Model) -> list[Model]:
-    return [replace(model, prior_mean=model.prior_mean + by * model.deviation) for by in OFFSETS]
-
-
-def _given(setting: Setting, priors: Any, options: Mapping[str, Any]) -> list[Model]:
-    words = 'dicts of options of the model, such as ({"prior_mean": 0.0}, {"prior_mean": 1.0})'
-    known = isinstance(priors, list | tuple) and len(priors) > 0
-    require(known and all(isinstance(each, Mapping) for each in priors), "priors", words, priors)
-    return [_fixed_model(setting, {**options, **each}) for each in priors]

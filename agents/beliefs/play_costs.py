@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -80,7 +80,9 @@ class CostBelief:
         if self.free:
             return np.ones((len(self.rows), 1))
         if self.known is not None and self.setting.play_costs is None:
-            return np.broadcast_to(self._mean_of_known(), self.rows.shape)[:, None]
+            known: Any = self.known
+            known = known(self.setting.decisions.points) if self.setting.continuous else known
+            return np.broadcast_to(np.mean(known, axis=-1), self.rows.shape)[:, None]
         return (np.exp(self.centre) if self._logarithmic else self.centre)[:, None]
 
     @property
@@ -123,12 +125,6 @@ class CostBelief:
         seen = np.maximum(cost, self.least)
         require((seen > 0).all(), "feedback_spent", "positive where no cost_min is published", cost)
         return seen
-
-    def _mean_of_known(self) -> Any:
-        """Return the mean of known costs without a published law, (B,) or one number."""
-        if not self.setting.continuous:
-            return np.mean(self.known, axis=-1)
-        return np.mean(self.known(self.setting.decisions.points))
 
     def _band(self, mean: Floats, std: Floats) -> CostBand:
         mean = self.centre[:, None] + self.scale * mean

@@ -33,14 +33,11 @@ class Visited:
         pair = pair + 0.0  # turns -0.0 into 0.0
         found = self._index.setdefault(pair.tobytes(), self.size)
         if found == self.size:
-            self._append(pair)
+            if self.size == len(self._features):
+                self._features = np.concatenate([self._features, np.empty_like(self._features)])
+            self._features[self.size] = pair
+            self.size += 1
         return found
-
-    def _append(self, pair: Floats) -> None:
-        if self.size == len(self._features):
-            self._features = np.concatenate([self._features, np.empty_like(self._features)])
-        self._features[self.size] = pair
-        self.size += 1
 
 
 class VisitedGram:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_at_least_one, require_integer, require_not_negative
+from bandit_envs.basics.arguments import require, require_at_least_one, require_integer, require_not_negative
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import LengthScale
@@ -120,7 +120,9 @@ class Model:
             require_untied(noise_variance)
         chosen, white = split_white(assumed_kernel(setting, kernel, length_scale))
         if setting.continuous:
-            _check_box(form, prior_mean)
+            keeps = "None on a box, which keeps the plays alone"
+            require(form in (None, "pairs"), "form", keeps, form)
+            require(np.ndim(prior_mean) != 1, "prior_mean", "one number on a box", prior_mean)
         else:
             remedy = "take a setting of low and high alone"
             require_left_out("search", search, None, "on a finite set", remedy)
@@ -205,13 +207,6 @@ class Model:
     def relative_variance(self) -> PerTrial:
         """lambda / s^2."""
         return self.noise_variance / self.deviation**2
-
-
-def _check_box(form: str | None, prior_mean: Any) -> None:
-    if form not in (None, "pairs"):
-        raise ValueError(f"form must be None on a box, which keeps the plays alone, got {form!r}")
-    if np.ndim(prior_mean) == 1:
-        raise ValueError("prior_mean must be one number on a box, got an array")
 
 
 def _mean_of(mean: Floats | float, trial: int) -> Floats | float:

@@ -15,8 +15,6 @@ from ..model.model import Model
 from ..model.rounds import Clock, Rows
 from ..posteriors import SufficientStatistics
 
-__all__ = ["Objective", "PlayByPlay", "Revision", "Reward"]
-
 NO_TRIALS = np.empty(0, dtype=np.int64)
 
 # From scores (n,), pairs (n, dz + d) and t (1,) to scores (n,). Terms with slopes have a method `climb`, from

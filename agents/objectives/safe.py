@@ -16,7 +16,6 @@ from bandit_envs.basics.arguments import (
     shown,
 )
 from bandit_envs.basics.types import Bools, Floats, Ints
-from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.told import checked_arms, checked_slopes
 
@@ -105,7 +104,10 @@ class Safe(EachModelled):
         patience: int | None,
     ):
         super().__init__(model, num_trials, assumed)
-        self.mask, self._patience = mask_of(_seed_mask(model.setting.decisions, num_trials, seed)), patience
+        shape = num_trials, model.setting.decisions.num_contexts, model.setting.decisions.num_arms
+        safe = np.zeros(shape, dtype=bool)  # S0, (B, Z, A)
+        safe[np.arange(num_trials)[:, None], :, np.broadcast_to(seed, (num_trials, seed.shape[-1]))] = True
+        self.mask, self._patience = mask_of(safe), patience
         self._ever, self._settled = self.mask.seed.copy(), np.zeros(num_trials, dtype=bool)
         self._idle = np.zeros(num_trials, dtype=np.int64)  # rounds with feedback since S grew
         self._taught = np.zeros(num_trials, dtype=bool)
@@ -163,13 +165,6 @@ class Safe(EachModelled):
         self._ever[trial] = self.mask.seed[trial]
         self._idle[trial], self._settled = 0, self._settled.copy()
         self._settled[trial] = self._taught[trial] = False
-
-
-def _seed_mask(decisions: Decisions, num_trials: int, arms: Ints) -> Bools:
-    """Return S0, (B, Z, A)."""
-    seed = np.zeros((num_trials, decisions.num_contexts, decisions.num_arms), dtype=bool)
-    seed[np.arange(num_trials)[:, None], :, np.broadcast_to(arms, (num_trials, arms.shape[-1]))] = True
-    return seed
 
 
 class SafeModelOptions(CostModelOptions, total=False):

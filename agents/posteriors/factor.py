@@ -132,12 +132,8 @@ class FactorPosterior(RowsPosterior):
         """Return the draws of the prior with variates z, (B, r) -> (B, N) or (r,) -> (N,)."""
         if self.gram.structure is not None:
             return weight  # z is the draw
-        alone = weight.ndim == 1 and self._triangular
+        alone = weight.ndim == 1 and len(self.gram.pivots) == len(self.gram.root)
         return self._draw_prior(weight) if alone else weight @ self.gram.root
-
-    @cached_property
-    def _triangular(self) -> bool:
-        return len(self.gram.pivots) == len(self.gram.root)
 
     @cached_property
     def _draw_prior(self) -> PriorDraw:

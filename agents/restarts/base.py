@@ -1,4 +1,4 @@
-"""The interface of restarts, which start trials over, and restarts at given rounds: periods, ends of batches."""
+"""The interface of restarts, which start trials over, and restarts at given rounds or at ends of batches."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
 from ..validation import PerTrial
-
-__all__ = ["Never", "Oracle", "Periodic", "Restart", "Unobservant"]
 
 NO_TRIALS = np.empty(0, dtype=np.int64)
 Wait = Callable[[int], int]  # from the rounds t up to the end of a batch without extension

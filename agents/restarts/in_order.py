@@ -102,7 +102,8 @@ class InOrder(Restart):
         for i in trial.tolist():
             if not self._alarmed[i]:
                 self._kept[i] = self._now
-                self._clear(i)
+                if self.archives is not None:
+                    self.archives[i].clear()
             self._first[i] = self._next[i] = self._kept[i]
             self.watches[i], self._waiting[i] = self._make[i](), {}
         self._alarmed[trial] = False
@@ -131,10 +132,6 @@ class InOrder(Restart):
             return first + age
         back = archive is not None and archive.observe(play)
         return first if back else None
-
-    def _clear(self, trial: int) -> None:
-        if self.archives is not None:
-            self.archives[trial].clear()
 
 
 def _value_model(model: Model, observed: Model, prior: PriorUnits, noise_std: float) -> Told:

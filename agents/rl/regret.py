@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
@@ -11,8 +9,6 @@ from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.environment.info import OnRound, Round
 
 from .blindness import warn_if_blind
-
-__all__ = ["RegretCallback"]
 
 
 class RegretCallback(BaseCallback):
@@ -53,7 +49,9 @@ class RegretCallback(BaseCallback):
             warn_if_blind(env.get_attr("problem")[0], env.observation_space)
 
     def _on_step(self) -> bool:
-        seen = _round_of(self.locals["infos"], self.label, self.n_calls)
+        each = [Round.of(info, self.label) for info in self.locals["infos"]]
+        parts = zip(*(copy[3:] for copy in each), strict=True)  # regret and violation
+        seen = Round(self.label, self.n_calls, np.arange(len(each)), *map(np.concatenate, parts))
         regret, violation = float(seen.regret.mean()), float(seen.violation.mean())
         self._regret += regret
         self._violation += violation
@@ -66,10 +64,3 @@ class RegretCallback(BaseCallback):
         if self.every is not None and self.n_calls % self.every == 0:
             self.logger.dump(self.num_timesteps)
         return True
-
-
-def _round_of(infos: list[dict[str, Any]], label: str, step: int) -> Round:
-    """Return one step of all copies, counted in steps, because their episodes may be in different rounds."""
-    each = [Round.of(info, label) for info in infos]
-    regret, violation = (np.concatenate(part) for part in zip(*(seen[3:] for seen in each), strict=True))
-    return Round(label, step, np.arange(len(each)), regret, violation)

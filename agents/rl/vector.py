@@ -18,8 +18,6 @@ from bandit_envs.problem.problem import Problem
 from .blindness import warn_if_blind
 from .bridge import Plays, published_unit
 
-__all__ = ["SB3VectorEnv"]
-
 
 class SB3VectorEnv(VecEnv):
     """Vector environment of stable-baselines3 and sb3-contrib over a `BanditVectorEnv`.
@@ -110,7 +108,11 @@ class SB3VectorEnv(VecEnv):
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **keywords: Any) -> list[Any]:
         """Call a method of each copy."""
         if method_name == "action_masks":  # called in every step, so no copies are made for it
-            return list(self._masks()[self._rows(indices)])
+            decisions = self.env.problem.decisions
+            require(not decisions.continuous, "environment", "one with arms for action_masks", "a box")
+            masks = self.env.simulator.masks(np.arange(self.num_envs)).astype(bool)
+            given = masks if masks.size else np.ones((self.num_envs, decisions.num_arms), dtype=bool)
+            return list(given[self._rows(indices)])
         return [getattr(self.env._copy(i), method_name)(*args, **keywords) for i in self._rows(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[Wrapper], indices: Any = None) -> list[bool]:
@@ -123,13 +125,6 @@ class SB3VectorEnv(VecEnv):
 
     def _rows(self, indices: Any) -> list[int]:
         return list(self._get_indices(indices))
-
-    def _masks(self) -> Bools:
-        """Return the mask of available arms, (B, A)."""
-        decisions = self.env.problem.decisions
-        require(not decisions.continuous, "environment", "one with arms for action_masks", "a box")
-        masks = self.env.simulator.masks(np.arange(self.num_envs)).astype(bool)
-        return masks if masks.size else np.ones((self.num_envs, decisions.num_arms), dtype=bool)
 
 
 class _PlayedSideBySide(VecEnvWrapper):

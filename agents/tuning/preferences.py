@@ -13,7 +13,6 @@ from sklearn.gaussian_process.kernels import Matern
 
 from bandit_envs.basics.arguments import is_count, is_integer, require, require_switch
 from bandit_envs.basics.threads import one_thread
-from bandit_envs.basics.types import Ints
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
 
@@ -201,15 +200,11 @@ class PreferenceTuner:
     def _close(self, agent: Any, end: int) -> None:
         """Let an agent observe questions up to `end`, each with the answers that came before the next one."""
         for t in range(self._closed, end):
-            came = self._told_in(t + 1)
+            told = [i for i, asked in enumerate(self.questions) if asked.told_in == t + 1]
+            came = np.array(told, dtype=np.int64)
             won = np.array([self.questions[i].outcome for i in came], dtype=np.float64)
-            told = delivery(t, came, won, np.empty((len(came), 0)), self.plan["budget"] - 1)
-            agent.update(ONLY, np.array(self.questions[t].pair), float(won.sum()), told)
-
-    def _told_in(self, count: int) -> Ints:
-        """Return the questions that were answered when there were so many."""
-        each = enumerate(self.questions)
-        return np.array([i for i, asked in each if asked.told_in == count], dtype=np.int64)
+            news = delivery(t, came, won, np.empty((len(came), 0)), self.plan["budget"] - 1)
+            agent.update(ONLY, np.array(self.questions[t].pair), float(won.sum()), news)
 
 
 def _as_data(agent: Any) -> list[Any]:

@@ -124,7 +124,8 @@ class Space:
         from scipy.stats import qmc
 
         quantiles = qmc.Sobol(len(self.kinds), scramble=False).random_base2(math.ceil(math.log2(number)))
-        return [self._at(row) for row in quantiles[:number].tolist()]
+        rows = quantiles[:number].tolist()
+        return [{n: kind.at(u) for (n, kind), u in zip(self.kinds.items(), row, strict=True)} for row in rows]
 
     def to_data(self) -> list[list[Any]]:
         """Return names, kinds and their arguments."""
@@ -146,6 +147,3 @@ class Space:
     @property
     def _names(self) -> str:
         return ", ".join(map(repr, self.kinds)) or "nothing"
-
-    def _at(self, quantiles: list[float]) -> Values:
-        return {name: kind.at(u) for (name, kind), u in zip(self.kinds.items(), quantiles, strict=True)}

@@ -10,9 +10,9 @@ from agent_cases import SETTING, of_each_shape
 
 import agents
 from agents import ModelOptions
-from agents.algorithms import change_points, costs_apart, safe
+from agents.algorithms import change_points, costs_apart, duels, safe
 from agents.algorithms.costs_apart import CostsApartOptions
-from agents.algorithms.duels import DuelOptions
+from agents.algorithms.duels import BandOptions, DuelOptions
 from agents.algorithms.safe import SafeOptions
 from agents.model.model import Model
 from agents.objectives.each_modelled_parts import CostModelOptions, each_modelled
@@ -28,6 +28,7 @@ SETS = sorted(
 TAKING = {
     ModelOptions: Model.of,
     DuelOptions: Model.of,
+    BandOptions: duels._duellist,
     CostModelOptions: each_modelled,
     PenalisedOptions: parts_of,
     CostsApartOptions: costs_apart.with_costs_apart,

@@ -12,7 +12,7 @@ from scipy.stats import qmc
 from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.arguments import is_count
-from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.setting import Setting
 
@@ -69,14 +69,17 @@ class ChangePointDetector:
         if not is_count(num_responses):
             raise ValueError(f"num_responses must be a positive integer, got {num_responses!r}")
         self._chooses_ridge = ridge == CROSS_VALIDATED
-        given = None if self._chooses_ridge else ridge
-        options = {"variance": covariates.variance, "ridge": given, **options}
+        own_ridge = None if self._chooses_ridge else ridge
+        options = {"variance": covariates.variance, "ridge": own_ridge, **options}
         self._first_rates = TestRates.of(covariates.kernel, covariates.dim, volume=volume, **options)
         self.rates = self._first_rates
         if np.size(self.rates.theta) not in (1, num_responses):
             raise ValueError(f"theta must be one number or {num_responses}, got {self.rates.theta}")
         self.num_responses = num_responses
-        switches = _switches(centred, num_responses)
+        given = np.asarray(centred)
+        if given.dtype != bool or given.shape not in ((), (num_responses,)):
+            raise ValueError(f"centred must be True, False or {num_responses} of them, got {centred!r}")
+        switches = np.broadcast_to(given, num_responses)
         self._tails = Tails(covariates, self.rates, num_responses, volume, switches, scaled)
         self._time: list[float] = []  # of each sample, ascending
         self._clear_alarm()
@@ -108,7 +111,10 @@ class ChangePointDetector:
     def insert(self, time: float, x: Any, y: Any) -> bool:
         """Add a sample of some time, after those of the same time, and test."""
         position = bisect_right(self._time, time)
-        self._tails.insert(position, x, self._response(y))
+        response = np.atleast_1d(np.asarray(y, dtype=np.float64))
+        if response.shape != (self.num_responses,) or not np.isfinite(response).all():
+            raise ValueError(f"y must be {self.num_responses} finite response(s), got {y!r}")
+        self._tails.insert(position, x, response)
         self._time.insert(position, time)
         if self._chooses_ridge and due(self.count):
             self.rates = replace(self.rates, ridge=best_ridge(*self._tails.known, self.rates))
@@ -136,19 +142,6 @@ class ChangePointDetector:
         n, k = (int(i) for i in np.unravel_index(excess.argmax(), excess.shape))
         limit = np.broadcast_to(threshold, excess.shape)[n, k]
         return Alarm(n + 1, k, float(statistics[n, k]), float(limit))
-
-    def _response(self, y: Any) -> Floats:
-        response = np.atleast_1d(np.asarray(y, dtype=np.float64))
-        if response.shape != (self.num_responses,) or not np.isfinite(response).all():
-            raise ValueError(f"y must be {self.num_responses} finite response(s), got {y!r}")
-        return response
-
-
-def _switches(centred: bool | Sequence[bool], num_responses: int) -> Bools:
-    given = np.asarray(centred)
-    if given.dtype != bool or given.shape not in ((), (num_responses,)):
-        raise ValueError(f"centred must be True, False or {num_responses} of them, got {centred!r}")
-    return np.broadcast_to(given, num_responses)
 
 
 class Found(NamedTuple):

@@ -7,14 +7,12 @@ import pytest
 from rectified_cases import cost, play, problem
 
 import agents
-from agents.algorithms import primal_dual
 from agents.algorithms.costs_apart import RULES
-from agents.registry import resolve_agent
 from bandit_envs.laws import delays
 from bandit_envs.problems import build
 from gpbandits import evaluate
 
-NAMES = [name for name in agents.names() if resolve_agent(name).make.__module__ == primal_dual.__name__]
+NAMES = ["ckb", "pdcbo"]
 PROBLEMS = {
     "now": problem(),
     "late": problem(delay=delays.Poisson(5)),
