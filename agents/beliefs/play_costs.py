@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,7 +60,8 @@ class CostBelief:
 
     def __init__(self, model: Model, num_trials: int):
         setting = self.setting = model.setting
-        law, self.budget, self.known = setting.play_costs, setting.budget, setting.known_costs
+        law, self.budget = setting.play_costs, setting.budget
+        self.known: Any = setting.known_costs
         self.free = self.budget is None and self.known is None
         self.least = setting.cost_min or 0.0
         self.spent = np.zeros(num_trials)  # sum of the delivered costs, (B,)
@@ -80,8 +81,7 @@ class CostBelief:
         if self.free:
             return np.ones((len(self.rows), 1))
         if self.known is not None and self.setting.play_costs is None:
-            known: Any = self.known
-            known = known(self.setting.decisions.points) if self.setting.continuous else known
+            known = self.known(self.setting.decisions.points) if self.setting.continuous else self.known
             return np.broadcast_to(np.mean(known, axis=-1), self.rows.shape)[:, None]
         return (np.exp(self.centre) if self._logarithmic else self.centre)[:, None]
 
