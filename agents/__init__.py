@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
     from .beliefs.delivered import Delivered
     from .making import compose, make
-    from .model.options import ModelOptions
+    from .model.defaults import ModelOptions
     from .objectives.base import PlayByPlay
     from .protocol import Features, handles
     from .registry import features, names

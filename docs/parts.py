@@ -12,7 +12,7 @@ from typing import Any
 from agents.acquisition.by_name import RULES, Always, WithMargin, WithWidth
 from agents.acquisition.incumbents import INCUMBENTS
 from agents.beliefs.by_name import BELIEFS
-from agents.kernels.context_free import InContext
+from agents.kernels.amplitude import InContext
 from agents.model.model import Model
 from agents.model.units import PriorUnits
 from agents.objectives.by_name import CONSTRAINTS

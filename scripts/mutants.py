@@ -126,7 +126,7 @@ MUTANTS = (
     Mutant("agents/objectives/safe_masks.py", "steep).min(axis=1", "steep).max(axis=1"),
     Mutant("agents/objectives/first_plays.py", "- shift * plays)", ")"),
     Mutant(
-        "agents/objectives/per_cost.py", "scores + band.log_power(power)", "scores - band.log_power(power)"
+        "agents/algorithms/budgets.py", "scores + band.log_power(power)", "scores - band.log_power(power)"
     ),
     Mutant("agents/model/rounds.py", "self._start(now + 1) - self.times", "self._start(now) - self.times"),
     Mutant("agents/model/hyperparameters.py", "np.log(NOISE_BOUNDS)", "np.array(NOISE_BOUNDS)"),

@@ -17,7 +17,7 @@ from ..model.choice import Recommendation
 from ..model.model import Model
 from ..options import is_per_trial
 from ..protocol import Shown
-from ..stopping.record import Stops, joined_stops
+from ..stopping.by_name import Stops, joined_stops
 from ..validation import require_one_a_trial, require_trials, seeds_of
 from .assumptions import FORM, Learnt
 from .box_agent import BoxAgent

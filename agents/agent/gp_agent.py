@@ -29,9 +29,8 @@ from ..model.units import told_weights
 from ..objectives.base import NOTHING, Objective, Revision, Reward
 from ..protocol import Shown
 from ..restarts.base import Never, Restart
-from ..stopping.by_name import make_rules
+from ..stopping.by_name import PATIENCE, Stopping, make_rules
 from ..stopping.outlook import Outlook
-from ..stopping.record import PATIENCE, Stopping
 from ..validation import require_reset, require_trials, seeds_of
 from .assumptions import Given
 from .book import NO_ROUNDS, Book

@@ -16,8 +16,8 @@ from ..beliefs.play_costs import CostBelief
 from ..beliefs.surface import ONLY, Surface, keeping_plays
 from ..box.search import around, sobol
 from ..model.rounds import PENDING
+from ..stopping.by_name import PATIENCE
 from ..stopping.outlook import Outlook
-from ..stopping.record import PATIENCE
 
 Stoppable = Any  # a `GPAgent`, whose module imports this one
 CLOUD = 512  # quasi-random points of a box

@@ -17,7 +17,7 @@ from ..model.choice import Recommendation, arms_among, arms_of
 from ..model.defaults import rests_on_default
 from ..objectives.base import Objective
 from ..restarts.base import Restart
-from ..stopping.record import Stopping, Stops
+from ..stopping.by_name import Stopping, Stops
 from ..validation import require_context, require_reset
 from .assumptions import Given
 

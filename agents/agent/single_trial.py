@@ -11,10 +11,10 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 
 from ..beliefs.delivered import Delivered
-from ..kernels.context_free import without_contexts
+from ..kernels.amplitude import without_contexts
 from ..model.choice import Recommendation, TieBreaker, arms_among, arms_of, offered_in, require_offered
+from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..options import require_absent
 from ..protocol import Shown
 from ..validation import one_seed, require_context, require_reset

@@ -21,9 +21,8 @@ from ..beliefs.delivered import Delivered
 from ..beliefs.safety import log_feasibility
 from ..kernels.amplitude import is_found
 from ..model.choice import argmax_with_ties, arms_of, offered_in
-from ..model.defaults import NOISE_FLOOR
+from ..model.defaults import NOISE_FLOOR, SharedOptions
 from ..model.model import Model
-from ..model.options import SharedOptions
 from ..model.units import PerCost, mean_and_deviation, unlearnt_model
 from ..objectives.each_modelled import OfCosts
 from ..objectives.each_modelled_parts import each_with_own_noise

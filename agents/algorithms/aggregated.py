@@ -16,8 +16,8 @@ from bandit_envs.problem.setting import Setting
 from ..agent.assembly import SideBySide, each_trial
 from ..agent.single_trial import LoneAgent
 from ..model.choice import argmax_with_ties, arms_of, offered_in
+from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..options import require_absent
 from ..protocol import handles
 from ..validation import PerTrial

@@ -20,9 +20,8 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..model.defaults import NOISE_FLOOR
+from ..model.defaults import NOISE_FLOOR, ModelOptions
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..named import chosen
 from ..options import typed
 from ..protocol import handles

@@ -31,8 +31,8 @@ from ..acquisition.rules import (
 )
 from ..agent.assembly import Agent, assemble
 from ..beliefs.ridges import RATIOS, Ridges, require_ratios
+from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import KernelUCBWidth, Width

@@ -27,8 +27,8 @@ from ..acquisition.rules import UCB, BandUCB, Thompson
 from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief, observe
 from ..beliefs.delivered import Alike
+from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..objectives.base import Reward
 from ..options import require_left_out
 from ..posteriors.laplace import NODE_SHARES, NODES

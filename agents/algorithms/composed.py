@@ -12,9 +12,9 @@ from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule
 from ..acquisition.incumbents import INCUMBENTS, improvable, incumbent_of
 from ..agent.assembly import Agent, assemble
 from ..beliefs.by_name import make_belief
-from ..kernels.context_free import without_contexts
+from ..kernels.amplitude import without_contexts
+from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..named import chosen, made, own_builder, require_called_with
 from ..objectives.by_name import APART, CONSTRAINTS, constraint_for
 from ..options import require_left_out

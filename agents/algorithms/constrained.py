@@ -19,7 +19,7 @@ from ..agent.assembly import Agent, assemble
 from ..agent.assumptions import EachLearnt, OwnNoise
 from ..beliefs.delivered import Delivered
 from ..beliefs.imputed import Hallucinated
-from ..model.options import SharedOptions
+from ..model.defaults import SharedOptions
 from ..model.units import PerCost, known_per_cost, once_model
 from ..named import made
 from ..objectives.each_modelled_parts import each_with_own_noise

@@ -23,8 +23,8 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief
 from ..beliefs.censored import Censored, largest_shifted
 from ..beliefs.imputed import FILL_INS, Hallucinated, Imputed
+from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import FixedWidth, Width

@@ -26,8 +26,8 @@ from ..acquisition.rules import AnyArm, PosteriorVariance
 from ..agent.assembly import Agent, assemble
 from ..beliefs.eliminating import Eliminating, HalfWidth
 from ..beliefs.imputed import Hallucinated
+from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..options import require_absent
 from ..protocol import handles
 from ..restarts.base import BatchEnds, SubExponential, Wait, doubling_lengths, growing_lengths, quantile_wait

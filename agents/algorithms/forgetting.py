@@ -24,8 +24,8 @@ from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
 from ..beliefs.forgetting import discounted, sliding_window, time_varying, wandering
+from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..protocol import handles
 from ..restarts.base import Periodic
 from ..validation import PerTrial

@@ -23,9 +23,9 @@ from ..acquisition.rules import PosteriorVariance
 from ..agent.assembly import Agent, assemble
 from ..agent.planned import Order, PlannedAgent, permuted, sorted_by_tour
 from ..beliefs.eliminating import DriftingBatches, Eliminating, Phase
-from ..kernels.context_free import without_contexts
+from ..kernels.amplitude import without_contexts
+from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..objectives.base import PlayByPlay
 from ..options import require_absent
 from ..protocol import handles

@@ -29,8 +29,8 @@ from ..agent.single_trial import HERE, PlanningAgent, plain_model
 from ..beliefs.base import make_posterior
 from ..beliefs.delivered import Alike
 from ..beliefs.ridges import pulls
+from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.by_name import make_gamma

@@ -16,8 +16,8 @@ from ..agent.single_trial import HERE, PlanningAgent, plain_model
 from ..beliefs.base import make_posterior
 from ..beliefs.delivered import Delivered
 from ..model.choice import argmax_with_ties
+from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..protocol import handles
 
 WIDTH = 2.0**0.5  # b of the authors' experiments

@@ -31,8 +31,8 @@ from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief, observe
+from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..options import require_left_out
 from ..posteriors.sketched import SketchedPosterior
 from ..protocol import handles

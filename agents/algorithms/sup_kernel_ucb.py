@@ -22,9 +22,8 @@ from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..beliefs.imputed import Hallucinated
 from ..model.choice import argmax_with_ties, arms_of, offered_in
-from ..model.defaults import rests_on_default
+from ..model.defaults import ModelOptions, rests_on_default
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..options import require_absent
 from ..protocol import handles
 from ..validation import PerTrial

@@ -32,8 +32,8 @@ from ..agent.assumptions import LengthScaleGrowth, Shrinking, require_power, shr
 from ..agent.balanced import Balanced, Optimistic
 from ..agent.several import Several, together
 from ..kernels.amplitude import has_length_scale, order_of
+from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.options import ModelOptions
 from ..options import require_left_out
 from ..protocol import handles
 from ..validation import PerTrial

@@ -15,8 +15,7 @@ from ..validation import PerTrial
 from .base import Belief
 from .censored import Censored
 from .delivered import Delivered
-from .fantasised import Fantasised
-from .imputed import Hallucinated
+from .imputed import Fantasised, Hallucinated
 from .ridges import RATIOS, Ridges, require_ratios
 
 COST_BELIEFS = ("delivered", "hallucinated", "censored")

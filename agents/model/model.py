@@ -122,7 +122,8 @@ class Model:
         if setting.continuous:
             keeps = "None on a box, which keeps the plays alone"
             require(form in (None, "pairs"), "form", keeps, form)
-            require(np.ndim(prior_mean) != 1, "prior_mean", "one number on a box", prior_mean)
+            one = prior_mean is None or np.ndim(prior_mean) != 1
+            require(one, "prior_mean", "one number on a box", prior_mean)
         else:
             remedy = "take a setting of low and high alone"
             require_left_out("search", search, None, "on a finite set", remedy)

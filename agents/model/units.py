@@ -19,9 +19,8 @@ from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.told import check_stds, checked_per_cost
 
 from ..kernels.amplitude import largest_deviation
-from .defaults import SMALLEST_NOISE
+from .defaults import SMALLEST_NOISE, ModelOptions
 from .model import Model
-from .options import ModelOptions
 
 PerCost = float | Sequence[float] | Floats  # a number of all costs, or one of each, (C,)
 

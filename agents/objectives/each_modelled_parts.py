@@ -13,9 +13,8 @@ from bandit_envs.problem.setting import Setting
 from ..beliefs.by_name import MakeBelief
 from ..beliefs.delivered import Delivered
 from ..kernels.amplitude import is_found
-from ..model.defaults import NOISE_FLOOR
+from ..model.defaults import NOISE_FLOOR, ModelOptions, SharedOptions
 from ..model.model import Model
-from ..model.options import ModelOptions, SharedOptions
 from ..model.units import PerCost, PriorUnits, centred_model, known_per_cost
 from ..options import require_absent, typed
 from .each_modelled import IMPROVED, OfCosts

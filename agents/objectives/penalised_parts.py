@@ -12,9 +12,8 @@ from bandit_envs.basics.arguments import require_choice, require_integer, requir
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.amplitude import unit_kernel
-from ..model.defaults import NOISE_FLOOR, DefaultBound, require_noise_variance
+from ..model.defaults import NOISE_FLOOR, DefaultBound, ModelOptions, SharedOptions, require_noise_variance
 from ..model.model import Model
-from ..model.options import ModelOptions, SharedOptions
 from ..model.units import PerCost, PriorUnits, centred_model, known_per_cost
 from ..named import chosen
 from ..options import require_left_out, typed

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import warnings
 import weakref
 from collections import defaultdict
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,11 +21,40 @@ from bandit_envs.basics.arguments import require_choice, require_integer
 from bandit_envs.basics.types import Floats
 
 from ..options import require_taken
-from .optimiser import Engine, OptimiserTask
 
 ACQUISITIONS = ("log-ei", "log-nei")
 RESTARTS, RAW = 8, 256  # of the search of a box
 BATCH = 512  # arms that are scored at a time
+
+
+def quietly() -> warnings.catch_warnings:
+    """Suppress a library's warnings, about deprecations and fits that did not converge."""
+    return warnings.catch_warnings(action="ignore")
+
+
+class OptimiserTask(NamedTuple):
+    """Problem of an optimiser, with decisions scaled to [0, 1]^d."""
+
+    dim: int
+    horizon: int
+    seed: int
+    arms: Floats | None  # (A, d); None on a box
+
+
+class Engine(Protocol):
+    """Optimiser that maximises over points of [0, 1]^d, (d,)."""
+
+    def ask(self) -> Floats:
+        """Return the proposed point."""
+        ...
+
+    def start(self, round: int, point: Floats) -> None:
+        """Record the point played in a round, which may differ from the proposal."""
+        ...
+
+    def tell(self, round: int, reward: float) -> None:
+        """Record the reward of an earlier round."""
+        ...
 
 
 class BoTorchEngine(Engine):

@@ -8,7 +8,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.environment.info import OnRound, Round
 
-from .blindness import warn_if_blind
+from .recipe import warn_if_blind
 
 
 class RegretCallback(BaseCallback):

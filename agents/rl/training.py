@@ -18,11 +18,10 @@ from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting
 
 from ..agent.generators import preserved_generators
-from .blindness import warn_if_blind
 from .bridge import Plays, published_unit
 from .learner import one_word
 from .policy import Policy
-from .recipe import Recipe, find_algorithm, plays_box
+from .recipe import Recipe, find_algorithm, plays_box, warn_if_blind
 
 if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecEnv

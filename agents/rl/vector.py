@@ -15,8 +15,8 @@ from bandit_envs.environment.observations import make_summary
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.problem import Problem
 
-from .blindness import warn_if_blind
 from .bridge import Plays, published_unit
+from .recipe import warn_if_blind
 
 
 class SB3VectorEnv(VecEnv):

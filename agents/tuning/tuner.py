@@ -11,12 +11,11 @@ from bandit_envs.basics.threads import one_thread
 
 from .feasibility import feasibility_of
 from .history import ADD, TELL, Experiment, checked_value
-from .may_stop import MayStop, may_stop, rule_of
 from .parameters import Parameter
 from .plan import TunerPlan, listed
 from .player import Advice
 from .records import Records
-from .running import Run, check_run
+from .running import MayStop, Run, check_run, may_stop, rule_of
 from .space import Space, Values, with_clock
 from .workers import crew_of, in_turn, require_room
 

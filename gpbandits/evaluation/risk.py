@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
-from agents.objectives.robust import neighbours, worst_nearby
+from agents.algorithms.robust import neighbours, worst_nearby
 from agents.registry import AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import require, require_not_negative
 from bandit_envs.basics.types import Floats, Ints

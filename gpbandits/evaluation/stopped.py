@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.stopping.record import NEVER, Stops
+from agents.stopping.by_name import NEVER, Stops
 from bandit_envs.basics.types import Floats, Ints
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.stopping.record import NEVER
+from agents.stopping.by_name import NEVER
 from bandit_envs.basics.arguments import require, require_positive
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.curves import Curves

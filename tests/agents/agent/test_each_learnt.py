@@ -13,8 +13,7 @@ import agents
 from agents import Linear, Tuner
 from agents.algorithms.constrained import constrained_ei
 from agents.beliefs.surface import Surface
-from agents.model.hyperparameters import Fitter
-from agents.model.likelihood import Spreads
+from agents.model.hyperparameters import Fitter, Spreads
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery
 

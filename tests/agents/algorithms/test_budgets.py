@@ -10,7 +10,7 @@ import pytest
 
 import agents
 from agents.acquisition.improvement import gittins_index, log_expected_improvement
-from agents.stopping.by_price import GradientWorthPrice
+from agents.stopping.rules import GradientWorthPrice
 from gpbandits import evaluate
 from gpbandits.evaluation.record import over_budget
 

@@ -15,7 +15,7 @@ from agents.algorithms.composed import IMPROVING
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.censored import Censored
 from agents.beliefs.imputed import Hallucinated
-from agents.kernels.context_free import InContext, without_contexts
+from agents.kernels.amplitude import InContext, without_contexts
 from agents.objectives.base import Reward
 from agents.objectives.by_name import APART, CONSTRAINTS
 from agents.objectives.penalised import Penalised

@@ -19,10 +19,10 @@ from agents.acquisition.robust import (
     RobustUCB,
     TruncatedWidth,
 )
+from agents.algorithms.robust import Truncated
 from agents.beliefs.delivered import Alike, Delivered
 from agents.beliefs.ridges import pulls
 from agents.model.model import Model
-from agents.objectives.robust import Truncated
 from agents.posteriors import FORMS
 from agents.widths.base import FixedWidth
 from bandit_envs import BanditVectorEnv, Setting

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents.objectives.robust import neighbours, worst_nearby
+from agents.algorithms.robust import neighbours, worst_nearby
 from bandit_envs import BanditVectorEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, KnownFunction, delays

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from agents.beliefs.delivered import Delivered
-from agents.beliefs.fantasised import Fantasised
-from agents.beliefs.imputed import Hallucinated
+from agents.beliefs.imputed import Fantasised, Hallucinated
 from agents.beliefs.surface import Surface
 from agents.kernels.visited import Visited
 from agents.model.model import Model

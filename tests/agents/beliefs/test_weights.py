@@ -16,7 +16,7 @@ from agents.beliefs.delivered import Delivered, Gathered
 from agents.beliefs.eliminating import Eliminating
 from agents.beliefs.imputed import Hallucinated
 from agents.beliefs.ridges import Ridges
-from agents.model.likelihood import Sample, negative_log_likelihood
+from agents.model.hyperparameters import Sample, negative_log_likelihood
 from agents.model.model import Model
 from agents.posteriors import FORMS
 from agents.widths.non_adaptive import PlainBand

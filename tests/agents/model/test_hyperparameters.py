@@ -15,8 +15,14 @@ from agents.acquisition.by_name import unit_of
 from agents.agent.gp_agent import GPAgent
 from agents.beliefs.imputed import FILL_INS
 from agents.kernels.amplitude import has_amplitude, unit_kernel
-from agents.model.hyperparameters import Fitter
-from agents.model.likelihood import LogNormalPrior, Sample, Spreads, likelihood, negative_log_likelihood
+from agents.model.hyperparameters import (
+    Fitter,
+    LogNormalPrior,
+    Sample,
+    Spreads,
+    likelihood,
+    negative_log_likelihood,
+)
 from agents.model.model import Model
 from agents.posteriors import FORMS
 from agents.registry import resolve_agent

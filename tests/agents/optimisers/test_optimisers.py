@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents.optimisers.optimiser import OptimiserAgent
+from agents.optimisers.factories import OptimiserAgent
 from agents.registry import resolve_agent
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery

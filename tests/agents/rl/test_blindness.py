@@ -7,7 +7,7 @@ import warnings
 import gymnasium as gym
 import pytest
 
-from agents.rl.blindness import is_blind
+from agents.rl.recipe import is_blind
 from bandit_envs import BanditVectorEnv
 from bandit_envs.environment.envs import spaces_of
 from bandit_envs.environment.wrappers import EpisodeRegret, HistoryObservation, StatisticsObservation

@@ -8,8 +8,8 @@ from scipy.stats import norm
 
 import agents
 import bandit_envs
+from agents.stopping.by_name import Stopping
 from agents.stopping.outlook import StopVerdict
-from agents.stopping.record import Stopping
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cases import CONTEXTS, by_hand
 
-from agents.kernels.context_free import without_contexts
+from agents.kernels.amplitude import without_contexts
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Setting
 from bandit_envs.laws.noise import BASES, LAWS, ByArm
 from bandit_envs.problem.decisions import unit_grid

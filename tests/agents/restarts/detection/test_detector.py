@@ -5,8 +5,7 @@ import pytest
 import references
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, RationalQuadratic
 
-from agents.kernels.amplitude import order_of
-from agents.kernels.context_free import InContext
+from agents.kernels.amplitude import InContext, order_of
 from agents.restarts.detection import (
     ChangePointDetector,
     TestRates,
