@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # type: ignore[attr-defined]
 from scipy.optimize import minimize
 from sklearn.gaussian_process.kernels import Kernel
 
