@@ -45,7 +45,13 @@ def setting_of(source: Any) -> Setting:
     if isinstance(source, Problem):
         return source.setting()
     if isinstance(source, gym.Env | gym.vector.VectorEnv):
-        _require_begun(source.unwrapped)
+        begun: Any = source.unwrapped
+        facts = getattr(getattr(begun, "problem", None), "trial_facts", ())
+        if facts and any(trial is None for trial in begun.simulator.trials):
+            missing = f"say {' and '.join(facts)}, which its first reset draws"
+            raise ArgumentError(
+                "setting", f"must {missing}, got {shown(begun)}; call env.reset(seed=...) first"
+            )
     if isinstance(source, gym.Env) and source.has_wrapper_attr("setting"):
         return source.get_wrapper_attr("setting")
     found = getattr(source, "setting", None)
@@ -54,11 +60,3 @@ def setting_of(source: Any) -> Setting:
         complaint = f"must be a Setting, a bandit or a Problem, got {shown(source)}; {remedy}"
         raise ArgumentError("setting", complaint)
     return found
-
-
-def _require_begun(env: Any) -> None:
-    """Raise where facts of the trial that the setting publishes are not drawn yet."""
-    facts = getattr(getattr(env, "problem", None), "trial_facts", ())
-    if facts and any(trial is None for trial in env.simulator.trials):
-        missing = f"say {' and '.join(facts)}, which its first reset draws"
-        raise ArgumentError("setting", f"must {missing}, got {shown(env)}; call env.reset(seed=...) first")

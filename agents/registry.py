@@ -88,7 +88,10 @@ class AgentFactory:
         with entry(self._entry):
             require_taken(self.make, self.options, "the agent ", {first, "setting", "num_trials"})
             require_annotated(self.make, self.options, num_trials or 1)
-            self._require_slots(setting)
+            if getattr(setting, "aggregated", False) and not self.features.aggregated:
+                complaint = "must publish which rounds delivered feedback is of, got aggregated=True"
+                remedy = 'take "gp-ucb-aggregated", or declare @handles("aggregated")'
+                raise ArgumentError("setting", f"{complaint}; {remedy}")
             return self._scaled(self.make(setting, **size, **self.options), setting, num_trials)
 
     def _scaled(self, agent: Any, setting: Any, num_trials: int | None) -> Any:
@@ -101,13 +104,6 @@ class AgentFactory:
             return agent
         self_scaled = import_module(".agent.self_scaled", __package__).self_scaled
         return self_scaled(self.make, dict(self.options), setting, num_trials)
-
-    def _require_slots(self, setting: Any) -> None:
-        """Raise where feedback is a sum and the agent needs its summands."""
-        if getattr(setting, "aggregated", False) and not self.features.aggregated:
-            complaint = "must publish which rounds delivered feedback is of, got aggregated=True"
-            remedy = 'take "gp-ucb-aggregated", or declare @handles("aggregated")'
-            raise ArgumentError("setting", f"{complaint}; {remedy}")
 
     @property
     def _entry(self) -> str:

@@ -121,8 +121,10 @@ class Learnt(Given):
 
     def after(self, agent: Learner) -> Model | None:
         """Fit when it is time, and return the model that was found."""
-        self._overdue |= self._due(agent.round, agent.objective.epoch)
-        self._last_round = agent.round
+        rounds, epoch, every = agent.round, agent.objective.epoch, self.learning.every
+        new = rounds > self._last_round  # and the end of an epoch, usually one round, in which a fit was due
+        self._overdue |= new and rounds % epoch == 0 and rounds // every > (rounds - epoch) // every
+        self._last_round = rounds
         if not self._overdue or self.waits:
             return None
         self._overdue = False
@@ -172,12 +174,6 @@ class Learnt(Given):
     @property
     def will_change(self) -> bool:
         return self.fits.to_come
-
-    def _due(self, rounds: int, epoch: int) -> bool:
-        """Return whether so many rounds end an epoch in which a fit was due; usually each round is one."""
-        every = self.learning.every
-        new = rounds > self._last_round
-        return new and rounds % epoch == 0 and rounds // every > (rounds - epoch) // every
 
     def _found(self, agent: Learner) -> Fit:
         point, value, weight = self.sample(agent)

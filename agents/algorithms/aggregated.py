@@ -66,18 +66,15 @@ class Functionals:
         """Condition on sum_i weight_i f(point_i) + e, (n,) each, e of a given variance; points may repeat."""
         point, place = np.unique(point, return_inverse=True)
         weight = np.asarray(np.bincount(place, weight), dtype=np.float64)
-        pull = self._combined(point, weight)
+        if self._whole is not None:
+            pull = weight @ self._whole[point]  # Sigma h, (N,)
+        else:
+            known = self._columns[: self._count]
+            pull = self._gram.combine(point, weight) - (known[:, point] @ weight) @ known
         spread = float(weight @ pull[point])
         self.gain += 0.5 * float(np.log1p(spread / variance))
         self.mean += pull * ((value - float(weight @ self.mean[point])) / (spread + variance))
         self._reduce(pull / np.sqrt(spread + variance))
-
-    def _combined(self, point: Ints, weight: Floats) -> Floats:
-        """Sigma h, (N,)."""
-        if self._whole is not None:
-            return weight @ self._whole[point]
-        known = self._columns[: self._count]
-        return self._gram.combine(point, weight) - (known[:, point] @ weight) @ known
 
     def _reduce(self, column: Floats) -> None:
         self.variance -= column**2

@@ -53,7 +53,9 @@ class Path:
         """Return the sample at points, (m, D) -> (m,)."""
         explained = self._surface.explain(x)
         covariance = linearise(self._surface.kernel, x, x).values - explained.T @ explained
-        self._start(x, covariance)
+        if self._points is None:
+            self._jitter = jitter_of(self._surface, x, covariance)
+            self._points, self._explained = x[:0], np.empty((len(self._surface.spread.features), 0))
         shared = self._shared(x, explained)
         covariance -= shared.T @ shared
         root = self._root(covariance)
@@ -61,12 +63,6 @@ class Path:
         deviation = shared.T @ self._white + root @ white
         self._extend(x, explained, shared, root, white)
         return deviation
-
-    def _start(self, x: Floats, covariance: Floats) -> None:
-        if self._points is not None:
-            return
-        self._jitter = jitter_of(self._surface, x, covariance)
-        self._points, self._explained = x[:0], np.empty((len(self._surface.spread.features), 0))
 
     def _shared(self, x: Floats, explained: Floats) -> Floats:
         """Return the factor's block between earlier and new points, (n, m)."""

@@ -60,9 +60,11 @@ def make_mask(
     slopes, points = _slopes(setting, assumed.prior, lipschitz), setting.decisions.points
     if sets == "neighbours":
         return partial(ByNeighbours, points=points, slopes=slopes)
-    return partial(
-        ByPlays, points=points, slopes=slopes, noise_bound=_bound(model, assumed, cost_noise_bound)
-    )
+    if cost_noise_bound is not None:
+        require_not_negative("cost_noise_bound", np.asarray(cost_noise_bound), "it bounds the noise on costs")
+    known = setting.constraint_noise_bound if cost_noise_bound is None else cost_noise_bound
+    noise = DEVIATIONS * assumed.noise_beside(model) if known is None else assumed.prior.of_costs(known)
+    return partial(ByPlays, points=points, slopes=slopes, noise_bound=noise)
 
 
 def _slopes(setting: Setting, prior: PriorUnits, given: Any) -> Floats:
@@ -73,14 +75,6 @@ def _slopes(setting: Setting, prior: PriorUnits, given: Any) -> Floats:
     task = "to certify points around safe arms"
     known = require_known("lipschitz", given, setting.lipschitz, task, remedy)
     return np.asarray(prior.of_costs(checked_slopes("lipschitz", known, setting.num_constraints)))
-
-
-def _bound(model: Model, assumed: OfCosts, given: PerCost | None) -> Floats:
-    """E of each cost in prior deviations, (C,) or one a trial, (B, 1)."""
-    if given is not None:
-        require_not_negative("cost_noise_bound", np.asarray(given), "it bounds the noise on costs")
-    known = model.setting.constraint_noise_bound if given is None else given
-    return DEVIATIONS * assumed.noise_beside(model) if known is None else assumed.prior.of_costs(known)
 
 
 class Safe(EachModelled):

@@ -105,18 +105,15 @@ class CellRows:
         old, new = self._used, self.factor.used
         if old == new:
             return
-        self._reserve(new)
+        capacity = len(self._rows)
+        if new > capacity:
+            self._rows = np.pad(self._rows, ((0, max(new, 2 * capacity) - capacity), (0, 0)))
         triangle, rows = self.factor.triangle, self._rows[old:new]
         rows[:] = self.factor.gram.between(self.factor.point[old:], self.cells)
         rows -= triangle[old:, :old] @ self._rows[:old]
         solve_rows(triangle[old:, old:], rows)
         self._variance -= np.einsum("ka,ka->a", rows, rows)
         self._used = new
-
-    def _reserve(self, rows: int) -> None:
-        old = len(self._rows)
-        if rows > old:
-            self._rows = np.pad(self._rows, ((0, max(rows, 2 * old) - old), (0, 0)))
 
 
 class PairPosterior(Posterior):

@@ -42,7 +42,8 @@ class Sketch:
         self._inverse = _inverse(precision)  # (r, r) A^-1
         self.mean = (self._inverse @ (seen @ total[played])) @ self._root
         prior = self._gram.diagonal - np.sum(self._root**2, axis=0)
-        self.variance = np.maximum(prior, 0.0) + self._noise * self._explained(self._root)
+        explained = np.sum(self._root * (self._inverse @ self._root), axis=0)  # z' A^-1 z, (N,)
+        self.variance = np.maximum(prior, 0.0) + self._noise * explained
 
     def hallucinate(self, point: int) -> None:
         """Count a play without a value: variances shrink, means stay; O(m N)."""
@@ -70,10 +71,6 @@ class Sketch:
         left, right = self._root[:, point].T, self._root[:, other]
         rest = self._gram.between(point, other) - left @ right
         return rest + self._noise * left @ self._inverse @ right
-
-    def _explained(self, features: Floats) -> Floats:
-        """Return z' A^-1 z, (r, n) -> (n,)."""
-        return np.sum(features * (self._inverse @ features), axis=0)
 
 
 def _root(gram: Gram, dictionary: Ints) -> Floats:

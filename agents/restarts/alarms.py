@@ -172,8 +172,9 @@ class CalibratedAlarm:
 
     def __call__(self, model: Model, num_trials: int) -> OnAlarm:
         """Return the detectors of the trials of a model: all of a batch, or one of it."""
-        each = []
-        for noise in self._noise(model, num_trials).tolist():
+        known, each = (self.noise_std, model.setting.noise_std, self.observed.noise_std), []
+        chosen = next(value for value in known if value is not None)
+        for noise in np.broadcast_to(np.asarray(chosen, dtype=np.float64), num_trials).tolist():
             options = {**self._test(noise), "theta": self._threshold(noise)}
             each.append({name: value for name, value in options.items() if value is not None})
         return OnAlarm(model, num_trials, observed=self.observed, each=each)
@@ -182,12 +183,6 @@ class CalibratedAlarm:
         """Return the builder for one trial of a batch; a theta is one number a response, not one a trial."""
         noise = self.noise_std[trial].item() if isinstance(self.noise_std, np.ndarray) else self.noise_std
         return replace(self, observed=self.observed.of_trial(trial), noise_std=noise)
-
-    def _noise(self, model: Model, num_trials: int) -> Floats:
-        """Return the noise std of the reward in each trial, (B,)."""
-        known = (self.noise_std, model.setting.noise_std, self.observed.noise_std)
-        chosen = next(value for value in known if value is not None)
-        return np.broadcast_to(np.asarray(chosen, dtype=np.float64), num_trials)
 
     def _test(self, noise: float) -> dict[str, Any]:
         """Return ridge and scale of the detector."""
@@ -200,20 +195,17 @@ class CalibratedAlarm:
             return self.ridge
         return max((noise / self.observed.deviation) ** 2, NOISE_FLOOR)
 
-    @property
-    def _cost_noise(self) -> Floats:
-        """Noise stds of costs in units in which these vary as the reward does, (C,); 0 if withheld."""
-        setting = self.observed.setting
-        known = known_per_cost("constraint_noise_std", setting, None)
-        prior = PriorUnits.of_setting(setting, self.observed.deviation)
-        return np.zeros(len(prior.costs)) if known is None else known * prior.beside_reward
-
     def _threshold(self, noise: float) -> float | Floats | None:
         if self.theta is not None or self.false_alarm_rate is None:
             return self.theta
         setting, test = self.observed.setting, self._test(noise)
         unknown = [share * self.observed.deviation for share in UNKNOWN_NOISE]
-        known = [max([noise, *self._cost_noise.tolist()])]
+        prior = PriorUnits.of_setting(setting, self.observed.deviation)
+        stds = known_per_cost("constraint_noise_std", setting, None)
+        costs = (
+            [] if stds is None else (stds * prior.beside_reward).tolist()
+        )  # as if they varied like rewards
+        known = [max([noise, *costs])]
         gram, samples = representative_gram(self.observed), uniform_rounds(setting.horizon, self.xi_squared)
         given = max(samples, 2), self.false_alarm_rate / (1 + setting.num_constraints)
         test["centred"] = not self.observed.mean_is_known

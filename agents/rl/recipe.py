@@ -215,8 +215,12 @@ def plays_box(algorithm: Algorithm, setting: Setting, actions: str | None) -> bo
 
 def is_blind(problem: Problem, seen: Space) -> bool:
     """Return True if observations of a learner say nothing about a function that is new in every episode."""
-    bare = seen.shape == spaces_of(problem)[0].shape
-    return bare and problem.decisions.num_contexts == 1 and _draws_functions(problem)
+    if seen.shape != spaces_of(problem)[0].shape or problem.decisions.num_contexts != 1:
+        return False
+    if problem.function_seed is not None:
+        return False
+    first, second = (problem.draw(entropy) for entropy in range(2))
+    return not np.array_equal(first.means[0], second.means[0])
 
 
 def warn_if_blind(problem: Problem, seen: Space) -> None:
@@ -231,11 +235,3 @@ def _frames_of_libraries() -> int:
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in LIBRARIES:
         count, frame = count + 1, frame.f_back
     return count - 1
-
-
-def _draws_functions(problem: Problem) -> bool:
-    """Return True if two trials have different functions."""
-    if problem.function_seed is not None:
-        return False
-    first, second = (problem.draw(entropy) for entropy in range(2))
-    return not np.array_equal(first.means[0], second.means[0])

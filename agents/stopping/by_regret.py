@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from bandit_envs.basics.arguments import ArgumentError, require_choice, require_positive, require_probability
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Floats
 
 from ..widths.base import Width
 from .outlook import MOST_JOINT, Outlook, StopVerdict, unready
@@ -138,12 +138,17 @@ class RegretBound:
         if len(outlook.mean) > MOST_JOINT:
             remedy = f'a rule of at most {MOST_JOINT} arms here; take "knowledge-gradient"'
             raise ArgumentError("stopping", f"must be {remedy}, got {len(outlook.mean)} arms")
-        candidates, drawn = self._candidates(outlook), 0
+        (plays,) = outlook.played.nonzero()
+        best = outlook.draw(FIRST_DRAWS)[:, plays].argmax(axis=1)
+        share = np.bincount(best, minlength=len(plays)) + (plays == outlook.best)
+        candidates, drawn = plays[np.argsort(-share, kind="stable")[:MOST_CANDIDATES]], 0
         good = low = np.zeros(len(candidates))
         level = self.error * ZETA * (outlook.plays + 1) ** -1.1 * ZETA / MOST_CANDIDATES
         for look in range(1, MOST_LOOKS):
             more = min(round(FIRST_DRAWS * GROWTH ** (look - 1)), self.most) - drawn
-            good, drawn = good + self._within(outlook, candidates, more), drawn + more
+            draws = outlook.draw(more)
+            within = draws.max(axis=1)[:, None] - draws[:, candidates] <= self.eps
+            good, drawn = good + within.sum(axis=0).astype(np.float64), drawn + more
             low, high = interval(good, drawn, level * look**-1.1)
             if low.max() >= 1.0 - self.delta or high.max() < 1.0 - self.delta or drawn >= self.most:
                 break
@@ -151,18 +156,6 @@ class RegretBound:
         words = f"the regret of {outlook.name(best)} is at most {self.eps:.3g} in {good.max():.0f} of "
         words += f"{drawn} draws, and {1.0 - self.delta:.3g} of them are asked for"
         return StopVerdict(bool(low.max() >= 1.0 - self.delta), best, words)
-
-    def _candidates(self, outlook: Outlook) -> Ints:
-        """Return the plays that are the best play in most of some draws, (c,)."""
-        (plays,) = outlook.played.nonzero()
-        drawn = outlook.draw(FIRST_DRAWS)[:, plays].argmax(axis=1)
-        share = np.bincount(drawn, minlength=len(plays)) + (plays == outlook.best)
-        return plays[np.argsort(-share, kind="stable")[:MOST_CANDIDATES]]
-
-    def _within(self, outlook: Outlook, candidates: Ints, count: int) -> Floats:
-        """Count the draws in which each candidate's regret is at most eps, (c,)."""
-        drawn = outlook.draw(count)
-        return (drawn.max(axis=1)[:, None] - drawn[:, candidates] <= self.eps).sum(axis=0).astype(np.float64)
 
 
 def interval(good: Floats, drawn: int, level: float) -> tuple[Floats, Floats]:

@@ -155,13 +155,10 @@ def feasibility_of(plan: TunerPlan, rounds: Sequence[TunerRound]) -> SuccessProb
     if not failed:
         return None
     told = [each.round for round_ in rounds for each in round_.arrivals][-MOST:]
-    points = np.array([_features(plan, rounds[t]) for t in [*failed, *told]])
+    each = [rounds[t] for t in [*failed, *told]]
+    parts = [(plan.contexts.features(r.context), plan.parameters.features(r.parameters)) for r in each]
+    points = np.array(list(map(np.hstack, parts)))
     return SuccessProbability(points, np.arange(len(points)) >= len(failed))
-
-
-def _features(plan: TunerPlan, round_: TunerRound) -> Floats:
-    """Return features of (context, parameters), as the kernel takes them."""
-    return np.hstack([plan.contexts.features(round_.context), plan.parameters.features(round_.parameters)])
 
 
 SAME = 1e-6  # of a range: parameters that are no further apart are equal

@@ -69,7 +69,10 @@ def spectral_bound(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTa
     them, eigenvalues of a torus (`Circulant.eigenvalues`): the table remains a bound, but a larger one.
     """
     noise, row = _distinct(noise_variance)
-    eigenvalues = _eigenvalues(gram) if gram.structure is None else gram.structure.eigenvalues
+    if gram.structure is None:
+        eigenvalues = np.asarray(np.linalg.eigvalsh(gram.root @ gram.root.T)[::-1], dtype=np.float64)
+    else:
+        eigenvalues = gram.structure.eigenvalues
     eigenvalues = eigenvalues[eigenvalues > 0]  # the smallest may be rounding
     return GainTable(water_filling(eigenvalues, _rounds(horizon) / noise[:, None]), row)
 
@@ -118,11 +121,6 @@ def greedy_gains(gram: Gram, noise: Floats, horizon: int) -> Iterator[Floats]:
         point = (variance >= (1.0 - TIE) * variance.max(axis=1, keepdims=True)).argmax(axis=1)
         model.observe(trial, point, np.zeros(len(noise)))
         yield model.gain.copy()
-
-
-def _eigenvalues(gram: Gram) -> Floats:
-    """Return the eigenvalues of K, descending, (r,)."""
-    return np.asarray(np.linalg.eigvalsh(gram.root @ gram.root.T)[::-1], dtype=np.float64)
 
 
 def _distinct(noise_variance: PerTrial) -> tuple[Floats, Ints]:
