@@ -129,10 +129,9 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
     centre = _centre(upper, sample.mean) if with_mean else 0.0
     m = sample.mean - centre
     weight, scale = _solve(upper, m), np.diag(upper).copy()
-    inverse, _ = dpotri(
-        upper, lower=0, overwrite_c=1
-    )  # C^-1 in a third of the time of solving for the identity
-    inverse = np.where(np.tri(len(inverse), dtype=np.bool_), inverse.T, inverse)  # undefined below
+    # C^-1 in a third of the time of solving for the identity; below the diagonal dpotri leaves it undefined.
+    inverse, _ = dpotri(upper, lower=0, overwrite_c=1)
+    inverse = np.where(np.tri(len(inverse), dtype=np.bool_), inverse.T, inverse)
     pull = np.multiply.outer(weight, weight) - inverse
     repeats = sample.repeats
     log_p = -0.5 * m @ weight - np.log(scale).sum() - 0.5 * len(n) * math.log(2.0 * math.pi)
