@@ -95,7 +95,7 @@ class BoxAgent(GPAgent):
             rule = AnyArm()
         incumbent = self.incumbent if rule is self.rule else PLAIN
         arm = self._best(rule, incumbent, belief, context, TIE, uniform)  # type: ignore[arg-type]
-        self.declared.note(self.round, self.objective.infeasible)
+        self._note_infeasible()
         self._opening = None
         return arm
 

@@ -37,7 +37,7 @@ from .book import NO_ROUNDS, Book
 from .candidates import ArmsView
 from .generators import Resumable, Streams, build
 from .outlooks import outlooks_on_set
-from .queries import Answers, Declared
+from .queries import NEVER, Answers
 from .repeating import Holds, plays_of
 
 # In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
@@ -116,7 +116,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
         self.round = self._epoch = 0
         self.t = np.ones(self._size, dtype=np.int64)  # of each trial: rounds started since it began
-        self.declared = Declared(self._size)
+        self._lost, self._lost_since = None, np.full(self._size, NEVER)
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
         self.scores: Floats | None = None  # of the arms in the last choice, (B, A)
         self._revise(self.objective.begin())
@@ -150,8 +150,7 @@ class GPAgent(Answers, Resumable, Shown):
         view = self._view(belief, context, offered, safety)
         view = view if free is None else view.drawing(free)
         scores = self._worth(rule(view), context, offered)
-        if self.objective.infeasible is not None:
-            self.declared.note(self.round, self.objective.infeasible)
+        self._note_infeasible()
         if (exploring := self.restart.exploring) is not None:
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
         self._opening, self.scores = None, scores

@@ -24,32 +24,6 @@ from .assumptions import Given
 NEVER = -1
 
 
-class Declared:
-    """Keep the latest finding of infeasibility of B trials, and the first round of each."""
-
-    def __init__(self, num_trials: int):
-        self._last: Bools | None = None
-        self._first = np.full(num_trials, NEVER)
-
-    def note(self, round_: int, infeasible: Bools | None) -> None:
-        """Record the finding of a round, (B,); None if the agent has no test."""
-        self._last = None if infeasible is None else infeasible.copy()
-        if self._last is not None:
-            self._first[self._last & (self._first == NEVER)] = round_
-
-    def last(self, num_trials: int | None) -> Bools | bool | None:
-        """Return the latest finding, (B,), or one value for a single trial (num_trials None)."""
-        if self._last is None:
-            return None
-        return self._last.copy() if num_trials else bool(self._last[0])
-
-    def first(self, num_trials: int | None) -> Ints | int | None:
-        """Return the first infeasible round, (B,), or one number for a single trial; -1 if there is none."""
-        if self._last is None:
-            return None
-        return self._first.copy() if num_trials else int(self._first[0])
-
-
 class Answers:
     """Queries about points of a finite set; a subclass builds the parts at reset and updates them."""
 
@@ -63,7 +37,8 @@ class Answers:
     objective: Objective
     restart: Restart
     assumptions: Given
-    declared: Declared
+    _lost: Bools | None  # (B,) where the last choice had no feasible action; None before a test
+    _lost_since: Ints  # (B,) the first such round, -1 where there is none
     stopping: Stopping | None
     round: int  # -1 before the first reset
     t: Ints  # (B,) rounds started since the trial last began
@@ -97,13 +72,16 @@ class Answers:
     def infeasible(self) -> Bools | bool | None:
         """Return True where no action of the last choice was feasible, (B,) or one; None without a test."""
         require_reset(self.round >= 0)
-        return self.declared.last(self.num_trials)
+        each = self._lost
+        return each if each is None else each.copy() if self.num_trials else bool(each[0])
 
     @property
     def infeasible_since(self) -> Ints | int | None:
         """Return the first round (0-based) with `infeasible` true, (B,) or one; -1 where there is none."""
         require_reset(self.round >= 0)
-        return self.declared.first(self.num_trials)
+        if self._lost is None:
+            return None
+        return self._lost_since.copy() if self.num_trials else int(self._lost_since[0])
 
     @property
     def stops(self) -> Stops | None:
@@ -140,6 +118,12 @@ class Answers:
     def features(self) -> Floats:
         """Return the features of all points, (N, dz + d)."""
         return self.setting.decisions.points
+
+    def _note_infeasible(self) -> None:
+        """Keep the objective's finding of this round; one without a test has none."""
+        if self.objective.infeasible is not None:
+            self._lost = self.objective.infeasible.copy()
+            self._lost_since[self._lost & (self._lost_since == NEVER)] = self.round
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """Return the indices of actions in their contexts, (B,)."""

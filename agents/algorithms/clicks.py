@@ -75,14 +75,8 @@ class Latent(Belief):
         self.latent = LatentPosterior(model.gram, model.setting.outcome, num_trials)
         super().__init__(model, self.latent, self.latent)
 
-    def play(self, point: Ints) -> None:
-        """Do nothing: pending plays are ignored."""
-
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
         observe(self.latent, trial, point, value)  # an outcome itself: the prior mean is that of f
-
-    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Do nothing: pending plays are ignored."""
 
     def half_width(self, context: Ints, bound: PerTrial, delta: PerTrial) -> Floats:
         each = (np.broadcast_to(given, len(self.rows)) for given in (bound, delta))

@@ -92,9 +92,6 @@ class Sketched(Belief):
         once = np.minimum(self._size * self._start[trial] / noise, 1.0)
         return 1.0 - (1.0 - once) ** plays
 
-    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Do nothing: pending plays do not enter the next dictionary."""
-
     def forget(self, trial: Ints) -> None:
         super().forget(trial)
         self._start[trial], self._since[trial] = self.sketch.gram.diagonal, 1.0

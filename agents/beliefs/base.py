@@ -144,16 +144,14 @@ class Belief(abc.ABC):
         """Prior mean at all points, (B, N)."""
         return np.broadcast_to(self.given_mean, (len(self.rows), self.centre.gram.size))
 
-    @abc.abstractmethod
-    def play(self, point: Ints) -> None:
+    def play(self, point: Ints) -> None:  # noqa: B027 (a no-op where pending plays are ignored)
         """Record that every trial has just played a point, (B,)."""
 
     @abc.abstractmethod
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
         """Condition on values of counted plays, (n,) each, delivered after `delay`; trials ascend."""
 
-    @abc.abstractmethod
-    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:  # noqa: B027 (likewise)
         """Remove pending plays of `ago` rounds ago that will never yield a value, (n,) each."""
 
     def weights(self, point: Ints, told: Floats | None = None) -> Floats | None:

@@ -20,9 +20,6 @@ class Delivered(Belief):
         both = make_posterior(model, num_trials)
         super().__init__(model, both, both)
 
-    def play(self, point: Ints) -> None:
-        """Do nothing: pending plays are ignored."""
-
     def receive(
         self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
     ) -> None:
@@ -30,9 +27,6 @@ class Delivered(Belief):
         residual = value if self.centred else self.residual(trial, point, value)
         known = weight if self._weights is None else self.weights(point, weight)
         observe(self.centre, trial, point, residual, known)
-
-    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Do nothing: pending plays are ignored."""
 
 
 class Gathered(Delivered):

@@ -49,9 +49,6 @@ class Forgetful(Belief):
         trial, point, rounds, _, value, *_ = rows.delivered
         self._known.observe_aged(trial, point, self.residual(trial, point, value), self._now - rounds)
 
-    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Do nothing: pending plays are ignored."""
-
     def remodel(self, model: Model) -> None:
         self._known = self._known.under(model.gram, model.noise_variance)
         self.centre = self.spread = self._known

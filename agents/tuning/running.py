@@ -81,7 +81,8 @@ class Run:
         tickets, again[:] = again[:number], again[number:]
         fresh = number - len(tickets)
         spent = self.tuner.left is not None and self.tuner.left <= 0
-        if fresh > 0 and not spent and not self._may_stop():
+        asks = self.price is not None or self.tuner.plan.stopping is not None
+        if fresh > 0 and not spent and not (asks and self.tuner.may_stop(self.price)):
             when = None if self.time is None else self.time()
             tickets += [ticket for ticket, _ in self.tuner.ask(fresh, self.context, time=when)]
             self._save()
@@ -89,10 +90,6 @@ class Run:
         for ticket in tickets:
             self.running[self.crew.start(self.f, pending[ticket])] = ticket
         return bool(self.running)
-
-    def _may_stop(self) -> bool:
-        rule = self.price is not None or self.tuner.plan.stopping is not None
-        return rule and bool(self.tuner.may_stop(self.price))
 
     def _tell(self, ticket: int, came: RunReport) -> None:
         told = {} if came.failure is not None else outcome(came.result)
