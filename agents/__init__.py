@@ -61,7 +61,7 @@ _HOMES = {
     "protocol": ["Features", "handles"],
     "saving": ["load"],
     "tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],
-    "model.options": ["ModelOptions"],
+    "model.defaults": ["ModelOptions"],
     "validation": ["PerTrial"],
 }
 

@@ -10,6 +10,8 @@ from bandit_envs.environment.info import OnRound, Round
 
 from .recipe import warn_if_blind
 
+__all__ = ["RegretCallback"]
+
 
 class RegretCallback(BaseCallback):
     """Callback that logs regret and violation while a model of stable-baselines3 learns on bandits.

@@ -18,6 +18,8 @@ from bandit_envs.problem.problem import Problem
 from .bridge import Plays, published_unit
 from .recipe import warn_if_blind
 
+__all__ = ["SB3VectorEnv"]
+
 
 class SB3VectorEnv(VecEnv):
     """Vector environment of stable-baselines3 and sb3-contrib over a `BanditVectorEnv`.
