@@ -11,8 +11,8 @@ from bandit_envs.basics.arguments import require, require_seed, require_switch
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.actions import AvailableArms, action_space, checked_action
 from bandit_envs.environment.info import Info, info_of
-from bandit_envs.problem.outcome import RoundOutcome
 from bandit_envs.problem.problem import Problem
+from bandit_envs.problem.rounds import RoundOutcome
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.simulator import SingleSimulator
 from bandit_envs.problems import build

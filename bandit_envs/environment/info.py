@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
-from bandit_envs.problem.outcome import RoundOutcome
+from bandit_envs.problem.rounds import RoundOutcome
 
 __all__ = ["OnRound", "Round"]
 

@@ -31,8 +31,8 @@ from bandit_envs.environment.envs import (
     spaces_of,
 )
 from bandit_envs.environment.info import Info, info_of, with_masks
-from bandit_envs.problem.outcome import RoundOutcome
 from bandit_envs.problem.problem import Problem
+from bandit_envs.problem.rounds import RoundOutcome
 from bandit_envs.problem.setting import Setting, batch_settings
 from bandit_envs.problem.simulator import Simulator
 from bandit_envs.problems import build

@@ -166,11 +166,6 @@ class TableKernel(Kernel):
         """Return the table of `nearest_definite`, which keeps the variances."""
         return cls(nearest_definite(covariance))
 
-    @property
-    def hyperparameters(self) -> list[Hyperparameter]:
-        """Return none: a table has no hyperparameters."""
-        return []
-
     def __call__(self, X: Floats, Y: Floats | None = None, eval_gradient: bool = False) -> Any:
         """Return covariances of points, (n, 1) and (m, 1) -> (n, m)."""
         rows = _index(X)
@@ -218,11 +213,6 @@ class LinkedKernel(Kernel):
         # Unchanged: scikit-learn's clone compares parameters by identity.
         self.kernel = kernel
         self.shares = shares
-
-    @property
-    def hyperparameters(self) -> list[Hyperparameter]:
-        """Return none."""
-        return []
 
     def __call__(self, X: Floats, Y: Floats | None = None, eval_gradient: bool = False) -> Any:
         """Return covariances, (n, d) and (m, d) -> (n, m); the slopes in no hyperparameter are empty."""

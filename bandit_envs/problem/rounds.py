@@ -1,12 +1,14 @@
-"""Keep the state of B trials while they are played: draws and results of each round."""
+"""The outcome of a round, and the state of B trials while they are played: draws and results of each."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.problem.outcome import RoundOutcome
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.trial import Trial, is_in, mask_of
 
@@ -15,6 +17,104 @@ DRAWN = (
     *("context", "wait", "segment", "version", "optimum", "worst", "noise", "attack", "bits"),
     *("rate", "cost_noise"),
 )
+
+
+class RoundOutcome(NamedTuple):
+    """Hold one round of n trials, neutral after a reset; of a single trial it has no axis n."""
+
+    observation: Floats  # (n, dz), the next context
+    reward: Any  # (n,) sum of the delivered rewards
+    finished: Any  # (n,)
+    t: Any  # (n,) round just played, -1 at reset
+    arrived: Any  # (n, K) slot k is the round played k rounds ago
+    step: Any  # (n, K) that round, -1 where nothing is delivered
+    std: Floats  # (n, K) noise std of the delivered rewards where published; else (n, 0)
+    values: Floats  # (n, K, 1 + C) delivered reward and costs, 0 elsewhere
+    regret: Any  # (n,)
+    means: Floats  # (n, 1 + C) of the play
+    optimum: Any  # (n,)
+    delay: Any  # (n,) of the play
+    segment: Any  # (n,)
+    corruption: Any  # (n,) amount added to the reward of the play
+    available: Any  # (n, A) int8, arms that may be played next, if volatile; else (n, 0)
+    played: Any  # (n,) whether a play was made
+    terminated: Any  # (n,) whether none was made because its cost exceeded the budget
+    spent: Any  # (n,) by the play
+    paid: Floats  # (n, K) observed costs of plays with delivered feedback, with a budget; else (n, 0)
+    rate: Any  # (n,) largest mean reward a unit of cost
+    moved: Floats  # (n, 1) cost of the move from the last play, where moves cost; else (n, 0)
+    regrets: Floats  # (n, 2) of the two arms of a duel; else (n, 0)
+
+    @classmethod
+    def of_reset(
+        cls,
+        observation: Floats,
+        available: Any,
+        slots: int,
+        stds: int,
+        values: int,
+        paid: int,
+        moved: int,
+        arms: int,
+    ) -> RoundOutcome:
+        """Return the outcome before the first round, of these numbers of slots and values (1 + C).
+
+        `arms` is 2 of duels, else 0.
+        """
+        n = len(observation)
+        return cls(
+            observation=observation,
+            reward=np.zeros(n),
+            finished=np.zeros(n, dtype=bool),
+            t=np.full(n, -1),
+            arrived=np.zeros((n, slots), dtype=bool),
+            step=np.full((n, slots), -1),
+            std=np.zeros((n, stds)),
+            values=np.zeros((n, slots, values)),
+            regret=np.zeros(n),
+            means=np.zeros((n, values)),
+            optimum=np.zeros(n),
+            delay=np.zeros(n, dtype=np.int64),
+            segment=np.zeros(n, dtype=np.int64),
+            corruption=np.zeros(n),
+            available=available,
+            played=np.zeros(n, dtype=bool),
+            terminated=np.zeros(n, dtype=bool),
+            spent=np.zeros(n),
+            paid=np.zeros((n, paid)),
+            rate=np.zeros(n),
+            moved=np.zeros((n, moved)),
+            regrets=np.zeros((n, arms)),
+        )
+
+    def each(self, change: Callable[[Any], Any]) -> RoundOutcome:
+        """Apply one function to every array."""
+        return RoundOutcome(*[change(part) for part in self])
+
+    @property
+    def aggregated(self) -> RoundOutcome:
+        """Return the outcome with one slot of step -1, the sum of the delivered, anonymous feedback.
+
+        Costs of plays are summed too, because single ones would identify the plays.
+        """
+        values = self.values.sum(axis=-2, keepdims=True)
+        values[..., 0, 0] = self.reward
+        one = values[..., 0]
+        paid = self.paid.sum(axis=-1, keepdims=True) if self.paid.shape[-1] else self.paid
+        arrived, step = np.ones_like(one, bool), np.full_like(one, -1, int)
+        return self._replace(arrived=arrived, step=step, values=values, paid=paid)
+
+    @property
+    def single(self) -> RoundOutcome:
+        """Return the outcome of the only trial, without its axis."""
+        return self.each(lambda part: part[0] if part.ndim > 1 else part.item())
+
+    @staticmethod
+    def merged(outcomes: Sequence[RoundOutcome], rows: Sequence[Any]) -> RoundOutcome:
+        """Stack the trials of several outcomes, and put them in the order of their rows, (n,) each."""
+        order = np.concatenate(rows).argsort()
+        parts: list[Any] = [np.concatenate(arrays)[order] for arrays in zip(*outcomes, strict=True)]  # type: ignore[arg-type]
+        return RoundOutcome(*parts)
 
 
 class Rounds:
@@ -79,7 +179,12 @@ class Rounds:
             self.trials[i] = trial
             self.tables[i] = trial.means[0]
         for name in DRAWN:
-            self._take(rows, name, [getattr(trial, name) for trial in trials])
+            drawn = [getattr(trial, name) for trial in trials]
+            if self.is_single:
+                setattr(self, name, drawn[0][None])  # not copied
+            else:
+                # All rows, ascending, as a slice: indexing then makes no copy.
+                getattr(self, name)[rows if len(rows) < len(self.round) else slice(None)] = drawn
         self.round[rows] = self.shown[rows] = 0
         self.spent[rows] = self.paid[rows] = 0.0
         self.over[rows] = False
@@ -127,23 +232,12 @@ class Rounds:
     def _places(self, actions: Any) -> Floats:
         """Return the points of actions in the unit box, (n, d)."""
         decisions = self.problem.decisions
-        return (
-            (actions + 1.0) / 2.0 if decisions.continuous else decisions.unit_arms[actions.astype(np.int64)]
-        )
+        if decisions.continuous:
+            return (actions + 1.0) / 2.0
+        return decisions.unit_arms[actions.astype(np.int64)]
 
     def _fits(self, row: int, cost: float) -> bool:
         return self.paid.item(row) + cost <= self.problem.play_costs.budget
-
-    def _take(self, rows: Ints, name: str, drawn: list[Any]) -> None:
-        """Store the draws of trials, one a row; those of a single trial are not copied."""
-        if self.is_single:
-            setattr(self, name, drawn[0][None])
-        else:
-            getattr(self, name)[self._all_or(rows)] = drawn
-
-    def _all_or(self, rows: Ints) -> slice | Ints:
-        """Return the rows, ascending, as a slice if they are all: indexing then makes no copy."""
-        return rows if len(rows) < len(self.round) else slice(None)
 
     def _show(self, row: int, version: int) -> None:
         self.shown[row] = version
@@ -186,9 +280,11 @@ class Rounds:
         extent = np.where(best > worst, best - worst, np.inf)  # a constant function has no shortfall
         return law.wait(drawn, np.clip((best - reward) / extent, 0.0, 1.0))
 
-    def _slowdown_of(self, arms: Any) -> Any:
-        """Return the factors of the waits of arms; of a duel those of its first arm, which are 1."""
-        return self.slowdown[arms[..., 0] if self.problem.decisions.duel else arms]
+    def _slowdown_of(self, actions: Any) -> Any:
+        """Return the factors of the waits of plays; of a duel those of its first arm, which are 1."""
+        if self.problem.decisions.continuous:
+            return self.problem.delay.slowdown(np.atleast_2d((actions + 1.0) / 2.0))
+        return self.slowdown[actions[..., 0] if self.problem.decisions.duel else actions]
 
     def _stated_std(self, row: int) -> Any:
         trial = self.trials[row]

@@ -7,9 +7,8 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.duels import fought
-from bandit_envs.problem.outcome import RoundOutcome
 from bandit_envs.problem.problem import Problem
-from bandit_envs.problem.rounds import Rounds
+from bandit_envs.problem.rounds import RoundOutcome, Rounds
 from bandit_envs.problem.trial import Trial
 
 _BATCHED = (
@@ -115,13 +114,7 @@ class Simulator(Rounds):
 
     def _delay(self, waits: Floats, actions: Any) -> Ints:
         """Return the delays of the plays in rounds, -1 if the feedback is never delivered, (n,)."""
-        law = self.problem.delay
-        slowdown = (
-            law.slowdown((actions + 1.0) / 2.0)
-            if self.problem.decisions.continuous
-            else self._slowdown_of(actions)
-        )
-        rounds = law.in_rounds(waits * slowdown)
+        rounds = self.problem.delay.in_rounds(waits * self._slowdown_of(actions))
         return np.where(rounds > self.problem.window, -1.0, rounds).astype(np.int64)
 
     def _of_delivered(self, since: Floats, window: Any, arrived: Bools) -> Floats:
@@ -266,11 +259,5 @@ class SingleSimulator(Rounds):
 
     def _delay(self, wait: float, action: Any) -> int:
         """Return the delay of the play in rounds, -1 if the feedback is never delivered."""
-        law = self.problem.delay
-        slowdown = (
-            law.slowdown((action[None] + 1.0) / 2.0)
-            if self.problem.decisions.continuous
-            else self._slowdown_of(action)
-        )
-        rounds = law.in_rounds(np.atleast_1d(wait * slowdown)).item()
+        rounds = self.problem.delay.in_rounds(np.atleast_1d(wait * self._slowdown_of(action))).item()
         return -1 if rounds > self.problem.window else int(rounds)

@@ -6,71 +6,48 @@ from typing import Any
 
 from bandit_envs.basics.arguments import entry, hint, shown
 from bandit_envs.problem.problem import Problem
-from bandit_envs.problems.benchmarks import ackley, benchmark, branin, hartmann3, hartmann6, rosenbrock
+from bandit_envs.problems import benchmarks, hard, long_term, real, recorded, synthetic, tuning
 from bandit_envs.problems.features import FEATURES, noted_defaults
-from bandit_envs.problems.hard import hard
-from bandit_envs.problems.long_term import data_rate_allocation, long_term, small_feasible_region
-from bandit_envs.problems.real import real
-from bandit_envs.problems.recorded import cmu_light, intel_temperature
-from bandit_envs.problems.synthetic import (
-    budgeted,
-    clicks,
-    composite,
-    constrained,
-    contextual,
-    delayed,
-    duel,
-    gp,
-    piecewise_stationary,
-    rkhs,
-    synthetic,
-)
-from bandit_envs.problems.tuning import (
-    cnn_tuning,
-    growing_data_svm,
-    logistic_tuning,
-    multi_task_svm,
-    svm_tuning,
-)
 
 FACTORIES: dict[str, Callable[..., Problem]] = {
-    "gp": gp,
-    "rkhs": rkhs,
-    "delayed": delayed,
-    "contextual": contextual,
-    "constrained": constrained,
-    "duel": duel,
-    "hard": hard,
-    "budget": budgeted,
-    "clicks": clicks,
-    "piecewise-stationary": piecewise_stationary,
-    "composite": composite,
-    "rosenbrock": rosenbrock,
-    "hartmann3": hartmann3,
-    "hartmann6": hartmann6,
-    "branin": branin,
-    "ackley": ackley,
-    "small-feasible-region": small_feasible_region,
-    "data-rate-allocation": data_rate_allocation,
-    "intel-temperature": intel_temperature,
-    "cmu-light": cmu_light,
-    "logistic-tuning": logistic_tuning,
-    "cnn-tuning": cnn_tuning,
-    "svm-tuning": svm_tuning,
-    "multi-task-svm": multi_task_svm,
-    "growing-data-svm": growing_data_svm,
-    "real": real,
+    "gp": synthetic.gp,
+    "rkhs": synthetic.rkhs,
+    "delayed": synthetic.delayed,
+    "contextual": synthetic.contextual,
+    "constrained": synthetic.constrained,
+    "duel": synthetic.duel,
+    "hard": hard.hard,
+    "budget": synthetic.budgeted,
+    "clicks": synthetic.clicks,
+    "piecewise-stationary": synthetic.piecewise_stationary,
+    "composite": synthetic.composite,
+    "rosenbrock": benchmarks.rosenbrock,
+    "hartmann3": benchmarks.hartmann3,
+    "hartmann6": benchmarks.hartmann6,
+    "branin": benchmarks.branin,
+    "ackley": benchmarks.ackley,
+    "small-feasible-region": long_term.small_feasible_region,
+    "data-rate-allocation": long_term.data_rate_allocation,
+    "intel-temperature": recorded.intel_temperature,
+    "cmu-light": recorded.cmu_light,
+    "logistic-tuning": tuning.logistic_tuning,
+    "cnn-tuning": tuning.cnn_tuning,
+    "svm-tuning": tuning.svm_tuning,
+    "multi-task-svm": tuning.multi_task_svm,
+    "growing-data-svm": tuning.growing_data_svm,
+    "real": real.real,
 }
 
 # Prefixes of the names of data files; other problems need no data.
 DATA_OF = {"intel-temperature": "intel_temperature", "cmu-light": "cmu_light", "multi-task-svm": "tst_svm/"}
 
-# Presets pass their keywords to the factory whose defaults they change.
+# Presets pass their keywords to the factory of their module whose defaults they change.
+GENERAL = (synthetic.synthetic, benchmarks.benchmark, long_term.long_term, recorded.sensors)
 PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
-    **dict.fromkeys((gp, rkhs, delayed, contextual, constrained, budgeted, duel), synthetic),
-    **dict.fromkeys((piecewise_stationary, composite, clicks), synthetic),
-    **dict.fromkeys((rosenbrock, hartmann3, hartmann6, branin, ackley), benchmark),
-    **dict.fromkeys((small_feasible_region, data_rate_allocation), long_term),
+    factory: general
+    for general in GENERAL
+    for factory in FACTORIES.values()
+    if factory.__module__ == general.__module__
 }
 
 

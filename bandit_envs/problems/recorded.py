@@ -19,7 +19,45 @@ NOISE_SHARE = 0.05  # of the average empirical variance
 DARK = 0.0  # the least possible reading of a light sensor
 
 
-def intel_temperature(
+def intel_temperature(**keywords: Any) -> Problem:
+    """Find the warmest of 50 sensors in the Intel Berkeley lab (Srinivas et al. 2010).
+
+    Each trial is one of 96 test times; the kernel is the empirical covariance between sensors over 144
+    training times; the noise variance is 5 % of the average variance (also Chowdhury & Gopalan 2017).
+    Action: `Discrete(50)`, a sensor. Observation: a constant 0. Reward: its reading + noise. Info:
+    see docs/environments.md. Regret: warmest reading - that of the sensor. The horizon is the number of
+    sensors, as in Srinivas et al. Keywords: see `sensors`.
+
+    Example:
+        >>> env = gym.make("GPBandit-IntelTemperature-v0")  # needs the measurements
+    """
+    from bandit_envs.data import intel_temperature as load
+
+    return sensors("intel-temperature", load(), None, **keywords)
+
+
+def cmu_light(**keywords: Any) -> Problem:
+    """Find the brightest of 41 sensors in the CMU Intelligent Workplace (Chowdhury & Gopalan 2017, Fig. 4b).
+
+    Each trial is one of 192 test times; the noise variance is 5 % of the average variance over 601 training
+    times. No model is published: the test times are brighter than the training times by a prior std, and
+    single sensors by up to 13. `publish_model=True` publishes the paper's, whose kernel is the empirical
+    covariance between sensors over the training times. Action: `Discrete(41)`, a sensor. Observation: a
+    constant 0. Reward: its reading + noise. Info: see docs/environments.md. Regret: brightest reading -
+    that of the sensor. Keywords: see `sensors`.
+
+    Example:
+        >>> env = gym.make("GPBandit-CMULight-v0", publish_model=True)  # needs the measurements
+    """
+    from bandit_envs.data import cmu_light as load
+
+    return sensors("cmu-light", load(), DARK, **with_defaults(keywords, publish_model=False))
+
+
+def sensors(
+    name: str,
+    recordings: "Recordings",
+    least: float | None,
     *,
     standardize: bool = True,
     replay: bool = False,
@@ -27,15 +65,10 @@ def intel_temperature(
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
-    """Find the warmest of 50 sensors in the Intel Berkeley lab (Srinivas et al. 2010).
-
-    Each trial is one of 96 test times; the kernel is the empirical covariance between sensors over 144
-    training times; the noise variance is 5 % of the average variance (also Chowdhury & Gopalan 2017).
-    Action: `Discrete(50)`, a sensor. Observation: a constant 0. Reward: its reading + noise. Info:
-    see docs/environments.md. Regret:
-    warmest reading - that of the sensor. The horizon is the number of sensors, as in Srinivas et al.
+    """Find the sensor with the largest reading at one test time a trial.
 
     Args:
+        name, recordings, least: of the problem, its measurements, and the least possible reading.
         standardize: rewards in standard deviations around the training mean, not degrees C: widths mix
             B and R, and in degrees R dominates.
         replay: play the test times in their order, as one changing problem, instead of one time a trial; the
@@ -44,54 +77,7 @@ def intel_temperature(
         continuous: must be False; sensors have no positions between them.
         **features: see `bandit_envs.problems.features.compose`; the prior mean is that of each sensor over
             the training times.
-
-    Example:
-        >>> env = gym.make("GPBandit-IntelTemperature-v0")  # needs the measurements
     """
-    from bandit_envs.data import intel_temperature as load
-
-    return _sensors("intel-temperature", load(), None, standardize, replay, hold, continuous, features)
-
-
-def cmu_light(
-    *,
-    standardize: bool = True,
-    replay: bool = False,
-    hold: int = 1,
-    continuous: bool = False,
-    **features: Any,
-) -> Problem:
-    """Find the brightest of 41 sensors in the CMU Intelligent Workplace (Chowdhury & Gopalan 2017, Fig. 4b).
-
-    Each trial is one of 192 test times; the noise variance is 5 % of the average variance over 601 training
-    times. No model is published: the test times are brighter than the training times by a prior std, and
-    single sensors by up to 13. `publish_model=True` publishes the paper's, whose kernel is the empirical
-    covariance between sensors over the training times. Action: `Discrete(41)`, a sensor. Observation: a
-    constant 0. Reward: its reading + noise. Info: see docs/environments.md. Regret: brightest reading -
-    that of the sensor.
-
-    Args:
-        standardize, replay, hold, continuous, **features: as for `intel_temperature`.
-
-    Example:
-        >>> env = gym.make("GPBandit-CMULight-v0", publish_model=True)  # needs the measurements
-    """
-    from bandit_envs.data import cmu_light as load
-
-    keywords = with_defaults(features, publish_model=False)
-    return _sensors("cmu-light", load(), DARK, standardize, replay, hold, continuous, keywords)
-
-
-def _sensors(
-    name: str,
-    recordings: "Recordings",
-    least: float | None,
-    standardize: bool,
-    replay: bool,
-    hold: int,
-    continuous: bool,
-    features: dict[str, Any],
-) -> Problem:
     require_switch("standardize", standardize)
     require_switch("replay", replay)
     require_size("hold", hold)
@@ -103,13 +89,13 @@ def _sensors(
     require_size("hold", hold, len(test))
     covariance = np.cov(train, rowvar=False)
     noise_std = float(np.sqrt(NOISE_SHARE * np.diag(covariance).mean()))
-    sensors = np.arange(train.shape[1], dtype=np.float64)[:, None]
-    time = {"drift": Replay(hold), "horizon": len(test) * hold} if replay else {"horizon": len(sensors)}
+    places = np.arange(train.shape[1], dtype=np.float64)[:, None]
+    time = {"drift": Replay(hold), "horizon": len(test) * hold} if replay else {"horizon": len(places)}
     if replay and features.get("drift") is not None:
         raise ArgumentError("drift", f"must be None where replay is True, got {shown(features['drift'])}")
     chosen = {key: value for key, value in features.items() if key != "drift" or not replay}
     return compose(
-        Decisions(sensors, continuous=continuous),
+        Decisions(places, continuous=continuous),
         Recorded(test, None if least is None else (least - shift) / scale, Moments(train.mean(axis=0))),
         TableKernel(covariance),
         name=name,

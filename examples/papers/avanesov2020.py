@@ -23,8 +23,7 @@ from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
 from gpbandits.evaluation.table import number
 from gpbandits.reproductions import REPRODUCTIONS
-from gpbandits.reproductions.late import final, power_figure, power_law
-from gpbandits.reproductions.powers import PowerFigure
+from gpbandits.reproductions.powers import PowerFigure, final, power_figure, power_law
 
 FIGURES = {"T": "avanesov2020-figure-1", "K": "avanesov2020-figure-2"}
 DETECTIONS = ("false alarms a run", "missed", "delay")

@@ -17,10 +17,10 @@ from gpbandits.experiments.check import failures
 from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.store import PLAN, Store, open_results
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
-from gpbandits.report.across import views
 from gpbandits.report.chart import style_of
 from gpbandits.report.film import moments
 from gpbandits.report.holdings import Holdings
+from gpbandits.report.page import views
 
 STATES = ("done", "running", "failed", "missing")
 Entry = TypeVar("Entry", EnvironmentEntry, AgentEntry)

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.changes import segments_of
 from gpbandits.evaluation.comparison import SharedTrials
@@ -16,6 +17,7 @@ from gpbandits.evaluation.statistics import ordered
 
 Axis = Literal["round", "spent"]  # what a figure's curves are over
 Legend = Literal[False, "outside", "direct"]
+DIMENSIONS = ("agent", "trial", "round")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -251,3 +253,28 @@ class Curves(SharedTrials):
 
 def _excess(sums: dict[str, Floats]) -> dict[str, Floats]:
     return {label: np.linalg.norm(np.maximum(each, 0.0), axis=2) for label, each in sums.items()}
+
+
+def to_dataset(result: Curves) -> Any:
+    """Return recorded values by agent, trial and round, (agents, B, T), and what belongs to trials alone."""
+    with from_extra("query", "datasets of xarray"):
+        import xarray as xr
+
+    records = list(result.records.values())
+    columns = {
+        "regret": np.stack(list(result.regret.values())),
+        "simple_regret": np.stack([record.simple_regret for record in records]),
+        "round_regret": np.stack([record.regret for record in records]),
+        "round_violation": np.stack([record.violation for record in records]),
+    }
+    data: dict[str, Any] = {name: (DIMENSIONS, values) for name, values in columns.items()}
+    actions = np.stack([record.action for record in records])
+    extra = ("coordinate",) if actions.ndim == 4 else ()
+    data["action"] = ((*DIMENSIONS, *extra), actions)
+    if result.num_constraints:
+        costs = np.stack([record.cost for record in records])
+        data["round_cost"] = ((*DIMENSIONS, "constraint"), costs)
+    data["seconds"] = (DIMENSIONS[:2], np.stack([record.seconds for record in records]))
+    trials = np.arange(result.first_trial, result.first_trial + result.num_trials)
+    axes = {"agent": result.agents, "trial": trials, "round": result.rounds}
+    return xr.Dataset(data, axes, {"environment": result.environment, "seed": result.seed})

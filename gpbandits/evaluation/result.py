@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bandit_envs.basics.arguments import from_extra, require
-from gpbandits.evaluation.curves import Axis, Curves, Legend
+from gpbandits.evaluation.curves import Axis, Curves, Legend, to_dataset
 from gpbandits.evaluation.metrics import Metric, Overlay, Scale
 from gpbandits.evaluation.record import Record, join_trials
 
@@ -176,9 +176,6 @@ class Result(Curves):
         Regret, simple regret, each round's regret, violation, action and, with constraints, costs; `seconds`
         by agent and trial.
         """
-        with from_extra("query", "datasets of xarray"):
-            from gpbandits.evaluation.labelled import to_dataset
-
         return to_dataset(self)
 
     def save(

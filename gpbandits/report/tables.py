@@ -7,7 +7,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.marks import footnotes
-from gpbandits.evaluation.metrics import headed
+from gpbandits.evaluation.metrics import headed, metric_named
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import (
     ENOUGH,
@@ -22,7 +22,6 @@ from gpbandits.evaluation.statistics import (
     skew_notes,
 )
 from gpbandits.evaluation.table import MISSING, SIMPLE, SPENDING, Cell, Columns, Table, order_of, safety_table
-from gpbandits.report.across import NAMES
 from gpbandits.report.holdings import Count
 
 BOOTSTRAP = f"95 % BCa bootstrap intervals over trials ({RESAMPLES} resamples)"
@@ -56,7 +55,7 @@ def summary(result: Result) -> Table:
     """Return the table of regret at the horizon and, with constraints, of violation."""
     final = {label: curve[:, -1] for label, curve in result.main.items()}
     columns = _means(result, {"hard violation": "hard-violation"} if result.num_constraints else {})
-    columns |= _means(result, {NAMES[result.main_metric]: result.main_metric})
+    columns |= _means(result, {metric_named(result.main_metric).text: result.main_metric})
     notes = [_SUMMARY]
     if result.num_constraints:
         best = undominated(result)
@@ -82,7 +81,7 @@ def _means(result: Result, columns: Mapping[str, Metric]) -> dict[str, Callable[
 def comparison(result: Result, metric: Metric | None = None) -> Table:
     """Compare each agent with the baseline on the same trials, by default by the main metric."""
     metric = metric or result.main_metric
-    what, curves = NAMES[metric], result.curves(metric)
+    what, curves = metric_named(metric).text, result.curves(metric)
     finals = {label: curves[label][:, -1] for label in result.ordered}
     compared = compare(finals, result.baseline)
     header = ("agent", "difference", "ratio", "P(less)", "p", "p (Holm)")

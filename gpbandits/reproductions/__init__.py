@@ -9,7 +9,6 @@ from gpbandits.reproductions import (
     beyond,
     chowdhury2017,
     contested,
-    readings,
     shi2022,
     srinivas2010,
     verma2022,
@@ -19,7 +18,7 @@ from gpbandits.reproductions.study_figure import StudyFigure, study_path
 
 __all__ = ["PAPERS", "REPRODUCTIONS", "Findings", "Reproduction", "StudyFigure", "find", "study_path"]
 
-PAPERS = (srinivas2010, chowdhury2017, verma2022, shi2022, avanesov2020, readings, beyond, contested)
+PAPERS = (srinivas2010, chowdhury2017, verma2022, shi2022, avanesov2020, beyond, contested)
 REPRODUCTIONS: dict[str, Reproduction] = {
     reproduction.name: reproduction for paper in PAPERS for reproduction in paper.FIGURES
 }

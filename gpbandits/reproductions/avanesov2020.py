@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits.evaluation.statistics import Interval
-from gpbandits.reproductions.late import Power, exactly
-from gpbandits.reproductions.powers import Exponent, Growth, PowerFigure
+from gpbandits.reproductions.powers import Exponent, Growth, Power, PowerFigure, exactly
 from gpbandits.reproductions.study_figure import StudyFigure
 from gpbandits.reproductions.verdicts import Claim, SeldomBeforeChange, Statement
 
@@ -28,7 +27,7 @@ IN_K = Power(502.0, Interval(*np.array([0.282, 0.21, 0.35])))
 def _figure(kind: type[StudyFigure], number: int, shown: str, differs: str, **rest: Any) -> StudyFigure:
     """Return the figure of a number, which the study of that name reproduces."""
     name, title = f"avanesov2020-figure-{number}", f"Figure {number}: {shown}"
-    return kind(name, "Avanesov (2020)", title, differs=f"{differs} {_OPEN}", studies=(name,), **rest)
+    return kind(name, "Avanesov (2020)", title, differs=f"{differs} {_OPEN}", **rest)
 
 
 FIGURES = (

@@ -96,7 +96,6 @@ FIGURES = (
     _figure(
         name="chowdhury2017-figure-3",
         title="Figure 3: (a) Rosenbrock and (b) Hartmann3",
-        studies=("chowdhury2017-figure-3",),
         statements=(
             _alike(),
             Statement(
@@ -125,7 +124,6 @@ FIGURES = (
     _figure(
         name="chowdhury2017-figure-4",
         title="Figure 4: (a) temperature and (b) light sensors",
-        studies=("chowdhury2017-figure-4",),
         statements=(
             _alike(),
             Statement(

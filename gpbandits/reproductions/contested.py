@@ -5,8 +5,7 @@ The statements were written after trials of another seed (4242) and before those
 
 from functools import partial
 
-from gpbandits.reproductions.late import LateGrowth, Power, exactly
-from gpbandits.reproductions.powers import Exponent, Growth, WorstFigure
+from gpbandits.reproductions.powers import Exponent, Growth, LateGrowth, Power, WorstFigure, exactly
 from gpbandits.reproductions.study_figure import StudyFigure
 from gpbandits.reproductions.verdicts import Claim, Statement
 
@@ -35,7 +34,6 @@ FIGURES = (
         name="contested-matern",
         paper=PAPER,
         title="Is GP-UCB suboptimal on Matern kernels?",
-        studies=("contested-matern",),
         of="T",
         axis="horizon $T$, the worst of four families of bumps",
         printed=Power(1.0, exactly(OPTIMAL)),
@@ -123,7 +121,6 @@ FIGURES = (
     _figure(
         name="contested-incumbent",
         title="Does EI need more than the incumbent?",
-        studies=("contested-incumbent",),
         agents=(_MEAN, _VALUE, _SAMPLE, _PIMS),
         statements=(
             Statement(
@@ -166,7 +163,6 @@ FIGURES = (
     _figure(
         name="contested-asynchronous",
         title="Does standard GP-UCB suffice asynchronously?",
-        studies=("contested-asynchronous",),
         statements=(
             Statement(
                 "GP-UCB on what is delivered has less regret than GP-UCB-SDF at every delay.",

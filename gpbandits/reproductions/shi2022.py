@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from gpbandits.evaluation.result import Metric
-from gpbandits.reproductions.late import Sublinear
+from gpbandits.reproductions.powers import Sublinear
 from gpbandits.reproductions.study_figure import StudyFigure
 from gpbandits.reproductions.verdicts import Across, Check, Claim, Statement
 
@@ -107,7 +107,6 @@ FIGURES = (
     _figure(
         name="shi2022-figure-1",
         title="Figure 1: the trade-off between epochs L and their length S",
-        studies=("shi2022-figure-1",),
         statements=_by_reading(
             ("paper", "reuse"),
             "Larger S has less regret and more violation, for three of five choices of (L, S).",

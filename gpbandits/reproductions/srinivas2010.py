@@ -178,7 +178,6 @@ FIGURES = (
     _figure(
         name="srinivas2010-figure-5a",
         title="Figure 5a: functions drawn from a GP with a squared exponential kernel",
-        studies=("srinivas2010-figure-5a",),
         statements=(
             Statement(
                 "The beta_t that Theorem 1 recommends leads to competitive performance of GP-UCB.",
@@ -204,7 +203,6 @@ FIGURES = (
     _figure(
         name="srinivas2010-figure-5b",
         title="Figure 5b: temperatures in the Intel Berkeley lab",
-        studies=("srinivas2010-figure-5b",),
         statements=(
             Statement(
                 "For temperature data GP-UCB and EI clearly outperform the others.",

@@ -69,7 +69,7 @@ class StudyFigure(Reproduction):
     Args:
         name, paper, title, differs: see `Reproduction`.
         statements: the paper's sentences about the figure, in its order.
-        studies: names of the studies' files.
+        studies: names of the studies' files; by default that of the figure's name.
         environments: prefixes of the labels of its environments; by default all.
         agents: labels of its agents; by default all.
         scale: scale of the axes; by default logarithmic for simple regret and linear for others.
@@ -77,12 +77,15 @@ class StudyFigure(Reproduction):
     """
 
     statements: tuple[Statement, ...]
-    studies: tuple[str, ...]
+    studies: tuple[str, ...] = ()
     metrics: tuple[Metric, ...] = ("cumulative",)
     environments: tuple[str, ...] = ("",)
     agents: tuple[str, ...] = ()
     scale: Scale | None = None
     drawing: Drawing = "curves"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "studies", self.studies or (self.name,))
 
     def load(self) -> list[Study]:
         """Load the whole studies."""

@@ -11,7 +11,7 @@ from gpbandits.evaluation.measures import MEASURES, SHARE, Measure, register
 from gpbandits.evaluation.metrics import METRICS, metrics_of
 from gpbandits.evaluation.record import join_trials
 from gpbandits.evaluation.statistics import wilson_interval
-from gpbandits.report.across import views
+from gpbandits.report.page import views
 from gpbandits.report.standings import relative_losses
 from gpbandits.report.tables import summary
 

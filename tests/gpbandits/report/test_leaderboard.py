@@ -13,7 +13,6 @@ from bandit_envs.problems.real import tasks
 from gpbandits import cli
 from gpbandits.commands.leaderboard import SuiteKind
 from gpbandits.evaluation.statistics import mean_improvement
-from gpbandits.report.across import across
 from gpbandits.report.board import ranks_figure, write_board
 from gpbandits.report.entrants import (
     CLASSES,
@@ -26,6 +25,7 @@ from gpbandits.report.entrants import (
     class_of,
     enter,
 )
+from gpbandits.report.page import across
 from gpbandits.report.standings import INDISTINCT, Standings, distinct, relative_losses
 
 

@@ -16,6 +16,7 @@ from study_cases import called
 from synthetic import result as synthetic_result
 
 from gpbandits.evaluation.marks import MARKS
+from gpbandits.evaluation.metrics import METRICS
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval
@@ -25,9 +26,8 @@ from gpbandits.experiments.store import keep_study, open_results
 from gpbandits.experiments.study import key_of
 from gpbandits.experiments.toml import parse_study
 from gpbandits.report import write_report
-from gpbandits.report.across import NAMES, across
 from gpbandits.report.holdings import Holdings
-from gpbandits.report.page import Report
+from gpbandits.report.page import Report, across
 from gpbandits.report.standings import relative_losses
 from gpbandits.report.tables import summary, undominated
 
@@ -129,7 +129,7 @@ def test_every_view_is_a_well_formed_drawing_of_every_agent(folder):
     source = write_report(folder, figures=False).read_text()
     profiles, *others = re.findall(r"<svg viewBox=\"0 0 480.*?</svg>", source, re.S)
     assert "Performance profiles" in profiles
-    assert len(others) == 2 * 3 + 2 * (len(NAMES) - 1)  # there is no budget
+    assert len(others) == 2 * 3 + 2 * (len(METRICS) - 1)  # there is no budget
     drawings = re.findall(
         r"<figure data-metric=\"([\w-]+)\" data-scale=\"([\w-]+)\".*?(<svg.*?</svg>)", source, re.S
     )

@@ -13,7 +13,7 @@ from gpbandits import Result, evaluate
 from gpbandits.evaluation.statistics import paired_difference
 from gpbandits.experiments import load_study
 from gpbandits.reproductions import find
-from gpbandits.reproductions.late import Sublinear
+from gpbandits.reproductions.powers import Sublinear
 from gpbandits.reproductions.verdicts import Claim
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from synthetic import result
 
-from gpbandits.reproductions.late import LateGrowth, Sublinear, late_power, power_of_size
+from gpbandits.reproductions.powers import LateGrowth, Sublinear, late_power, power_of_size
 from gpbandits.reproductions.verdicts import FEWEST, HOLDS, OPEN, REVERSED
 
 ROUNDS = np.arange(1, 901)

@@ -8,8 +8,7 @@ from synthetic import result
 
 from gpbandits.evaluation.statistics import Interval
 from gpbandits.reproductions import REPRODUCTIONS
-from gpbandits.reproductions.late import power_law
-from gpbandits.reproductions.powers import Exponent, Growth, PowerFigure
+from gpbandits.reproductions.powers import Exponent, Growth, PowerFigure, power_law
 from gpbandits.reproductions.verdicts import DIFFERS, FEWEST, HOLDS, REVERSED
 
 X = np.array([10.0, 20.0, 40.0])
