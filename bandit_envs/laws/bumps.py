@@ -63,8 +63,12 @@ class Shape:
 
     def __call__(self, distance: Floats) -> Floats:
         """Return h(x) / h(0) at distances |x|, (n,) -> (n,)."""
-        r, weight = self._radial(NODES * max(1, math.ceil(distance.max(initial=0.0) / 32)))
-        parts = [self._waves(block, r) @ weight for block in blocks(distance, len(r), BLOCK_BYTES)]
+        r, log_weight = _nodes(NODES * max(1, math.ceil(distance.max(initial=0.0) / 32)))
+        weight = np.exp(log_weight - 1.0 / (1.0 - r**2)) * r ** (self.dim - 1)  # H(r) r^(d-1) dr
+        parts = [
+            np.asarray(hyp0f1(self.dim / 2, -np.square(np.pi * block[:, None] * r))) @ weight
+            for block in blocks(distance, len(r), BLOCK_BYTES)
+        ]
         return np.concatenate(parts) / weight.sum()
 
     @property
@@ -84,14 +88,6 @@ class Shape:
         whole = logsumexp(log_weight + log_h)
         inside = logsumexp(log_weight + 2 * log_h - spectrum.log(r / width[:, None]), axis=1)
         return np.asarray((self.dim * np.log(width) + inside) / 2 - whole)
-
-    def _waves(self, distance: Floats, r: Floats) -> Floats:
-        return np.asarray(hyp0f1(self.dim / 2, -np.square(np.pi * distance[:, None] * r)))
-
-    def _radial(self, count: int) -> tuple[Floats, Floats]:
-        """Return radii and the weights H(r) r^(d-1) dr there, (count,) each."""
-        r, log_weight = _nodes(count)
-        return r, np.exp(log_weight - 1.0 / (1.0 - r**2)) * r ** (self.dim - 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -150,7 +150,9 @@ class DrawnFunctions:
 
     def _drawn(self, problem: Composition, segment: Ints, seed: np.random.SeedSequence) -> Truth:
         if problem.drifts:
-            return _course(problem, segment, seed).truth()
+            of_costs, anew = problem.drift.of_costs, np.diff(segment, prepend=-1) > 0
+            laws = [(problem.reward, problem.drift), *((law, of_costs) for law in problem.constraints)]
+            return Course(laws, problem.feasibility, problem.gram, problem.decisions, anew, seed).truth()
         drawn = _by_segment(problem, int(segment.max()) + 1, seed)
         extremes = self._on_box(problem, drawn, seed) if problem.decisions.continuous else None
         return Truth.of(drawn, problem.decisions, extremes)
@@ -189,13 +191,6 @@ def safe_seed(problem: Composition, truth: Truth, seed: np.random.SeedSequence) 
 
 def _beside(seed: np.random.SeedSequence, key: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, key)))
-
-
-def _course(problem: Composition, segment: Ints, seed: np.random.SeedSequence) -> Course:
-    of_costs = problem.drift.of_costs
-    laws = [(problem.reward, problem.drift), *((law, of_costs) for law in problem.constraints)]
-    anew = np.diff(segment, prepend=-1) > 0
-    return Course(laws, problem.feasibility, problem.gram, problem.decisions, anew, seed)
 
 
 def _by_segment(problem: Composition, segments: int, seed: np.random.SeedSequence) -> list[list[Drawn]]:

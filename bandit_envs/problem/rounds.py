@@ -45,48 +45,6 @@ class RoundOutcome(NamedTuple):
     moved: Floats  # (n, 1) cost of the move from the last play, where moves cost; else (n, 0)
     regrets: Floats  # (n, 2) of the two arms of a duel; else (n, 0)
 
-    @classmethod
-    def of_reset(
-        cls,
-        observation: Floats,
-        available: Any,
-        slots: int,
-        stds: int,
-        values: int,
-        paid: int,
-        moved: int,
-        arms: int,
-    ) -> RoundOutcome:
-        """Return the outcome before the first round, of these numbers of slots and values (1 + C).
-
-        `arms` is 2 of duels, else 0.
-        """
-        n = len(observation)
-        return cls(
-            observation=observation,
-            reward=np.zeros(n),
-            finished=np.zeros(n, dtype=bool),
-            t=np.full(n, -1),
-            arrived=np.zeros((n, slots), dtype=bool),
-            step=np.full((n, slots), -1),
-            std=np.zeros((n, stds)),
-            values=np.zeros((n, slots, values)),
-            regret=np.zeros(n),
-            means=np.zeros((n, values)),
-            optimum=np.zeros(n),
-            delay=np.zeros(n, dtype=np.int64),
-            segment=np.zeros(n, dtype=np.int64),
-            corruption=np.zeros(n),
-            available=available,
-            played=np.zeros(n, dtype=bool),
-            terminated=np.zeros(n, dtype=bool),
-            spent=np.zeros(n),
-            paid=np.zeros((n, paid)),
-            rate=np.zeros(n),
-            moved=np.zeros((n, moved)),
-            regrets=np.zeros((n, arms)),
-        )
-
     def each(self, change: Callable[[Any], Any]) -> RoundOutcome:
         """Apply one function to every array."""
         return RoundOutcome(*[change(part) for part in self])
@@ -191,12 +149,32 @@ class Rounds:
         return self._nothing(rows)
 
     def _nothing(self, rows: Ints) -> RoundOutcome:
-        slots = self.problem.slots
-        stds, paid = (slots if each.size else 0 for each in (self.std_since, self.paid_since))
-        context = self.views[self.context[rows, self.round[rows]]]
-        moved, arms = int(not self.problem.movement.is_free), 2 if self.problem.decisions.duel else 0
-        sizes = slots, stds, self.noise.shape[2], paid, moved, arms
-        return RoundOutcome.of_reset(context, self.masks(rows), *sizes)
+        """Return the outcome before the first round of trials, (n,), neutral in everything."""
+        n, slots, values = len(rows), self.problem.slots, self.noise.shape[2]
+        return RoundOutcome(
+            observation=self.views[self.context[rows, self.round[rows]]],
+            reward=np.zeros(n),
+            finished=np.zeros(n, dtype=bool),
+            t=np.full(n, -1),
+            arrived=np.zeros((n, slots), dtype=bool),
+            step=np.full((n, slots), -1),
+            std=np.zeros((n, slots if self.std_since.size else 0)),
+            values=np.zeros((n, slots, values)),
+            regret=np.zeros(n),
+            means=np.zeros((n, values)),
+            optimum=np.zeros(n),
+            delay=np.zeros(n, dtype=np.int64),
+            segment=np.zeros(n, dtype=np.int64),
+            corruption=np.zeros(n),
+            available=self.masks(rows),
+            played=np.zeros(n, dtype=bool),
+            terminated=np.zeros(n, dtype=bool),
+            spent=np.zeros(n),
+            paid=np.zeros((n, slots if self.paid_since.size else 0)),
+            rate=np.zeros(n),
+            moved=np.zeros((n, 0 if self.problem.movement.is_free else 1)),
+            regrets=np.zeros((n, 2 if self.problem.decisions.duel else 0)),
+        )
 
     def masks(self, rows: Any) -> Any:
         """Return the arms that trials may play in their round, int8 (n, A); (n, 0) if not volatile."""

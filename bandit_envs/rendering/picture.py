@@ -246,7 +246,9 @@ def _draw_values(
     if _is_grid(points):
         dots = _draw_tiles(axes, points, values, **look)
     else:
-        size = _area(axes, len(points))
+        extent = axes.get_window_extent()
+        inches = extent.width * extent.height / axes.figure.dpi**2
+        size = min(inches * 72**2 * 0.9 / len(points), 120.0)  # so that the markers fill the axes
         dots = axes.scatter(*points.T, c=values, s=size, lw=0.3, edgecolors="0.5", **look)
     axes.set_title(title, fontsize="small", pad=4)
     if bar:
@@ -282,13 +284,6 @@ def _draw_tiles(axes: Any, points: Floats, values: Floats, **look: Any) -> Any:
     tiles = np.full((len(y), len(x)), np.nan)
     tiles[row, column] = values
     return axes.pcolormesh(x, y, tiles, shading="nearest", **look)
-
-
-def _area(axes: Any, size: int) -> float:
-    """Return the area of a marker in square points, so that `size` of them fill the axes."""
-    extent = axes.get_window_extent()
-    inches = extent.width * extent.height / axes.figure.dpi**2
-    return float(min(inches * 72**2 * 0.9 / size, 120.0))
 
 
 def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any, limits: Limits) -> None:

@@ -28,9 +28,9 @@ class Noted(NamedTuple):
     cost: Any  # (B, C)
     segment: Any
     observed: Any  # (B, C)
-    spent: Any
-    shortfall: Any
-    moved: Any
+    spent: Any  # cost of the play; 0 where plays are free
+    shortfall: Any  # from the best reward at that cost
+    moved: Any  # cost of the move to the play
     strong: Any  # (B,) regret of the worse arm of a duel; of a single arm its regret
     weak: Any
     context: Any
@@ -107,13 +107,25 @@ class Trace:
         """Keep the context, the play's true values in the round's `oracle`, and the delivered costs."""
         if len(self._block) == BLOCK:
             self._look()
-        oracle = info["oracle"]
-        seen = oracle["regret"], oracle["delay"], oracle["cost_mean"], oracle["segment"]
+        oracle, regret = info["oracle"], info["oracle"]["regret"]
         context = self._contexts.number(observation, self.num_trials)
-        # A copy: an agent may hand out the same array again and again.
-        play = context if self.batched else context[0], np.array(action)
-        costs = _observed(info), *_spent(oracle), _moved(oracle)
-        self._block.append(Noted(*seen, *costs, *_sides(oracle), *play))
+        free = np.zeros(np.shape(regret))
+        spent, rate = oracle.get("spent", free), oracle.get("rate")
+        noted = Noted(
+            regret=regret,
+            delay=oracle["delay"],
+            cost=oracle["cost_mean"],
+            segment=oracle["segment"],
+            observed=_observed(info),
+            spent=spent,
+            shortfall=free if rate is None else rate * spent - oracle["mean"],
+            moved=oracle.get("moved", free),
+            strong=oracle.get("strong_regret", regret),
+            weak=oracle.get("weak_regret", regret),
+            context=context if self.batched else context[0],
+            action=np.array(action),  # a copy: an agent may hand out the same array again and again
+        )
+        self._block.append(noted)
 
     def rest(self, horizon: int) -> None:
         """Fill the rounds up to the horizon after the budget is spent, without plays and feedback."""
@@ -229,11 +241,13 @@ class Trace:
 
     def _asked_window(self) -> float | None:
         """Return the agent's window; raise if it has changed."""
-        window = _checked_window(getattr(self._agent, "feedback_window", None))
+        window = getattr(self._agent, "feedback_window", None)
+        valid = window is None or (is_number(window) and window >= 0)
+        require(valid, "feedback_window of an agent", "None, 0 or positive, the same in all trials", window)
         same = self.played <= BLOCK or window == self.window
         require(same, "feedback_window of an agent", f"what it was in earlier rounds, {self.window}", window)
-        self.window = window
-        return window
+        self.window = None if window is None else float(window)
+        return self.window
 
 
 def without_oracle(info: dict[str, Any]) -> dict[str, Any]:
@@ -245,31 +259,6 @@ def _observed(info: dict[str, Any]) -> Floats:
     if "feedback_cost" not in info:
         return np.zeros(np.shape(info["oracle"]["cost_mean"]))
     return np.sum(info["feedback_cost"], axis=-2, where=info["feedback_mask"][..., None])
-
-
-def _spent(oracle: dict[str, Any]) -> tuple[Any, Any]:
-    """Return a play's cost and its shortfall from the best reward at that cost; 0 where plays are free."""
-    if "spent" not in oracle:
-        nothing = np.zeros(np.shape(oracle["regret"]))
-        return nothing, nothing
-    return oracle["spent"], oracle["rate"] * oracle["spent"] - oracle["mean"]
-
-
-def _moved(oracle: dict[str, Any]) -> Any:
-    """Return the cost of the move to a play; 0 where moves are free."""
-    return oracle["moved"] if "moved" in oracle else np.zeros(np.shape(oracle["regret"]))
-
-
-def _sides(oracle: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the regrets of the worse and the better arm of a duel; of a single arm its regret."""
-    regret = oracle["regret"]
-    return oracle.get("strong_regret", regret), oracle.get("weak_regret", regret)
-
-
-def _checked_window(window: Any) -> float | None:
-    valid = window is None or (is_number(window) and window >= 0)
-    require(valid, "feedback_window of an agent", "None, 0 or positive, the same in all trials", window)
-    return None if window is None else float(window)
 
 
 def checked_alarms(rounds: Any, horizon: int) -> Any:

@@ -71,7 +71,8 @@ def read_cell(path: Path) -> Result:
 
 def sound(path: Path) -> Result | None:
     """Return the result of the cell at `path`; None where the file is missing or invalid."""
-    found = _read(path)
+    identity = _identity(path)
+    found = None if identity is None else _latest(path, identity)
     return found if isinstance(found, Result) else None
 
 
@@ -116,12 +117,6 @@ def _identity(path: Path) -> Identity | None:
 def _fault(path: Path, identity: Identity) -> str | None:
     found = _latest(path, identity)
     return found if isinstance(found, str) else None
-
-
-def _read(path: Path) -> Result | str | None:
-    """Return the result of the cell at `path`, or why it is invalid; None where it is missing."""
-    identity = _identity(path)
-    return None if identity is None else _latest(path, identity)
 
 
 @lru_cache(maxsize=1)  # a file is often read just after it was found valid

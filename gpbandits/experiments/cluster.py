@@ -103,16 +103,12 @@ class _Cells:
             raise CancelledError from error
         standing = {address: keys & self._tasks.keys() for address, keys in silent.items()}
         for keys in filter(None, standing.values()):
-            begun = [key for key in keys if self._is_begun(key)] or keys
+            paths = {key: self._tasks[key].path for key in keys}  # locked where computed, else queued
+            begun = [key for key, path in paths.items() if is_locked(path.parent, path.stem)] or keys
             self._stopped.update(begun)
             given_up = [self._futures[key] for key in begun if self._stopped[key] >= _TWICE]
             self._client.cancel(given_up, force=True)
         _restart(self._client, [address for address, keys in standing.items() if keys])
-
-    def _is_begun(self, key: str) -> bool:
-        """Return True if a worker is computing the cell, rather than queueing it."""
-        path = self._tasks[key].path
-        return is_locked(path.parent, path.stem)
 
 
 def _silent(longest: float, dask_scheduler: Any) -> dict[str, set[str]]:

@@ -126,30 +126,23 @@ def _words(tree: ast.AST) -> list[str]:
     words: list[str] = []
 
     def visit(part: Any) -> None:
-        if isinstance(part, ast.AST):
-            if _is_text(part):
+        match part:
+            case ast.Expr(value=ast.Constant(value=str())):  # a docstring
                 return
-            words.append(part.__class__.__name__)
-            for name in part._fields:
-                visit(getattr(part, name, None))
-        elif isinstance(part, list):
-            words.append("[")
-            for each in part:
-                visit(each)
-            words.append("]")
-        else:
-            words.append(repr(part))
+            case ast.AST():
+                words.append(part.__class__.__name__)
+                for name in part._fields:
+                    visit(getattr(part, name, None))
+            case list():
+                words.append("[")
+                for each in part:
+                    visit(each)
+                words.append("]")
+            case _:
+                words.append(repr(part))
 
     visit(tree)
     return words
-
-
-def _is_text(part: ast.AST) -> bool:
-    return (
-        isinstance(part, ast.Expr)
-        and isinstance(part.value, ast.Constant)
-        and isinstance(part.value.value, str)
-    )
 
 
 def installed_version(distribution: str) -> str:

@@ -91,7 +91,9 @@ def enter(
         excluded.append((slow, "they take longer than all others together; --agent names them"))
     for env_id in environments or offered:
         try:
-            own = _problem(env_id).horizon
+            whole = make(env_id)
+            own = whole.unwrapped.problem.horizon  # type: ignore[attr-defined]
+            whole.close()
             kwargs = {"horizon": own if env_id == WHOLE else min(horizon, own)}
             env = make(env_id, **kwargs)
             env.reset(seed=seed)
@@ -180,13 +182,6 @@ def _selected(problem: Problem) -> list[str]:
     """Return the agents that enter a real task unnamed."""
     features = {"", *_budgeted_features(problem)}
     return [name for feature, names in SELECTED.items() if feature in features for name in names]
-
-
-def _problem(env_id: str) -> Problem:
-    env = make(env_id)
-    problem = env.unwrapped.problem  # type: ignore[attr-defined]
-    env.close()
-    return problem
 
 
 def _is_slow(name: str) -> bool:

@@ -140,11 +140,6 @@ def _part(result: Result, tracks: Mapping[str, str], track: str) -> Result | Non
     return result.select(labels) if labels else None
 
 
-def reference_of(study: Study) -> str | None:
-    """Return the label of the first agent that plays at random; None if there is none."""
-    return next((agent.label for agent in study.agents if agent.name == REFERENCE), None)
-
-
 @dataclasses.dataclass(frozen=True)
 class Section:
     """A section shows one environment, or one track of it."""
@@ -223,7 +218,7 @@ class Report:
             for environment, result in found
             for track, part in result.by_track().items()
         ]
-        reference = reference_of(study)
+        reference = next((agent.label for agent in study.agents if agent.name == REFERENCE), None)
         together = across([result for _, result in found], numbers, reference) if reference else []
         overall = overview([result for _, result in found]) if len(found) > 1 else None
         missing = None if all(count.complete for count in counts) else absence(counts)

@@ -13,7 +13,6 @@ from matplotlib.ticker import LogFormatter, NullLocator, ScalarFormatter
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.marks import Style, styles
-from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval
 from gpbandits.evaluation.table import interval_text, number
@@ -302,10 +301,9 @@ def by_horizon(results: Results) -> Results:
 
 def _worst(results: Sequence[Result]) -> tuple[EnvironmentEntry, Result]:
     label = f"T = {results[0].horizon}"
-    records = {agent: _worst_record(results, agent) for agent in results[0].agents}
+    records = {
+        agent: max(results, key=lambda result: result.regret[agent][:, -1].mean()).records[agent]
+        for agent in results[0].agents
+    }
     entry = EnvironmentEntry("worst", label, {})
     return entry, dataclasses.replace(results[0], environment=label, records=records)
-
-
-def _worst_record(results: Sequence[Result], agent: str) -> Record:
-    return max(results, key=lambda result: result.regret[agent][:, -1].mean()).records[agent]

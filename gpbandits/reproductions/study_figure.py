@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 from matplotlib.figure import Figure
 
-from bandit_envs.basics.types import Ints
 from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.metrics import metric_named
@@ -32,7 +31,8 @@ def box_figure(result: Result, metric: Metric) -> Figure:
     rows = -(-len(curves) // COLUMNS)
     figure = ShownFigure.of_size(3.4 * COLUMNS, 2.5 * rows + 0.3)
     panels = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False).flatten()
-    index = boxed(result.rounds)
+    wanted = np.linspace(result.horizon / BOXES, result.horizon, BOXES)  # evenly spread, the last included
+    index = np.unique(np.searchsorted(result.rounds, np.rint(wanted)).clip(max=len(result.rounds) - 1))
     at, line = result.rounds[index], {"color": "0.25", "linewidth": 0.8}
     for axes, (label, curve) in zip(panels, curves.items(), strict=False):
         axes.boxplot(
@@ -54,12 +54,6 @@ def box_figure(result: Result, metric: Metric) -> Figure:
     figure.supxlabel("\n".join(["round $t$", *footnotes(result)]), fontsize="medium")
     figure.supylabel(metric_named(metric).label, fontsize="medium")
     return figure
-
-
-def boxed(rounds: Ints) -> Ints:
-    """Return the indices of at most `BOXES` evenly spread recorded rounds, the last included."""
-    wanted = np.linspace(rounds[-1] / BOXES, rounds[-1], BOXES)
-    return np.unique(np.searchsorted(rounds, np.rint(wanted)).clip(max=len(rounds) - 1))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -68,12 +68,6 @@ def choice(setting: Setting, now: int, context: Floats | None, mask: Bools | Non
     return "\n".join(lines)
 
 
-def place_of(setting: Setting, action: Any) -> str:
-    """Return an action with the features of its point."""
-    point = f"({numbers(setting.to_point(action))})"
-    return f"point {point}" if setting.continuous else f"arm {int(action)} {point}"
-
-
 def require_tellable(setting: Setting, max_arms: int) -> None:
     """Raise where the text would leave out what a player needs."""
     require(not setting.duel, "setting", "of single arms: the text asks for one arm, not for a pair", "duels")
@@ -148,7 +142,8 @@ def _choices(setting: Setting) -> Iterable[str]:
 
 def _line(setting: Setting, play: Play, now: int) -> str:
     parts = [] if play.context is None else [f"context ({numbers(play.context)})"]
-    parts.append(place_of(setting, play.action))
+    point = f"({numbers(setting.to_point(play.action))})"
+    parts.append(f"point {point}" if setting.continuous else f"arm {int(play.action)} {point}")
     if play.reward is None:
         late = now - play.round > setting.max_delay
         return f"round {play.round}: {', '.join(parts)}, {'no feedback' if late else 'feedback pending'}"
