@@ -12,8 +12,7 @@ from agents.protocol import Features
 from agents.registry import names, resolve_agent
 from bandit_envs.basics.arguments import hint
 from bandit_envs.basics.notebook import brief
-from bandit_envs.data.files import find
-from bandit_envs.data.packages import find_wheel, packages
+from bandit_envs.data.files import find, find_wheel, packages
 from bandit_envs.data.runs import package_of
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from bandit_envs.data.packages import packages
+from bandit_envs.data.files import packages
 from bandit_envs.problems.real import tasks
 from gpbandits.catalogue import source_of
 

@@ -11,7 +11,7 @@ from hypothesis import settings
 from threadpoolctl import threadpool_info
 
 from bandit_envs.data import find
-from bandit_envs.data.packages import find_wheel
+from bandit_envs.data.files import find_wheel
 
 HERE = Path(__file__).parent
 os.environ.setdefault("MPLBACKEND", "Agg")  # figures are drawn without a screen

@@ -15,8 +15,7 @@ import numpy as np
 from bandit_envs.basics.arguments import from_extra, require_choice
 from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.data.files import cache_folder, sha256_of
-from bandit_envs.data.packages import member, packages, plain_pickle
+from bandit_envs.data.files import cache_folder, member, packages, plain_pickle, sha256_of
 
 LCBENCH = (
     *("APSFailure", "Amazon_employee_access", "Australian", "Fashion_MNIST", "KDDCup09_appetency"),

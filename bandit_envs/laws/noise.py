@@ -29,9 +29,8 @@ class Noise(Checked, abc.ABC):
     share: float | None = None
 
     relative_bound: ClassVar[float | None] = None  # almost sure bound on |noise| in noise stds
-    sub_gaussian: ClassVar[float | None] = (
-        None  # R in noise stds: E exp(s noise) <= exp(s^2 R^2 / 2) for all s
-    )
+    # R in noise stds: E exp(s noise) <= exp(s^2 R^2 / 2) for all s.
+    sub_gaussian: ClassVar[float | None] = None
     is_gaussian: ClassVar[bool] = False  # whether the noise is normal with one std at every play
     publishes_shape: ClassVar[bool] = False  # whether the setting publishes the noise std of each play
     num_points: ClassVar[int] = 0  # with runs of their own, one of which is what a play observes

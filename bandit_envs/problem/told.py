@@ -72,10 +72,9 @@ def check_switches(fields: Mapping[str, Any]) -> None:
     """Raise unless each is True or False, and arms are volatile only on a finite set."""
     for name in SWITCHES:
         require_switch(name, fields[name])
-    still = not (fields["volatile"] and fields["arms"] is None)
-    require(still, "volatile", "False on a box, which has no arms", fields["volatile"])
-    paired = not (fields["duel"] and fields["arms"] is None)
-    require(paired, "duel", "False on a box, which has no finite set of pairs", fields["duel"])
+    for name, lacks in {"volatile": "arms", "duel": "finite set of pairs"}.items():
+        fits = not (fields[name] and fields["arms"] is None)
+        require(fits, name, f"False on a box, which has no {lacks}", fields[name])
 
 
 def check_scales(**scales: Any) -> None:

@@ -11,17 +11,10 @@ from gpbandits.evaluation.stopped import joined_stopped
 from gpbandits.evaluation.thinning import sums_between
 
 POINTS = 200  # points of a curve over the spent budget
-# Axes of the fields, of trials, rounds and constraints; others have trials and rounds.
 _AXES = {"cost": 3, "observed_cost": 3}  # of trials, rounds and constraints; others have trials and rounds
 _AXES |= dict.fromkeys(("seconds", "changes", "alarms", "infeasible", "covered", "played"), 1)
-_PLAYS = (
-    "regret",
-    "simple_regret",
-    "violation",
-    "spent",
-    "shortfall",
-    "moved",
-)  # others may have coordinates
+# Others may have coordinates.
+_PLAYS = ("regret", "simple_regret", "violation", "spent", "shortfall", "moved")
 
 
 class Spending(NamedTuple):
@@ -54,13 +47,9 @@ class Record(NamedTuple):
     seconds: Floats  # (B,) spent in act and update
     changes: Any  # (B,) tuples of ascending rounds: those that began another segment
     alarms: Any  # (B,) tuples of ascending rounds: those after which the agent alarmed; None without detector
-    infeasible: (
-        Any  # (B,) rounds in which it first found the costs impossible to keep; -1 never, None cannot tell
-    )
+    infeasible: Any  # (B,) rounds in which it found that no play keeps the costs; -1 never, None cannot tell
     spending: Spending | None = None  # where plays cost
-    moved: Floats | None = (
-        None  # (B, T) costs of moves, sums since the previous recorded round, where they cost
-    )
+    moved: Floats | None = None  # (B, T) sums of the costs of moves since the previous recorded round
     # (B,) share of the arms that can be reached safely which were certified or played; where there is a seed
     covered: Floats | None = None
     # Measure -> (B, T, ...) running totals, where rounds are thinned, and always of what needs duels; None

@@ -87,14 +87,20 @@ class Results(Mapping[str, Result]):
             scale, metric, agents, size, legend: see `Result.plot`.
         """
         with from_extra("eval", "figures"):
-            from gpbandits.evaluation.plots import save_figure
+            from gpbandits.evaluation.panels import Panels
+            from gpbandits.evaluation.plots import regret_figure, save_figure
 
         require(not isinstance(agents, str), "agents", "a list of labels", agents)
         chosen = {label: each if agents is None else each.select(agents) for label, each in self.items()}
-        figure = _figure(chosen, scale, metric, agents, size, legend)
+        panels = Panels.new(len(chosen), max(len(each.agents) for each in chosen.values()), size)
+        *_, last = chosen
+        for axes, (label, result) in zip(panels.axes, chosen.items(), strict=True):
+            own: Legend = False if legend == "outside" and label != last else legend
+            shown = result.marked_as(chosen.values())  # since one legend, that of the last, serves all
+            regret_figure(shown, scale, metric, ax=axes, title=label, legend=own, order=agents)
         if path is not None:
-            save_figure(figure, path)
-        return figure
+            save_figure(panels.figure, path)
+        return panels.figure
 
     def save(self, folder: str | os.PathLike[str], timings: bool = True) -> None:
         """Write one Parquet file an environment into a folder, which is made if it is missing.
@@ -196,25 +202,3 @@ def _notes(results: Sequence[Result]) -> tuple[str, ...]:
         FEW: 1 < trials[0] < ENOUGH,
     }
     return (*(note for note, applies in notes.items() if applies), *footnotes(*results))
-
-
-def _figure(
-    results: Mapping[str, Result],
-    scale: Scale | None,
-    metric: Metric | None,
-    order: Sequence[str] | None,
-    size: str | tuple[float, float] | None,
-    legend: Legend,
-) -> Figure:
-    """Return a panel an environment; the legend of all is drawn at the last."""
-    from gpbandits.evaluation.panels import Panels
-    from gpbandits.evaluation.plots import regret_figure
-
-    longest = max(results.values(), key=lambda each: len(each.agents))
-    panels = Panels.new(len(results), len(longest.agents), size)
-    *_, last = results
-    for axes, (label, result) in zip(panels.axes, results.items(), strict=True):
-        own: Legend = False if legend == "outside" and label != last else legend
-        shown = result.marked_as(results.values())  # since one legend serves all
-        regret_figure(shown, scale, metric, ax=axes, title=label, legend=own, order=order)
-    return panels.figure

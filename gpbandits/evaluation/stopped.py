@@ -16,9 +16,7 @@ class Stopped(NamedTuple):
     regret: Floats  # (B,) f* - f(j) of the recommended play j
     violation: Floats  # (B,) norm of its costs' positive part
     paid: Floats  # (B,) true cost of the plays until the stop; their number where they are free
-    hindsight: (
-        Floats  # (B,) least cost-adjusted simple regret of any round under the rule's price; NaN without
-    )
+    hindsight: Floats  # (B,) least cost-adjusted simple regret of any round; NaN without a price
     price: float | None
     promise: float | None  # eps
 

@@ -105,12 +105,16 @@ def stored_configuration(path: Path) -> dict[str, Any] | None:
         return None
 
 
+def identity_of(known: os.stat_result) -> Identity:
+    """Return what tells whether a file has changed."""
+    return known.st_ino, known.st_size, known.st_mtime_ns
+
+
 def _identity(path: Path) -> Identity | None:
     try:
-        found = path.stat()
+        return identity_of(path.stat())
     except FileNotFoundError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @cache

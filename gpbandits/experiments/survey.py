@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bandit_envs.basics.files import whole_file
-from gpbandits.experiments.cells import Identity, fault
+from gpbandits.experiments.cells import Identity, fault, identity_of
 from gpbandits.experiments.locks import locked
 from gpbandits.experiments.study import Cell, Study, keys_of
 
@@ -76,12 +76,8 @@ def note(folder: Path, keys: Sequence[str]) -> None:
     found = {}
     for key in keys:
         with suppress(FileNotFoundError):  # removed since
-            found[key] = _identity((folder / f"{key}.parquet").stat())
+            found[key] = identity_of((folder / f"{key}.parquet").stat())
     _add_to_index(folder, found)
-
-
-def _identity(known: os.stat_result) -> Identity:
-    return known.st_ino, known.st_size, known.st_mtime_ns
 
 
 def _listed(folder: Path, wanted: set[str]) -> tuple[dict[str, Identity], set[str]]:
@@ -98,7 +94,7 @@ def _listed(folder: Path, wanted: set[str]) -> tuple[dict[str, Identity], set[st
                 attempts.add(named[1])
                 continue
             with suppress(FileNotFoundError):  # removed since
-                found[named[1]] = _identity(entry.stat())
+                found[named[1]] = identity_of(entry.stat())
     return found, attempts
 
 

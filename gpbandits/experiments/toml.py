@@ -123,13 +123,8 @@ def _check_keys(place: str, table: dict[str, Any], allowed: Sequence[str]) -> No
 def _check_kind(place: str, value: Any, kind: type) -> None:
     if type(value) is not kind:  # not isinstance: True is an int
         raise ValueError(f"{place} must be {_KINDS[kind]}, got {value!r}")
-    if kind is dict:
-        _check_plain(place, value)
-
-
-def _check_plain(place: str, table: dict[str, Any]) -> None:
     try:
-        json.dumps(table)
+        json.dumps(value if kind is dict else None)
     except TypeError as error:
         raise ValueError(
             f"{place} must hold only text, numbers, booleans, arrays and tables: {error}"

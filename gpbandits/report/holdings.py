@@ -4,7 +4,6 @@ import json
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
 
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
@@ -17,24 +16,9 @@ from gpbandits.experiments.cells import (
     stored_configuration,
     usual_shape,
 )
+from gpbandits.experiments.check import CellCount
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of
-
-
-class Count(NamedTuple):
-    """A count divides the trials of one agent on one environment by their state."""
-
-    environment: str
-    agent: str
-    done: int
-    failed: int  # the last attempt raised
-    shown: int  # in the report: those that every agent shown has done
-    total: int
-
-    @property
-    def complete(self) -> bool:
-        """Return True if all trials are done and shown."""
-        return self.shown == self.total
 
 
 class Holdings:
@@ -107,14 +91,12 @@ class Holdings:
         compared = {label: row[:depth] for label, row in rows.items() if len(row) >= depth}
         return joined(environment.label, self.study.seed, compared)
 
-    def count(self, environment: EnvironmentEntry, agent: AgentEntry, result: Result | None) -> Count:
-        """Count the trials of an agent on an environment, given the result that is shown."""
-        cells = self.study.cells_of(environment, agent)
-        absent = [cell for cell in cells if self.path(cell) is None]
-        done = self.study.trials - sum(cell.trials for cell in absent)
+    def count(self, environment: EnvironmentEntry, agent: AgentEntry) -> CellCount:
+        """Count the trials of an agent on an environment, computed by any code."""
+        absent = [cell for cell in self.study.cells_of(environment, agent) if self.path(cell) is None]
+        left = sum(cell.trials for cell in absent)
         failed = sum(cell.trials for cell in absent if self.store.failure(cell) is not None)
-        shown = result.num_trials if result is not None and agent.label in result.agents else 0
-        return Count(environment.label, agent.label, done, failed, shown, self.study.trials)
+        return CellCount(self.study.trials - left, failed, left - failed)
 
     def _leading(self, environment: EnvironmentEntry, agent: AgentEntry) -> list[Result]:
         blocks = []

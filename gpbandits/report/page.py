@@ -4,6 +4,7 @@ import dataclasses
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple, get_args
 
@@ -206,11 +207,12 @@ class Report:
         """Collect the report from the holdings."""
         study = holdings.study
         results = [(environment, holdings.result(environment)) for environment in study.environments]
-        counts = [
-            holdings.count(environment, agent, result)
-            for environment, result in results
-            for agent in study.agents
-        ]
+        lacking: list[tuple[str | int, ...]] = []
+        for (environment, result), agent in product(results, study.agents):
+            shown = result.num_trials if result is not None and agent.label in result.agents else 0
+            if shown < study.trials:
+                done, failed, _ = holdings.count(environment, agent)
+                lacking.append((environment.label, agent.label, done, failed, shown, study.trials))
         found = [(environment, result) for environment, result in results if result is not None]
         numbers = {agent.label: number for number, agent in enumerate(study.agents)}
         sections = [
@@ -221,7 +223,7 @@ class Report:
         reference = next((agent.label for agent in study.agents if agent.name == REFERENCE), None)
         together = across([result for _, result in found], numbers, reference) if reference else []
         overall = overview([result for _, result in found]) if len(found) > 1 else None
-        missing = None if all(count.complete for count in counts) else absence(counts)
+        missing = absence(lacking) if lacking else None
         return Report(study, source, folder, sections, overall, together, missing, holdings)
 
     @property

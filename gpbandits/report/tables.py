@@ -1,7 +1,7 @@
 """The tables of a report give summaries, comparisons, growth of regret, safety, budgets and time."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from gpbandits.evaluation.statistics import (
     skew_notes,
 )
 from gpbandits.evaluation.table import MISSING, SIMPLE, SPENDING, Cell, Columns, Table, order_of, safety_table
-from gpbandits.report.holdings import Count
 
 BOOTSTRAP = f"95 % BCa bootstrap intervals over trials ({RESAMPLES} resamples)"
 _SUMMARY = (
@@ -157,16 +156,11 @@ def timing(result: Result) -> Table:
     return _table(result, "time", columns, method)
 
 
-def absence(counts: list[Count]) -> Table:
+def absence(rows: Sequence[tuple[str | int, ...]]) -> Table:
     """Return the table of trials that a study has and its folder lacks."""
-    rows = tuple(
-        (count.environment, count.agent, count.done, count.failed, count.shown, count.total)
-        for count in counts
-        if not count.complete
-    )
     header = ("environment", "agent", "trials done", "failed", "shown here", "of")
     note = "The report shows the leading trials that most agents have in common, so that all can be compared."
-    return Table("Missing trials", header, rows, (note,), name="missing")
+    return Table("Missing trials", header, tuple(rows), (note,), name="missing")
 
 
 def _table(result: Result, what: str, columns: Columns, *notes: str) -> Table:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from pages import DOCS, loaded, missing, read, told
 
-from bandit_envs.data.packages import packages
+from bandit_envs.data.files import packages
 from bandit_envs.data.runs import FAMILIES, TABLES, load_runs, package_of
 from bandit_envs.problems.real import FITTING, HORIZON, PLAYS, WORKERS, tasks
 from gpbandits.reproductions.page import RESULTS

@@ -12,8 +12,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from bandit_envs.data import packages as module
-from bandit_envs.data.packages import Package, find_wheel, member, packages, plain_pickle
+from bandit_envs.data import files as module
+from bandit_envs.data.files import Package, find_wheel, member, packages, plain_pickle
 
 FILE = "tables-1.0-py3-none-any.whl"
 

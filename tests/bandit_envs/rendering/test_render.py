@@ -12,8 +12,7 @@ from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.laws import GPSample, KnownFunction, changes, delays
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.rendering.picture import _draw_values, draw
-from bandit_envs.rendering.render import COLUMNS
-from bandit_envs.rendering.scene import Scene
+from bandit_envs.rendering.scene import COLUMNS, Scene
 
 HORIZON = 12
 

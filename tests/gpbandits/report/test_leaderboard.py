@@ -83,7 +83,7 @@ def test_an_environment_that_cannot_be_made_is_excluded_with_the_reason_unless_i
 def test_real_tasks_are_ranked_by_family_and_those_that_are_not_here_are_named(monkeypatch, tmp_path):
     monkeypatch.setattr("gpbandits.report.entrants.tasks", lambda: {name: tasks()[name] for name in chosen})
     monkeypatch.setattr(
-        "bandit_envs.data.packages.subprocess.run",
+        "bandit_envs.data.files.subprocess.run",
         lambda *args, **kwargs: SimpleNamespace(returncode=1, stderr=""),
     )
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
