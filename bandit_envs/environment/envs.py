@@ -104,7 +104,7 @@ class BanditEnv(gym.Env):
         if self.render_mode is None:
             gym.logger.warn('render needs a render_mode: gym.make(..., render_mode="rgb_array")')
             return None
-        from bandit_envs.rendering.scene import render
+        from bandit_envs.rendering.render import render
 
         return render(self.simulator, self.render_mode, self.watched)
 

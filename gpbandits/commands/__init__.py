@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gpbandits.commands import board, catalogue, leaderboard, reproduce, run, status
+from gpbandits.commands import board, catalogue, leaderboard, run, status
 
 app = typer.Typer(
     help="Gaussian-process bandits: environments, agents and studies of both.",
@@ -39,7 +39,7 @@ for command in (
     catalogue.tasks,
     catalogue.agents,
     run.run,
-    reproduce.reproduce,
+    run.reproduce,
     board.report,
     status.status,
     status.clean,

@@ -16,8 +16,7 @@ from gpbandits.commands.terminal import console, escaped, print_faults
 from gpbandits.evaluation.progress import bar_columns
 from gpbandits.evaluation.table import number
 from gpbandits.experiments import Outcome, Store, Study, run
-from gpbandits.experiments.backends import Backend
-from gpbandits.experiments.shards import Shard
+from gpbandits.experiments.backends import Backend, Shard
 
 INTERRUPTED = 130  # what shells return after Ctrl-C
 ENDED = 143  # and after SIGTERM, by which schedulers preempt jobs

@@ -13,8 +13,7 @@ from gpbandits.reproductions import (
     srinivas2010,
     verma2022,
 )
-from gpbandits.reproductions.base import Findings, Reproduction
-from gpbandits.reproductions.study_figure import StudyFigure, study_path
+from gpbandits.reproductions.study_figure import Findings, Reproduction, StudyFigure, study_path
 
 __all__ = ["PAPERS", "REPRODUCTIONS", "Findings", "Reproduction", "StudyFigure", "find", "study_path"]
 

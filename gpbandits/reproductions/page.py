@@ -17,9 +17,16 @@ from gpbandits.experiments import Store, Study
 from gpbandits.experiments.store import CELLS
 from gpbandits.report.holdings import Holdings
 from gpbandits.reproductions import REPRODUCTIONS
-from gpbandits.reproductions.base import SUFFIX, Compute, Findings, Part, Reproduction, Results
 from gpbandits.reproductions.markdown import verdict_line
-from gpbandits.reproductions.study_figure import StudyFigure
+from gpbandits.reproductions.study_figure import (
+    SUFFIX,
+    Compute,
+    Findings,
+    Part,
+    Reproduction,
+    Results,
+    StudyFigure,
+)
 from gpbandits.reproductions.verdicts import FEWEST, table
 
 RESULTS = "results"  # folder beside the page

@@ -17,8 +17,7 @@ from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval
 from gpbandits.evaluation.table import interval_text, number
 from gpbandits.experiments import EnvironmentEntry, Study
-from gpbandits.reproductions.base import Findings, Results, shortened
-from gpbandits.reproductions.study_figure import StudyFigure
+from gpbandits.reproductions.study_figure import Findings, Results, StudyFigure, shortened
 from gpbandits.reproductions.verdicts import DIFFERS, HOLDS, Check, Row, of_bar, table
 
 LONGEST = 10_000  # most rounds of a short version

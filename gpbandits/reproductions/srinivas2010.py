@@ -13,8 +13,7 @@ from sklearn.gaussian_process.kernels import RBF, DotProduct, Kernel, Matern, Wh
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.marks import COLOURS, DASHES
-from gpbandits.reproductions.base import Compute, Findings, Reproduction
-from gpbandits.reproductions.study_figure import StudyFigure
+from gpbandits.reproductions.study_figure import Compute, Findings, Reproduction, StudyFigure
 from gpbandits.reproductions.verdicts import HOLDS, REVERSED, Claim, Judged, Row, Statement, table
 
 POINTS, ROUNDS, NOISE_VARIANCE = 200, 100, 0.025

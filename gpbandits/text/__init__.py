@@ -3,10 +3,9 @@
 The package holds no model and opens no connection: a player is a function from text to text.
 """
 
-from gpbandits.text.dialogue import UnreadableAnswerError
+from gpbandits.text.dialogue import Exchange, UnreadableAnswerError, read_transcript
 from gpbandits.text.game import TextGame
 from gpbandits.text.player import ReplayedPlayer, TextPlayer
-from gpbandits.text.transcript import Exchange, read_transcript
 
 __all__ = [
     "Exchange",

@@ -1,9 +1,11 @@
-"""A dialogue puts one trial into words, reads the answers and asks again where one cannot be read."""
+"""A dialogue puts one trial into words, reads the answers, asks again where it cannot; transcripts."""
 
+import json
 import re
 import warnings
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +13,6 @@ from bandit_envs.basics.arguments import is_count, is_integer, require, require_
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.feedback import Feedback, spendings
 from bandit_envs.problem.setting import Setting
-from gpbandits.text.transcript import Exchange
 from gpbandits.text.wording import Play, choice, require_tellable, rules, tried
 
 FALLBACKS = ("error", "random")
@@ -23,6 +24,19 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 class UnreadableAnswerError(RuntimeError):
     """A player's answers could not be read, as often as it was asked."""
+
+
+class Exchange(NamedTuple):
+    """An exchange is a prompt with its answer."""
+
+    seed: int  # of the trial's agents, see `gpbandits.trial_seeds`
+    round: int  # counted from 1
+    attempt: int  # counted from 1; above 1 the prompt says why the answer before could not be read
+    prompt: str
+    answer: str
+    action: Any  # played: an arm or a list of numbers in [-1, 1]; None if the answer was asked for again
+    unreadable: str | None  # the reason, None for an answer that was read
+    fallback: bool  # whether the action replaces an unreadable answer
 
 
 class Dialogue:
@@ -174,3 +188,27 @@ def _point(setting: Setting, text: str) -> Any:
     if not ((point >= low) & (point <= high)).all():
         raise Unreadable(f"the point ({text}) is outside the ranges")
     return setting.to_action(point)
+
+
+class TranscriptFile:
+    """A transcript file receives the exchanges of one trial, each as soon as it happened."""
+
+    def __init__(self, path: Path):
+        fresh = not path.exists()
+        remedy = "a folder without transcripts of these trials; they are never overwritten"
+        require(fresh, "transcript", remedy, str(path))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+
+    def __call__(self, exchange: Exchange) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(exchange._asdict()) + "\n")
+
+
+def read_transcript(path: str | Path) -> list[Exchange]:
+    """Return the exchanges of a transcript, or of all transcripts of a folder in the order of their names."""
+    place = Path(path)
+    files = sorted(place.glob("*.jsonl")) if place.is_dir() else [place]
+    require(bool(files) and files[0].exists(), "path", "a transcript or a folder with some", str(path))
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    return [Exchange(**json.loads(line)) for line in lines]

@@ -12,8 +12,7 @@ from bandit_envs.environment.making import EnvLike, make
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import require_bandit
 from gpbandits.evaluation.trace import without_oracle
-from gpbandits.text.dialogue import Dialogue
-from gpbandits.text.transcript import Exchange, TranscriptFile
+from gpbandits.text.dialogue import Dialogue, Exchange, TranscriptFile
 
 
 class TextGame:

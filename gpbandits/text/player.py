@@ -7,8 +7,7 @@ from typing import Any
 from agents.protocol import Features
 from bandit_envs.basics.arguments import require
 from bandit_envs.problem.setting import Setting
-from gpbandits.text.dialogue import Dialogue
-from gpbandits.text.transcript import Exchange, TranscriptFile, read_transcript
+from gpbandits.text.dialogue import Dialogue, Exchange, TranscriptFile, read_transcript
 
 
 class TextPlayer:

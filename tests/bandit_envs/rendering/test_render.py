@@ -12,7 +12,8 @@ from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.laws import GPSample, KnownFunction, changes, delays
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.rendering.picture import _draw_values, draw
-from bandit_envs.rendering.scene import COLUMNS, Scene
+from bandit_envs.rendering.render import COLUMNS
+from bandit_envs.rendering.scene import Scene
 
 HORIZON = 12
 

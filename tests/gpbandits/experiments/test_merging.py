@@ -10,8 +10,8 @@ from study_cases import called
 
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import Store, load_study, open_results, run, write_tables
+from gpbandits.experiments.backends import Shard
 from gpbandits.experiments.merging import merge
-from gpbandits.experiments.shards import Shard
 from gpbandits.experiments.store import keep_study
 
 TEXT = """

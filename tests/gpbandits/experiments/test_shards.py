@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, run
+from gpbandits.experiments.backends import Shard, shard_of
 from gpbandits.experiments.locks import locked
-from gpbandits.experiments.shards import Shard, shard_of
 
 HERE = Path(__file__).parent
 GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 5, "num_arms": 8})

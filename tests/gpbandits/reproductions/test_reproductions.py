@@ -17,10 +17,17 @@ from gpbandits.evaluation.statistics import Interval, holm, paired_difference, s
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, load_study, run
 from gpbandits.experiments.toml import parse_study, study_text
 from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, find, study_path
-from gpbandits.reproductions.base import Part, in_words, seconds_of, shortened
 from gpbandits.reproductions.page import Condensed, kept, page_text, parts_of, write_page
 from gpbandits.reproductions.srinivas2010 import KERNELS, POINTS, draws, gain_bound, spectrum
-from gpbandits.reproductions.study_figure import BOXES, MEDIAN, box_figure
+from gpbandits.reproductions.study_figure import (
+    BOXES,
+    MEDIAN,
+    Part,
+    box_figure,
+    in_words,
+    seconds_of,
+    shortened,
+)
 from gpbandits.reproductions.verdicts import (
     DIFFERS,
     FEW,
