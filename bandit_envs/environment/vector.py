@@ -20,16 +20,8 @@ from bandit_envs.basics.arguments import (
 )
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.environment import envs
 from bandit_envs.environment.actions import checked_actions, shaped_actions
-from bandit_envs.environment.envs import (
-    RENDER_MODES,
-    BanditEnv,
-    check_options,
-    check_shown,
-    checked_options,
-    entropy_word,
-    spaces_of,
-)
 from bandit_envs.environment.info import Info, info_of, with_masks
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.rounds import RoundOutcome
@@ -50,7 +42,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         max_episode_steps: truncate earlier than the horizon, as Gymnasium's `TimeLimit`.
     """
 
-    metadata = {"render_modes": RENDER_MODES, "render_fps": 4, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    metadata = {"render_modes": envs.RENDER_MODES, "render_fps": 4, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
     def __init__(
         self,
@@ -63,7 +55,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         max_episode_steps: int | None = None,
         **keywords: Any,
     ):
-        check_shown(oracle, render_mode)
+        envs.check_shown(oracle, render_mode)
         valid = max_episode_steps is None or is_count(max_episode_steps)
         require(valid, "max_episode_steps", "None or a positive integer", max_episode_steps)
         self.problem = build(problem, keywords)
@@ -72,7 +64,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.limit = min(self.problem.horizon, max_episode_steps or self.problem.horizon)
-        self.single_observation_space, self.single_action_space = spaces_of(self.problem)
+        self.single_observation_space, self.single_action_space = envs.spaces_of(self.problem)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.simulator = Simulator(self.problem, num_envs)
@@ -102,10 +94,10 @@ class BanditVectorEnv(gym.vector.VectorEnv):
             seed: None, one integer (copy i gets seed + i) or one a copy.
             options: {"function_seed": n, "reset_mask": (B,) bool}.
         """
-        check_options(options)
+        envs.check_options(options)
         options = dict(options or {})
         rows = self._rows[self._checked_mask(options.pop("reset_mask", None))]
-        function_seed = checked_options(options)
+        function_seed = envs.checked_options(options)
         for i, value in zip(self._rows, self._seed_list(seed), strict=True):
             if value is not None and i in rows:
                 self._seeded[i] = seeding.np_random(value)
@@ -140,15 +132,15 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         """Read an attribute of each copy."""
         return self.call(name)
 
-    def _copy(self, row: int) -> BanditEnv:
-        env = BanditEnv(self.problem, oracle=self.oracle, render_mode=self.render_mode)
+    def _copy(self, row: int) -> envs.BanditEnv:
+        env = envs.BanditEnv(self.problem, oracle=self.oracle, render_mode=self.render_mode)
         env.simulator = self.simulator.view(row)
         env._np_random, env._np_random_seed = self._seeded[row]
         return env
 
     @one_thread()
     def _begin(self, rows: Ints, function_seed: int | None = None) -> RoundOutcome:
-        words = [entropy_word(self._seeded[i][0]) for i in rows]
+        words = [envs.entropy_word(self._seeded[i][0]) for i in rows]
         return self.simulator.begin(rows, [self.problem.draw(word, function_seed) for word in words])
 
     def _shaped(self, actions: Any) -> np.ndarray:

@@ -12,16 +12,7 @@ from typing import Any
 
 import numpy as np
 import scipy.fft
-from sklearn.gaussian_process.kernels import (
-    RBF,
-    ConstantKernel,
-    Kernel,
-    Matern,
-    Product,
-    RationalQuadratic,
-    Sum,
-    WhiteKernel,
-)
+from sklearn.gaussian_process import kernels
 
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Floats, Ints
@@ -33,7 +24,8 @@ fft: Any = scipy.fft  # its functions have the types of their dispatchers
 LARGEST_ERROR = 1e-10  # of a covariance, relative to the prior variance
 GROWTH = 1.5  # factor by which a torus that is too small is enlarged
 MOST_LAGS = 2**25  # points of the largest torus, of which three copies take 0.8 GB
-EVEN = (RBF, Matern, RationalQuadratic, ConstantKernel, WhiteKernel)  # in each feature; stationary
+# Even in each feature, and stationary.
+EVEN = (kernels.RBF, kernels.Matern, kernels.RationalQuadratic, kernels.ConstantKernel, kernels.WhiteKernel)
 ROUNDING = 1e-9  # of a step, by which the points of a regular grid may deviate
 
 
@@ -154,8 +146,8 @@ class Circulant:
 
 def _is_even(kernel: Any) -> bool:
     """Return whether a kernel is stationary and even in each feature; False if it has an unknown part."""
-    parts = [part for part in kernel.get_params(deep=False).values() if isinstance(part, Kernel)]
-    composed = type(kernel) in (Sum, Product, OnColumns)
+    parts = [part for part in kernel.get_params(deep=False).values() if isinstance(part, kernels.Kernel)]
+    composed = type(kernel) in (kernels.Sum, kernels.Product, OnColumns)
     return all(map(_is_even, parts)) if composed else type(kernel) in EVEN
 
 

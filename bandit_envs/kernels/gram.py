@@ -8,19 +8,8 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels import definite
 from bandit_envs.kernels.circulant import Circulant
-from bandit_envs.kernels.definite import (
-    BLOCK_BYTES,
-    MOST_DENSE,
-    SLOW,
-    blocks,
-    pivoted_root,
-    precedence,
-    quick_white,
-    slow_root,
-    spread,
-    too_many,
-)
 from bandit_envs.kernels.kronecker import Kronecker, parts_of
 from bandit_envs.kernels.random_features import feature_count, feature_map
 from bandit_envs.kernels.shared import Shares, shared
@@ -63,8 +52,8 @@ class Gram(Shares):
     @shared
     def dense(self) -> Floats:
         """Return the whole matrix, (N, N)."""
-        if self.size > MOST_DENSE:
-            raise too_many(self.size)
+        if self.size > definite.MOST_DENSE:
+            raise definite.too_many(self.size)
         # Called with one argument: scikit-learn's WhiteKernel is zero between two sets.
         return np.asarray(self.kernel(self.points), dtype=np.float64)
 
@@ -99,11 +88,11 @@ class Gram(Shares):
         """Return K[:, X] @ w of some points, (u,) each -> (N,), with at most a block of K in memory."""
         if not len(point):
             return np.zeros(self.size)
-        if self.size <= min(DENSE_LIMIT, MOST_DENSE):
+        if self.size <= min(DENSE_LIMIT, definite.MOST_DENSE):
             return weight @ self.dense[point]
         if self.structure is not None:
             return self.structure.combine(point, weight)
-        everything = blocks(np.arange(self.size), len(point), BLOCK_BYTES)
+        everything = definite.blocks(np.arange(self.size), len(point), definite.BLOCK_BYTES)
         return np.concatenate([self.between(rows, point) @ weight for rows in everything])
 
     @property
@@ -120,7 +109,7 @@ class Gram(Shares):
         if count is not None and features is not None:
             low = count <= self._largest_low_rank
             return Rooted(features(self.points).T, np.empty(0, dtype=np.int64)) if low else None
-        if self.size > MOST_DENSE and (self.tried_rank or np.inf) > self._largest_low_rank:
+        if self.size > definite.MOST_DENSE and (self.tried_rank or np.inf) > self._largest_low_rank:
             return None
         return self._pivoted_cholesky(self._largest_low_rank)
 
@@ -133,7 +122,7 @@ class Gram(Shares):
     @cached_property
     def has_quick_root(self) -> bool:
         """Return whether the root takes seconds at most or K is stored; draws then use it."""
-        rank = self.tried_rank if self.size > MOST_DENSE else 0
+        rank = self.tried_rank if self.size > definite.MOST_DENSE else 0
         return rank is not None and rank**2 * self.size <= QUICK
 
     @shared
@@ -160,7 +149,7 @@ class Gram(Shares):
         """Return the matrix of the same kernel on a fixed random subset of at most `count` points."""
         if self.size <= count:
             return self
-        return Gram(self.kernel, self.points[spread(self.size, count)])
+        return Gram(self.kernel, self.points[definite.spread(self.size, count)])
 
     @property
     def root(self) -> Floats:
@@ -172,9 +161,9 @@ class Gram(Shares):
         if self._low_rank is not None:
             return self._low_rank
         whole = self.dense.copy()
-        if self.size > SLOW:
-            warnings.warn(slow_root(self.size), stacklevel=2)
-        return Rooted(*pivoted_root(whole, TOLERANCE * self.diagonal.max()))
+        if self.size > definite.SLOW:
+            warnings.warn(definite.slow_root(self.size), stacklevel=2)
+        return Rooted(*definite.pivoted_root(whole, TOLERANCE * self.diagonal.max()))
 
     def white(self, rng: np.random.Generator) -> Floats:
         """Draw z of a draw z @ root, (r,), from a fixed number of normals: rounding may change r by one."""
@@ -184,7 +173,7 @@ class Gram(Shares):
         """Draw z for agents, which need one each round, (r,): from another, shorter stream; see `roots`."""
         if self.low_rank_root is None:
             return self.white(rng)
-        return quick_white(rng, len(self.root), self.most_rows)
+        return definite.quick_white(rng, len(self.root), self.most_rows)
 
     @cached_property
     def most_rows(self) -> int:
@@ -221,7 +210,7 @@ class Gram(Shares):
         return self._others[-1]
 
     def _pivoted_cholesky(self, max_rank: int) -> Rooted | None:
-        residual, first = self.diagonal.copy(), precedence(self.size)
+        residual, first = self.diagonal.copy(), definite.precedence(self.size)
         floor = TOLERANCE * residual.max()
         root, pivots = np.empty((max_rank, self.size)), np.empty(max_rank, dtype=np.int64)
         for r in range(max_rank):

@@ -17,15 +17,8 @@ from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.outcomes import OutcomeLaw
 from bandit_envs.laws.parameters import parse
 from bandit_envs.laws.play_costs import PlayCosts
+from bandit_envs.problem import told
 from bandit_envs.problem.decisions import Decisions, checked_context_box, checked_places, corners_of
-from bandit_envs.problem.told import (
-    check_prior_mean,
-    check_size,
-    checked_facts,
-    checked_profile,
-    checked_times,
-    fixed,
-)
 
 PER_TRIAL = (
     *("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound"),
@@ -64,11 +57,11 @@ def implied_by_delay(horizon: Any, delay: Any, max_delay: Any, query_times: Any)
     require_size("horizon", horizon)
     own = delay is None or isinstance(delay, Delay)
     law = delay if own else parse("delay", delay, LAWS)
-    given = None if query_times is None else checked_times(query_times, horizon)
+    given = None if query_times is None else told.checked_times(query_times, horizon)
     own_times = None if law is None else law.query_times(horizon)
     if law is not None and own_times is None and given is not None:
         raise ValueError(f"delay must be in units of time, as query_times are, got {law!r}")
-    times = given if own_times is None or given is not None else checked_times(own_times, horizon)
+    times = given if own_times is None or given is not None else told.checked_times(own_times, horizon)
     implied: dict[str, Any] = {"delay": law, "query_times": times}
     if max_delay is None:
         implied["max_delay"] = 0 if law is None else law.window(horizon, given)
@@ -195,17 +188,17 @@ class Setting:
         if self.arms is None and (self.low is None or self.high is None):
             raise ValueError("a setting needs arms, or low and high of a box; got neither")
         self._fill(implied_by_delay(self.horizon, self.delay, self.max_delay, self.query_times))
-        self._fill(checked_facts(vars(self)))
+        self._fill(told.checked_facts(vars(self)))
         self._fill(implied_by_kernel(self.kernel, self.noise_std))
         self._fill(checked_places(self.arms, (self.low, self.high), self.contexts))
         self._fill(checked_context_box(self.arms, self.contexts, (self.context_low, self.context_high)))
         if self.arms is not None:
-            check_prior_mean(self.prior_mean, self.decisions)
-            check_size(self.known_costs, self.decisions)
+            told.check_prior_mean(self.prior_mean, self.decisions)
+            told.check_size(self.known_costs, self.decisions)
         if self.noise_profile is not None:
-            self._fill({"noise_profile": checked_profile(self.noise_profile, self.decisions)})
+            self._fill({"noise_profile": told.checked_profile(self.noise_profile, self.decisions)})
         if np.ndim(self.prior_mean):
-            self._fill({"prior_mean": fixed(np.array(self.prior_mean, dtype=np.float64))})
+            self._fill({"prior_mean": told.fixed(np.array(self.prior_mean, dtype=np.float64))})
 
     def _fill(self, values: Mapping[str, Any]) -> None:
         for name, value in values.items():
@@ -242,9 +235,9 @@ class Setting:
     def scaled_contexts(self) -> Floats:
         """Return the observation of each context, (Z, dz) in [0, 1] as float32; one 0 without contexts."""
         if self.contexts is None or self.contexts.shape[1] == 0:
-            return fixed(np.zeros((1, 1), dtype=np.float32))
+            return told.fixed(np.zeros((1, 1), dtype=np.float32))
         low, span = self.contexts.min(axis=0), np.ptp(self.contexts, axis=0)
-        return fixed(((self.contexts - low) / np.where(span > 0, span, 1.0)).astype(np.float32))
+        return told.fixed(((self.contexts - low) / np.where(span > 0, span, 1.0)).astype(np.float32))
 
     def context_index(self, observation: Floats) -> Ints:
         """Return the indices of the nearest contexts to observations, (n, dz) -> (n,)."""
@@ -289,7 +282,7 @@ class Setting:
         """Return the setting with other values; arrays of the size of the decision set are shared."""
         other = copy(self)
         other._fill(facts)
-        other._fill(checked_facts(vars(other)))
+        other._fill(told.checked_facts(vars(other)))
         return other
 
     def __repr__(self) -> str:

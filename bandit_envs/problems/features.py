@@ -20,18 +20,10 @@ from bandit_envs.kernels.kernels import amplified, make_kernel
 from bandit_envs.kernels.validity import require_no_white
 from bandit_envs.laws import availability as _availability
 from bandit_envs.laws import changes as laws
-from bandit_envs.laws import contexts, delays, duels, functions, noise, play_costs
+from bandit_envs.laws import contexts, delays, derived, duels, functions, noise, play_costs
 from bandit_envs.laws import corruption as _corruption
 from bandit_envs.laws import drift as _drift
 from bandit_envs.laws import movement as _movement
-from bandit_envs.laws.derived import (
-    AS_DRAWN,
-    Feasibility,
-    FeasibleShare,
-    Misspecified,
-    Normalized,
-    UnderKernel,
-)
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.outcomes import matched
 from bandit_envs.laws.parameters import parse
@@ -63,7 +55,7 @@ class Constraints(NamedTuple):
     """Hold the laws of the costs and the law that shifts them."""
 
     laws: tuple[FunctionLaw, ...] = ()
-    feasibility: Feasibility = AS_DRAWN
+    feasibility: derived.Feasibility = derived.AS_DRAWN
 
 
 def constraints_of(spec: Any, count: int | None) -> Constraints:
@@ -84,12 +76,12 @@ def constraints_of(spec: Any, count: int | None) -> Constraints:
     return Constraints((law,) * (1 if count is None else count), feasibility)
 
 
-def _drawn(spec: Any) -> tuple[FunctionLaw, Feasibility]:
+def _drawn(spec: Any) -> tuple[FunctionLaw, derived.Feasibility]:
     """Return the law of each cost, and the feasible share."""
     spec = {"law": spec} if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping):
-        return parse("constraints", spec, functions.LAWS), FeasibleShare()
-    own = {"quantile": FeasibleShare.quantile, "kernel": None, "length_scale": None}
+        return parse("constraints", spec, functions.LAWS), derived.FeasibleShare()
+    own = {"quantile": derived.FeasibleShare.quantile, "kernel": None, "length_scale": None}
     quantile, kernel, length_scale = (spec.get(key, default) for key, default in own.items())
     law = parse("constraints", {key: spec[key] for key in spec if key not in own}, functions.LAWS)
     if kernel is not None or length_scale is not None:
@@ -97,9 +89,9 @@ def _drawn(spec: Any) -> tuple[FunctionLaw, Feasibility]:
         with written_as({name: f'constraints["{name}"]' for name in ("kernel", "length_scale")}):
             own_kernel = make_kernel(kernel, 0.2 if length_scale is None else length_scale)
         require_no_white('constraints["kernel"]', own_kernel, "constraint_noise_std={}")
-        law = UnderKernel(law, own_kernel)
+        law = derived.UnderKernel(law, own_kernel)
     with written_as({"quantile": 'constraints["quantile"]'}):
-        return law, FeasibleShare(quantile)
+        return law, derived.FeasibleShare(quantile)
 
 
 def compose(
@@ -205,11 +197,11 @@ def compose(
         )
         as_recorded = "None where a recording is replayed, which is played as it is"
         require(misspecification is None, "misspecification", as_recorded, misspecification)
-    law = Normalized.of(reward, decisions.points) if normalize else reward
+    law = derived.Normalized.of(reward, decisions.points) if normalize else reward
     prior = published_prior(law, kernel, decisions.points, signal_variance, prior_mean)
     if misspecification is not None:
         with written_as({"eps": "misspecification"}):
-            law = Misspecified(law, misspecification)
+            law = derived.Misspecified(law, misspecification)
     if duel:
         decisions, law = replace(decisions, duel=True), duels.AgainstBest(law, decisions.num_arms)
     costs = constraints_of(constraints, num_constraints)

@@ -12,22 +12,12 @@ import numpy as np
 from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.notebook import html_table
 from bandit_envs.basics.types import Ints
+from gpbandits.evaluation import statistics
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.formats import MISSING, csv_text, emphasised, latex, markdown
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.measures import Measure
 from gpbandits.evaluation.metrics import headed
-from gpbandits.evaluation.statistics import (
-    ENOUGH,
-    FEW,
-    RESAMPLES,
-    Interval,
-    bootstrap_interval,
-    paired_difference,
-    quantile_band,
-    skew_notes,
-    wilson_interval,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +44,7 @@ _GAP = 4  # characters between columns
 _SHORT = 8  # longest word of a heading that never breaks
 
 
-Cell = str | int | float | Interval | None
+Cell = str | int | float | statistics.Interval | None
 Columns = Mapping[str, Callable[[str], Cell]]  # heading -> cell of an agent's label
 
 
@@ -115,7 +105,9 @@ class Table:
 
     def to_csv(self) -> str:
         """Return comma-separated values with all digits; an interval has columns for its ends."""
-        spans = [any(isinstance(row[i], Interval) for row in self.rows) for i in range(len(self.header))]
+        spans = [
+            any(isinstance(row[i], statistics.Interval) for row in self.rows) for i in range(len(self.header))
+        ]
         named = zip(self.header, spans, strict=True)
         header = [[name, f"{name} low", f"{name} high"] if span else [name] for name, span in named]
         rows = [[_parts(*each) for each in zip(row, spans, strict=True)] for row in self.rows]
@@ -193,13 +185,17 @@ def result_table(result: Curves, baseline: str | None = None) -> Table:
         return lambda x: float(values[x][:, -1].mean())
 
     def difference(x: str) -> Cell:
-        signed = None if x == baseline else paired_difference(final[x], final[baseline])
+        signed = None if x == baseline else statistics.paired_difference(final[x], final[baseline])
         return interval_text(signed, signed=True)
 
     columns: list[tuple[str, Callable[[str], Cell], bool]] = [
-        (HARD, lambda x: bootstrap_interval(result.hard_violation[x][:, -1]), constrained),
-        ("budget regret" if budget else "cumulative regret", lambda x: bootstrap_interval(final[x]), True),
-        ("median [10, 90 %]", lambda x: quantile_band(final[x]), True),
+        (HARD, lambda x: statistics.bootstrap_interval(result.hard_violation[x][:, -1]), constrained),
+        (
+            "budget regret" if budget else "cumulative regret",
+            lambda x: statistics.bootstrap_interval(final[x]),
+            True,
+        ),
+        ("median [10, 90 %]", lambda x: statistics.quantile_band(final[x]), True),
         (f"minus {baseline}", difference, True),
         ("average", mean(result.curves("average")), not budget),
         ("simple", mean(result.simple_regret), True),
@@ -224,7 +220,7 @@ def detection_table(result: Curves) -> Table:
     columns: Columns = {
         "delay": lambda x: found[x].mean_delay,
         "missed": lambda x: found[x].missed_share,
-        "false alarms/run": lambda x: bootstrap_interval(found[x].false_alarms.astype(np.float64)),
+        "false alarms/run": lambda x: statistics.bootstrap_interval(found[x].false_alarms.astype(np.float64)),
         "false alarms/round": lambda x: found[x].false_alarm_rate,
         "runs with one": lambda x: found[x].false_run_share,
     }
@@ -243,13 +239,13 @@ def safety_table(result: Curves) -> Table:
         raise ValueError("a table of safety needs costs, got a result without constraints")
     plays, first, covered = result.unsafe_plays, result.first_unsafe, result.coverage
     columns: Columns = {
-        "runs with an unsafe play": lambda x: wilson_interval(
+        "runs with an unsafe play": lambda x: statistics.wilson_interval(
             np.asarray((plays[x][:, -1] > 0).mean()), result.num_trials
         ),
-        "unsafe plays/run": lambda x: bootstrap_interval(plays[x][:, -1].astype(np.float64)),
+        "unsafe plays/run": lambda x: statistics.bootstrap_interval(plays[x][:, -1].astype(np.float64)),
         "first unsafe round": lambda x: _median_first(first[x]),
-        HARD: lambda x: bootstrap_interval(result.hard_violation[x][:, -1]),
-        **({"coverage": lambda x: bootstrap_interval(covered[x])} if covered else {}),
+        HARD: lambda x: statistics.bootstrap_interval(result.hard_violation[x][:, -1]),
+        **({"coverage": lambda x: statistics.bootstrap_interval(covered[x])} if covered else {}),
     }
     return Table.by_agent(result, "safety", columns, [SAFETY, *([COVERAGE] if covered else [])])
 
@@ -280,7 +276,7 @@ def number(value: float, signed: bool = False) -> str:
     return f"{value:{sign}.{max(decimals, 0)}f}"
 
 
-def interval_text(interval: Interval | None, signed: bool = False) -> str:
+def interval_text(interval: statistics.Interval | None, signed: bool = False) -> str:
     """Return an estimate with its interval, if it has one; a dash for None."""
     if interval is None:
         return MISSING
@@ -295,7 +291,7 @@ def text(cell: Cell) -> str:
             return MISSING
         case str():
             return cell
-        case Interval():
+        case statistics.Interval():
             return interval_text(cell)
         case int():
             return str(cell)
@@ -304,7 +300,7 @@ def text(cell: Cell) -> str:
 
 
 def _parts(cell: Cell, wide: bool) -> list[str | float]:
-    if isinstance(cell, Interval):
+    if isinstance(cell, statistics.Interval):
         return ["" if np.isnan(part) else float(part) for part in cell]
     return [cell if cell is not None else "", *([""] * 2 if wide else [])]
 
@@ -319,8 +315,8 @@ def _notes(result: Curves, baseline: str) -> tuple[str, ...]:
     trials = "1 trial" if result.num_trials == 1 else f"{result.num_trials} trials"
     size = f"{trials} of {result.horizon} rounds, seed {result.seed}."
     method = (
-        "Means with 95 % BCa bootstrap intervals over trials "
-        f"({RESAMPLES} resamples); differences are paired by trial, positive ones mean more regret."
+        f"Means with 95 % BCa bootstrap intervals over trials ({statistics.RESAMPLES} resamples); "
+        "differences are paired by trial, positive ones mean more regret."
     )
     violation = (
         "Hard violation: the sum over rounds of the norms of the positive parts of the costs; violation: the "
@@ -330,11 +326,11 @@ def _notes(result: Curves, baseline: str) -> tuple[str, ...]:
     notes = {
         size: True,
         method: result.num_trials > 1,
-        FEW: 1 < result.num_trials < ENOUGH,
+        statistics.FEW: 1 < result.num_trials < statistics.ENOUGH,
         violation: result.num_constraints > 0,
         SIMPLE: bool(result.windows or result.num_constraints or any(map(len, result.changes))),
         SPENDING: bool(result.spent),
     }
     finals = {label: result.main[label][:, -1] for label in result.ordered}
-    skewed = skew_notes(finals, baseline)
+    skewed = statistics.skew_notes(finals, baseline)
     return (*(note for note, applies in notes.items() if applies), *skewed, *footnotes(result))

@@ -21,14 +21,7 @@ from bandit_envs.basics.files import UNFINISHED, sweep, write_whole
 from gpbandits.evaluation.formats import csv_text
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments.cells import (
-    joined,
-    shape_of,
-    sound,
-    stored_configuration,
-    usual_shape,
-    valid,
-)
+from gpbandits.experiments import cells
 from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.provenance import environment_spec, versions
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of, key_of
@@ -177,7 +170,7 @@ class Store:
 
     def holds(self, cell: Cell) -> bool:
         """Return True if the cell has a valid file."""
-        return valid(self.path(cell))
+        return cells.valid(self.path(cell))
 
     def survey(self, study: Study) -> Survey:
         """Return which cells are computed, invalid or failed, in one listing of the folder."""
@@ -191,7 +184,7 @@ class Store:
         """Return the traceback of the last attempt at a cell without a valid file; None if there is none."""
         path = self.path(cell)
         told = failure_beside(path)
-        return told.read_text(encoding="utf-8") if told.is_file() and not valid(path) else None
+        return told.read_text(encoding="utf-8") if told.is_file() and not cells.valid(path) else None
 
     @staticmethod
     def metadata(cell: Cell) -> dict[str, Any]:
@@ -229,7 +222,7 @@ class Store:
 
     def _load(self, study: Study, environment: EnvironmentEntry) -> Result | None:
         found = {
-            agent.label: [sound(self.path(cell)) for cell in study.cells_of(environment, agent)]
+            agent.label: [cells.sound(self.path(cell)) for cell in study.cells_of(environment, agent)]
             for agent in study.agents
         }
         whole = {
@@ -239,9 +232,11 @@ class Store:
         }
         if not whole:
             return None
-        usual = usual_shape(whole)
-        rows = {label: row for label, row in whole.items() if all(shape_of(part) == usual for part in row)}
-        return joined(environment.label, study.seed, rows) if rows else None
+        usual = cells.usual_shape(whole)
+        rows = {
+            label: row for label, row in whole.items() if all(cells.shape_of(part) == usual for part in row)
+        }
+        return cells.joined(environment.label, study.seed, rows) if rows else None
 
 
 def failure_beside(path: Path) -> Path:
@@ -250,5 +245,5 @@ def failure_beside(path: Path) -> Path:
 
 
 def _content_at(path: Path) -> str | None:
-    stored = stored_configuration(path) if path.suffix == ".parquet" else None
+    stored = cells.stored_configuration(path) if path.suffix == ".parquet" else None
     return None if stored is None else content_of(stored)

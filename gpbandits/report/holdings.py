@@ -7,15 +7,7 @@ from pathlib import Path
 
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments.cells import (
-    fault,
-    joined,
-    same_numbers,
-    shape_of,
-    sound,
-    stored_configuration,
-    usual_shape,
-)
+from gpbandits.experiments import cells
 from gpbandits.experiments.check import CellCount
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of
@@ -55,7 +47,7 @@ class Holdings:
             for cell, path in self._located
             if path is not None and path != self.store.path(cell)
             for other in self._by_content[content_of(cell.content)]
-            if not same_numbers(other, path)
+            if not cells.same_numbers(other, path)
         ]
 
     @cached_property
@@ -80,16 +72,17 @@ class Holdings:
         rows = {agent.label: self._leading(environment, agent) for agent in self.study.agents}
         if not any(rows.values()):
             return None
-        usual = usual_shape(rows)  # another version may have recorded other rounds
+        usual = cells.usual_shape(rows)  # another version may have recorded other rounds
         rows = {
-            label: list(takewhile(lambda block: shape_of(block) == usual, row)) for label, row in rows.items()
+            label: list(takewhile(lambda block: cells.shape_of(block) == usual, row))
+            for label, row in rows.items()
         }
         depths = range(1 + max(map(len, rows.values())))
         depth = max(depths, key=lambda depth: depth * sum(len(row) >= depth for row in rows.values()))
         if not depth:
             return None
         compared = {label: row[:depth] for label, row in rows.items() if len(row) >= depth}
-        return joined(environment.label, self.study.seed, compared)
+        return cells.joined(environment.label, self.study.seed, compared)
 
     def count(self, environment: EnvironmentEntry, agent: AgentEntry) -> CellCount:
         """Count the trials of an agent on an environment, computed by any code."""
@@ -102,7 +95,7 @@ class Holdings:
         blocks = []
         for cell in self.study.cells_of(environment, agent):
             path = self.path(cell)
-            block = sound(path) if path else None
+            block = cells.sound(path) if path else None
             if block is None:
                 break
             blocks.append(block)
@@ -116,7 +109,7 @@ class Holdings:
     def _by_content(self) -> dict[str, list[Path]]:
         """Map each content to the paths of its valid files, the newest last, since versions may share one."""
         files = sorted(self.store.folder.glob("*.parquet"), key=lambda path: path.stat().st_mtime)
-        stored = ((path, stored_configuration(path)) for path in files if fault(path) is None)
+        stored = ((path, cells.stored_configuration(path)) for path in files if cells.fault(path) is None)
         found: dict[str, list[Path]] = {}
         for path, configuration in stored:
             if configuration:

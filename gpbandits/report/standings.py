@@ -6,20 +6,11 @@ from functools import cached_property
 import numpy as np
 
 from bandit_envs.basics.types import Floats
+from gpbandits.evaluation import statistics
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.measures import MEASURES
 from gpbandits.evaluation.metrics import applies
 from gpbandits.evaluation.result import Metric, Result
-from gpbandits.evaluation.statistics import (
-    RESAMPLES,
-    Interval,
-    bootstrap_interval,
-    joint_tests,
-    mean_improvement,
-    normalised_scores,
-    performance_profile,
-    rank_sets,
-)
 from gpbandits.evaluation.statistics import across as shares
 from gpbandits.evaluation.table import Cell, Table
 
@@ -48,7 +39,7 @@ _INTERVALS = (
     "leave open the ranks from 1 + the number of agents that are significantly better (at best) to the "
     "number of agents less those that are significantly worse (at worst). All pairs are tested together on "
     "the same trials by a studentised bootstrap, so all these sets hold the true ranks with probability 95 % "
-    f"({RESAMPLES} resamples; Mogstad et al. 2024)."
+    f"({statistics.RESAMPLES} resamples; Mogstad et al. 2024)."
 )
 _FIRST = (
     "Where there are constraints ranks are by violation first, relative to the reference's: the least and "
@@ -83,19 +74,21 @@ class Standings:
         everywhere = [x for x in results[0].agents if all(x in result.agents for result in results)]
         self.same = _same_plays(self.results, everywhere)
         self.losses = [relative_losses(result, reference) for result in results]
-        self.scores = [normalised_scores(table, reference) for table in self.losses]
+        self.scores = [statistics.normalised_scores(table, reference) for table in self.losses]
         trials = min(result.num_trials for result in results)
         mean = {
             label: np.mean([table[label][:trials] for table in self.losses], axis=0) for label in self.same
         }
         self.overall_scores = {  # rounded, so that the reference's is exactly 0
-            label: Interval(*(np.round(end, 12) + 0.0 for end in bootstrap_interval(1 - loss)))
+            label: statistics.Interval(
+                *(np.round(end, 12) + 0.0 for end in statistics.bootstrap_interval(1 - loss))
+            )
             for label, loss in mean.items()
         }
         if self.constrained:
-            self.ranks = rank_sets(self._regrets(), first=self._violations())
+            self.ranks = statistics.rank_sets(self._regrets(), first=self._violations())
         else:
-            self.ranks = rank_sets(mean)
+            self.ranks = statistics.rank_sets(mean)
 
     @property
     def agents(self) -> list[str]:
@@ -113,9 +106,9 @@ class Standings:
         """Return the scores of an agent in the environments, (B,) each."""
         return [table[label] for table in self.scores]
 
-    def profile(self, label: str) -> Interval:
+    def profile(self, label: str) -> statistics.Interval:
         """Return the share of the agent's trials that score above each of `THRESHOLDS`."""
-        return performance_profile(self.of(label), THRESHOLDS)
+        return statistics.performance_profile(self.of(label), THRESHOLDS)
 
     def marked(self, label: str) -> str:
         """Return the label with its marks, joined by " = " with the agents of identical actions."""
@@ -177,7 +170,7 @@ class Standings:
         plain = [x for x in self.agents if all(result.comparable(x) for result in self.results)]
         best = (plain or self.agents)[0]
         rows = tuple(
-            (self.marked(label), mean_improvement([(t[label], t[best]) for t in self.losses]))
+            (self.marked(label), statistics.mean_improvement([(t[label], t[best]) for t in self.losses]))
             for label in self.agents
             if label != best
         )
@@ -238,7 +231,7 @@ def distinct(result: Result, reference: str) -> bool:
     """Return True if some agent differs significantly from the reference, by joint tests at `ERROR`."""
     losses = relative_losses(result, reference)
     others = [losses[label] - losses[reference] for label in losses if label != reference]
-    return bool(others) and bool((joint_tests(np.stack(others, axis=1)) <= ERROR).any())
+    return bool(others) and bool((statistics.joint_tests(np.stack(others, axis=1)) <= ERROR).any())
 
 
 def _same_plays(results: Sequence[Result], labels: Sequence[str]) -> dict[str, tuple[str, ...]]:

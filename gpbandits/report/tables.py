@@ -6,24 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from bandit_envs.basics.types import Floats
+from gpbandits.evaluation import statistics
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.metrics import headed, metric_named
 from gpbandits.evaluation.result import Metric, Result
-from gpbandits.evaluation.statistics import (
-    ENOUGH,
-    FEW,
-    RESAMPLES,
-    Interval,
-    bootstrap_interval,
-    compare,
-    interquartile_mean,
-    log_log_slope,
-    quantile_band,
-    skew_notes,
-)
 from gpbandits.evaluation.table import MISSING, SIMPLE, SPENDING, Cell, Columns, Table, order_of, safety_table
 
-BOOTSTRAP = f"95 % BCa bootstrap intervals over trials ({RESAMPLES} resamples)"
+BOOTSTRAP = f"95 % BCa bootstrap intervals over trials ({statistics.RESAMPLES} resamples)"
 _SUMMARY = (
     f"Means with {BOOTSTRAP}; the interquartile mean is that of the middle half of the trials. {SIMPLE}"
 )
@@ -61,18 +50,18 @@ def summary(result: Result) -> Table:
         columns |= _means(result, {"violation a round": "average-violation"})
         columns["undominated"] = lambda x: "yes" if x in best else "no"
         notes.append(_VIOLATION.format(order_of(result)))
-    columns["median [10, 90 %]"] = lambda x: quantile_band(final[x])
-    columns["interquartile mean"] = lambda x: float(interquartile_mean(final[x]))
+    columns["median [10, 90 %]"] = lambda x: statistics.quantile_band(final[x])
+    columns["interquartile mean"] = lambda x: float(statistics.interquartile_mean(final[x]))
     columns |= _means(result, {"average regret": "average", "simple regret": "simple"})
     columns |= _means(result, {each.heading: each.name for each in headed(result)})
-    return _table(result, "summary", columns, *notes, *skew_notes(final, result.baseline))
+    return _table(result, "summary", columns, *notes, *statistics.skew_notes(final, result.baseline))
 
 
 def _means(result: Result, columns: Mapping[str, Metric]) -> dict[str, Callable[[str], Cell]]:
     """Return columns of means at the last round, None of an agent that lacks a metric."""
 
     def mean(curves: Mapping[str, Floats]) -> Callable[[str], Cell]:
-        return lambda x: bootstrap_interval(curves[x][:, -1]) if x in curves else None
+        return lambda x: statistics.bootstrap_interval(curves[x][:, -1]) if x in curves else None
 
     return {heading: mean(result.curves(metric)) for heading, metric in columns.items()}
 
@@ -82,7 +71,7 @@ def comparison(result: Result, metric: Metric | None = None) -> Table:
     metric = metric or result.main_metric
     what, curves = metric_named(metric).text, result.curves(metric)
     finals = {label: curves[label][:, -1] for label in result.ordered}
-    compared = compare(finals, result.baseline)
+    compared = statistics.compare(finals, result.baseline)
     header = ("agent", "difference", "ratio", "P(less)", "p", "p (Holm)")
     rows = tuple(
         (
@@ -104,7 +93,7 @@ def comparison(result: Result, metric: Metric | None = None) -> Table:
     if result.num_constraints:
         method += " Violating a constraint can lower regret: compare both."
     title = f"{result.environment}: {what} against {name}"
-    skewed = skew_notes(finals, result.baseline)
+    skewed = statistics.skew_notes(finals, result.baseline)
     return Table(title, header, rows, _notes(result, method, *skewed), name=f"comparison-{metric}")
 
 
@@ -120,8 +109,8 @@ def growth(result: Result) -> Table:
     window = (max(result.horizon // 10, 1), result.horizon)
     method = (
         f"Exponent b of mean regret ~ t^b by least squares on logarithms, in rounds {window[0]} to "
-        f"{window[1]}, with its 95 % percentile bootstrap interval ({RESAMPLES} resamples); a dash "
-        "where a mean is not positive."
+        f"{window[1]}, with its 95 % percentile bootstrap interval ({statistics.RESAMPLES} resamples); a "
+        "dash where a mean is not positive."
     )
     return _table(result, "growth of regret", {"exponent": lambda x: _slope(result, x, window)}, method)
 
@@ -135,9 +124,9 @@ def safety(result: Result) -> Table:
 def spending(result: Result) -> Table:
     """Return the table of budget regret, number of rounds, and budget spent."""
     columns: Columns = {
-        "budget regret": lambda x: bootstrap_interval(result.budget_regret[x][:, -1]),
-        "rounds": lambda x: bootstrap_interval(result.played[x].astype(np.float64)),
-        "spent": lambda x: bootstrap_interval(result.spent[x][:, -1]),
+        "budget regret": lambda x: statistics.bootstrap_interval(result.budget_regret[x][:, -1]),
+        "rounds": lambda x: statistics.bootstrap_interval(result.played[x].astype(np.float64)),
+        "spent": lambda x: statistics.bootstrap_interval(result.spent[x][:, -1]),
     }
     return _table(result, "budget", columns, SPENDING, f"{BOOTSTRAP}.")
 
@@ -145,7 +134,7 @@ def spending(result: Result) -> Table:
 def timing(result: Result) -> Table:
     """Return the table of wall time in `act` and `update`."""
     columns: Columns = {
-        "µs a round": lambda x: bootstrap_interval(result.seconds_per_decision[x] * 1e6),
+        "µs a round": lambda x: statistics.bootstrap_interval(result.seconds_per_decision[x] * 1e6),
         "s a trial": lambda x: float(result.seconds[x].mean()),
         "s in all": lambda x: float(result.seconds[x].sum()),
     }
@@ -167,12 +156,12 @@ def _table(result: Result, what: str, columns: Columns, *notes: str) -> Table:
     return Table.by_agent(result, what, columns, _notes(result, *notes))
 
 
-def _slope(result: Result, label: str, window: tuple[int, int]) -> Interval | None:
+def _slope(result: Result, label: str, window: tuple[int, int]) -> statistics.Interval | None:
     inside = (result.rounds >= window[0]) & (result.rounds <= window[1])
     if inside.sum() < 2:
         return None
     try:
-        return log_log_slope(result.regret[label], result.rounds, window)
+        return statistics.log_log_slope(result.regret[label], result.rounds, window)
     except ValueError:  # a resampled mean is not positive
         return None
 
@@ -180,5 +169,5 @@ def _slope(result: Result, label: str, window: tuple[int, int]) -> Interval | No
 def _notes(result: Result, *methods: str) -> tuple[str, ...]:
     trials = "trial" if result.num_trials == 1 else "trials"
     size = f"n = {result.num_trials} {trials} of {result.horizon} rounds, seed {result.seed}."
-    few = [FEW] if 1 < result.num_trials < ENOUGH else []
+    few = [statistics.FEW] if 1 < result.num_trials < statistics.ENOUGH else []
     return (size, *methods, *few, *footnotes(result))

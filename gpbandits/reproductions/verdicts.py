@@ -9,14 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Floats
+from gpbandits.evaluation import statistics
 from gpbandits.evaluation.result import Metric, Result
-from gpbandits.evaluation.statistics import (
-    Interval,
-    bootstrap_interval,
-    holm,
-    paired_difference,
-    sign_flip_test,
-)
 from gpbandits.evaluation.table import interval_text
 
 HOLDS, REVERSED, OPEN, DIFFERS = "holds", "**reversed**", "no significant difference", "**differs**"
@@ -40,7 +34,9 @@ class Paired(NamedTuple):
     @classmethod
     def of(cls, worse: Floats, better: Floats, alike: bool = False) -> Paired:
         """Test worse - better by flips of sign, (B,) each."""
-        return cls(float(np.mean(worse - better)), sign_flip_test(worse, better), len(worse), alike)
+        return cls(
+            float(np.mean(worse - better)), statistics.sign_flip_test(worse, better), len(worse), alike
+        )
 
     @property
     def test(self) -> Test:
@@ -120,12 +116,12 @@ class Judged(NamedTuple):
         return self._replace(rows=rows, verdict=UNJUDGED) if rows else self
 
 
-def sign_of(values: Interval, bar: float = 0.0) -> int:
+def sign_of(values: statistics.Interval, bar: float = 0.0) -> int:
     """Return the sign of an interval that excludes a bar, relative to it, else 0."""
     return int(values.low > bar) - int(values.high < bar)
 
 
-def of_bar(values: Interval, bar: float, above: bool, trials: int) -> str:
+def of_bar(values: statistics.Interval, bar: float, above: bool, trials: int) -> str:
     """Judge the claim that a number is above a bar, or below it."""
     return of_order(sign_of(values, bar) * (1 if above else -1), trials)
 
@@ -149,7 +145,7 @@ def of_likeness(sign: float, trials: int) -> str:
 def corrected(rows: Sequence[Row]) -> list[Row]:
     """Judge the paired differences of a figure by Holm's p-values; a test of two sentences counts once."""
     p_values = {row.paired.test: row.paired.p_value for row in rows if row.paired}
-    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    adjusted = dict(zip(p_values, statistics.holm(list(p_values.values())), strict=True))
     return [_judged(row, row.paired, adjusted) if row.paired else row for row in rows]
 
 
@@ -186,7 +182,7 @@ class SeldomBeforeChange(Check):
         record = result.records[self.label]
         ends = [changes[0] if changes else result.horizon for changes in record.changes]
         early = [bool(alarms) and alarms[0] < end for alarms, end in zip(record.alarms, ends, strict=True)]
-        share = bootstrap_interval(np.array(early, dtype=np.float64))
+        share = statistics.bootstrap_interval(np.array(early, dtype=np.float64))
         tested = f"share of trials in which {self.label} alarms before the first change < {self.at_most}"
         verdict = of_bar(share, self.at_most, False, result.num_trials)
         return Row(result.environment, tested, interval_text(share), verdict)
@@ -272,7 +268,7 @@ class Across(Check):
 
 def _of_pair(problem: str, tested: str, worse: Floats, better: Floats, alike: bool = False) -> Row:
     """Test a paired difference, shown with its 95 % bootstrap interval."""
-    measured = interval_text(paired_difference(worse, better), signed=True)
+    measured = interval_text(statistics.paired_difference(worse, better), signed=True)
     return Row(problem, tested, measured, paired=Paired.of(worse, better, alike))
 
 

@@ -11,15 +11,7 @@ from scipy.special import ndtri
 
 from bandit_envs.basics.arguments import require_known
 from bandit_envs.basics.types import Floats, Ints
-from gpbandits.evaluation.statistics.interval import (
-    RESAMPLES,
-    Interval,
-    bootstrap_interval,
-    check_pairs,
-    checked,
-    interval_of,
-    tails,
-)
+from gpbandits.evaluation.statistics import interval
 
 LEVEL = 0.95  # of the order: the probability that no pair is wrongly taken for different
 FLIPS = 20_000  # random flips of signs, if there are more than that many in all
@@ -66,9 +58,9 @@ def _significantly_more(values: Mapping[str, Floats], labels: Sequence[str]) -> 
 class Comparison(NamedTuple):
     """A comparison of one agent with the baseline on the same B trials; less is better."""
 
-    difference: Interval  # of means
-    ratio: Interval  # of means; NaN where the baseline's is not positive
-    improvement: Interval  # probability of less than the baseline
+    difference: interval.Interval  # of means
+    ratio: interval.Interval  # of means; NaN where the baseline's is not positive
+    improvement: interval.Interval  # probability of less than the baseline
     p_value: float  # of no difference, uncorrected
     p_adjusted: float  # of no difference, corrected for all comparisons made together
     num_trials: int
@@ -90,7 +82,9 @@ def compare(
     return {
         label: Comparison(
             paired_difference(finals[label], against, level, seed),
-            paired_ratio(finals[label], against, level, seed) if positive else Interval(*np.full(3, np.nan)),
+            paired_ratio(finals[label], against, level, seed)
+            if positive
+            else interval.Interval(*np.full(3, np.nan)),
             probability_of_improvement(finals[label], against, level),
             p_value,
             adjusted,
@@ -101,31 +95,31 @@ def compare(
 
 
 def paired_difference(
-    values: Floats, baseline: Floats, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
-) -> Interval:
+    values: Floats, baseline: Floats, level: float = 0.95, seed: int = 0, resamples: int = interval.RESAMPLES
+) -> interval.Interval:
     """Return the mean of values - baseline on the same trials and its bootstrap interval, (B,) or (B, T)."""
-    check_pairs(values, baseline)
-    return bootstrap_interval(_differences(values, baseline), level, seed, resamples)
+    interval.check_pairs(values, baseline)
+    return interval.bootstrap_interval(_differences(values, baseline), level, seed, resamples)
 
 
 def paired_ratio(
-    values: Floats, baseline: Floats, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
-) -> Interval:
+    values: Floats, baseline: Floats, level: float = 0.95, seed: int = 0, resamples: int = interval.RESAMPLES
+) -> interval.Interval:
     """Return mean of values / mean of baseline with its BCa interval over paired trials, (B,) or (B, T).
 
     The mean of the baseline must be positive; where resampled means are not, the ratio has no interval.
     """
-    check_pairs(values, baseline)
+    interval.check_pairs(values, baseline)
     if not (np.mean(baseline, axis=0) > 0).all():
         raise ValueError("a ratio needs a baseline with a positive mean; use paired_difference")
-    return interval_of(_ratio, (values, baseline), level, seed, resamples)
+    return interval.interval_of(_ratio, (values, baseline), level, seed, resamples)
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
     return np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
 
 
-def probability_of_improvement(values: Floats, baseline: Floats, level: float = 0.95) -> Interval:
+def probability_of_improvement(values: Floats, baseline: Floats, level: float = 0.95) -> interval.Interval:
     r"""Return the share of trials with values < baseline, ties half, with Wilson's interval, (B,) or (B, T).
 
     Pairs are trials, in which both agents had the same function. NaN where a value is not finite.
@@ -137,18 +131,18 @@ def probability_of_improvement(values: Floats, baseline: Floats, level: float = 
     return wilson_interval(share, n, level)
 
 
-def wilson_interval(share: Floats, n: int, level: float = 0.95) -> Interval:
+def wilson_interval(share: Floats, n: int, level: float = 0.95) -> interval.Interval:
     r"""Return a share p of n trials with Wilson's score interval.
 
     (p + z^2 / 2n +- z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n) (Wilson 1927): unlike a bootstrap
     it has a width when all trials agree.
     """
-    z = ndtri(tails(level)[1])
+    z = ndtri(interval.tails(level)[1])
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     low = np.where(share <= 0.0, 0.0, centre - reach)  # exactly, where rounding leaves 1e-17
     high = np.where(share >= 1.0, 1.0, centre + reach)
-    return Interval(share, low, high)
+    return interval.Interval(share, low, high)
 
 
 def sign_flip_test(values: Floats, baseline: Floats, seed: int = 0, flips: int = FLIPS) -> float:
@@ -213,9 +207,11 @@ def _signs(n: int, seed: int, flips: int) -> NDArray[np.int8]:
 
 def _differences(values: Floats, baseline: Floats) -> Floats:
     """Return paired differences, (B,) or (B, T); NaN where either is not finite."""
-    check_pairs(values, baseline)
+    interval.check_pairs(values, baseline)
     finite = np.isfinite(values) & np.isfinite(baseline)
-    return np.subtract(checked(values), baseline, out=np.full(np.shape(values), np.nan), where=finite)
+    return np.subtract(
+        interval.checked(values), baseline, out=np.full(np.shape(values), np.nan), where=finite
+    )
 
 
 def holm(p_values: Sequence[float] | Floats) -> list[float]:
