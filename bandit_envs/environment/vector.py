@@ -9,15 +9,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    is_count,
-    is_integer,
-    require,
-    require_seed,
-    require_size,
-    shown,
-)
+from bandit_envs.basics import arguments
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.environment import envs
@@ -56,10 +48,10 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         **keywords: Any,
     ):
         envs.check_shown(oracle, render_mode)
-        valid = max_episode_steps is None or is_count(max_episode_steps)
-        require(valid, "max_episode_steps", "None or a positive integer", max_episode_steps)
+        valid = max_episode_steps is None or arguments.is_count(max_episode_steps)
+        arguments.require(valid, "max_episode_steps", "None or a positive integer", max_episode_steps)
         self.problem = build(problem, keywords)
-        require_size("num_envs", num_envs, self.problem.horizon)
+        arguments.require_size("num_envs", num_envs, self.problem.horizon)
         self.num_envs, self.oracle, self.render_mode = num_envs, oracle, render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
@@ -194,16 +186,18 @@ class BanditVectorEnv(gym.vector.VectorEnv):
     def _seed_list(self, seed: Any) -> Sequence[int | None]:
         if seed is None:
             return [None] * self.num_envs
-        if is_integer(seed):
-            require_seed("seed", seed)
+        if arguments.is_integer(seed):
+            arguments.require_seed("seed", seed)
             return [int(seed) + i for i in range(self.num_envs)]
         listed = isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str)
         if not listed or len(seed) != self.num_envs:
-            given = len(seed) if listed else shown(seed)
-            raise ArgumentError("seed", f"must be one integer or {self.num_envs} of them, got {given}")
+            given = len(seed) if listed else arguments.shown(seed)
+            raise arguments.ArgumentError(
+                "seed", f"must be one integer or {self.num_envs} of them, got {given}"
+            )
         for i, each in enumerate(seed):
             if each is not None:
-                require_seed(f"seed[{i}]", each)
+                arguments.require_seed(f"seed[{i}]", each)
         return [None if each is None else int(each) for each in seed]
 
     def _checked_mask(self, mask: Any) -> Bools:

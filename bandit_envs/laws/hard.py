@@ -8,14 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    require_integer,
-    require_positive,
-    require_scale,
-    require_switch,
-    shown,
-)
+from bandit_envs.basics import arguments
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.drawn import Drawn
@@ -101,13 +94,13 @@ class HardFunctions(OfBoundedNorm):
     rescaled: bool = False
 
     def __post_init__(self) -> None:
-        require_scale("bound", self.bound, "it is the largest norm of the functions")
-        require_positive("noise_std", self.noise_std, "without noise no function stays hard")
+        arguments.require_scale("bound", self.bound, "it is the largest norm of the functions")
+        arguments.require_positive("noise_std", self.noise_std, "without noise no function stays hard")
         if self.bound > MOST_NORM * self.noise_std:
-            complaint = f"must be at most {MOST_NORM:g} times noise_std, got {shown(self.bound)}"
-            raise ArgumentError("bound", f"{complaint}; take a larger noise_std")
-        require_integer("horizon", self.horizon, 1, "it is the number of rounds")
-        require_switch("rescaled", self.rescaled)
+            complaint = f"must be at most {MOST_NORM:g} times noise_std, got {arguments.shown(self.bound)}"
+            raise arguments.ArgumentError("bound", f"{complaint}; take a larger noise_std")
+        arguments.require_integer("horizon", self.horizon, 1, "it is the number of rounds")
+        arguments.require_switch("rescaled", self.rescaled)
 
     @cached_property
     def rho(self) -> float:

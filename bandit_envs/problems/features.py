@@ -189,12 +189,8 @@ def compose(
     require_switch("duel", duel)
     over_time = parse("drift", "still" if drift is None else drift, _drift.LAWS)
     if isinstance(over_time, _drift.Replay):
-        require(
-            not normalize,
-            "normalize",
-            "False where a recording is replayed, which keeps its units",
-            normalize,
-        )
+        own_units = "False where a recording is replayed, which keeps its units"
+        require(not normalize, "normalize", own_units, normalize)
         as_recorded = "None where a recording is replayed, which is played as it is"
         require(misspecification is None, "misspecification", as_recorded, misspecification)
     law = derived.Normalized.of(reward, decisions.points) if normalize else reward

@@ -2,16 +2,7 @@
 
 from typing import Any
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    is_count,
-    is_number,
-    require,
-    require_choice,
-    require_size,
-    shown,
-    written_as,
-)
+from bandit_envs.basics import arguments
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.laws.bumps import Bumps
 from bandit_envs.laws.functions import FunctionLaw
@@ -71,15 +62,17 @@ def hard(
     Example:
         >>> env = gym.make("GPBandit-Hard-v0", kernel="matern52", horizon=1000)
     """
-    require_choice("function", function, LAWS)
-    require(is_number(rkhs_norm) and rkhs_norm > 0, "rkhs_norm", "a positive number", rkhs_norm)
+    arguments.require_choice("function", function, LAWS)
+    arguments.require(
+        arguments.is_number(rkhs_norm) and rkhs_norm > 0, "rkhs_norm", "a positive number", rkhs_norm
+    )
     keywords = with_defaults(features, horizon=1000, noise_std=0.1, rkhs_bound=rkhs_norm)
     if function == "hard":
         _require_left_out(function, eps=eps)
         reward = _hard_functions(rkhs_norm, hard_for, rescaled, keywords)
     else:
         _require_left_out(function, rescaled=rescaled or None, hard_for=hard_for)
-        with written_as({"bound": "rkhs_norm"}):
+        with arguments.written_as({"bound": "rkhs_norm"}):
             reward = Bumps(rkhs_norm, EPS if eps is None else eps)
     decisions = unit_box(points, num_arms, dim, points_seed, continuous)
     return compose(decisions, reward, make_kernel(kernel, length_scale), name=name, **keywords)
@@ -89,19 +82,21 @@ def _hard_functions(
     rkhs_norm: float, hard_for: int | None, rescaled: bool, keywords: dict[str, Any]
 ) -> HardFunctions:
     horizon = keywords["horizon"]
-    require_size("horizon", horizon)
+    arguments.require_size("horizon", horizon)
     rounds = min(HARD_FOR, horizon) if hard_for is None else hard_for
-    usable = is_count(rounds) and rounds <= horizon
-    require(usable, "hard_for", f"None or an integer in 1..{horizon}, the horizon", hard_for)
+    usable = arguments.is_count(rounds) and rounds <= horizon
+    arguments.require(usable, "hard_for", f"None or an integer in 1..{horizon}, the horizon", hard_for)
     std = noise_law(keywords.get("noise"), keywords.get("noise_std")).stated_std
     if std is None:
         complaint = 'must have a "std" and no "share": the functions are made for it'
-        raise ArgumentError("noise", f"{complaint}, got {shown(keywords['noise'])}")
-    with written_as({"bound": "rkhs_norm"}):
+        raise arguments.ArgumentError("noise", f"{complaint}, got {arguments.shown(keywords['noise'])}")
+    with arguments.written_as({"bound": "rkhs_norm"}):
         return HardFunctions(rkhs_norm, std, rounds, rescaled)
 
 
 def _require_left_out(function: str, **options: Any) -> None:
     for name, value in options.items():
         if value is not None:
-            raise ArgumentError(name, f'must be left out with function="{function}", got {shown(value)}')
+            raise arguments.ArgumentError(
+                name, f'must be left out with function="{function}", got {arguments.shown(value)}'
+            )

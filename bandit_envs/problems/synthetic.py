@@ -5,14 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    is_number,
-    require,
-    require_choice,
-    require_seed,
-    require_size,
-    written_as,
-)
+from bandit_envs.basics import arguments
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.kernels.random_features import RandomFeatures
@@ -92,16 +85,18 @@ def synthetic(
         name: of the problem, for tables.
         **features: see `bandit_envs.problems.features.compose`.
     """
-    require_choice("function", function, ("gp", "rkhs"))
-    require(rkhs_norm is None or function == "rkhs", "rkhs_norm", 'None where function is "gp"', rkhs_norm)
-    require(is_number(side) and side > 0, "side", "a positive number", side)
+    arguments.require_choice("function", function, ("gp", "rkhs"))
+    arguments.require(
+        rkhs_norm is None or function == "rkhs", "rkhs_norm", 'None where function is "gp"', rkhs_norm
+    )
+    arguments.require(arguments.is_number(side) and side > 0, "side", "a positive number", side)
     contexts = context_grid(num_contexts, context_dim)
     decisions = unit_box(points, num_arms, dim, points_seed, continuous, contexts).scaled(side)
     over_arms = make_kernel(kernel, length_scale)
     if random_features is not None:
         over_arms = RandomFeatures(over_arms, random_features, points_seed)
     model = joint_kernel(over_arms, context_kernel, contexts, dim)
-    with written_as({"norm": "rkhs_norm"}):
+    with arguments.written_as({"norm": "rkhs_norm"}):
         reward = GPSample() if function == "gp" else RKHSFunction(norm=rkhs_norm)
     if outcome is None:
         return compose(decisions, reward, model, name=name, **features)
@@ -249,10 +244,10 @@ def unit_box(
     points: str, num_arms: int, dim: int, points_seed: int, continuous: bool, contexts: Floats | None = None
 ) -> Decisions:
     """Return `num_arms` points of [0, 1]^dim, or that box with these points as anchors, in some contexts."""
-    require_size("num_arms", num_arms)
-    require_size("dim", dim, num_arms)
-    require_seed("points_seed", points_seed)
-    require_choice("points", points, ("grid", "uniform"))
+    arguments.require_size("num_arms", num_arms)
+    arguments.require_size("dim", dim, num_arms)
+    arguments.require_seed("points_seed", points_seed)
+    arguments.require_choice("points", points, ("grid", "uniform"))
     arms: Floats = (
         unit_grid(num_arms, dim) if points == "grid" else uniform_points(num_arms, dim, points_seed)
     )

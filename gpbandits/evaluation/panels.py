@@ -105,10 +105,10 @@ def _printed(count: int, size: str) -> Panels:
     return _divided(figure, count, rows)
 
 
-def tidy(axes: Axes) -> None:
+def tidy(axes: Axes, **grid: Any) -> None:
     """Leave the lower and left borders, and put a pale grid behind the data."""
     axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="0.9", linewidth=0.6)
+    axes.grid(color="0.9", linewidth=0.6, **grid)
     axes.set_axisbelow(True)
 
 

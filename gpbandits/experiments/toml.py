@@ -104,11 +104,8 @@ def _checked(made: type, place: str, table: dict[str, Any], without: Sequence[st
     kinds = get_type_hints(made)
     for field in fields:
         if field.name in table:
-            _check_kind(
-                f"{field.name} in {place}",
-                table[field.name],
-                get_origin(kinds[field.name]) or kinds[field.name],
-            )
+            kind = get_origin(kinds[field.name]) or kinds[field.name]
+            _check_kind(f"{field.name} in {place}", table[field.name], kind)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             raise ValueError(f"{place} needs the key {field.name!r}")
     return table

@@ -13,6 +13,7 @@ from matplotlib.ticker import LogFormatter, NullLocator, ScalarFormatter
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.marks import Style, styles
+from gpbandits.evaluation.panels import tidy
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval
 from gpbandits.evaluation.table import interval_text, number
@@ -94,9 +95,7 @@ def _finish(axes: Axes, x: Floats) -> None:
     axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=_DECADES))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.tick_params(axis="y", which="both", labelsize="small")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(which="both", color="0.9", linewidth=0.6)
-    axes.set_axisbelow(True)
+    tidy(axes, which="both")
     axes.legend(frameon=False, fontsize="small")
 
 

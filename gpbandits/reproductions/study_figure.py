@@ -18,6 +18,7 @@ from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.metrics import metric_named
+from gpbandits.evaluation.panels import tidy
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.result import Metric, Result, Scale
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, load_study
@@ -154,9 +155,7 @@ def box_figure(result: Result, metric: Metric) -> Figure:
             flierprops={"marker": ".", "markersize": 3, "markeredgecolor": "0.4"},
         )  # fmt: skip
         axes.set_title(result.marked(label), fontsize="medium")
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(axis="y", color="0.9", linewidth=0.6)
-        axes.set_axisbelow(True)
+        tidy(axes, axis="y")
         axes.set_xlim(0, result.horizon * 1.03)
     for lowest in panels[max(len(curves) - COLUMNS, 0) : len(curves)]:
         lowest.tick_params(labelbottom=True)

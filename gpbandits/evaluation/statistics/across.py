@@ -13,15 +13,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import require_known
 from bandit_envs.basics.types import Floats, Ints
-from gpbandits.evaluation.statistics.interval import (
-    RESAMPLES,
-    Interval,
-    check_level,
-    check_pairs,
-    checked,
-    resample_counts,
-    tails,
-)
+from gpbandits.evaluation.statistics import interval
 from gpbandits.evaluation.statistics.pairs import ordered
 
 TELLING = 6  # fewest differences that are not 0: with fewer, equal signs by chance keep p above .06
@@ -39,7 +31,7 @@ class Rank(NamedTuple):
 def rank_sets(
     losses: Mapping[str, Floats],
     level: float = 0.95,
-    resamples: int = RESAMPLES,
+    resamples: int = interval.RESAMPLES,
     first: Mapping[str, Floats] | None = None,
 ) -> dict[str, Rank]:
     r"""Return sets of ranks that jointly contain the true rank of every agent with probability `level`.
@@ -61,7 +53,7 @@ def rank_sets(
         >>> rank_sets({"a": np.arange(8.0), "b": np.arange(8.0) + 1})["b"]
         Rank(place=2, low=2, high=2)
     """
-    check_level(level)
+    interval.check_level(level)
     size = len(losses)
     pairs = np.array(list(combinations(range(size), 2)), dtype=np.int64).reshape(-1, 2)
     differences = _of_pairs(losses, pairs)
@@ -84,7 +76,7 @@ def rank_sets(
 
 def _table(values: Mapping[str, Floats]) -> Floats:
     """Return the values as columns, (B, p)."""
-    return np.stack([checked(each) for each in values.values()], axis=1)
+    return np.stack([interval.checked(each) for each in values.values()], axis=1)
 
 
 def _of_pairs(values: Mapping[str, Floats], pairs: Ints) -> Floats:
@@ -99,7 +91,7 @@ def _places(losses: Floats) -> Ints:
     return 1 + (means[:, None] - means > 1e-12 * np.abs(means).max()).sum(axis=1)  # not by the last bit
 
 
-def joint_tests(differences: Floats, resamples: int = RESAMPLES) -> Floats:
+def joint_tests(differences: Floats, resamples: int = interval.RESAMPLES) -> Floats:
     r"""Return p-values of mean 0 in columns of paired differences, adjusted jointly, (B, P) -> (P,).
 
     With t = |mean| / standard error, and t* that of a resample's mean about the sample's, columns in
@@ -109,7 +101,7 @@ def joint_tests(differences: Floats, resamples: int = RESAMPLES) -> Floats:
     that are stuck in 15 % of 20 trials are compared with agents that never are. p = 1 where fewer than
     `TELLING` trials differ.
     """
-    differences = checked(differences)
+    differences = interval.checked(differences)
     num_trials, p_values = len(differences), np.ones(differences.shape[1])
     telling = np.flatnonzero((differences != 0).sum(axis=0) >= TELLING)
     columns = differences[:, telling]
@@ -118,7 +110,7 @@ def joint_tests(differences: Floats, resamples: int = RESAMPLES) -> Floats:
     t = np.where(even, np.inf, np.abs(mean) / np.where(even, 1.0, error))
     order = np.argsort(-t, kind="stable")
     units = ((columns - mean) / np.where(even, np.inf, error))[:, order]
-    count, weights = np.zeros(len(order)), resample_counts(num_trials, 0, resamples) / num_trials
+    count, weights = np.zeros(len(order)), interval.resample_counts(num_trials, 0, resamples) / num_trials
     for start in range(0, resamples, _ROWS):
         block = weights[start : start + _ROWS]
         shift = block @ units
@@ -140,22 +132,22 @@ def normalised_scores(losses: Mapping[str, Floats], reference: str) -> dict[str,
         reference: label of the agent whose mean score is 0, such as a random one.
     """
     require_known("reference", reference, losses)
-    scale = checked(losses[reference]).mean()
+    scale = interval.checked(losses[reference]).mean()
     if scale <= 0:
         raise ValueError(f"the reference {reference!r} must have a positive mean loss, got {scale}")
-    return {label: 1 - checked(loss) / scale for label, loss in losses.items()}
+    return {label: 1 - interval.checked(loss) / scale for label, loss in losses.items()}
 
 
-def performance_profile(scores: Sequence[Floats], thresholds: Floats) -> Interval:
+def performance_profile(scores: Sequence[Floats], thresholds: Floats) -> interval.Interval:
     """Return the share of trials that score above each threshold, (B,) each -> (T,).
 
     Environments have equal weights: the run-score distribution of Agarwal et al. (2021), section 4.2, with a
     pointwise 95 % band.
     """
-    return _stratified([np.greater.outer(checked(score), thresholds) for score in scores])
+    return _stratified([np.greater.outer(interval.checked(score), thresholds) for score in scores])
 
 
-def mean_improvement(pairs: Sequence[tuple[Floats, Floats]]) -> Interval:
+def mean_improvement(pairs: Sequence[tuple[Floats, Floats]]) -> interval.Interval:
     """Return the share of trials with less loss than the baseline, ties half, with its 95 % interval -> ().
 
     Environments have equal weights: the average probability of improvement of Agarwal et al. (2021), section
@@ -164,22 +156,22 @@ def mean_improvement(pairs: Sequence[tuple[Floats, Floats]]) -> Interval:
     """
     wins = []
     for value, baseline in pairs:
-        check_pairs(value, baseline)
-        wins.append((np.sign(np.subtract(checked(baseline), value)) + 1) / 2)
+        interval.check_pairs(value, baseline)
+        wins.append((np.sign(np.subtract(interval.checked(baseline), value)) + 1) / 2)
     return _stratified(wins)
 
 
-def _stratified(samples: Sequence[Any]) -> Interval:
+def _stratified(samples: Sequence[Any]) -> interval.Interval:
     """Return the mean over environments of mean samples, (B, ...) each, with its percentile interval."""
     if not samples:
         raise ValueError("statistics across environments need at least one environment, got none")
     estimate = np.mean([sample.mean(axis=0) for sample in samples], axis=0)
     if all(len(sample) == 1 for sample in samples):  # nothing to resample
-        return Interval(estimate, np.full_like(estimate, np.nan), np.full_like(estimate, np.nan))
+        return interval.Interval(estimate, np.full_like(estimate, np.nan), np.full_like(estimate, np.nan))
     rng = np.random.default_rng(0)
     # In the order of environments, so that an agent that lacks one keeps the resamples of those before it.
     means = np.mean([_resampled(sample, rng) for sample in samples], axis=0)
-    return Interval(estimate, *np.quantile(means, tails(0.95), axis=0))
+    return interval.Interval(estimate, *np.quantile(means, interval.tails(0.95), axis=0))
 
 
 def _resampled(sample: Any, rng: np.random.Generator) -> Floats:
