@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium import spaces
 
 from bandit_envs.basics.arguments import is_count, require
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
@@ -153,7 +153,9 @@ class Statistics(Summary):
         self._count[rows], self._sum[rows] = 0, 0.0
 
     def _take(self, place: Floats, feedback: Feedback) -> None:
-        self._cells[:, self.rows, self.round] = self._context, self._cell(place)
+        index = np.clip(((place + 1.0) / 2.0 * self.bins).astype(int), 0, self.bins - 1)
+        played = np.ravel_multi_index(tuple(index.T), (self.bins,) * self.setting.dim)
+        self._cells[:, self.rows, self.round] = self._context, played
         context, cell = self._cells[:, feedback.trial, feedback.round]
         np.add.at(self._count, (feedback.trial, context, cell), 1)
         np.add.at(self._sum, (feedback.trial, context, cell), feedback.reward)
@@ -168,11 +170,6 @@ class Statistics(Summary):
     def bounds(self) -> tuple[Floats, Floats]:
         ones = np.ones(self._count.shape[2])
         return np.r_[0.0 * ones, -np.inf * ones, 0.0], np.r_[ones, np.inf * ones, 1.0]
-
-    def _cell(self, place: Floats) -> Ints:
-        """Return the cells of points in [-1, 1]^d, (B, d) -> (B,)."""
-        index = np.clip(((place + 1.0) / 2.0 * self.bins).astype(int), 0, self.bins - 1)
-        return np.asarray(np.ravel_multi_index(tuple(index.T), (self.bins,) * self.setting.dim))
 
 
 SUMMARIES: dict[str, type[Summary]] = {"none": Bare, "history": History, "statistics": Statistics}

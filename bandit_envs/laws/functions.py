@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.definite import spread
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.random_features import feature_count
-from bandit_envs.kernels.slopes import of_samples, of_unit_norm, steepest
+from bandit_envs.kernels.validity import of_samples, of_unit_norm, steepest
 from bandit_envs.laws.drawn import Continuation, Drawn, Expansion, Waves
 
 SELDOM_BELOW = 3.0  # prior stds below the prior mean, which a Gaussian process seldom falls under

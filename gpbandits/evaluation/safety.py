@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from bandit_envs.basics.arguments import require, require_not_negative, require_positive
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.kernels.definite import BLOCK_BYTES
-from bandit_envs.kernels.slopes import steepest
+from bandit_envs.kernels.validity import steepest
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.trial import Trial
 

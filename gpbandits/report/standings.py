@@ -86,7 +86,10 @@ class Standings:
             for label, loss in mean.items()
         }
         if self.constrained:
-            self.ranks = statistics.rank_sets(self._regrets(), first=self._violations())
+            asked = [each.curves(each.asked) for each in self.results if each.asked]
+            violation = self._relative([(curves, curves) for curves in asked])
+            regret = self._relative([(each.main, each.running("lost")) for each in self.results])
+            self.ranks = statistics.rank_sets(regret, first=violation)
         else:
             self.ranks = statistics.rank_sets(mean)
 
@@ -116,15 +119,6 @@ class Standings:
             next(result.marked(each) for result in self.results if each in result.agents)
             for each in self.same.get(label, (label,))
         )
-
-    def _regrets(self) -> dict[str, Floats]:
-        """Return regret relative to the reference's losses, which are positive, (B,) an agent."""
-        return self._relative([(each.main, each.running("lost")) for each in self.results])
-
-    def _violations(self) -> dict[str, Floats]:
-        """Return violation in environments with constraints, relative to the reference's, (B,) an agent."""
-        asked = [each.curves(each.asked) for each in self.results if each.asked]
-        return self._relative([(curves, curves) for curves in asked])
 
     def _relative(self, curves: Sequence[tuple[dict[str, Floats], dict[str, Floats]]]) -> dict[str, Floats]:
         """Return final values over the reference's mean of a second curve, averaged where that is not 0."""
@@ -156,7 +150,10 @@ class Standings:
             *([_FIRST] if self.constrained else []),
             f"The trials leave the first place open to {first} of {len(self.ranks)}.",
             *([_SAME] if any(len(group) > 1 for group in self.same.values()) else []),
-            *self._unranked(),
+            *(
+                f"Not ranked, without results on {where}: {', '.join(who)}."
+                for where, who in by_places(self.absent).items()
+            ),
             *([MEANING] if kinds else []),
             *self.notes,
             *footnotes(*self.results),
@@ -188,11 +185,6 @@ class Standings:
             *footnotes(*self.results),
         )
         return Table(f"Probability of improvement over {name}", header, rows, notes, name="improvement")
-
-    def _unranked(self) -> list[str]:
-        """Return a sentence for all agents that lack the same environments."""
-        together = by_places(self.absent).items()
-        return [f"Not ranked, without results on {where}: {', '.join(who)}." for where, who in together]
 
     def _trials(self) -> str:
         counts = sorted({result.num_trials for result in self.results})

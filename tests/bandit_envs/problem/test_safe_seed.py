@@ -6,7 +6,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 from bandit_envs import BanditVectorEnv, Decisions, Problem, Setting
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.kernels.slopes import RARELY, steepest
+from bandit_envs.kernels.validity import RARELY, steepest
 from bandit_envs.laws import GPSample, KnownFunction, Recorded, RKHSFunction, Uniform
 from bandit_envs.laws.bumps import Bumps
 from bandit_envs.laws.derived import Normalized, UnderKernel
@@ -130,7 +130,7 @@ def test_laws_that_do_not_say_how_steep_their_functions_are_leave_it_out():
 def test_slopes_do_not_depend_on_how_pairs_are_divided(monkeypatch):
     gram, values = Gram(RBF(0.3), POINTS), np.random.default_rng(1).standard_normal((3, 40))
     whole = steepest(values, POINTS), GPSample().steepest(gram)
-    monkeypatch.setattr("bandit_envs.kernels.slopes.BLOCK_BYTES", 1000)
+    monkeypatch.setattr("bandit_envs.kernels.validity.BLOCK_BYTES", 1000)
     assert (steepest(values, POINTS), GPSample().steepest(gram)) == pytest.approx(whole)
 
 
