@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.widths.non_adaptive import DriftBand, SplitBand
+from agents.widths.bounded_norm import DriftBand, SplitBand
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.decisions import unit_grid

@@ -14,7 +14,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import unit_of
 from ..acquisition.candidates import Rule
-from ..acquisition.incumbents import NoIncumbent
+from ..acquisition.improvement import NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorMean, sample
 from ..beliefs.base import Belief
 from ..beliefs.ridges import pulls_on_box

@@ -17,7 +17,7 @@ from bandit_envs.problem.feedback import Feedback, deviations, spendings
 
 from ..acquisition.by_name import Starting, memory_of, unit_of
 from ..acquisition.candidates import Rule
-from ..acquisition.incumbents import Incumbent, NoIncumbent
+from ..acquisition.improvement import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorMean
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
@@ -34,9 +34,8 @@ from ..stopping.outlook import Outlook
 from ..validation import require_reset, require_trials, seeds_of
 from .assumptions import Given
 from .book import NO_ROUNDS, Book
-from .candidates import ArmsView
 from .generators import Resumable, Streams, build
-from .outlooks import outlooks_on_set
+from .outlooks import ArmsView, outlooks_on_set
 from .queries import NEVER, Answers
 from .repeating import Holds, plays_of
 

@@ -36,7 +36,6 @@ class PlannedAgent(GPAgent):
         self._ends, self._last_length, self._order = np.cumsum(lengths), lengths[-1], order
 
     def reset(self, seed: int | Sequence[int]) -> None:
-        """Forget everything; the seed is one integer, or B of them for B trials."""
         super().reset(seed)
         self._begun = 0
         self._plan: Ints | None = None  # arms of the batch, (B, n), while it lasts

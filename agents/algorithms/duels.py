@@ -62,7 +62,6 @@ class DuelAgent(LoneAgent):
         return self.width is None and isinstance(self.model.rkhs_bound, DefaultBound)
 
     def reset(self, seed: int) -> None:
-        """Forget everything."""
         self.streams = Streams([one_seed(seed)])
         super().reset(seed)
 

@@ -32,7 +32,7 @@ from ..options import require_absent
 from ..protocol import handles
 from ..restarts.base import BatchEnds, SubExponential, Wait, doubling_lengths, growing_lengths, quantile_wait
 from ..validation import PerTrial
-from ..widths.non_adaptive import ConstantBand, PlainBand, SplitBand
+from ..widths.bounded_norm import ConstantBand, PlainBand, SplitBand
 
 BANDS = {"split": SplitBand, "plain": PlainBand}
 FIRST = 16  # plays of the first batch where batches double

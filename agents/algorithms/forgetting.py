@@ -23,7 +23,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..beliefs.forgetting import discounted, sliding_window, time_varying, wandering
+from ..beliefs.delivered import discounted, sliding_window, time_varying, wandering
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..protocol import handles

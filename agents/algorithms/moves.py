@@ -31,7 +31,7 @@ from ..options import require_absent
 from ..protocol import handles
 from ..restarts.base import BatchEnds, growing_lengths
 from ..validation import PerTrial
-from ..widths.non_adaptive import DriftBand
+from ..widths.bounded_norm import DriftBand
 from .elimination import band_builder, require_band
 
 RATE = 1e-3  # of drift where none is given and functions may change, in prior deviations a round

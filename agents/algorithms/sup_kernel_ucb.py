@@ -27,7 +27,7 @@ from ..model.model import Model
 from ..options import require_absent
 from ..protocol import handles
 from ..validation import PerTrial
-from ..widths.non_adaptive import ConstantBand, PlainBand
+from ..widths.bounded_norm import ConstantBand, PlainBand
 
 TIE = 1e-9  # in prior stds
 HERE = np.zeros(1, dtype=np.int64)  # index of the single trial

@@ -1,14 +1,34 @@
-"""Beliefs that condition on feedback when it is delivered, at once or in sums."""
+"""Beliefs that condition on feedback when it is delivered, at once, in sums, or by the age of its play."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+
 import numpy as np
 
+from bandit_envs.basics.arguments import require_at_least_one, require_not_negative, require_share
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
 
 from ..model.model import Model
-from ..posteriors import Posterior
+from ..model.rounds import Clock, Rows
+from ..posteriors import (
+    Discounted,
+    Drifting,
+    ForgettingPosterior,
+    LastCounts,
+    LastPlays,
+    Memory,
+    Posterior,
+    Wandering,
+)
+from ..validation import PerTrial
 from .base import Belief, make_posterior, observe, waves
+
+STEPS = 40_000  # operations of a factorisation in the time of one pass over a window of plays
+Maker = Callable[[Gram, float], Memory]
 
 
 class Delivered(Belief):
@@ -109,3 +129,82 @@ class Alike(Delivered):
     def weights(self, point: Ints, told: Floats | None = None) -> Floats | None:
         """Return None: each play counts as one."""
         return None
+
+
+class Forgetful(Belief):
+    """Belief that learns a value when it is delivered, as a play of the round in which it was played."""
+
+    def __init__(self, model: Model, memories: Sequence[Maker]):
+        if model.learning is not None and model.learning.mean:
+            raise ValueError("fit_mean must be False where older plays have less weight, got True")
+        self._known = ForgettingPosterior(model.gram, model.noise_variance, memories)
+        super().__init__(model, self._known, self._known)
+        self._clock, self._now = Clock.of(model.setting), -1
+
+    def play(self, point: Ints) -> None:
+        """Begin a round: all observations become one round older."""
+        self._now += 1
+        self._known.advance()
+
+    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+        age = self._clock.age(delay, self._now)
+        self._known.observe_aged(trial, point, self.residual(trial, point, value), age)
+
+    def condition(self, now: int, rows: Rows, clock: Clock) -> None:
+        """Condition on the values with the present ages of their plays; time begins with the first play."""
+        self._now = now - 1
+        each, first = np.unique(rows.trial, return_index=True)
+        self._known.elapse(each, now - rows.round[first])
+        trial, point, rounds, _, value, *_ = rows.delivered
+        self._known.observe_aged(trial, point, self.residual(trial, point, value), self._now - rounds)
+
+    def remodel(self, model: Model) -> None:
+        self._known = self._known.under(model.gram, model.noise_variance)
+        self.centre = self.spread = self._known
+
+
+def sliding_window(model: Model, num_trials: int, *, window: PerTrial) -> Forgetful:
+    """Return the belief on the last W plays, one W or (B,); a value that comes later is not learnt."""
+    require_at_least_one("window", window, "it is the number of last plays that are remembered")
+    if np.asarray(window).dtype.kind not in "iu":
+        raise ValueError(f"window must be an integer, got {window!r}; it is a number of plays")
+    each = np.broadcast_to(window, num_trials).tolist()
+    return Forgetful(model, [partial(_window_form(model, one), window=one) for one in each])
+
+
+def _window_form(model: Model, window: int) -> type[LastPlays | LastCounts]:
+    """Return counts of N points where N^3 operations cost less than W passes over the window's plays."""
+    decisions = model.setting.decisions
+    points = math.inf if decisions.continuous else decisions.num_arms * decisions.num_contexts
+    counted = points < window and points**3 <= STEPS * window
+    return LastCounts if counted else LastPlays
+
+
+def time_varying(model: Model, num_trials: int, *, eps: PerTrial) -> Forgetful:
+    """Return the belief about a drifting f: kernel (1 - eps)^(|t - t'| / 2) k(x, x') (Bogunovic 2016).
+
+    Predictions are for the next round; eps in [0, 1] is one or (B,), and 0 means no drift.
+    """
+    require_share("eps", eps, "the kernel is (1 - eps)^(|t - t'| / 2) k(x, x')")
+    each = np.broadcast_to(eps, num_trials).tolist()
+    return Forgetful(model, [partial(Drifting, eps=float(one)) for one in each])
+
+
+def wandering(model: Model, num_trials: int, *, rate: PerTrial) -> Forgetful:
+    """Return the belief about a Brownian f: kernel (1 + s^2 min(t, t')) k(x, x') (Brunzema 2022).
+
+    Predictions are for the next round, on a finite set, because priors on boxes cannot grow; s^2, `rate`, is
+    the variance of a step in prior variances, one or (B,), and 0 means no drift.
+    """
+    require_not_negative("rate", rate, "it is the variance of a round's step, in prior variances")
+    each = np.broadcast_to(rate, num_trials).tolist()
+    return Forgetful(model, [partial(Wandering, rate=float(one)) for one in each])
+
+
+def discounted(model: Model, num_trials: int, *, discount: PerTrial) -> Forgetful:
+    """Return the belief in which a play of s rounds ago has noise lambda rho^-s (Deng et al. 2022)."""
+    require_share("discount", discount, "it multiplies a play's weight in every round")
+    if np.any(np.asarray(discount) == 0):
+        raise ValueError(f"discount must be positive, got {discount}; with 0 nothing would be learnt")
+    each = np.broadcast_to(discount, num_trials).tolist()
+    return Forgetful(model, [partial(Discounted, discount=float(one)) for one in each])

@@ -22,7 +22,7 @@ from scipy.special import ndtri
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 
-from ..acquisition.incumbents import BestValue, MaxMean, MaxWorth, NoIncumbent, NoisyPlays
+from ..acquisition.improvement import BestValue, MaxMean, MaxWorth, NoIncumbent, NoisyPlays
 from ..beliefs.safety import INFEASIBLE
 from ..beliefs.surface import Means, Surface
 from ..kernels.point_slopes import linearise

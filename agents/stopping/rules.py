@@ -40,7 +40,6 @@ class ByPrice:
         require_positive("price", self.price, REMEDY)
 
     def __call__(self, outlook: Outlook) -> StopVerdict:
-        """Compare the gain of every candidate with its price."""
         if (verdict := unready(outlook)) is not None:
             return verdict
         gain, price = self.gain(outlook), self.price * outlook.cost
@@ -92,7 +91,6 @@ class IndexAboveMean(ByPrice):
     """
 
     def __call__(self, outlook: Outlook) -> StopVerdict:
-        """Compare the index of every candidate with the best mean."""
         if (verdict := unready(outlook)) is not None:
             return verdict
         assert outlook.best is not None
@@ -134,7 +132,6 @@ class MinimaGap:
             require_positive("threshold", self.threshold, "it is in units of the reward")
 
     def __call__(self, outlook: Outlook) -> StopVerdict:
-        """Compare the change of this round with the threshold."""
         before, self._before = self._before, outlook
         if (verdict := unready(outlook)) is not None:
             return verdict
@@ -182,7 +179,6 @@ class Plateau:
         require_positive("rounds", self.rounds, "it is a number of values")
 
     def __call__(self, outlook: Outlook) -> StopVerdict:
-        """Compare the growth of the best value with the spread of all."""
         if (verdict := unready(outlook)) is not None:
             return verdict
         values = outlook.values

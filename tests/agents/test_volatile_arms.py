@@ -9,8 +9,8 @@ import pytest
 from agent_cases import OF_ARMS, of_each_shape
 
 import agents
-from agents.acquisition.incumbents import MaxMean
-from agents.agent.candidates import ArmsView
+from agents.acquisition.improvement import MaxMean
+from agents.agent.outlooks import ArmsView
 from agents.beliefs.delivered import Delivered
 from agents.model.choice import argmax_with_ties
 from agents.model.model import Model

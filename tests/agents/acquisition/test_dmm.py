@@ -12,7 +12,7 @@ from agent_cases import BATCHED, of_each_shape, takes
 
 import agents
 from agents.acquisition.robust import DMM
-from agents.agent.candidates import ArmsView
+from agents.agent.outlooks import ArmsView
 from agents.beliefs.ridges import RATIOS, Ridges
 from agents.beliefs.surface import ridges_at
 from agents.model.model import Model

@@ -21,7 +21,7 @@ from agents.acquisition.randomised import (
     squared_width,
 )
 from agents.acquisition.rules import ExpectedImprovement
-from agents.agent.candidates import ArmsView
+from agents.agent.outlooks import ArmsView
 from agents.model.model import Model
 from agents.registry import resolve_agent
 from agents.widths.base import FixedWidth, mean_width

@@ -20,7 +20,7 @@ from agents.algorithms.forgetting import (
     w_gp_ucb,
     window_of,
 )
-from agents.beliefs.forgetting import discounted, sliding_window, time_varying
+from agents.beliefs.delivered import discounted, sliding_window, time_varying
 from agents.model.model import Model
 from agents.model.rounds import Clock
 from agents.registry import resolve_agent

@@ -17,7 +17,7 @@ from agents.agent.planned import in_short_order, nearest_first, shortened
 from agents.algorithms.moves import phases_of
 from agents.registry import resolve_agent
 from agents.restarts.base import growing_lengths
-from agents.widths.non_adaptive import DriftBand
+from agents.widths.bounded_norm import DriftBand
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.movement import Switching, Travel

@@ -9,12 +9,11 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
 from agents.acquisition.by_name import Always
-from agents.acquisition.incumbents import NoisyPlays
+from agents.acquisition.improvement import NoisyPlays
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
 from agents.algorithms.forgetting import window_of
-from agents.beliefs.delivered import Delivered
-from agents.beliefs.forgetting import sliding_window
+from agents.beliefs.delivered import Delivered, sliding_window
 from agents.beliefs.surface import Surface
 from agents.box import AtPoints
 from agents.box.acquisition_surface import BoxView, Landscape

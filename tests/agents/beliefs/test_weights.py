@@ -19,7 +19,7 @@ from agents.beliefs.ridges import Ridges
 from agents.model.hyperparameters import Sample, negative_log_likelihood
 from agents.model.model import Model
 from agents.posteriors import FORMS
-from agents.widths.non_adaptive import PlainBand
+from agents.widths.bounded_norm import PlainBand
 from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.delays import Poisson

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from agents.acquisition.by_name import Always
-from agents.acquisition.incumbents import BestValue
+from agents.acquisition.improvement import BestValue
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
 from agents.beliefs.censored import Censored
-from agents.beliefs.delivered import Delivered
-from agents.beliefs.forgetting import sliding_window, time_varying, wandering
+from agents.beliefs.delivered import Delivered, sliding_window, time_varying, wandering
 from agents.beliefs.imputed import FILL_INS, Hallucinated, Imputed
 from agents.model.model import Model
 from agents.posteriors import FORMS

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binomtest
 
 from agents.posteriors import posterior
-from agents.widths.non_adaptive import PlainBand, SplitBand
+from agents.widths.bounded_norm import PlainBand, SplitBand
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 

@@ -7,7 +7,7 @@ import pytest
 import references
 from sklearn.gaussian_process.kernels import RBF
 
-from agents.beliefs.forgetting import sliding_window
+from agents.beliefs.delivered import sliding_window
 from agents.model.model import Model
 from agents.posteriors import (
     Discounted,
