@@ -1,4 +1,4 @@
-"""Widths for functions of bounded norm, and bands for plays that were chosen without using any value."""
+"""Widths of bounded norm: IGP-UCB, AMM, real beta, Theorem 3, delayed, sketched; bands of fixed plans."""
 
 from __future__ import annotations
 
