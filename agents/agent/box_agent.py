@@ -95,7 +95,8 @@ class BoxAgent(GPAgent):
             rule = AnyArm()
         incumbent = self.incumbent if rule is self.rule else PLAIN
         arm = self._best(rule, incumbent, belief, context, TIE, uniform)  # type: ignore[arg-type]
-        self._note_infeasible()
+        if self.objective.infeasible is not None:
+            self._note_infeasible(self.objective.infeasible)
         self._opening = None
         return arm
 

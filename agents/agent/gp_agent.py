@@ -149,7 +149,8 @@ class GPAgent(Answers, Resumable, Shown):
         view = self._view(belief, context, offered, safety)
         view = view if free is None else view.drawing(free)
         scores = self._worth(rule(view), context, offered)
-        self._note_infeasible()
+        if self.objective.infeasible is not None:
+            self._note_infeasible(self.objective.infeasible)
         if (exploring := self.restart.exploring) is not None:
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
         self._opening, self.scores = None, scores

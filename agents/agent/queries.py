@@ -119,11 +119,10 @@ class Answers:
         """Return the features of all points, (N, dz + d)."""
         return self.setting.decisions.points
 
-    def _note_infeasible(self) -> None:
-        """Keep the objective's finding of this round; one without a test has none."""
-        if self.objective.infeasible is not None:
-            self._lost = self.objective.infeasible.copy()
-            self._lost_since[self._lost & (self._lost_since == NEVER)] = self.round
+    def _note_infeasible(self, lost: Bools) -> None:
+        """Keep where no action of this round was feasible, (B,)."""
+        self._lost = lost.copy()
+        self._lost_since[lost & (self._lost_since == NEVER)] = self.round
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """Return the indices of actions in their contexts, (B,)."""
