@@ -29,6 +29,7 @@ class Contest:
         rng: generator of the rule in this round.
         draw: draws utilities from the posterior, (A,).
         last: the duel of the round before; None in the first.
+        largest: what arms may be ahead of one at most, (A,); None for d + h.
     """
 
     mean: Floats
@@ -37,6 +38,7 @@ class Contest:
     rng: np.random.Generator
     draw: Callable[[], Floats]
     last: tuple[int, int] | None = None
+    largest: Callable[[int], Floats] | None = None
 
     @cached_property
     def contenders(self) -> Ints:
@@ -51,7 +53,7 @@ class Contest:
 
     def challenger(self, arm: int) -> int:
         """Return the arm that may beat this one by most: argmax_j (d + h)_j,arm."""
-        return self.argmax(self.upper[:, arm])
+        return self.argmax(self.upper[:, arm] if self.largest is None else self.largest(arm))
 
 
 class DuelRule(Protocol):
@@ -125,3 +127,12 @@ class MultiSBM:
     def __call__(self, contest: Contest) -> tuple[int, int]:
         arm = int(contest.rng.integers(len(contest.mean))) if contest.last is None else contest.last[1]
         return arm, contest.challenger(arm)
+
+
+@dataclass(frozen=True)
+class AgainstLast:
+    """Play x'_t = x_{t-1}, the last first arm, and x_t = argmax_j (d + h)_j,x'_t: the rule of POP-BO."""
+
+    def __call__(self, contest: Contest) -> tuple[int, int]:
+        second = int(contest.rng.integers(len(contest.mean))) if contest.last is None else contest.last[0]
+        return contest.challenger(second), second

@@ -1,15 +1,18 @@
 """The belief about utilities of one trial, of which only differences are observed, by duels.
 
 Rows of the design are differences F_i - F_j of a root, K = F F', one a pair that met, with the number of
-its duels and the wins of i; the posterior is Laplace's (`posteriors.laplace`), O(r^3 + m r^2) a round.
+its duels and the wins of i; the posterior is Laplace's (`posteriors.laplace`), O(r^3 + m r^2) a round. POP-BO
+believes in no distribution, but in the set of all functions that are likely enough.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.optimize import brentq
 
 from bandit_envs.basics.types import Floats, Ints
 
@@ -17,6 +20,11 @@ from ..model.model import Model
 from ..posteriors.laplace import Clicks, Laplace, PlayedRows, laplace, mixture_band
 
 LOGISTIC = Clicks()
+RIDGES = (-20.0, 20.0)  # least and largest logarithm of the weight of |w|^2 in a penalised likelihood
+INSIDE = 1e-6  # share by which a barrier method starts within the ball
+GAP = 1e-6  # in log odds, of the largest difference within a likelihood set
+CLOSER = 10.0  # factor of the gap from one centre to the next
+DECREMENT = 1e-10  # of Newton's method, at which a centre is found
 
 
 class Pairs(NamedTuple):
@@ -86,6 +94,10 @@ class Preferences:
         here = self._points(context)
         return self._prior[here] + self.root[here] @ self.fit.draw(self.model.gram.quick_white(rng))
 
+    def worth(self, context: Ints) -> Floats:
+        """Return the scores of recommendations, (A,)."""
+        return self.mean(context)[0]
+
     def mean(self, context: Ints) -> Floats:
         """Return the mode of the utilities, (1, A)."""
         return self.at(context).mean[None]
@@ -105,3 +117,129 @@ def between(factor: Floats, root: Floats) -> Floats:
     cross = half.T @ half
     own = np.diag(cross)
     return np.sqrt(np.maximum(own[:, None] + own - 2.0 * cross, 0.0))
+
+
+class LikelihoodSet(Preferences):
+    """Utilities of |f| <= B whose log-likelihood is at most beta_t below the largest: POP-BO's belief.
+
+    Mean, std and bands are those of `Preferences`.
+
+    Args:
+        model: its kernel and `rkhs_bound` B are those of the utilities, in log odds.
+        scale: beta_t = scale sqrt(t + 1) after t duels; None for ln(1 / delta) + the largest log-likelihood
+            less a bound on the log evidence, with which the set holds the truth in all rounds with
+            probability 1 - delta.
+        delta: that probability of failure.
+    """
+
+    def __init__(self, model: Model, scale: float | None, delta: float):
+        super().__init__(model)
+        self._scale, self._delta = scale, delta
+        self._norm = float(np.asarray(model.rkhs_bound))
+        self._duels = 0  # with those of an arm against itself
+
+    def receive(self, first: int, second: int, won: float) -> None:
+        self._duels += 1
+        super().receive(first, second, won)
+
+    def worth(self, context: Ints) -> Floats:
+        """Return the most likely utilities of the arms that met another, (A,); -inf elsewhere."""
+        here = self._points(context)
+        met = np.isin(np.arange(len(self.root))[here], list(self._met))
+        values = self._prior[here] + self.root[here] @ self.likeliest
+        return np.where(met, values, -np.inf) if met.any() else values
+
+    @property
+    def likeliest(self) -> Floats:
+        """Return the weights of the most likely function of |f| <= B, (r,)."""
+        if not self._met:
+            return np.zeros(self.root.shape[1])
+
+        def excess(log_ridge: float) -> float:
+            return float(np.linalg.norm(self._ridged(log_ridge))) - self._norm
+
+        low, high = RIDGES
+        if excess(low) > 0.0:
+            low = float(brentq(excess, low, high, xtol=1e-9))  # type: ignore[arg-type]  # a number, as nothing else is asked for
+        return self._ridged(low)
+
+    def _ridged(self, log_ridge: float) -> Floats:
+        """Return argmin of the loss without prior + ridge |w|^2 / 2, (r,)."""
+        scale = np.exp(-log_ridge / 2.0)
+        rows = self.rows
+        return scale * laplace(rows._replace(design=scale * rows.design), LOGISTIC).weight
+
+    def largest(self, context: Ints, against: int) -> Floats:
+        """Return max f_x - f_against within the set, of all arms x of a context, (A,)."""
+        roots = self.root[self._points(context)]
+        prior = self._prior[self._points(context)]
+        rows, likeliest = self.rows, self.likeliest
+        least = float(_losses(rows, likeliest[None])[0])
+        ceiling = least + self._slack(rows, least)
+        ahead = roots - roots[against]
+        inside = likeliest * (1.0 - INSIDE)
+        return prior - prior[against] + _largest(ahead, rows, self._norm, ceiling, inside)
+
+    def _slack(self, rows: PlayedRows, least: float) -> float:
+        if self._scale is not None:
+            return self._scale * float(np.sqrt(self._duels + 1.0))
+        return float(np.log(1.0 / self._delta)) - least - self.fit.evidence_bound(rows, LOGISTIC)
+
+
+def _losses(rows: PlayedRows, weights: Floats) -> Floats:
+    """Return the negative log-likelihoods of several weights, (n, r) -> (n,)."""
+    z = rows.offset + weights @ rows.design.T
+    return LOGISTIC.log_partition(z) @ rows.plays - z @ rows.total
+
+
+def _largest(ahead: Floats, rows: PlayedRows, norm: float, ceiling: float, start: Floats) -> Floats:
+    """Return max c'w over |w| <= norm and losses up to the ceiling, (A, r) -> (A,), by a barrier method.
+
+    Its gap is two constraints over the weight t of the objective; all rows c are solved at once.
+    """
+    weights, t = np.tile(start, (len(ahead), 1)), 1.0
+    while 2.0 / t > GAP:
+        t *= CLOSER
+        weights = _centred(t * ahead, rows, norm, ceiling, weights)
+    return np.asarray((ahead * weights).sum(axis=1))
+
+
+def _centred(ahead: Floats, rows: PlayedRows, norm: float, ceiling: float, weights: Floats) -> Floats:
+    """Return argmin -c'w - ln(ceiling - loss) - ln(norm^2 - |w|^2) of all rows by Newton's method, (A, r)."""
+    identity = np.eye(weights.shape[1])
+
+    def height(w: Floats) -> Floats:
+        rooms = ceiling - _losses(rows, w), norm**2 - (w**2).sum(axis=1)
+        inside = (rooms[0] > 0.0) & (rooms[1] > 0.0)
+        logs = np.log(np.where(inside, rooms[0], 1.0)) + np.log(np.where(inside, rooms[1], 1.0))
+        return np.where(inside, -(ahead * w).sum(axis=1) - logs, np.inf)
+
+    for _ in range(100):
+        z = rows.offset + weights @ rows.design.T
+        slope = (rows.plays * LOGISTIC.mean(z) - rows.total) @ rows.design
+        likely = (ceiling - _losses(rows, weights))[:, None]
+        near = (norm**2 - (weights**2).sum(axis=1))[:, None]
+        curvature = (rows.plays * LOGISTIC.curvature(z) / likely)[:, None, :]
+        hessian = (rows.design.T * curvature) @ rows.design
+        hessian += 2.0 * identity / near[:, None]
+        hessian += np.einsum("ar,as->ars", slope / likely, slope / likely)
+        hessian += np.einsum("ar,as->ars", 2.0 * weights / near, 2.0 * weights / near)
+        gradient = -ahead + slope / likely + 2.0 * weights / near
+        step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+        decrement = (gradient * step).sum(axis=1)
+        if decrement.max() < DECREMENT:
+            return weights
+        weights = weights - _shares(height, weights, step, decrement)[:, None] * step
+    raise np.linalg.LinAlgError("no centre of the likelihood set was found in 100 steps of Newton's method")
+
+
+def _shares(height: Callable[[Floats], Floats], weights: Floats, step: Floats, decrement: Floats) -> Floats:
+    """Return the shares of the steps, halved until each is inside and lower by enough, (A,)."""
+    share, before = np.ones(len(weights)), height(weights)
+    rounding = 1e-12 * (1.0 + np.abs(before))
+    while True:
+        after = height(weights - share[:, None] * step)
+        high = after > before - share * decrement / 4.0 + rounding
+        if not high.any():
+            return share
+        share[high] /= 2.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.optimize import minimize
 
@@ -72,6 +74,29 @@ def multisbm(lower: Floats, upper: Floats, f: Floats, last: int) -> dict[tuple[i
     """The last second arm against its strongest challenger (after Ailon 2014)."""
     firsts = range(len(f)) if last < 0 else [last]
     return {(i, j): upper[j, i] - upper[:, i].max() for i in firsts for j in range(len(f))}
+
+
+def pop_bo(gram: Floats, duels: Duels, bound: float, slack: float, last: int) -> dict[tuple[int, int], float]:
+    """Most that an arm may be ahead of the last first one, |f| <= B and likely enough (Xu 2024)."""
+    precision = np.linalg.inv(gram)
+
+    def likelihood(f: Floats) -> float:
+        z = np.array([f[i] - f[j] for i, j, _ in duels])
+        won = np.array([w for *_, w in duels])
+        return float(won @ z - np.logaddexp(0.0, z).sum())
+
+    def most(score: Callable[[Floats], float], floor: float) -> float:
+        inside = [{"type": "ineq", "fun": lambda f: bound**2 - f @ precision @ f}]
+        inside += [{"type": "ineq", "fun": lambda f: likelihood(f) - floor}]
+        options = {"ftol": 1e-12, "maxiter": 1000}
+        return -minimize(lambda f: -score(f), start, constraints=inside, method="SLSQP", options=options).fun
+
+    start = np.zeros(len(gram))
+    floor = most(likelihood, -1e9) - slack
+    found = {}
+    for x in range(len(gram)):
+        found[x, last] = most(lambda f, x=x: f[x] - f[last], floor)
+    return found
 
 
 def double_ts(gram: Floats, duels: Duels, count: int, rng: np.random.Generator) -> Floats:

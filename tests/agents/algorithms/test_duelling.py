@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 
 import gymnasium as gym
@@ -11,7 +12,8 @@ import pytest
 import scipy.stats
 from agent_cases import DUELLING, SETTING
 from players import play
-from references.duels import RULES, bands, belief, double_ts
+from references.duels import RULES, bands, belief, double_ts, pop_bo
+from scipy.special import expit
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
@@ -79,8 +81,49 @@ def test_double_thompson_plays_pairs_by_the_law_of_the_readable_form():
     assert scipy.stats.chi2_contingency(table).pvalue > 1e-4
 
 
+def test_pop_bo_plays_the_arm_that_may_be_ahead_of_the_last_by_most():
+    bound = 2.0
+    for gram, duels, pair in itertools.islice(rounds_of("pop-bo", seed=3, rkhs_bound=bound), 1, 40, 6):
+        slack = 0.1 * np.sqrt(len(duels) + 1)
+        scores = pop_bo(gram, duels, bound, slack, duels[-1][0])
+        assert pair[1] == duels[-1][0]
+        assert scores[pair] >= max(scores.values()) - 1e-4, (len(duels), pair)
+
+
+def test_pop_bo_recommends_the_likeliest_arm_that_met_another():
+    env, agent, observation = start("pop-bo", rkhs_bound=2.0)
+    actions, _ = play(env, agent, observation, 12)
+    met = {arm for i, j in actions if i != j for arm in (i, j)}
+    worth = agent.belief.worth(HERE)
+    assert set(np.flatnonzero(np.isfinite(worth))) == met
+    assert agent.recommend().action == worth.argmax()
+    root, weight = agent.belief.root, agent.belief.likeliest
+    assert np.linalg.norm(weight) <= 2.0 * (1 + 1e-6)
+    slope = agent.belief.rows.design.T @ (
+        agent.belief.rows.plays * expit(agent.belief.rows.z(weight)) - agent.belief.rows.total
+    )
+    np.testing.assert_allclose(slope, -weight * np.linalg.norm(slope) / np.linalg.norm(weight), atol=1e-4)
+    assert root.shape == (FEW["num_arms"], len(weight))
+
+
+@pytest.mark.long
+def test_the_set_of_the_mixture_holds_the_truth_in_all_rounds():
+    failed, delta = 0, 0.1
+    for seed in range(60):
+        env, agent, observation = start("pop-bo", seed, NORMED, width="mixture", delta=delta)
+        q = env.unwrapped.simulator.trials[0].means[0][0]
+        true = np.log(q / (1 - q))
+        held = True
+        for _ in range(NORMED["horizon"]):
+            against = int(agent.act(observation)[1])
+            held &= bool((true - true[against] <= agent.belief.largest(HERE, against) + 1e-4).all())
+            observation = play(env, agent, observation, 1)[1]
+        failed += not held
+    assert failed <= 60 * delta
+
+
 def test_every_agent_of_duels_has_a_readable_form():
-    assert set(DUELLING) == {*RULES, "double-ts"}
+    assert set(DUELLING) == {*RULES, "double-ts", "pop-bo"}
 
 
 def test_the_belief_is_that_of_the_textbook_whatever_the_order_of_the_arms():
