@@ -21,10 +21,9 @@ from ..posteriors.laplace import Clicks, Laplace, PlayedRows, laplace, mixture_b
 
 LOGISTIC = Clicks()
 RIDGES = (-20.0, 20.0)  # least and largest logarithm of the weight of |w|^2 in a penalised likelihood
-INSIDE = 1e-6  # share by which a barrier method starts within the ball
-GAP = 1e-6  # in log odds, of the largest difference within a likelihood set
-CLOSER = 10.0  # factor of the gap from one centre to the next
-DECREMENT = 1e-10  # of Newton's method, at which a centre is found
+GAP = 1e-5  # in log odds, of the largest difference within a likelihood set
+CLOSER = 30.0  # factor of the gap from one centre to the next
+DECREMENT = 1e-6  # of Newton's method, at which a centre is found
 
 
 class Pairs(NamedTuple):
@@ -174,11 +173,12 @@ class LikelihoodSet(Preferences):
         roots = self.root[self._points(context)]
         prior = self._prior[self._points(context)]
         rows, likeliest = self.rows, self.likeliest
-        least = float(_losses(rows, likeliest[None])[0])
-        ceiling = least + self._slack(rows, least)
+        least, nothing = _losses(rows, np.stack([likeliest, np.zeros_like(likeliest)])).tolist()
+        slack = self._slack(rows, least)
+        # As the loss is convex, it is at most half the slack above the least there.
+        inside = likeliest * (1.0 - slack / 2.0 / max(nothing - least, slack))
         ahead = roots - roots[against]
-        inside = likeliest * (1.0 - INSIDE)
-        return prior - prior[against] + _largest(ahead, rows, self._norm, ceiling, inside)
+        return prior - prior[against] + _largest(ahead, rows, self._norm, least + slack, inside)
 
     def _slack(self, rows: PlayedRows, least: float) -> float:
         if self._scale is not None:

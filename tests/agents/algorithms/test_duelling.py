@@ -148,7 +148,7 @@ def test_a_constant_added_to_the_utilities_changes_no_play():
 
 @pytest.mark.parametrize("name", DUELLING)
 def test_a_batch_of_trials_plays_exactly_what_single_trials_play(name):
-    facts = {"horizon": 25, "num_contexts": 3, "delay": {"law": "poisson", "mean": 3}}
+    facts = {"num_arms": 10, "horizon": 15, "num_contexts": 3, "delay": {"law": "poisson", "mean": 3}}
     alone = resolve_agent(name)
     batch, singles = (
         evaluate(DUEL, {"it": agent}, trials=3, env_kwargs=facts).actions["it"]
@@ -181,9 +181,10 @@ def test_a_saved_agent_plays_on_alike(name, tmp_path):
     assert agent.recommend() == again.recommend()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", DUELLING)
 def test_everyone_regrets_less_than_uniform_pairs(name):
-    result = evaluate(DUEL, [name, "random"], trials=5, env_kwargs={"horizon": 150})
+    result = evaluate(DUEL, [name, "random"], trials=5, env_kwargs={"num_arms": 15, "horizon": 150})
     assert result.regret[name][:, -1].mean() < 0.6 * result.regret["random"][:, -1].mean()
 
 
