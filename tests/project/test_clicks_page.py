@@ -66,3 +66,16 @@ def test_sampling_has_more_regret_and_the_mode_alone_the_largest_spread():
 
 def test_the_band_failed_in_no_more_runs_than_it_may():
     assert all(int(row["failed"]) <= 0.1 * int(row["runs"]) for row in BANDS)
+
+
+def test_the_functions_alone_may_explain_the_distance_to_the_independent_program():
+    uniform = {float(row["base"]): row for row in ROWS if row["agent"] == "uniform"}
+    errors = [float(uniform[base]["se"]) * 5**0.5 for base in script.BASES]
+    apart = [
+        float(uniform[base]["regret"]) - float(independent)
+        for base, independent in zip(script.BASES, script.SHEET["uniform"], strict=True)
+    ]
+    assert all(abs(difference) < 2 * error for difference, error in zip(apart, errors, strict=True))
+    text = " ".join(PAGE.split())
+    assert f"is {errors[0]:.1f} and {errors[1]:.1f} (of 100" in text
+    assert f"differs by {apart[0]:.1f} and {apart[1]:.1f}." in text
