@@ -6,6 +6,8 @@ Readable forms: tests/references/duels.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -17,6 +19,7 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.duels import (
+    AgainstLast,
     Contest,
     DoubleThompson,
     DuelRule,
@@ -29,7 +32,7 @@ from ..acquisition.duels import (
 from ..agent.assembly import SideBySide, each_trial
 from ..agent.generators import Streams
 from ..agent.single_trial import LoneAgent
-from ..beliefs.preferences import Preferences
+from ..beliefs.preferences import LikelihoodSet, Preferences
 from ..model.defaults import DefaultBound
 from ..model.model import Model
 from ..options import typed
@@ -37,6 +40,7 @@ from ..protocol import handles
 from ..validation import PerTrial, one_seed, require_reset
 
 MIXTURE = "mixture"
+SHOWN = 2.0  # stds of the band of an agent whose rule does not use it
 
 
 class DuelAgent(LoneAgent):
@@ -47,26 +51,35 @@ class DuelAgent(LoneAgent):
         rule: chooses the pair.
         width: w of half-widths w std of differences; None for the mixture band of `delta`.
         delta: failure probability of that band over all rounds.
+        optimist: belief in a set of functions with the model's bound, of which the rule takes the largest.
     """
 
     scales_itself = True  # log odds have a unit of their own, so no first plays estimate it
 
-    def __init__(self, model: Model, rule: DuelRule, width: float | None, delta: float):
+    def __init__(
+        self,
+        model: Model,
+        rule: DuelRule,
+        width: float | None,
+        delta: float,
+        optimist: Callable[[Model], LikelihoodSet] | None = None,
+    ):
         super().__init__(model)
-        self.rule, self.width, self.delta = rule, width, delta
+        self.rule, self.width, self.delta, self.optimist = rule, width, delta, optimist
         self._num_arms, self._size = model.setting.decisions.num_arms, len(model.setting.decisions.points)
 
     @property
     def assumes_bound(self) -> bool:
-        """True where the band uses a default for B."""
-        return self.width is None and isinstance(self.model.rkhs_bound, DefaultBound)
+        """True where the band or the set uses a default for B."""
+        uses_bound = self.width is None or self.optimist is not None
+        return uses_bound and isinstance(self.model.rkhs_bound, DefaultBound)
 
     def reset(self, seed: int) -> None:
         self.streams = Streams([one_seed(seed)])
         super().reset(seed)
 
     def begin(self) -> None:
-        self.belief = Preferences(self.model)
+        self.belief = (self.optimist or Preferences)(self.model)
         self.last: tuple[int, int] | None = None
 
     def act(self, observation: Floats) -> Ints:
@@ -81,7 +94,14 @@ class DuelAgent(LoneAgent):
         pairs = self.belief.at(context)
         half = self.belief.band(context, self.delta) if self.width is None else self.width * pairs.std
         lower, upper = pairs.difference - half, pairs.difference + half
-        return Contest(pairs.mean, lower, upper, rng, lambda: self.belief.sample(context, rng), self.last)
+        draw, largest = partial(self.belief.sample, context, rng), None
+        if isinstance(self.belief, LikelihoodSet):
+            largest = partial(self.belief.largest, context)
+        return Contest(pairs.mean, lower, upper, rng, draw, self.last, largest)
+
+    def best(self, context: Ints, mean: Floats, arms: Ints) -> int:
+        """Return which of some arms, (n,), to recommend."""
+        return int(arms[self.belief.worth(context)[arms].argmax()])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: its observation, the pair played, and the `info` returned."""
@@ -151,6 +171,9 @@ def _duellist(
 
     def of_trial(trial: int) -> DuelAgent:
         own = float(np.broadcast_to(delta, trial + 1)[trial])
+        if isinstance(rule, AgainstLast):
+            optimist = partial(LikelihoodSet, scale=half, delta=own)
+            return DuelAgent(model.of_trial(trial), rule, SHOWN, own, optimist)
         return DuelAgent(model.of_trial(trial), rule, half, own)
 
     return each_trial(of_trial, num_trials)
@@ -203,3 +226,25 @@ def map_challenger(
 def multisbm(setting: Setting, *, num_trials: int | None = None, **options: Unpack[BandOptions]) -> Duelling:
     """MultiSBM: the last challenger against the arm that may beat it by most (after Ailon et al. 2014)."""
     return _duellist(MultiSBM(), setting, num_trials, **options)
+
+
+@handles("delay", "context", "duel")
+def pop_bo(
+    setting: Setting,
+    *,
+    width: float | str = 0.1,
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Unpack[DuelOptions],
+) -> Duelling:
+    """POP-BO: the last first arm against the arm that may be ahead of it by most (Xu et al. 2024).
+
+    "May" means within all f, |f| <= B, of a log-likelihood at least the largest less beta_t. What is
+    recommended is the arm of the largest utility under the most likely f, among those that met another.
+
+    Args:
+        width: beta_t = width sqrt(t + 1) after t duels, or "mixture": beta_t = ln(1 / delta) + the largest
+            log-likelihood - a bound on the log evidence, with which the set holds f in all rounds.
+        delta: failure probability of that set.
+    """
+    return _duellist(AgainstLast(), setting, num_trials, width=width, delta=delta, **options)
