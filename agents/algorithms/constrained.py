@@ -120,8 +120,6 @@ def constrained_ei(
 ) -> Agent:
     r"""Constrained EI: argmax EI_f(x) prod_j Phi(-mu_j(x) / sigma_j(x)) (Gardner et al. 2014, equation 6).
 
-    Readable form: tests/references/constrained.py.
-
     EI_f is over the largest mu_f among the played points with all mu_j <= 0, the noisy reading of the best
     feasible value. While there is none the product of the Phi is maximised alone. The paper does not say
     what the processes assume of means and amplitudes: here they are the mean and the std of each function

@@ -25,7 +25,8 @@ each_case = pytest.mark.parametrize(("kernel", "points", "structure"), CASES.val
 @pytest.fixture
 def many(monkeypatch):
     """More than 10 points are many."""
-    for name, few in {"MOST_DENSE": 10, "DENSE_LIMIT": 10, "TRIED": 10, "QUICK": 0.0}.items():
+    monkeypatch.setattr("bandit_envs.kernels.definite.MOST_DENSE", 10)
+    for name, few in {"DENSE_LIMIT": 10, "TRIED": 10, "QUICK": 0.0}.items():
         monkeypatch.setattr(f"bandit_envs.kernels.gram.{name}", few)
 
 

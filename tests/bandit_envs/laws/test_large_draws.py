@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
+from bandit_envs.kernels import definite
 from bandit_envs.kernels import gram as gram_module
 from bandit_envs.kernels.circulant import Circulant
 from bandit_envs.kernels.gram import Gram
@@ -26,7 +27,7 @@ each_case = pytest.mark.parametrize(("kernel", "points", "structure"), CASES.val
 @pytest.fixture
 def many(monkeypatch):
     """More than 10 points are many."""
-    monkeypatch.setattr(gram_module, "MOST_DENSE", 10)
+    monkeypatch.setattr(definite, "MOST_DENSE", 10)
     monkeypatch.setattr(gram_module, "TRIED", 10)
     monkeypatch.setattr(gram_module, "QUICK", 0.0)
     monkeypatch.setattr(functions, "CENTRES", 10)
@@ -109,7 +110,7 @@ def test_points_that_would_take_too_much_memory_are_refused_before_it_is_allocat
 def test_points_whose_draw_would_take_long_are_warned_of_with_the_remedy_unless_they_have_structure(
     monkeypatch,
 ):
-    monkeypatch.setattr(gram_module, "SLOW", 63)
+    monkeypatch.setattr(definite, "SLOW", 63)
     with pytest.warns(UserWarning, match=r"num_arms should be at most 5000 .* got 64, .*random_features=512"):
         GPSample().draw(Gram(Matern(0.01, nu=0.5), uniform_points(64, 3, 0)), np.random.default_rng(0))
     GPSample().draw(Gram(RBF(0.5), unit_grid(64)), np.random.default_rng(0))  # of low rank
