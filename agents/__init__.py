@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from .algorithms.constrained import constrained_ei, gp_ucb_noiseless_constraints, gp_ucb_noisy_constraints
     from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
+    from .algorithms.duel_phases import mr_lpf
     from .algorithms.duels import double_ts, map_challenger, max_info_duel, maxminlcb, multisbm, pop_bo, rucb
     from .algorithms.elimination import bpe, bpe_delay, mvr, phased_elimination, reds
     from .algorithms.random import random
@@ -122,6 +123,7 @@ __all__ = [
     "map_challenger",
     "max_info_duel",
     "maxminlcb",
+    "mr_lpf",
     "multisbm",
     "mvr",
     "names",

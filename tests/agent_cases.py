@@ -15,7 +15,7 @@ import pytest
 import agents
 from agents.acquisition.randomised import EIMS, PIMS
 from agents.acquisition.rules import Thompson
-from agents.algorithms import duels
+from agents.algorithms import duel_phases, duels
 from agents.registry import resolve_agent
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
@@ -129,7 +129,8 @@ def representatives(names: Iterable[str]) -> list[str]:
     return list(first.values())
 
 
-DUELLING = [name for name in agents.names() if resolve_agent(name).make.__module__ == duels.__name__]
+OF_DUELS = {duels.__name__, duel_phases.__name__}
+DUELLING = [name for name in agents.names() if resolve_agent(name).make.__module__ in OF_DUELS]
 OF_ARMS = [name for name in agents.names() if name not in DUELLING]  # they choose single arms
 EACH = [installed(name) for name in OF_ARMS]
 # The others, learners of other libraries, play their trials one after another.

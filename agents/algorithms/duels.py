@@ -12,7 +12,12 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, require, require_not_negative, require_probability
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    require,
+    require_not_negative,
+    require_probability,
+)
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.kernels import LengthScale
 from bandit_envs.problem.feedback import Feedback
@@ -114,9 +119,13 @@ class DuelAgent(LoneAgent):
         require(bool(((won >= 0) & (won <= 1)).all()), "feedback_reward", "1 for the first arm, else 0", won)
         duel = np.array([first * self._size + second])  # the book keeps one number a play
         for index, outcome in zip(self.book.record_round(duel, trial, rounds), won, strict=True):
-            self.belief.receive(*divmod(int(index), self._size), float(outcome))
+            self.learn(*divmod(int(index), self._size), float(outcome))
         self.last = int(pair[0]), int(pair[1])
         self.round += 1
+
+    def learn(self, first: int, second: int, won: float) -> None:
+        """Learn the outcome of a duel of two points."""
+        self.belief.receive(first, second, won)
 
 
 Duelling = DuelAgent | SideBySide
@@ -148,8 +157,8 @@ class BandOptions(DuelOptions, total=False):
 
 
 @typed
-def _duellist(
-    rule: DuelRule,
+def duellist(
+    make: Callable[..., DuelAgent],
     setting: Setting,
     num_trials: int | None,
     *,
@@ -157,6 +166,7 @@ def _duellist(
     delta: PerTrial = 0.1,
     **options: Unpack[DuelOptions],
 ) -> Duelling:
+    """Return the agents of duels that `make` builds of a trial's model, width (None: the band) and delta."""
     if not setting.duel:
         raise ArgumentError(
             "setting",
@@ -171,10 +181,7 @@ def _duellist(
 
     def of_trial(trial: int) -> DuelAgent:
         own = float(np.broadcast_to(delta, trial + 1)[trial])
-        if isinstance(rule, AgainstLast):
-            optimist = partial(LikelihoodSet, scale=half, delta=own)
-            return DuelAgent(model.of_trial(trial), rule, SHOWN, own, optimist)
-        return DuelAgent(model.of_trial(trial), rule, half, own)
+        return make(model.of_trial(trial), width=half, delta=own)
 
     return each_trial(of_trial, num_trials)
 
@@ -185,7 +192,7 @@ def maxminlcb(setting: Setting, *, num_trials: int | None = None, **options: Unp
 
     Below a `width` of 2 it gets stuck: one wrong contender is left, which then plays against itself.
     """
-    return _duellist(MaxMinLCB(), setting, num_trials, **options)
+    return duellist(partial(DuelAgent, rule=MaxMinLCB()), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
@@ -194,13 +201,13 @@ def rucb(setting: Setting, *, num_trials: int | None = None, **options: Unpack[B
 
     With a `width` of 1 some trials get stuck.
     """
-    return _duellist(RelativeUCB(), setting, num_trials, **options)
+    return duellist(partial(DuelAgent, rule=RelativeUCB()), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
 def double_ts(setting: Setting, *, num_trials: int | None = None, **options: Unpack[DuelOptions]) -> Duelling:
     """Double Thompson sampling: the best arms of two posterior samples (after Wu & Liu 2016)."""
-    return _duellist(DoubleThompson(), setting, num_trials, width=0.0, **options)
+    return duellist(partial(DuelAgent, rule=DoubleThompson()), setting, num_trials, width=0.0, **options)
 
 
 @handles("delay", "context", "duel")
@@ -208,7 +215,7 @@ def max_info_duel(
     setting: Setting, *, num_trials: int | None = None, **options: Unpack[BandOptions]
 ) -> Duelling:
     """MaxInfoGain: the pair of contenders whose difference is least known (in Pasztor et al. 2024)."""
-    return _duellist(MaxInfo(), setting, num_trials, **options)
+    return duellist(partial(DuelAgent, rule=MaxInfo()), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
@@ -219,13 +226,13 @@ def map_challenger(
 
     With a `width` of 1 many trials get stuck.
     """
-    return _duellist(ModeAndChallenger(), setting, num_trials, **options)
+    return duellist(partial(DuelAgent, rule=ModeAndChallenger()), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
 def multisbm(setting: Setting, *, num_trials: int | None = None, **options: Unpack[BandOptions]) -> Duelling:
     """MultiSBM: the last challenger against the arm that may beat it by most (after Ailon et al. 2014)."""
-    return _duellist(MultiSBM(), setting, num_trials, **options)
+    return duellist(partial(DuelAgent, rule=MultiSBM()), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
@@ -247,4 +254,9 @@ def pop_bo(
             log-likelihood - a bound on the log evidence, with which the set holds f in all rounds.
         delta: failure probability of that set.
     """
-    return _duellist(AgainstLast(), setting, num_trials, width=width, delta=delta, **options)
+    return duellist(_optimist, setting, num_trials, width=width, delta=delta, **options)
+
+
+def _optimist(model: Model, width: float | None, delta: float) -> DuelAgent:
+    believed = partial(LikelihoodSet, scale=width, delta=delta)
+    return DuelAgent(model, AgainstLast(), SHOWN, delta, believed)

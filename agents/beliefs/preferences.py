@@ -39,12 +39,13 @@ class Preferences:
 
     Args:
         model: its kernel and prior mean are those of the utilities, in log odds.
+        penalty: of |f|^2 / 2; the prior covariance is that of the model over it.
     """
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model, penalty: float = 1.0):
         self.model, decisions = model, model.setting.decisions
         self._num_arms = decisions.num_arms
-        self.root = np.ascontiguousarray(model.gram.root.T)  # (N, r)
+        self.root = np.ascontiguousarray(model.gram.root.T) / np.sqrt(penalty)  # (N, r)
         self._prior = np.broadcast_to(np.asarray(model.prior_mean, dtype=np.float64), len(self.root))
         self._met: dict[tuple[int, int], list[float]] = {}  # (i, j), i < j -> duels, wins of i
         self._fit: Laplace | None = None

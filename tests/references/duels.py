@@ -99,6 +99,28 @@ def pop_bo(gram: Floats, duels: Duels, bound: float, slack: float, last: int) ->
     return found
 
 
+def std_of_pairs(gram: Floats, pairs: list[tuple[int, int]], noise: float) -> Floats:
+    """Std of f_i - f_j given values of differences with Gaussian noise, by the whole design, (N, N)."""
+    design = np.zeros((len(pairs), len(gram)))
+    for row, (i, j) in zip(design, pairs, strict=True):
+        row[i] += 1.0
+        row[j] -= 1.0
+    inverse = np.linalg.inv(design @ gram @ design.T + noise * np.eye(len(pairs)))
+    left = gram - gram @ design.T @ inverse @ design @ gram
+    own = np.diag(left)
+    return np.sqrt(np.maximum(own[:, None] + own - 2 * left, 0.0))
+
+
+def mr_lpf_left(
+    gram: Floats, duels: Duels, among: list[int], lam: float, noise: float, beta: float
+) -> list[int]:
+    """The arms that stay after a phase of these duels (Kayal 2025)."""
+    f, _ = belief(gram / lam, duels)
+    std = std_of_pairs(gram, [(i, j) for i, j, _ in duels], noise)
+    chance = 1 / (1 + np.exp(-(f[:, None] - f)))
+    return [x for x in among if all(chance[x, y] + beta * std[x, y] >= 0.5 for y in among)]
+
+
 def double_ts(gram: Floats, duels: Duels, count: int, rng: np.random.Generator) -> Floats:
     """The law of two samples' best arms, of which the second is drawn again up to 20 times, (N, N)."""
     f, covariance = belief(gram, duels)

@@ -12,7 +12,7 @@ import pytest
 import scipy.stats
 from agent_cases import DUELLING, SETTING
 from players import play
-from references.duels import RULES, bands, belief, double_ts, pop_bo
+from references.duels import RULES, bands, belief, double_ts, mr_lpf_left, pop_bo, std_of_pairs
 from scipy.special import expit
 from sklearn.gaussian_process.kernels import RBF
 
@@ -20,6 +20,7 @@ import agents
 from agents.beliefs.preferences import Preferences
 from agents.model.model import Model
 from agents.registry import resolve_agent
+from agents.restarts.base import growing_lengths
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
@@ -122,8 +123,42 @@ def test_the_set_of_the_mixture_holds_the_truth_in_all_rounds():
     assert failed <= 60 * delta
 
 
+@pytest.mark.parametrize("band", [None, 0.5])
+def test_mr_lpf_plays_the_least_known_pairs_and_keeps_the_arms_of_the_readable_form(band):
+    bound, lam, delta = 0.1, 0.25, 0.1
+    env, agent, observation = start("mr-lpf", rkhs_bound=bound, penalty=lam, delta=delta, band=band)
+    gram, left = env.get_wrapper_attr("setting").kernel(env.get_wrapper_attr("setting").arms), list(range(8))
+    lengths = growing_lengths(FEW["horizon"])
+    assert sum(lengths) == FEW["horizon"]
+    for phase, length in enumerate(lengths):
+        kappa = 6.0 if phase else 1 / (expit(2 * bound) * expit(-2 * bound))
+        beta = band or (bound + np.sqrt(kappa / lam * np.log(2 * len(lengths) * 8 / delta))) / 4
+        duels = []
+        for _ in range(length):
+            i, j = agent.act(observation).tolist()
+            std = std_of_pairs(gram, [(i, j) for i, j, _ in duels], kappa * lam)
+            assert i in left
+            assert j in left
+            assert std[i, j] >= std[np.ix_(left, left)].max() - 1e-6
+            observation, reward, _, _, info = env.step(np.array([i, j]))
+            agent.update(observation, np.array([i, j]), reward, info)
+            duels.append((i, j, info["feedback_reward"][0]))
+        left = mr_lpf_left(gram, duels, left, lam, kappa * lam, beta)
+        assert agent.left.tolist() == left
+    assert (len(left) < 8) == (band is not None)
+
+
+def test_mr_lpf_refuses_contexts_and_penalties_that_are_none():
+    with pytest.raises(ValueError, match="must have no contexts"):
+        agents.make("mr-lpf", build("duel", {"num_contexts": 3}))
+    with pytest.raises(ValueError, match="penalty must be a positive number"):
+        agents.make("mr-lpf", build("duel", {}), penalty=0.0)
+    with pytest.raises(ValueError, match="band must be a positive number"):
+        agents.make("mr-lpf", build("duel", {}), band=-1.0)
+
+
 def test_every_agent_of_duels_has_a_readable_form():
-    assert set(DUELLING) == {*RULES, "double-ts", "pop-bo"}
+    assert set(DUELLING) == {*RULES, "double-ts", "pop-bo", "mr-lpf"}
 
 
 def test_the_belief_is_that_of_the_textbook_whatever_the_order_of_the_arms():
@@ -148,7 +183,9 @@ def test_a_constant_added_to_the_utilities_changes_no_play():
 
 @pytest.mark.parametrize("name", DUELLING)
 def test_a_batch_of_trials_plays_exactly_what_single_trials_play(name):
-    facts = {"num_arms": 10, "horizon": 15, "num_contexts": 3, "delay": {"law": "poisson", "mean": 3}}
+    facts = {"num_arms": 10, "horizon": 15}
+    if agents.features(name).context:
+        facts |= {"num_contexts": 3, "delay": {"law": "poisson", "mean": 3}}
     alone = resolve_agent(name)
     batch, singles = (
         evaluate(DUEL, {"it": agent}, trials=3, env_kwargs=facts).actions["it"]
@@ -184,7 +221,9 @@ def test_a_saved_agent_plays_on_alike(name, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("name", DUELLING)
 def test_everyone_regrets_less_than_uniform_pairs(name):
-    result = evaluate(DUEL, [name, "random"], trials=5, env_kwargs={"num_arms": 15, "horizon": 150})
+    options = {"band": 0.3} if name == "mr-lpf" else {}  # by its theorem's band no arm leaves
+    players = {name: (name, options), "random": "random"}
+    result = evaluate(DUEL, players, trials=5, env_kwargs={"num_arms": 15, "horizon": 150})
     assert result.regret[name][:, -1].mean() < 0.6 * result.regret["random"][:, -1].mean()
 
 
