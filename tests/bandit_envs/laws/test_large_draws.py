@@ -79,7 +79,7 @@ def test_rkhs_functions_on_many_points_have_exactly_their_norm(kernel, points, s
 def test_expansions_are_the_same_in_blocks_of_any_size(many, monkeypatch):
     gram = Gram(Matern(0.3), uniform_points(50, 3, 0))
     whole = RKHSFunction().draw(gram, np.random.default_rng(0))
-    monkeypatch.setattr(gram_module, "BLOCK_BYTES", 8 * 10 * 7)
+    monkeypatch.setattr(definite, "BLOCK_BYTES", 8 * 10 * 7)
     monkeypatch.setattr("bandit_envs.laws.drawn.SEARCH_BYTES", 8 * 10 * 7)
     cut = RKHSFunction().draw(gram, np.random.default_rng(0))
     np.testing.assert_allclose(cut.values, whole.values, rtol=1e-13)
@@ -111,7 +111,7 @@ def test_points_whose_draw_would_take_long_are_warned_of_with_the_remedy_unless_
     monkeypatch,
 ):
     monkeypatch.setattr(definite, "SLOW", 63)
-    with pytest.warns(UserWarning, match=r"num_arms should be at most 5000 .* got 64, .*random_features=512"):
+    with pytest.warns(UserWarning, match=r"num_arms should be at most 63 .* got 64, .*random_features=512"):
         GPSample().draw(Gram(Matern(0.01, nu=0.5), uniform_points(64, 3, 0)), np.random.default_rng(0))
     GPSample().draw(Gram(RBF(0.5), unit_grid(64)), np.random.default_rng(0))  # of low rank
 
