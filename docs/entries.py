@@ -78,7 +78,7 @@ def example(name: str) -> str:
 def _stage(name: str) -> tuple[str, dict[str, Any]]:
     handles, module = features(name), resolve_agent(name).make.__module__.rpartition(".")[2]
     short = {"num_arms": 30, "horizon": 30}
-    if module == "duels":
+    if module.startswith("duel"):
         return "GPBandit-Duel-v0", {"horizon": 30}
     if module in ("delayed", "aggregated"):
         return "GPBandit-Delayed-v0", short | ({"aggregated": True} if handles.aggregated else {})

@@ -28,7 +28,7 @@ SETS = sorted(
 TAKING = {
     ModelOptions: Model.of,
     DuelOptions: Model.of,
-    BandOptions: duels._duellist,
+    BandOptions: duels.duellist,
     CostModelOptions: each_modelled,
     PenalisedOptions: parts_of,
     CostsApartOptions: costs_apart.with_costs_apart,
