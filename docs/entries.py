@@ -28,7 +28,7 @@ that are kept at or below 0. *Bounded norm* is :math:`\|f\|_k \le B` and R-sub-G
 sample* is :math:`f \sim GP(0, k)` and Gaussian noise of variance :math:`\lambda`; :math:`C_1 = 2 /
 \log(1 + 1 / \lambda)` for :math:`k(x, x) \le 1`. Bounds are for one function and immediate feedback
 unless they say more. Bounds with a name are drawn by ``result.plot(path, bounds=[bound(name,
-problem, agent)])``, with ``bound`` of :py:mod:`gpbandits.theory`, which refuses problems and agents
+problem, agent)])``, with ``bound`` of :py:mod:`gpbandits.theory.overlays`, which refuses problems and agents
 that do not meet what they assume."""
 LINK = re.compile(r"\[(\w+)\]\((\w+)\.md\)")
 DELTA = "failure probability of the band."

@@ -15,7 +15,7 @@ from nbformat import v4
 
 FOLDERS = [Path(__file__).parent / name for name in ("tutorials", "guides")]
 BROWSER = '%pip install "gpbandits[eval]"'  # the wheel that JupyterLite serves
-NO_BROWSER = {"queries", "reinforcement", "stable_baselines3"}  # their packages, and processes, are not there
+NO_BROWSER = {"ask_and_tell", "queries", "reinforcement", "stable_baselines3"}  # processes, their packages
 INSTALL = (
     '%pip install "gpbandits[eval,rl]"  # works once the package is published; until then from a checkout'
 )

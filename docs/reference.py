@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, is_typeddict
@@ -21,9 +22,16 @@ from agents.registry import resolve_agent
 from bandit_envs.basics.notebook import brief
 from bandit_envs.data.files import find
 from bandit_envs.environment.registration import IDS
+from bandit_envs.problem.setting import Setting
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
 from gpbandits.catalogue import documented_keys
 from gpbandits.commands import app
+
+# What a setting says of the model of an environment, where it does.
+FACTS = (
+    *("horizon", "kernel", "noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound", "outcome"),
+    *("max_delay", "delay", "num_constraints", "constraint_noise_std", "safe_seed", "budget", "movement"),
+)
 
 
 def write_reference(folder: Path) -> None:
@@ -83,27 +91,49 @@ def _environment(env_id: str, name: str) -> Iterator[str]:
         yield "The mean rewards of one trial, and random plays."
     yield _directive("autofunction", made, "", "no-index:")
     if found:
-        best, handling = _agents_for(name)
+        best, handling = agents_for(name)
         call = f'print(evaluate("{env_id}", {best}, trials=5).table())'
         yield "A comparison:"
         yield _directive("code-block", "python", f"from gpbandits import evaluate\n\n{call}")
-        yield f"Agents that handle its features: {', '.join(f'``{each}``' for each in handling)}."
+        yield f"Agents that play it and handle its features: {', '.join(f'``{each}``' for each in handling)}."
+        yield "What agents are told with these defaults:"
+        yield "\n".join(f"- ``{fact}``: ``{brief(value)}``" for fact, value in _told(name).items())
     values = defaults_of(name) if found else dict.fromkeys(keywords_of(name), "needs the data files")
     yield "Keywords, with the values that this environment has where you give none:"
     yield "\n".join(f"- ``{keyword}``: ``{brief(value)}``" for keyword, value in values.items())
 
 
-def _agents_for(name: str) -> tuple[list[str], list[str]]:
-    """Return three agents to compare on a problem, and all of ours that handle its features."""
-    needs = demanded(build(name, {}).setting())
-    takers = [each for each in own_agents() if not resolve_agent(each).lacking(needs)]
-    plain = [each for each in takers if not resolve_agent(each).features.privileged and "sb3" not in each]
-    first = [
-        each
-        for each in ("gp-agent", "gp-bucb", "gp-ucb", "config", "gp-ucb-cpd", "maxminlcb", "double-ts")
-        if each in plain
-    ]
-    return [*first[:2], "random"], plain
+def agents_for(name: str) -> tuple[list[str], list[str]]:
+    """Return three agents to compare on a problem, and all of ours that play it and handle its features."""
+    setting = build(name, {}).setting()
+    plain = [each for each in own_agents() if "sb3" not in each and _plays(each, setting)]
+    wanted = "gp-agent", "gp-bucb", "gp-ucb", "config", "gp-ucb-cpd", "maxminlcb", "double-ts"
+    if setting.outcome is not None:
+        wanted = "laplace-ucb", "laplace-ts"
+    return [*[each for each in wanted if each in plain][:2], "random"], plain
+
+
+def _plays(agent: str, setting: Setting) -> bool:
+    """Return whether an agent handles all features of a setting, sees no truth, and can be made for it."""
+    entry = resolve_agent(agent)
+    if entry.features.privileged or entry.lacking(demanded(setting)):
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of agents that another suits better
+            entry(setting)
+    except ModuleNotFoundError:  # of another library, which the page names all the same
+        return True
+    except ValueError:  # it needs a safe seed, or plays pairs of arms
+        return False
+    return True
+
+
+def _told(name: str) -> dict[str, Any]:
+    """Return what an environment with its defaults publishes of its model; a kernel of None is none."""
+    setting = build(name, {}).setting()
+    facts = {fact: getattr(setting, fact) for fact in FACTS}
+    return {fact: value for fact, value in facts.items() if value is not None or fact == "kernel"}
 
 
 def draw_environments(folder: Path) -> None:

@@ -11,7 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
 LEAD = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}/"><a href="{0}/">{0}</a>\n'
 
@@ -23,13 +23,24 @@ def add_version(site: Path, built: Path, version: str) -> list[str]:
     the site leads to it only where there is no release.
     """
     place = site / str(Version(version))
+    if not (built / "index.html").is_file():
+        raise FileNotFoundError(f"BUILT must be a folder that sphinx-build wrote, got {built}")
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(built, place, ignore=shutil.ignore_patterns(".doctrees", ".buildinfo*"))
-    known = sorted((Version(each.parent.name) for each in site.glob("*/index.html")), reverse=True)
+    (site / ".nojekyll").touch()  # GitHub's pages would leave out all folders that begin with _
+    known = sorted(filter(None, map(_version, site.glob("*/index.html"))), reverse=True)
     listed = list(map(str, sorted(known, key=lambda each: each.is_prerelease)))
     (site / "versions.json").write_text(json.dumps(listed) + "\n", encoding="utf-8")
     (site / "index.html").write_text(LEAD.format(listed[0]), encoding="utf-8")
     return listed
+
+
+def _version(index: Path) -> Version | None:
+    """Return the release whose first page this is; None for another folder, such as `lite`."""
+    try:
+        return Version(index.parent.name)
+    except InvalidVersion:
+        return None
 
 
 if __name__ == "__main__":

@@ -37,6 +37,8 @@ SAVED = {
     ("stable_baselines3.common.policies", ""): "a2c",
 }
 
+TRAINED = "a trained model of stable-baselines3, or the path of a file of its save"
+
 
 def from_sb3(
     model: BaseAlgorithm | str | os.PathLike[str], *, observation: Any = None, deterministic: bool = False
@@ -57,7 +59,9 @@ def from_sb3(
         deterministic: True plays the most likely action, False a draw.
     """
     options = {"observation": observation, "deterministic": deterministic}
-    return sb3_model, {"model": _loaded(model) if isinstance(model, str | os.PathLike) else model, **options}
+    found = _loaded(model) if isinstance(model, str | os.PathLike) else model
+    require(hasattr(found, "policy") and hasattr(found, "observation_space"), "model", TRAINED, model)
+    return sb3_model, {"model": found, **options}
 
 
 @handles("delay", "context", "box", "outcome")
@@ -70,8 +74,7 @@ def sb3_model(
 ) -> PretrainedAgent:
     """Trained model of stable-baselines3 with frozen weights; options as `agents.from_sb3`."""
     found = _loaded(model) if isinstance(model, str | os.PathLike) else model
-    expected = "a trained model of stable-baselines3, or the path of a file of its save"
-    require(hasattr(found, "policy") and hasattr(found, "observation_space"), "model", expected, model)
+    require(hasattr(found, "policy") and hasattr(found, "observation_space"), "model", TRAINED, model)
     normalised = getattr(found.get_vec_normalize_env(), "norm_obs", False)
     expected = (
         "trained without VecNormalize(norm_obs=True), whose statistics are not in the model: train it on"

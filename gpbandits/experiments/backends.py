@@ -68,7 +68,10 @@ def shard_of(text: str, variables: Mapping[str, str] = os.environ) -> Shard:
         return _checked(text, said, number)
     for names, absent in ((SLURM, ""), (SGE, "undefined"), (LSF, "0")):
         if variables.get(names[0], absent) != absent:
-            return _of_array(names, variables)
+            share = _of_array(names, variables)
+            if number and number != str(share.number):
+                raise ValueError(f"--shard must be auto in an array of {share.number} jobs, got {text!r}")
+            return share
     index = next((variables[name] for name in ALONE if name in variables), None)
     if index is None:
         searched = ", ".join((SLURM[0], SGE[0], LSF[0], *ALONE))
@@ -79,8 +82,14 @@ def shard_of(text: str, variables: Mapping[str, str] = os.environ) -> Shard:
 
 
 def _of_array(names: tuple[str, str, str, str], variables: Mapping[str, str]) -> Shard:
-    index, first, step, last = (int(variables.get(name) or 1) for name in names)
-    return Shard((index - first) // step + 1, (last - first) // step + 1)
+    index, first, step, last = (variables.get(name) or "1" for name in names)
+    given = ", ".join(f"{name}={variables.get(name)}" for name in names if name)
+    if names[3] not in variables or not all(map(str.isdecimal, (index, first, step, last))):
+        needed = ", ".join(filter(None, names))
+        raise ValueError(f"--shard auto needs whole numbers in {needed}, got {given}; give {FORMS}")
+    start, stride = int(first), int(step)
+    own, number = (int(index) - start) // stride + 1, (int(last) - start) // stride + 1
+    return _checked(given, str(own), str(number))
 
 
 def _checked(text: str, index: str, number: str) -> Shard:

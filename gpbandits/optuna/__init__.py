@@ -2,7 +2,7 @@
 
 from bandit_envs.basics.arguments import from_extra
 
-with from_extra("peers", "samplers of Optuna"):
+with from_extra("optuna", "samplers of Optuna"):
     from gpbandits.optuna.sampler import GPBanditSampler
 
 __all__ = ["GPBanditSampler"]

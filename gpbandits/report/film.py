@@ -17,7 +17,7 @@ from agents.acquisition.rules import UCB, Thompson
 from agents.agent.box_agent import BoxAgent
 from agents.agent.gp_agent import GPAgent
 from agents.registry import AgentSpec, resolve_agent
-from bandit_envs.basics.arguments import from_extra, require
+from bandit_envs.basics.arguments import from_extra, is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.making import EnvLike, make
 from bandit_envs.rendering.scene import Limits, Scene
@@ -234,9 +234,8 @@ def watch(
 
 
 def check_speed(fps: float) -> None:
-    """Raise unless a frame rate is positive."""
-    if fps <= 0:
-        raise ValueError(f"fps must be positive, got {fps}")
+    """Raise unless a frame rate is a positive number."""
+    require(is_number(fps) and fps > 0, "fps", "a positive number", fps)
 
 
 def make_folder_of(path: str | os.PathLike[str]) -> None:

@@ -18,8 +18,9 @@ import bandit_envs
 import gpbandits
 from agents.registry import by_attribute, resolve_agent
 from agents.registry import names as agent_names
+from bandit_envs.data.files import find
 from bandit_envs.environment.registration import IDS
-from bandit_envs.problems import FACTORIES
+from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
 from gpbandits import evaluate
 from gpbandits.commands import app
 
@@ -30,7 +31,7 @@ from docstrings import as_rst  # noqa: E402
 from parts import PARTS, built, laws_by_kind  # noqa: E402
 from pictures import SHOWN, portrait  # noqa: E402
 from public import place  # noqa: E402
-from reference import leaves  # noqa: E402
+from reference import agents_for, leaves  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -164,3 +165,12 @@ def test_the_picture_of_an_environment_has_a_panel_with_plays_for_each_part(env_
         assert sum(plays) == SHOWN
     curves = {tuple(axes.lines[0].get_ydata()) for axes in panels}
     assert len(curves) == len(panels)
+
+
+@pytest.mark.parametrize("name", [name for name in FACTORIES if all(map(find, data_files(name)))])
+def test_the_comparison_of_an_environment_runs(name):
+    best, handling = agents_for(name)
+    assert set(best[:-1]) <= set(handling)
+    assert len(best) == 3
+    short = {"horizon": 5} if "horizon" in keywords_of(name) else {}
+    assert evaluate(build(name, short), best, trials=1).agents == best

@@ -310,7 +310,7 @@ def test_optuna_is_imported_where_it_is_used_alone():
         "try:\n    import gpbandits.optuna\nexcept ModuleNotFoundError as error:\n    print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'gpbandits[peers]'" in done.stdout
+    assert "pip install 'gpbandits[optuna]'" in done.stdout
 
 
 def test_a_study_stops_once_no_trial_is_worth_its_price():

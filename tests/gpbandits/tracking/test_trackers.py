@@ -100,7 +100,7 @@ def test_mlflow_reads_what_was_tracked(tmp_path):
     uri = f"sqlite:///{tmp_path}/mlflow.db"
     try:
         tracker = to_mlflow("bandits", uri)
-    except (ImportError, mlflow.exceptions.MlflowException) as error:  # a skinny MLflow has no database
+    except ImportError as error:
         pytest.skip(f"MLflow has no local store here: {error}")
     result, found = played(tracker), {}
     client = mlflow.MlflowClient(tracking_uri=uri)
