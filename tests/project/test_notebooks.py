@@ -147,7 +147,7 @@ def test_a_film_is_shown_and_saved_as_the_same_gif(tmp_path):
     assert (tmp_path / "made" / "film.gif").read_bytes() == film.gif
     assert film.gif.startswith(b"GIF89a")
     assert "3 pictures" in repr(film)
-    with pytest.raises(ValueError, match="fps must be positive"):
+    with pytest.raises(ValueError, match="fps must be a positive number"):
         watch("GPBandit-GP-v0", "gp-ucb", fps=0)
 
 

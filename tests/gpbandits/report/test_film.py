@@ -66,7 +66,7 @@ def test_the_command_writes_a_gif_that_ends_with_the_last_round(tmp_path, capsys
         (["--gif", "out.png"], "must end in .gif"),
         (["--gif", "out.gif", "--kwargs", "[1]"], "--kwargs must be a JSON object"),
         (["--gif", "out.gif", "--options", "{"], "--options must be a JSON object"),
-        (["--gif", "out.gif", "--fps", "0"], "fps must be positive"),
+        (["--gif", "out.gif", "--fps", "0"], "fps must be a positive number"),
     ],
 )
 def test_bad_input_is_one_line(arguments, message, capsys, tmp_path, monkeypatch):
