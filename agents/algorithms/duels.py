@@ -14,6 +14,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import (
     ArgumentError,
+    is_number,
     require,
     require_not_negative,
     require_probability,
@@ -254,6 +255,8 @@ def pop_bo(
             log-likelihood - a bound on the log evidence, with which the set holds f in all rounds.
         delta: failure probability of that set.
     """
+    positive = isinstance(width, str) or (is_number(width) and width > 0)
+    require(positive, "width", f'a positive number or "{MIXTURE}"', width)
     return duellist(_optimist, setting, num_trials, width=width, delta=delta, **options)
 
 
