@@ -207,9 +207,9 @@ def _stages(places: Mapping[str, Place], shared: Mapping[str, Any]) -> dict[str,
     stages = {}
     for label, place in places.items():
         require(is_text(label), "label of an environment", "text in one line", label)
-        one, own = place if isinstance(place, tuple) and len(place) == 2 else (place, {})
-        named = isinstance(own, Mapping) and not isinstance(one, tuple)
-        require(named, f"environment {label!r}", "an id, a Problem, or (id, keywords)", place)
+        paired = not isinstance(place, tuple) or (len(place) == 2 and isinstance(place[1], Mapping))
+        require(paired, f"environment {label!r}", "an id, a Problem, or (id, keywords)", place)
+        one, own = place if isinstance(place, tuple) else (place, {})
         stages[label] = Stage(one, {**shared, **own})
     return stages
 
