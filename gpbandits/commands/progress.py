@@ -103,7 +103,15 @@ def run_with_progress(
 
         try:
             with ended_by_signal():
-                return run(study, store, report=show, backend=backend, time_limit=time_limit, shard=shard)
+                return run(
+                    study,
+                    store,
+                    report=show,
+                    backend=backend,
+                    time_limit=time_limit,
+                    shard=shard,
+                    known=known,
+                )
         except KeyboardInterrupt as interrupt:
             bars.stop()
             console().print(
