@@ -180,19 +180,27 @@ def _resolved(owner: Any) -> Mapping[str, Any]:
     return found
 
 
+def _named(hinted: Any) -> Any:
+    """Return what an alias stands for, without arguments: NDArray of new numpy is one from Python 3.12 on."""
+    alias = get_origin(hinted) or hinted
+    return _named(alias.__value__) if hasattr(alias, "__value__") else hinted
+
+
 def _alternatives(hinted: Any) -> tuple[Any, ...]:
+    hinted = _named(hinted)
     return get_args(hinted) if get_origin(hinted) in (Union, UnionType) else (hinted,)
 
 
 def _kind(hinted: Any) -> Kind | None:
     if ONE_A_TRIAL in getattr(hinted, "__metadata__", ()):
         return PER_TRIAL
-    origin = get_origin(hinted) or hinted
+    origin = get_origin(_named(hinted)) or _named(hinted)
     return KINDS.get(origin) if isinstance(origin, type) else None
 
 
 def _fits(value: Any, hinted: Any) -> bool:
     """Return whether a value of a file, with all that is in it, is what an annotation says."""
+    hinted = _named(hinted)
     kind, inside = get_origin(hinted) or hinted, get_args(hinted)
     if kind in (Union, UnionType):
         return any(_fits(value, each) for each in inside)
@@ -208,7 +216,7 @@ def _fits(value: Any, hinted: Any) -> bool:
 
 
 def _words(hinted: Any) -> str:
-    plain = get_origin(hinted) or hinted
+    plain = get_origin(_named(hinted)) or _named(hinted)
     return IN_FILES[plain].words if plain in IN_FILES else getattr(hinted, "__name__", str(hinted))
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from inspect import Parameter, signature
+from typing import TypeVar, get_type_hints
 
+import numpy as np
 import pytest
 from agent_cases import SETTING, of_each_shape
+from typing_extensions import TypeAliasType
 
 import agents
 from agents import ModelOptions
@@ -17,8 +20,9 @@ from agents.algorithms.safe import SafeOptions
 from agents.model.model import Model
 from agents.objectives.each_modelled_parts import CostModelOptions, each_modelled
 from agents.objectives.penalised_parts import PenalisedOptions, parts_of
-from agents.options import keywords_of, typed_dict_of
+from agents.options import keywords_of, require_types, typed_dict_of
 from agents.registry import resolve_agent
+from bandit_envs import Setting
 from gpbandits.catalogue import documented_keys
 
 HANDING_ON = [name for name in agents.names() if typed_dict_of(resolve_agent(name).make)]
@@ -83,3 +87,20 @@ def test_every_option_has_its_default_and_effect(options):
     for key, each in signature(Model.of).parameters.items():
         if key in ModelOptions.__annotations__ and options is ModelOptions:
             assert f"default {each.default}".lower() in said[key].lower().replace('"', "")
+
+
+def test_an_alias_is_checked_as_what_it_stands_for():
+    """As numpy's NDArray is one in new versions, from Python 3.12 on."""
+    size = TypeVar("size")
+    listed = TypeAliasType("listed", list[float], type_params=(size,))
+    for hinted in (listed, listed[int], listed | None):
+        require_types("it", {"x": [1.0, 2.0]}, {"x": hinted})
+        with pytest.raises(ValueError, match=r"x of it in the file must be .*list.*, got \['a'\]"):
+            require_types("it", {"x": ["a"]}, {"x": hinted})
+
+
+def test_a_setting_of_a_file_is_checked_whatever_numpy_makes_of_its_annotations():
+    hints = get_type_hints(Setting)
+    require_types("setting", {"arms": np.zeros((2, 1)), "low": None}, hints, all_of_them=False)
+    with pytest.raises(ValueError, match="arms of setting in the file must be"):
+        require_types("setting", {"arms": "x"}, hints, all_of_them=False)
