@@ -74,7 +74,8 @@ def move_to_trash(folder: str | os.PathLike[str], files: Sequence[Path]) -> Path
     """Move files into a new folder in the trash of a folder of results, and return that folder."""
     trash = Path(folder) / TRASH
     trash.mkdir(exist_ok=True)
-    place = Path(mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=trash))
+    made = mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=trash)
+    place = trash / Path(made).name  # a relative folder stays one: from Python 3.12 on `made` is absolute
     for path in files:
         with suppress(FileNotFoundError):  # another process has moved it
             shutil.move(path, place / path.name)
