@@ -186,22 +186,26 @@ def _named(hinted: Any) -> Any:
     return _named(alias.__value__) if hasattr(alias, "__value__") else hinted
 
 
+def _plain(hinted: Any) -> Any:
+    """Return an annotation without its arguments."""
+    return get_origin(_named(hinted)) or _named(hinted)
+
+
 def _alternatives(hinted: Any) -> tuple[Any, ...]:
     hinted = _named(hinted)
-    return get_args(hinted) if get_origin(hinted) in (Union, UnionType) else (hinted,)
+    return get_args(hinted) if _plain(hinted) in (Union, UnionType) else (hinted,)
 
 
 def _kind(hinted: Any) -> Kind | None:
     if ONE_A_TRIAL in getattr(hinted, "__metadata__", ()):
         return PER_TRIAL
-    origin = get_origin(_named(hinted)) or _named(hinted)
+    origin = _plain(hinted)
     return KINDS.get(origin) if isinstance(origin, type) else None
 
 
 def _fits(value: Any, hinted: Any) -> bool:
     """Return whether a value of a file, with all that is in it, is what an annotation says."""
-    hinted = _named(hinted)
-    kind, inside = get_origin(hinted) or hinted, get_args(hinted)
+    kind, inside = _plain(hinted), get_args(_named(hinted))
     if kind in (Union, UnionType):
         return any(_fits(value, each) for each in inside)
     if kind is list:
@@ -216,7 +220,7 @@ def _fits(value: Any, hinted: Any) -> bool:
 
 
 def _words(hinted: Any) -> str:
-    plain = get_origin(_named(hinted)) or _named(hinted)
+    plain = _plain(hinted)
     return IN_FILES[plain].words if plain in IN_FILES else getattr(hinted, "__name__", str(hinted))
 
 

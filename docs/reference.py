@@ -91,21 +91,21 @@ def _environment(env_id: str, name: str) -> Iterator[str]:
         yield "The mean rewards of one trial, and random plays."
     yield _directive("autofunction", made, "", "no-index:")
     if found:
-        best, handling = agents_for(name)
+        setting = build(name, {}).setting()
+        best, handling = agents_for(setting)
         call = f'print(evaluate("{env_id}", {best}, trials=5).table())'
         yield "A comparison:"
         yield _directive("code-block", "python", f"from gpbandits import evaluate\n\n{call}")
         yield f"Agents that play it and handle its features: {', '.join(f'``{each}``' for each in handling)}."
         yield "What agents are told with these defaults:"
-        yield "\n".join(f"- ``{fact}``: ``{brief(value)}``" for fact, value in _told(name).items())
+        yield "\n".join(f"- ``{fact}``: ``{brief(value)}``" for fact, value in _told(setting).items())
     values = defaults_of(name) if found else dict.fromkeys(keywords_of(name), "needs the data files")
     yield "Keywords, with the values that this environment has where you give none:"
     yield "\n".join(f"- ``{keyword}``: ``{brief(value)}``" for keyword, value in values.items())
 
 
-def agents_for(name: str) -> tuple[list[str], list[str]]:
+def agents_for(setting: Setting) -> tuple[list[str], list[str]]:
     """Return three agents to compare on a problem, and all of ours that play it and handle its features."""
-    setting = build(name, {}).setting()
     plain = [each for each in own_agents() if "sb3" not in each and _plays(each, setting)]
     wanted = "gp-agent", "gp-bucb", "gp-ucb", "config", "gp-ucb-cpd", "maxminlcb", "double-ts"
     if setting.outcome is not None:
@@ -129,9 +129,8 @@ def _plays(agent: str, setting: Setting) -> bool:
     return True
 
 
-def _told(name: str) -> dict[str, Any]:
+def _told(setting: Setting) -> dict[str, Any]:
     """Return what an environment with its defaults publishes of its model; a kernel of None is none."""
-    setting = build(name, {}).setting()
     facts = {fact: getattr(setting, fact) for fact in FACTS}
     return {fact: value for fact, value in facts.items() if value is not None or fact == "kernel"}
 

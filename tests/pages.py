@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import pytest
 
 from gpbandits.reproductions.page import RESULTS
 
@@ -35,3 +40,24 @@ def told(name: str, by: str | None = None) -> tuple[ModuleType, Any, str]:
 
 def missing(lines: list[str], page: str) -> list[str]:
     return [line for line in lines if line not in page]
+
+
+DRIVER, CHROMIUM = shutil.which("chromedriver"), shutil.which("chromium")
+needs_browser = pytest.mark.skipif(
+    not (DRIVER and CHROMIUM), reason="no chromium and chromedriver on this machine"
+)
+
+
+@contextmanager
+def browser(profile: Path) -> Iterator[Any]:
+    """Chromium without a window, with a profile of its own."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}"):
+        options.add_argument(argument)
+    opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    try:
+        yield opened
+    finally:
+        opened.quit()

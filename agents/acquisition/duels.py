@@ -122,17 +122,18 @@ class ModeAndChallenger:
 
 @dataclass(frozen=True)
 class MultiSBM:
-    """Play x_t = x'_{t-1}, the last challenger, and x'_t = argmax_j (d + h)_j,x_t (Ailon et al. 2014)."""
+    """Play the last challenger, x, and its own, argmax_j (d + h)_jx (Ailon et al. 2014).
+
+    Args:
+        place: of the challenger in the pair, 1, or 0 as in POP-BO.
+    """
+
+    place: int = 1
 
     def __call__(self, contest: Contest) -> tuple[int, int]:
-        arm = int(contest.rng.integers(len(contest.mean))) if contest.last is None else contest.last[1]
-        return arm, contest.challenger(arm)
-
-
-@dataclass(frozen=True)
-class AgainstLast:
-    """Play x'_t = x_{t-1}, the last first arm, and x_t = argmax_j (d + h)_j,x'_t: the rule of POP-BO."""
-
-    def __call__(self, contest: Contest) -> tuple[int, int]:
-        second = int(contest.rng.integers(len(contest.mean))) if contest.last is None else contest.last[0]
-        return contest.challenger(second), second
+        if contest.last is None:
+            arm = int(contest.rng.integers(len(contest.mean)))
+        else:
+            arm = contest.last[self.place]
+        challenger = contest.challenger(arm)
+        return (arm, challenger) if self.place else (challenger, arm)

@@ -125,7 +125,7 @@ def mr_lpf(
     Args:
         penalty: lambda of the fit, the sum of log losses + lambda |f|^2 / 2.
         band: w of w sigma_D in place of beta_r sigma_D, without a guarantee: beta_r is so large that no arm
-            left in 2,000 duels of `GPBandit-Duel-v0` that we looked at.
+            leaves in a trial of 2,000 duels of `GPBandit-Duel-v0`, which a test plays.
         delta: probability with which a band may fail: beta_r = (B + sqrt(kappa_r / lambda ln(2 H N / delta)))
             / 4 for H phases and N arms, kappa_1 = 1 / s'(2 B), later 6.
     """

@@ -25,7 +25,6 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.duels import (
-    AgainstLast,
     Contest,
     DoubleThompson,
     DuelRule,
@@ -262,4 +261,4 @@ def pop_bo(
 
 def _optimist(model: Model, width: float | None, delta: float) -> DuelAgent:
     believed = partial(LikelihoodSet, scale=width, delta=delta)
-    return DuelAgent(model, AgainstLast(), SHOWN, delta, believed)
+    return DuelAgent(model, MultiSBM(place=0), SHOWN, delta, believed)

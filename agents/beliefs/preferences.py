@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 
 from bandit_envs.basics.types import Floats, Ints
 
@@ -155,19 +155,14 @@ class LikelihoodSet(Preferences):
         if not self._met:
             return np.zeros(self.root.shape[1])
 
+        rows, (low, high) = self.rows, RIDGES
+
         def excess(log_ridge: float) -> float:
-            return float(np.linalg.norm(self._ridged(log_ridge))) - self._norm
+            return float(np.linalg.norm(_ridged(rows, log_ridge))) - self._norm
 
-        low, high = RIDGES
         if excess(low) > 0.0:
-            low = float(brentq(excess, low, high, xtol=1e-9))  # type: ignore[arg-type]  # a number, as nothing else is asked for
-        return self._ridged(low)
-
-    def _ridged(self, log_ridge: float) -> Floats:
-        """Return argmin of the loss without prior + ridge |w|^2 / 2, (r,)."""
-        scale = np.exp(-log_ridge / 2.0)
-        rows = self.rows
-        return scale * laplace(rows._replace(design=scale * rows.design), LOGISTIC).weight
+            low = root_scalar(excess, bracket=(low, high), xtol=1e-9).root
+        return _ridged(rows, low)
 
     def largest(self, context: Ints, against: int) -> Floats:
         """Return max f_x - f_against within the set, of all arms x of a context, (A,)."""
@@ -185,6 +180,12 @@ class LikelihoodSet(Preferences):
         if self._scale is not None:
             return self._scale * float(np.sqrt(self._duels + 1.0))
         return float(np.log(1.0 / self._delta)) - least - self.fit.evidence_bound(rows, LOGISTIC)
+
+
+def _ridged(rows: PlayedRows, log_ridge: float) -> Floats:
+    """Return argmin of the loss without prior + ridge |w|^2 / 2, (r,)."""
+    scale = np.exp(-log_ridge / 2.0)
+    return scale * laplace(rows._replace(design=scale * rows.design), LOGISTIC).weight
 
 
 def _losses(rows: PlayedRows, weights: Floats) -> Floats:

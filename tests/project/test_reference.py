@@ -169,7 +169,7 @@ def test_the_picture_of_an_environment_has_a_panel_with_plays_for_each_part(env_
 
 @pytest.mark.parametrize("name", [name for name in FACTORIES if all(map(find, data_files(name)))])
 def test_the_comparison_of_an_environment_runs(name):
-    best, handling = agents_for(name)
+    best, handling = agents_for(build(name, {}).setting())
     assert set(best[:-1]) <= set(handling)
     assert len(best) == 3
     short = {"horizon": 5} if "horizon" in keywords_of(name) else {}

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import browser, needs_browser
 
-DRIVER, CHROMIUM = shutil.which("chromedriver"), shutil.which("chromium")
 SOURCE = Path(__file__).parents[2] / "docs" / "versions.py"
 
 
@@ -83,48 +83,42 @@ def test_what_is_no_version_is_refused(tmp_path, built):
         add_version(tmp_path / "site", built("x"), "main")
 
 
-@pytest.mark.skipif(not (DRIVER and CHROMIUM), reason="no chromium and chromedriver on this machine")
+@needs_browser
 def test_a_page_offers_the_other_releases(tmp_path, site):
-    webdriver = pytest.importorskip("selenium.webdriver")
     for version in ("0.1.0", "0.2.0"):
         add_version(tmp_path / "site", site, version)
     (tmp_path / "site" / "0.2.0" / "clicks.html").unlink()  # a page that the newest lacks
     handler = functools.partial(Silent, directory=str(tmp_path / "site"))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'p'}"):
-        options.add_argument(argument)
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
     try:
-        _change_versions(browser, f"http://127.0.0.1:{server.server_port}/")
+        with browser(tmp_path / "p") as opened:
+            _change_versions(opened, f"http://127.0.0.1:{server.server_port}/")
     finally:
-        browser.quit()
         server.shutdown()
         server.server_close()
 
 
-def _change_versions(browser: Any, address: str) -> None:
+def _change_versions(opened: Any, address: str) -> None:
     def until(condition):
         for _ in range(200):
             if condition():
                 return
             time.sleep(0.1)
-        raise AssertionError(browser.current_url)
+        raise AssertionError(opened.current_url)
 
     def found(css):
-        return browser.find_elements("css selector", css)
+        return opened.find_elements("css selector", css)
 
-    browser.get(address)
-    until(lambda: browser.current_url == f"{address}0.2.0/" and found(".versions option"))
+    opened.get(address)
+    until(lambda: opened.current_url == f"{address}0.2.0/" and found(".versions option"))
     assert not found(".old-version")
-    browser.get(f"{address}0.2.0/guides/index.html#x")
+    opened.get(f"{address}0.2.0/guides/index.html#x")
     until(lambda: found(".versions option:nth-child(2)"))
     found(".versions option:nth-child(2)")[0].click()
-    until(lambda: browser.current_url == f"{address}0.1.0/guides/index.html#x" and found(".old-version a"))
+    until(lambda: opened.current_url == f"{address}0.1.0/guides/index.html#x" and found(".old-version a"))
     assert "version 0.1.0" in found(".old-version")[0].text
-    browser.get(f"{address}0.1.0/clicks.html")
+    opened.get(f"{address}0.1.0/clicks.html")
     until(lambda: found(".old-version a"))
     found(".old-version a")[0].click()
-    until(lambda: browser.current_url == f"{address}0.2.0/")
+    until(lambda: opened.current_url == f"{address}0.2.0/")

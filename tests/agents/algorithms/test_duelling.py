@@ -148,6 +148,13 @@ def test_mr_lpf_plays_the_least_known_pairs_and_keeps_the_arms_of_the_readable_f
     assert (len(left) < 8) == (band is not None)
 
 
+@pytest.mark.long
+def test_by_the_band_of_its_theorem_no_arm_leaves_mr_lpf_in_2000_duels():
+    env, agent, observation = start("mr-lpf", 0, {"horizon": 2000})
+    play(env, agent, observation, 2000)
+    assert len(agent.left) == env.get_wrapper_attr("setting").decisions.num_arms
+
+
 def test_mr_lpf_refuses_contexts_and_penalties_that_are_none():
     with pytest.raises(ValueError, match="must have no contexts"):
         agents.make("mr-lpf", build("duel", {"num_contexts": 3}))

@@ -15,12 +15,12 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from pages import browser, needs_browser
 from study_cases import called
 
 from gpbandits.board.film import Choice, film, state_of
 from gpbandits.experiments import load_study, open_results
 
-DRIVER, CHROMIUM = shutil.which("chromedriver"), shutil.which("chromium")
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 STUDY = """
 [study]
@@ -149,61 +149,53 @@ def test_nothing_listens_beyond_this_machine_and_other_hosts_are_refused(place):
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not (DRIVER and CHROMIUM), reason="no chromium and chromedriver on this machine")
+@needs_browser
 @pytest.mark.parametrize("size", [(1280, 900), (390, 844)], ids=["desktop", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_browser_clicks_through_the_board(place, tmp_path, size, scheme):
-    webdriver = pytest.importorskip("selenium.webdriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'p'}"):
-        options.add_argument(argument)
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    try:
-        browser.execute_cdp_cmd(
+    with browser(tmp_path / "p") as opened:
+        opened.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride",
             {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False},
         )
-        browser.execute_cdp_cmd(
+        opened.execute_cdp_cmd(
             "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         )
-        _click_through(browser, place[0])
-        shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})["data"]
+        _click_through(opened, place[0])
+        shot = opened.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})["data"]
         (tmp_path / f"board-{size[0]}-{scheme}.png").write_bytes(b64decode(shot))
-    finally:
-        browser.quit()
 
 
-def _click_through(browser, address):
+def _click_through(opened, address):
     def find(css):
-        return browser.find_element("css selector", css)
+        return opened.find_element("css selector", css)
 
     def until(condition):
         for _ in range(200):
             if condition():
                 return
             time.sleep(0.1)
-        raise AssertionError(browser.page_source)
+        raise AssertionError(opened.page_source)
 
-    browser.get(address)
+    opened.get(address)
     until(lambda: "8 done" in find("#summary").text)
     assert find("#name").text == "small & <b>safe</b>"
-    until(lambda: browser.find_elements("css selector", "#curve svg .line"))
+    until(lambda: opened.find_elements("css selector", "#curve svg .line"))
     find("#curve-environment option:nth-child(2)").click()
-    until(lambda: len(browser.find_elements("css selector", "#metric option")) > 3)
-    assert len(browser.find_elements("css selector", "#cells .cell.done")) == 8
+    until(lambda: len(opened.find_elements("css selector", "#metric option")) > 3)
+    assert len(opened.find_elements("css selector", "#cells .cell.done")) == 8
     find("#film [name=environment] option:nth-child(2)").click()
     set_slider = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))"
-    browser.execute_script(set_slider, find("#film [name=delay]"), 3)
+    opened.execute_script(set_slider, find("#film [name=delay]"), 3)
     assert "3 rounds" in find("#film [name=delay] + output").text
     find("#film button").click()
     until(lambda: find("#at").text.startswith("10, regret"))
-    browser.execute_script(set_slider, find("#round"), 5)
+    opened.execute_script(set_slider, find("#round"), 5)
     assert find("#at").text.startswith("5, regret")
-    assert [each.text for each in browser.find_elements("css selector", "#panels h3")] == [
+    assert [each.text for each in opened.find_elements("css selector", "#panels h3")] == [
         "reward", "cost 1", "acquisition",
     ]  # fmt: skip
-    assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    assert opened.execute_script("return document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize(
