@@ -7,6 +7,7 @@ import inspect
 import pkgutil
 import re
 import sys
+from contextlib import suppress
 from html import unescape
 from pathlib import Path
 
@@ -168,9 +169,13 @@ def test_the_picture_of_an_environment_has_a_panel_with_plays_for_each_part(env_
 
 
 @pytest.mark.parametrize("name", [name for name in FACTORIES if all(map(find, data_files(name)))])
-def test_the_comparison_of_an_environment_runs(name):
-    best, handling = agents_for(build(name, {}).setting())
-    assert set(best[:-1]) <= set(handling)
+@pytest.mark.filterwarnings("ignore")  # of agents that another suits better
+def test_the_agents_of_an_environment_can_be_made_and_their_comparison_runs(name):
+    setting = build(name, {}).setting()
+    best, handling = agents_for(setting)
+    for agent in handling:
+        with suppress(ModuleNotFoundError):  # of another library
+            resolve_agent(agent)(setting)
     assert len(best) == 3
     short = {"horizon": 5} if "horizon" in keywords_of(name) else {}
     assert evaluate(build(name, short), best, trials=1).agents == best
