@@ -5,11 +5,12 @@ import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, is_integer, require, require_choice
+from agents.options import require_types
+from bandit_envs.basics.arguments import ArgumentError, is_count, is_integer, require, require_choice
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.feedback import Feedback, spendings
 from bandit_envs.problem.setting import Setting
@@ -194,10 +195,13 @@ class TranscriptFile:
     """A transcript file receives the exchanges of one trial, each as soon as it happened."""
 
     def __init__(self, path: Path):
-        fresh = not path.exists()
-        remedy = "a folder without transcripts of these trials; they are never overwritten"
-        require(fresh, "transcript", remedy, str(path))
         path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.open("x").close()
+        except FileExistsError:
+            remedy = "move it, give each player a folder of its own, or repeat it by ReplayedPlayer"
+            complaint = f"must be new, as transcripts are never overwritten, got {path}; {remedy}"
+            raise ArgumentError("transcript", complaint) from None
         self.path = path
 
     def __call__(self, exchange: Exchange) -> None:
@@ -207,8 +211,23 @@ class TranscriptFile:
 
 def read_transcript(path: str | Path) -> list[Exchange]:
     """Return the exchanges of a transcript, or of all transcripts of a folder in the order of their names."""
+    require(isinstance(path, str | Path), "path", "a transcript or a folder with some", path)
     place = Path(path)
     files = sorted(place.glob("*.jsonl")) if place.is_dir() else [place]
     require(bool(files) and files[0].exists(), "path", "a transcript or a folder with some", str(path))
-    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-    return [Exchange(**json.loads(line)) for line in lines]
+    return [
+        _exchange(line, f"line {i} of {file}")
+        for file in files
+        for i, line in enumerate(file.read_bytes().splitlines(), start=1)
+    ]
+
+
+def _exchange(line: bytes, place: str) -> Exchange:
+    """Return the exchange of a line; a ValueError that names its place where it holds none."""
+    try:
+        values = json.loads(line)
+        require_types("an exchange", values, get_type_hints(Exchange))
+    except (ValueError, RecursionError) as error:
+        remedy = "a line that was cut off when a run was killed may be removed"
+        raise ValueError(f"{place} must be an exchange of a player as JSON: {error}; {remedy}") from error
+    return Exchange(**values)

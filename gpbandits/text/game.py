@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from agents.options import require_taken
 from bandit_envs.basics.arguments import require
 from bandit_envs.environment.info import Round
 from bandit_envs.environment.making import EnvLike, make
@@ -47,6 +48,11 @@ class TextGame:
         transcript: str | Path | None = None,
         **options: Any,
     ):
+        require_taken(Dialogue, options, "a game, which hands it to ", reserved=("setting",))
+        named = isinstance(env_kwargs, Mapping) and all(isinstance(key, str) for key in env_kwargs)
+        require(env_kwargs is None or named, "env_kwargs", "None or a dict of keywords", env_kwargs)
+        kept = transcript is None or isinstance(transcript, str | Path)
+        require(kept, "transcript", "None or the path of a file", transcript)
         self._env: Any = make(environment, **(env_kwargs or {}))
         require_bandit(self._env)
         of_environment, of_agents = trial_seeds(seed, trial)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from agents.options import require_taken
 from agents.protocol import Features
 from bandit_envs.basics.arguments import require
 from bandit_envs.problem.setting import Setting
@@ -42,7 +43,7 @@ class TextPlayer:
         fallback: str = "error",
         latest: int | None = None,
         max_arms: int = 200,
-        transcript: str | None = None,
+        transcript: str | Path | None = None,
     ):
         require(callable(speak), "speak", "a function from text to text", speak)
         kept = transcript is None or isinstance(transcript, str | Path)
@@ -91,7 +92,10 @@ class ReplayedPlayer(TextPlayer):
         **options: `retries`, `fallback`, `latest` and `max_arms` of the recorded run.
     """
 
-    def __init__(self, setting: Setting, transcript: str, **options: Any):
+    def __init__(self, setting: Setting, transcript: str | Path, **options: Any):
+        given = ("setting", "speak", "transcript")
+        require_taken(TextPlayer, options, "a replayed player, which hands it to ", reserved=given)
+        require(isinstance(transcript, str | Path), "transcript", "the path of a folder", transcript)
         super().__init__(setting, self._recorded, **options)
         self._recordings = Path(transcript)
 

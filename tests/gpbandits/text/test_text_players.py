@@ -8,8 +8,11 @@ import re
 import numpy as np
 import pytest
 
+from bandit_envs import BanditEnv
 from gpbandits import check_agent, evaluate, trial_seeds
+from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, run
 from gpbandits.text import (
+    Exchange,
     ReplayedPlayer,
     TextGame,
     TextPlayer,
@@ -19,6 +22,7 @@ from gpbandits.text import (
 
 ID = "GPBandit-GP-v0"
 SMALL = {"num_arms": 6, "horizon": 8}
+SETTING = BanditEnv("gp", **SMALL).setting
 PLACES = {
     "plain": (ID, SMALL),
     "box": ("GPBandit-RKHS-v0", {"continuous": True, "dim": 2, "horizon": 6}),
@@ -220,6 +224,76 @@ def test_a_transcript_is_neither_overwritten_nor_replayed_on_another_problem(tmp
         evaluate(ID, replayed, trials=2, env_kwargs=SMALL)
 
 
+class Spoken(TextPlayer):
+    """A player of a study, which may be interrupted."""
+
+    asked = 0
+    interrupted_at = 0
+
+    def __init__(self, setting, transcript):
+        super().__init__(setting, self._answer, transcript=transcript)
+
+    @classmethod
+    def _answer(cls, prompt):
+        cls.asked += 1
+        if cls.asked == cls.interrupted_at:
+            raise KeyboardInterrupt
+        return speak(prompt)
+
+
+def test_a_study_keeps_cells_of_a_player_and_an_interrupted_trial_begins_anew(tmp_path, monkeypatch):
+    place, player = EnvironmentEntry(ID, "GP", SMALL), f"{__name__}:Spoken"
+    agents = (AgentEntry(player, "it", {"transcript": str(tmp_path / "said")}),)
+    study, store = Study("text", 2, (place,), agents, block_size=1), Store(tmp_path / "cells")
+    monkeypatch.setattr(Spoken, "interrupted_at", SMALL["horizon"] + 3)
+    with pytest.raises(KeyboardInterrupt):
+        run(study, store, 1)
+    (failed,) = run(study, store, 1)
+    cut_off = tmp_path / "said" / f"{trial_seeds(0, 1)[1]}.jsonl"
+    assert f"never overwritten, got {cut_off}; move it" in failed.reason
+    assert len(read_transcript(cut_off)) == 2
+    cut_off.rename(tmp_path / "cut off")
+    assert run(study, store, 1) == []
+    assert Spoken.asked == SMALL["horizon"] + 3 + SMALL["horizon"]  # the first trial was kept
+    assert len(read_transcript(tmp_path / "said")) == 2 * SMALL["horizon"]
+
+
+def test_players_need_folders_of_their_own(tmp_path):
+    player = (TextPlayer, {"speak": speak, "transcript": tmp_path})
+    with pytest.raises(ValueError, match="give each player a folder of its own"):
+        evaluate(ID, {"one": player, "two": player}, trials=1, env_kwargs=SMALL)
+
+
+LINE = {
+    **{"seed": 1, "round": 1, "attempt": 1, "prompt": "?", "answer": "PLAY: 1", "action": 1},
+    **{"unreadable": None, "fallback": False},
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{}", "an exchange without 'action'"),
+        ("", "Expecting value"),
+        ("[1]", "must be a dict, got [1]"),
+        (json.dumps(LINE)[:40], "may be removed"),
+        (json.dumps(LINE | {"more": 1}), "an exchange with 'more'"),
+        (json.dumps(LINE | {"prompt": None}), "prompt of an exchange in the file must be text, got None"),
+        (json.dumps(LINE | {"round": "1"}), "round of an exchange in the file must be an integer, got '1'"),
+        ("\udcff", "codec can't decode"),
+        ("[" * 100_000, "recursion"),
+    ],
+)
+def test_a_line_that_is_no_exchange_is_named(tmp_path, line, reason):
+    path = tmp_path / "game.jsonl"
+    path.write_text(f"{json.dumps(LINE)}\n{line}\n", errors="surrogateescape")
+    with pytest.raises(ValueError, match=re.escape(reason)) as caught:
+        read_transcript(path)
+    assert f"line 2 of {path} must be an exchange" in str(caught.value)
+    path.write_text(json.dumps(LINE))
+    assert read_transcript(path) == [Exchange(**LINE)]
+
+
 def test_a_transcript_is_data_of_other_programs_too(tmp_path):
     game = TextGame(ID, env_kwargs=SMALL, transcript=tmp_path / "game.jsonl")
     game.tell("PLAY: 4")
@@ -242,6 +316,27 @@ def test_a_transcript_is_data_of_other_programs_too(tmp_path):
 def test_wrong_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         evaluate(ID, {"it": (TextPlayer, options)}, trials=1, env_kwargs=SMALL)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: TextGame(ID, retry=3), "unknown option 'retry' of a game.*did you mean 'retries'"),
+        (lambda: TextGame(ID, setting=None), "unknown option 'setting'"),
+        (lambda: TextGame(ID, env_kwargs=[1]), "env_kwargs must be None or a dict"),
+        (lambda: TextGame(ID, env_kwargs={1: 2}), "env_kwargs must be None or a dict"),
+        (lambda: TextGame(ID, transcript=3), "transcript must be None or the path of a file, got 3"),
+        (lambda: TextGame(ID, seed="x"), "seed must be"),
+        (lambda: TextGame(ID, env_kwargs=SMALL).tell(3), "answer must be text, got 3"),
+        (lambda: ReplayedPlayer(SETTING, "said", retry=3), "unknown option 'retry' of a replayed player"),
+        (lambda: ReplayedPlayer(SETTING, "said", speak=speak), "unknown option 'speak'"),
+        (lambda: ReplayedPlayer(SETTING, 3), "transcript must be the path of a folder, got 3"),
+        (lambda: read_transcript(3), "path must be a transcript or a folder with some, got 3"),
+    ],
+)
+def test_wrong_calls_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 def test_sums_of_feedback_are_refused():
