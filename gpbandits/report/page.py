@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
@@ -248,7 +249,9 @@ class Report:
             lstrip_blocks=True,
             undefined=StrictUndefined,
         )
-        return templates.get_template("report.html").render(report=self, colours=PALETTE, style_of=style_of)
+        folder = shlex.quote(self.folder.name)  # in commands
+        page = templates.get_template("report.html")
+        return page.render(report=self, folder=folder, colours=PALETTE, style_of=style_of)
 
 
 def write_report(folder: str | os.PathLike[str], figures: bool = True) -> Path:

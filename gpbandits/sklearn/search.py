@@ -217,6 +217,8 @@ def _kind(name: str, values: Any) -> tuple[Parameter, Sequence[Any] | None]:
         law = values.dist.name  # type: ignore[attr-defined]
         require(law in KINDS, name, ALLOWED, law)
         low, high = values.support()
+        wide = f"a {law} with a lower and a higher end (a list of one value fixes a parameter)"
+        require(low < high, name, wide, (float(low), float(high)))
         return KINDS[law](*((int(low), int(high)) if law == "randint" else (float(low), float(high)))), None
     require(_is_list(values, 2), name, ALLOWED, values)
     try:

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import tomllib
-from html import escape
+from html import escape, unescape
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -107,6 +107,13 @@ def test_the_page_is_one_file_that_refers_to_nothing_else(folder):
     assert "url(" not in source
     assert "<things>" not in source
     assert "small &amp; &lt;safe&gt;" in source
+
+
+def test_commands_on_the_page_quote_the_folder(folder, tmp_path):
+    place = shutil.copytree(folder, tmp_path / "my results")
+    source = unescape(write_report(place, figures=False).read_text())
+    assert "gpbandits run 'my results'/study.toml --out 'my results'" in source
+    assert "gpbandits report 'my results'" in source
 
 
 def test_the_page_shows_numbers_configuration_provenance_and_how_to_run_again(folder):

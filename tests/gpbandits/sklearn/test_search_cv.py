@@ -206,6 +206,8 @@ def test_a_stopping_rule_ends_the_search():
         ({"ranges": {"C": [1]}}, "more than one value"),
         ({"ranges": {"C": "12"}}, "C must be a Linear"),
         ({"ranges": {"C": norm()}}, "C must be a Linear.*norm"),
+        ({"ranges": {"C": randint(3, 4)}}, r"C must be a randint with .* \(3.0, 3.0\)"),
+        ({"ranges": {"C": uniform(1, 0)}}, "C must be a uniform with a lower and a higher end"),
         ({"n_iter": 0}, "n_iter must be"),
         ({"batch_size": 0}, "batch_size must be"),
         ({"agent": "nobody"}, "unknown agent"),
