@@ -91,7 +91,8 @@ def run_with_progress(
     """
     known = store.survey(study)
     print_faults(list(known.faults.values()))
-    total, done = len(known.cells), len(known.valid)
+    own = known.keys if shard is None else shard.ordered(known.keys)
+    total, done = len(own), sum(key in known.valid for key in own)
     with Bars() as bars:
         task = bars.add_task(study.name, total=total, completed=done)
 

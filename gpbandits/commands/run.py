@@ -68,6 +68,9 @@ def run(
         str | None,
         typer.Option(help="Share of a job in an array: i/n, auto, or auto/n; see docs/cluster.md."),
     ] = None,
+    only: Annotated[
+        bool, typer.Option("--only", help="End with the share, on machines without a shared folder.")
+    ] = False,
 ) -> None:
     """Run every agent of a study on every environment, and print tables that compare the agents.
 
@@ -80,7 +83,8 @@ def run(
     from gpbandits.report.page import write_figures
 
     loaded, text = load_study(study), study.read_bytes()  # read now: the file may be edited during the run
-    share = None if shard is None else shard_of(shard)
+    require(shard or not only, "--only", "given with --shard, whose share it is", shard)
+    share = None if shard is None else shard_of(shard)._replace(only=only)
     if share is not None and backend is ComputeKind.DASK:
         raise ValueError(f"--shard is for --backend local: a scheduler shares cells itself, got {shard}")
     where = chosen_backend(backend, scheduler, workers)
@@ -95,7 +99,8 @@ def run(
     missing = 0 if share is None else len(list(store.survey(loaded).missing))
     if missing > len(failed):
         left = f"{missing - len(failed)} cells are missing, which other jobs compute or will."
-        console().print(f"Share {share} is done. {left} Run without --shard for the tables.")
+        remedy = "`gpbandits merge` joins their folders." if only else "Run without --shard for the tables."
+        console().print(f"Share {share} is done. {left} {remedy}")
         _end(failed)
         return
     results = store.load(loaded)

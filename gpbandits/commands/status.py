@@ -110,7 +110,7 @@ def merge(
     for place, number in merged.taken.items():
         console().print(Text(f"{number} cells from {place}"), soft_wrap=True)
     whole, missing = merged.whole, len(list(merged.whole.missing))
-    again = f"gpbandits run {out}/study.toml --out {out}"
+    again = shlex.join(["gpbandits", "run", f"{out}/study.toml", "--out", str(out)])
     state = f"{len(whole.valid)} of {len(whole.cells)} cells in {out}"
     remedy = f"computes the {missing} that are missing" if missing else "prints the tables"
     console().print(Text(f"{state}; `{again}` {remedy}."), soft_wrap=True)

@@ -40,17 +40,19 @@ class Shard(NamedTuple):
     """Share i of n of a study: every n-th cell, then what others have left.
 
     Shares say where a job begins. A job that has finished its own goes on with missing cells that no other
-    is computing, from the end, so that all are computed if some jobs never start or are preempted.
+    is computing, from the end, so that all are computed if some jobs never start or are preempted; with
+    `only` it ends.
     """
 
     place: int  # counted from 1
     number: int
+    only: bool = False
 
     def ordered(self, items: Sequence[Item]) -> list[Item]:
         """Return the items in the order in which this job takes them: its own, then the others."""
         own = range(self.place - 1, len(items), self.number)
         others = [i for i in reversed(range(len(items))) if i % self.number != self.place - 1]
-        return [items[i] for i in (*own, *others)]
+        return [items[i] for i in (*own, *([] if self.only else others))]
 
     def __str__(self) -> str:
         return f"{self.place}/{self.number}"
@@ -118,7 +120,8 @@ def run(
         backend: where the cells are computed instead, such as `cluster.dask("tcp://10.0.0.1:8786")`.
         time_limit: seconds after which a cell, or the wait for another run's cell, has failed. Compiled code,
             which signals do not interrupt, ends with its process, unless that is the calling one.
-        shard: the share of a job in an array, which begins with its own cells and waits for no other job.
+        shard: the share of a job in an array, which begins with its own cells, or ends with them, and waits
+            for no other job.
         known: the survey of the store, if it was made just now.
     """
     require(time_limit is None or time_limit > 0.0, "time_limit", "a number of seconds above 0", time_limit)

@@ -54,8 +54,8 @@ class Slow:
 @pytest.mark.parametrize(
     ("text", "variables", "share"),
     [
-        ("3/20", {}, Shard(3, 20)),
-        ("1/1", {}, Shard(1, 1)),
+        ("3/20", {}, (3, 20)),
+        ("1/1", {}, (1, 1)),
         # sbatch --array=0-19, =5-9 and =10-30:10
         (
             "auto",
@@ -90,7 +90,7 @@ class Slow:
     ],
 )
 def test_a_share_is_read_from_the_option_or_from_the_scheduler(text, variables, share):
-    assert shard_of(text, variables) == share
+    assert shard_of(text, variables) == Shard(*share)
 
 
 @pytest.mark.parametrize(
@@ -121,6 +121,14 @@ def test_shares_begin_apart_and_each_job_takes_every_cell_in_the_end(number):
     assert all(sorted(order) == list(range(7)) for order in orders)
     own = [order[: len(range(i, 7, number))] for i, order in enumerate(orders)]
     assert sorted(each for share in own for each in share) == list(range(7))
+
+
+def test_a_job_of_its_share_alone_ends_with_it(tmp_path):
+    cells = list(STUDY.cells())
+    for i, indices in ((1, (0, 2, 4, 6)), (2, (1, 3, 5))):
+        store = Store(tmp_path / str(i))
+        assert run(STUDY, store, 1, shard=Shard(i, 2, only=True)) == []
+        assert [store.holds(cell) for cell in cells] == [j in indices for j in range(7)]
 
 
 def test_a_job_leaves_cells_that_others_compute_and_takes_those_that_nobody_does(tmp_path):
