@@ -2,9 +2,11 @@
 
     python scripts/rehearse_release.py            # in a checkout with the extra `dev`
     python scripts/rehearse_release.py --extras eval,data --study examples/studies/demo.toml
+    python scripts/rehearse_release.py --borrow   # without a network
 
 The index serves our package alone, by its name and the hash of its file (PEP 503); dependencies come from the
-index that pip is configured with. The environment is new, and lies with all else in a temporary folder.
+index that pip is configured with, or with `--borrow` from the environment that runs this. The new environment
+lies with all else in a temporary folder.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import http.server
 import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import tomllib
@@ -63,10 +66,21 @@ def index_of(files: list[Path], folder: Path) -> Path:
     return folder / "index"
 
 
+def install(python: Path, address: str, wanted: str, borrow: bool) -> None:
+    """Install by name from the local index, with dependencies of pip's index or of this environment."""
+    where = ["--no-deps", "--index-url"] if borrow else ["--extra-index-url"]
+    folder = python.parents[1]
+    call(python, "-m", "pip", "install", "--quiet", *where, address, wanted, cwd=folder)
+    if borrow:  # a path in a .pth file comes after the environment's own packages
+        (place,) = folder.glob("lib*/python*/site-packages")
+        (place / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+
+
 def main() -> None:
     """Rehearse."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--extras", default="eval", help="extras to install, with commas between")
+    parser.add_argument("--borrow", action="store_true", help="use the dependencies that are installed here")
     parser.add_argument("--study", type=Path, default=ROOT / "examples" / "studies" / "quick.toml")
     chosen = parser.parse_args()
     study = chosen.study.resolve()
@@ -81,7 +95,7 @@ def main() -> None:
         python = folder / "venv" / "bin" / "python"
         address = f"http://127.0.0.1:{server.server_port}/simple"
         wanted = f"{NAME}[{chosen.extras}]=={VERSION}"
-        call(python, "-m", "pip", "install", "--quiet", "--extra-index-url", address, wanted, cwd=folder)
+        install(python, address, wanted, chosen.borrow)
         call(python, "-c", CHECK, cwd=folder)
         command = python.with_name(NAME)
         call(command, "--version", cwd=folder)

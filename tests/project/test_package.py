@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -115,6 +116,19 @@ def clean_python(distributions: Path, tmp_path_factory: pytest.TempPathFactory) 
 def test_the_wheel_has_the_files_that_are_not_code(distributions, file):
     (wheel,) = distributions.glob("*.whl")
     assert file in zipfile.ZipFile(wheel).namelist()
+
+
+@pytest.mark.long
+def test_the_wheel_has_our_packages_alone_and_no_tests(distributions):
+    (wheel,) = distributions.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    folders = {name.partition("/")[0] for name in names}
+    assert {name for name in folders if not name.endswith(".dist-info")} == {
+        "agents",
+        "bandit_envs",
+        "gpbandits",
+    }
+    assert [name for name in names if re.search(r"(^|/)(tests?|conftest|test_[^/]*)(/|\.py$)", name)] == []
 
 
 @pytest.mark.long

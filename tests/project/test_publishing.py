@@ -6,6 +6,7 @@ import io
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -32,6 +33,16 @@ def run(line: str, folder: Path, **variables: str) -> int:
     if bash is None:
         pytest.skip("needs bash")
     return subprocess.run([bash, "-ec", line], cwd=folder, env=variables, check=False).returncode
+
+
+@pytest.mark.long
+def test_a_release_can_be_rehearsed_without_a_network():
+    pytest.importorskip("twine", reason="needs the extra `dev`")
+    command = [sys.executable, "scripts/rehearse_release.py", "--borrow"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    played = f"{PROJECT['version']} was built, checked, installed by its name and played quick.toml"
+    assert done.stdout.splitlines()[-1] == f"{PROJECT['name']} {played}"
 
 
 def test_the_readme_renders_as_on_pypi():
