@@ -1,10 +1,11 @@
 """Measure the processor's time that a study of many cells takes to plan, to list and to resume.
 
 The files of its cells are empty, and the index says that they were found valid, as after a run that has
-computed them; so what is measured is all but the computing. `--read` also measures the first listing of real
-cells without an index, which reads each file.
+computed them; so what is measured is all but the computing. `--read` measures, of real cells, what reads each
+file: the first listing without an index, loading the results at the end of a run, and writing the tables.
 
     python benchmarks/many_cells.py --cells 10000 100000 1000000 --table docs/results/many-cells.csv
+    python benchmarks/many_cells.py --read 1000 10000 --table docs/results/many-cells-read.csv
 """
 
 import argparse
@@ -17,7 +18,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, compute
+from gpbandits.evaluation.result import Result
+from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, compute, write_tables
 from gpbandits.experiments.check import count_all
 from gpbandits.experiments.study import keys_of
 from gpbandits.experiments.survey import note
@@ -61,31 +63,33 @@ def row(cells: int, folder: Path) -> dict[str, object]:
     return {"cells": cells, **{f"{name} s": f"{took:.1f}" for name, took in steps.items()}}
 
 
-def reading(cells: int, folder: Path) -> str:
-    """Return the milliseconds that reading one real cell takes, in a folder without an index."""
+def reading(cells: int, folder: Path) -> dict[str, object]:
+    """Return the seconds of each step that reads so many real cells."""
     study = Study("real", cells, (PLACE,), AGENTS[:1], block_size=1)
-    store = Store(folder)
-    folder.mkdir()
+    store = Store(folder / "cells")
+    store.folder.mkdir(parents=True)
     result = compute(next(study.cells()))
     for cell in study.cells():
         dataclasses.replace(result, first_trial=cell.first_trial).save(store.path(cell), store.metadata(cell))
-    return f"{1000 * seconds(lambda: store.survey(study)) / cells:.1f}"
+    listed = seconds(lambda: store.survey(study))
+    results: list[tuple[EnvironmentEntry, Result]] = []
+    loaded = seconds(lambda: results.extend(store.load(study)))
+    steps = {"list": listed, "load": loaded, "tables": seconds(lambda: write_tables(folder, results))}
+    return {"cells": cells, **{f"{name} s": f"{took:.1f}" for name, took in steps.items()}}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cells", type=int, nargs="+", default=[10_000])
-    parser.add_argument("--read", type=int, default=0, help="number of real cells to read")
+    parser.add_argument("--read", type=int, nargs="+", help="numbers of real cells to read instead")
     parser.add_argument("--table", type=Path)
     chosen = parser.parse_args()
     rows = []
-    for cells in chosen.cells:
+    measured = reading if chosen.read else row
+    for cells in chosen.read or chosen.cells:
         with tempfile.TemporaryDirectory() as folder:
-            rows.append(row(cells, Path(folder) / "cells"))
+            rows.append(measured(cells, Path(folder) / "study"))
         print(rows[-1], flush=True)
-    if chosen.read:
-        with tempfile.TemporaryDirectory() as folder:
-            print(f"reading one of {chosen.read} cells: {reading(chosen.read, Path(folder) / 'cells')} ms")
     if chosen.table is not None:
         with chosen.table.open("w", newline="") as file:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

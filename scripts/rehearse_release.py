@@ -72,7 +72,7 @@ def install(python: Path, address: str, wanted: str, borrow: bool) -> None:
     folder = python.parents[1]
     call(python, "-m", "pip", "install", "--quiet", *where, address, wanted, cwd=folder)
     if borrow:  # a path in a .pth file comes after the environment's own packages
-        (place,) = folder.glob("lib*/python*/site-packages")
+        (place,) = folder.glob("lib/python*/site-packages")
         (place / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
 
 

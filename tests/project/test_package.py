@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import subprocess
@@ -129,6 +130,15 @@ def test_the_wheel_has_our_packages_alone_and_no_tests(distributions):
         "gpbandits",
     }
     assert [name for name in names if re.search(r"(^|/)(tests?|conftest|test_[^/]*)(/|\.py$)", name)] == []
+
+
+@pytest.mark.long
+def test_the_stored_sizes_of_the_distributions_are_of_this_version_or_nearly(distributions):
+    with (CHECKOUT / "docs" / "results" / "distributions.csv").open(newline="") as file:
+        stored = {row["what"]: float(row["kB"]) for row in csv.DictReader(file)}
+    for kind, pattern in {"wheel": "*.whl", "sdist": "*.tar.gz"}.items():
+        (found,) = distributions.glob(pattern)
+        assert found.stat().st_size / 1000 == pytest.approx(stored[kind], rel=0.1)  # else measure them anew
 
 
 @pytest.mark.long

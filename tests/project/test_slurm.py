@@ -1,49 +1,58 @@
-"""An array of a real Slurm shares a study, and a job that is requeued loses no cell."""
+"""The job script of the page on clusters shares a study on a real Slurm, and loses no cell to its signals."""
 
 from __future__ import annotations
 
 import os
-import shutil
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from slurm_cluster import slurm
 
 ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "cluster.md"
 PATIENCE = 300.0  # seconds until the test gives up waiting
-STUDY = """
+CELLS = 42  # of a second each: more than two jobs compute in the 30 s until Slurm looks at limits of time
+OVER = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT"}  # states of jobs that are neither run nor run again
+STUDY = f"""
 [study]
 name = "array"
-trials = 16
+trials = {CELLS}
 block_size = 1
 
 [[environments]]
 id = "GPBandit-GP-v0"
-kwargs = { horizon = 10, num_arms = 8 }
+kwargs = {{ horizon = 10, num_arms = 8 }}
 
 [[agents]]
 name = "test_shards:Slow"
 """
-JOB = """#!/bin/bash
-#SBATCH --array=0-2 --requeue --open-mode=append --output={folder}/said-%a.txt
-cd {folder}
-export PAUSE=0.05 PYTHONPATH={path}
-exec {python} -m gpbandits run study.toml --out results --shard auto --workers 1
-"""
-
-
-def answered(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
 
 
 @pytest.fixture
-def slurm() -> None:
-    if shutil.which("sbatch") is None:
-        pytest.skip("needs Slurm, for instance of one node from Debian's slurmctld and slurmd")
-    if subprocess.run(["sinfo"], capture_output=True, check=False, timeout=60).returncode:
-        pytest.skip("no Slurm answers on this machine")
+def cluster(tmp_path, monkeypatch):
+    """A folder with the study, in which commands of Slurm and `gpbandits` can be called."""
+    with slurm(tmp_path / "slurm") as variables:
+        monkeypatch.setenv("SLURM_CONF", variables["SLURM_CONF"])
+        command = tmp_path / "bin" / "gpbandits"
+        command.parent.mkdir()
+        command.write_text(f'#!/bin/sh\nexec {sys.executable} -m gpbandits "$@"\n')
+        command.chmod(0o755)
+        monkeypatch.setenv("PATH", str(command.parent), prepend=os.pathsep)
+        path = os.pathsep.join(map(str, (ROOT, ROOT / "tests" / "gpbandits" / "experiments")))
+        monkeypatch.setenv("PYTHONPATH", path)
+        monkeypatch.setenv("PAUSE", "0.1")
+        (tmp_path / "study.toml").write_text(STUDY)
+        yield tmp_path
+        subprocess.run(["scancel", "--me"], check=False)
+
+
+def answered(*command: str, cwd: Path | None = None) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE, cwd=cwd)
+    return done.stdout.strip()
 
 
 def wait_for(condition):
@@ -54,23 +63,21 @@ def wait_for(condition):
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("slurm")
-def test_an_array_of_slurm_computes_all_cells_and_a_requeued_job_ends_cleanly(tmp_path):
-    (tmp_path / "study.toml").write_text(STUDY)
-    path = os.pathsep.join(map(str, (ROOT, ROOT / "tests" / "gpbandits" / "experiments")))
-    (tmp_path / "job.sh").write_text(JOB.format(folder=tmp_path, path=path, python=sys.executable))
-    number = answered("sbatch", "--parsable", str(tmp_path / "job.sh")).strip()
-    cells = tmp_path / "results" / "cells"
-    try:
-        wait_for(lambda: list(cells.glob("*.parquet")))
-        running = answered("squeue", "-h", "-r", "-j", number, "-t", "R", "-o", "%F_%K").split()
-        answered("scontrol", "requeue", running[0])
-        wait_for(lambda: not answered("squeue", "-h", "-t", "PD,R,CG,S", "-o", "%F").split().count(number))
-    finally:
-        subprocess.run(["scancel", number], check=False)
-    said = "".join(file.read_text() for file in tmp_path.glob("said-*.txt"))
-    assert len(list(cells.glob("*.parquet"))) == 16
+def test_jobs_of_the_page_that_are_requeued_or_reach_their_limit_of_time_lose_no_cell(cluster):
+    script = re.search(r"```text\n(#!/bin/bash\n.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (cluster / "job.sh").write_text(script[1])
+    # A minute is the shortest limit: `--signal=TERM@60` comes at the first look.
+    fewer = ["--array=1-2", "--time=1", "--output=said-%a.txt"]
+    number = answered("sbatch", "--parsable", *fewer, "job.sh", cwd=cluster)
+    cells = cluster / "results" / "study" / "cells"
+    wait_for(lambda: list(cells.glob("*.parquet")))
+    answered("scontrol", "requeue", f"{number}_1")
+    listed = ("squeue", "--noheader", "--array", "--states=all", "--format=%T")
+    wait_for(lambda: set(answered(*listed).split()) <= OVER)
+    said = [(cluster / f"said-{i}.txt").read_text() for i in (1, 2)]
+    assert "DUE TO JOB REQUEUE" in said[0]
+    assert "cells are kept; run the command again to continue" in said[1]  # at its limit of time
+    assert len(list(cells.glob("*.parquet"))) == CELLS
     assert list(cells.glob("*.failed.txt")) == []
-    assert "cells are kept; run the command again to continue" in said
-    assert "16 trials of 10 rounds" in said
-    assert "Traceback" not in said
+    assert any(f"{CELLS} trials of 10 rounds" in text for text in said)  # the tables
+    assert not any("Traceback" in text for text in said)
