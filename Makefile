@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-data test-long test-numerics lint format benchmark lite clean
+.PHONY: help demo quick test test-data test-long test-trackers test-numerics lint format benchmark lite clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ test-data: .venv/.installed-dev ## Run the tests of measurements that `make test
 test-long: .venv/.installed-dev ## Run the long tests: many trials, many rounds, whole installations
 	$(BIN)/pytest $(PYTEST_ARGS) --dist loadfile -m "(long or further) and not alone"
 	$(BIN)/pytest -m "(long or further) and alone" # one after another: they start, count and kill processes
+
+test-trackers: build/trackers/.installed ## Run the tests of trackers, with MLflow and Trackio
+	build/trackers/bin/python -m pytest tests/gpbandits/tracking
 
 test-numerics: .venv/.installed-dev ## Run the numerical tests as another processor rounds: CORETYPE=Haswell
 	OPENBLAS_CORETYPE=$(CORETYPE) $(BIN)/pytest $(PYTEST_ARGS) -m "numerics and not long"
@@ -81,3 +84,12 @@ $(BIN)/python:
 	@echo "Installing into .venv; this takes a minute or two"
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@ .venv/.installed-eval
+
+# MLflow and Trackio ask for older versions of libraries that others need: they have an environment of their own,
+# which borrows the rest. Of MLflow it has the part that writes and reads runs.
+build/trackers/.installed: .venv/.installed-dev
+	$(BIN)/python -m venv --without-pip build/trackers
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		> "$$(build/trackers/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/borrowed.pth"
+	$(BIN)/python -m pip --python build/trackers/bin/python install --quiet --no-compile 'mlflow-skinny>=3' 'trackio>=0.2'
+	@touch $@

@@ -8,13 +8,19 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 import zipfile
+from contextlib import suppress
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 CHECKOUT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 HEAVY = {"joblib", "matplotlib", "pandas", "pyarrow", "scipy", "sklearn", "stable_baselines3", "torch"}
 
 # Runs in the clean environment: every id that needs no data, and one comparison of two agents.
@@ -79,10 +85,8 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def clean_python(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of a new environment that has the wheel, and borrows the dependencies from this one."""
-    folder = tmp_path_factory.mktemp("clean")
+def installed(distributions: Path, folder: Path, borrowed: str) -> Path:
+    """The interpreter of a new environment that has the wheel, and the dependencies of another folder."""
     venv.create(folder, with_pip=False, symlinks=True)
     python = folder / "bin" / "python"
     (wheel,) = distributions.glob("*.whl")
@@ -91,8 +95,60 @@ def clean_python(distributions: Path, tmp_path_factory: pytest.TempPathFactory) 
     own = succeed(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder).strip()
     # A path in a .pth file comes after the environment's own packages, and the .pth files found there (an
     # editable install's, say) are not read: what is imported is the wheel.
-    (Path(own) / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    (Path(own) / "borrowed.pth").write_text(borrowed + "\n")
     return python
+
+
+@pytest.fixture(scope="module")
+def clean_python(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment that has the wheel, and borrows the dependencies from this one."""
+    return installed(distributions, tmp_path_factory.mktemp("clean"), sysconfig.get_path("purelib"))
+
+
+def needs_of(*extras: str) -> list[Distribution]:
+    """The distributions that our package needs with some extras and that are installed here."""
+    found: dict[str, Distribution] = {}
+    groups = PROJECT["optional-dependencies"]
+    left = [*map(Requirement, [*PROJECT["dependencies"], *chain(*(groups[name] for name in extras))])]
+    while left:
+        need = left.pop()
+        with suppress(PackageNotFoundError):
+            found[need.name] = known = distribution(need.name)
+            for further in map(Requirement, known.requires or []):
+                asked = further.marker is None or any(
+                    further.marker.evaluate({"extra": extra}) for extra in need.extras or {""}
+                )
+                left += [further] * (asked and further.name not in found)
+    return [*found.values()]
+
+
+def only(needed: list[Distribution], folder: Path) -> Path:
+    """A folder of links to these distributions."""
+    folder.mkdir()
+    for each in needed:
+        for top in {file.parts[0] for file in each.files or []} - {"..", "__pycache__"}:
+            if not (folder / top).exists():  # namespaces are shared
+                (folder / top).symlink_to(each.locate_file(top))
+    return folder
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("guide", "extras", "uses"),
+    [
+        ("text", ["eval"], "pandas"),
+        ("sklearn", ["eval"], "pandas"),
+        ("queries", ["eval", "query", "trackers"], "duckdb"),
+    ],
+)
+def test_a_guide_needs_no_more_than_its_extras(distributions, tmp_path, guide, extras, uses):
+    pytest.importorskip(uses, reason=f"needs the extras {extras}")
+    python = installed(distributions, tmp_path / "venv", str(only(needs_of(*extras), tmp_path / "needed")))
+    text = (CHECKOUT / "docs" / "guides" / f"{guide}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    (tmp_path / "code").mkdir()
+    succeed(python, "-c", "\n".join(blocks), cwd=tmp_path / "code", MPLBACKEND="Agg")
+    assert run(python, "-c", "import torch, pytest", cwd=tmp_path).returncode != 0  # nothing else is there
 
 
 @pytest.mark.long

@@ -95,6 +95,7 @@ def test_tensorboard_reads_what_was_tracked(tmp_path):
     check(result, found)
 
 
+@pytest.mark.filterwarnings("ignore:The ``noload`` loader strategy is deprecated")  # which MLflow uses
 def test_mlflow_reads_what_was_tracked(tmp_path):
     mlflow = pytest.importorskip("mlflow", reason="needs the extra `trackers`")
     uri = f"sqlite:///{tmp_path}/mlflow.db"
