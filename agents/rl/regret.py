@@ -33,7 +33,7 @@ class RegretCallback(BaseCallback):
 
     Example:
         >>> model = PPO("MlpPolicy", env, tensorboard_log="runs")  # needs `pip install tensorboard`
-        >>> model.learn(10_000, callback=RegretCallback())
+        >>> model.learn(1_000, callback=RegretCallback())
     """
 
     def __init__(self, every: int | None = None, on_round: OnRound | None = None, label: str = "model"):

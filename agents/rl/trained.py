@@ -48,7 +48,8 @@ def from_sb3(
     Its weights are frozen, and tables mark it as trained before (‡). In studies it has the name
     "agents.rl:sb3_model", with the path as its option `model`.
 
-        >>> result = evaluate("GPBandit-GP-v0", {"mine": agents.from_sb3(model), "GP-UCB": "gp-ucb"})
+        >>> both = {"mine": agents.from_sb3(model), "GP-UCB": "gp-ucb"}
+        >>> result = evaluate("GPBandit-GP-v0", both, trials=2, env_kwargs={"horizon": 50})
 
     Args:
         model: an object, or the path of a file of its `save`. Loading a file runs code that it holds: load

@@ -38,7 +38,7 @@ class SB3VectorEnv(VecEnv):
         >>> env = SB3VectorEnv(
         ...     BanditVectorEnv("gp", 64, horizon=50, autoreset_mode="SameStep"), observation="statistics"
         ... )
-        >>> PPO("MlpPolicy", env, n_steps=50).learn(10_000)
+        >>> PPO("MlpPolicy", env, n_steps=50).learn(6_400)
     """
 
     def __init__(self, env: BanditVectorEnv, observation: Any = "none"):
