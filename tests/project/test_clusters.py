@@ -102,7 +102,7 @@ def test_workers_and_job_of_kubernetes_share_a_folder_and_find_the_scheduler(kub
 def test_the_commands_of_the_page_play_a_study_on_one_machine(study):
     pytest.importorskip("distributed", reason="needs the extra `cluster`")
     by_hand = PAGE.read_text(encoding="utf-8").partition("## By hand")[2]
-    lines = re.search(r"```text\n(.*?)```", by_hand, re.DOTALL)[1]
+    lines = re.search(r"```bash\n(.*?)```", by_hand, re.DOTALL)[1]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])

@@ -5,29 +5,20 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-import shlex
 import tomllib
 from pathlib import Path
 
 import pytest
+from pages import blocks
 
 from agents.registry import names as agent_names
 from bandit_envs.environment.registration import IDS
 from bandit_envs.laws.delays import LAWS, Delay
-from gpbandits import cli
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 OURS = ("agents", "bandit_envs", "gpbandits")
 PAGES = sorted(DOCS.glob("*.md"))
-TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
-
-
-def blocks(page: Path, language: str) -> list[str]:
-    """The fenced blocks of a page in one language."""
-    return re.findall(
-        rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-    )
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda page: page.stem)
@@ -47,35 +38,6 @@ def test_the_page_of_rooms_lists_the_folders_of_each_package(package):
         name for row in re.findall(r"^\|(.*?)\|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
     ]
     assert sorted(listed) == sorted(each.parent.name for each in (ROOT / package).glob("*/__init__.py"))
-
-
-@pytest.mark.long
-def test_the_commands_of_the_quickstart_run_in_order(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    study, *_ = blocks(DOCS / "quickstart.md", "toml")
-    Path("first.toml").write_text(study)
-    lines = [line for block in blocks(DOCS / "quickstart.md", "bash") for line in block.splitlines()]
-    assert len(lines) >= 6
-    for line in lines:
-        program, *arguments = shlex.split(line)
-        assert program == "gpbandits"
-        with pytest.raises(SystemExit) as stop:
-            cli.main(arguments)
-        assert stop.value.code == 0, line
-    assert Path("results/first/report.html").exists()
-
-
-@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES, *TUTORIALS], ids=lambda page: page.stem)
-def test_every_command_of_a_page_exists_and_names_files_that_exist(page):
-    lines = [
-        line for block in blocks(page, "bash") for line in block.splitlines() if line.startswith("gpbandits")
-    ]
-    for line in lines:
-        _, command, *arguments = shlex.split(line, comments=True)
-        with pytest.raises(SystemExit) as stop:
-            cli.main([command, "--help"])
-        assert stop.value.code == 0
-        assert all((ROOT / name).exists() for name in arguments if name.startswith("examples/"))
 
 
 def test_toml_blocks_are_toml():
