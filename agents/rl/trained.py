@@ -125,7 +125,11 @@ def _observation_of(model: Any, setting: Setting, given: Any) -> Any:
 
 def _loaded(path: str | os.PathLike[str]) -> BaseAlgorithm:
     """Return the model of a file, whose algorithm follows from the description in it."""
-    file = Path(path) if Path(path).exists() else Path(f"{os.fspath(path)}.zip")  # as stable-baselines3 does
+    places = [Path(path), Path(f"{os.fspath(path)}.zip")]  # as stable-baselines3 looks
+    file = next((place for place in places if place.is_file()), None)
+    missing = "the path of a file that a model's save wrote (no file is there: call `model.save` first)"
+    require(file is not None, "model", missing, os.fspath(path))
+    assert file is not None
     with from_extra("rl", "trained models"):
         import stable_baselines3 as _  # noqa: F401
     try:

@@ -90,7 +90,12 @@ def csv_text(rows: Iterable[Iterable[str | float]]) -> str:
 
 def inert(part: str | float) -> str | float:
     """Quote text that a spreadsheet would run as a formula, since labels of a study are untrusted."""
-    return f"'{part}" if isinstance(part, str) and part.startswith(FORMULAE) else part
+    risky = isinstance(part, str) and part.startswith(FORMULAE) and part != MISSING and not _is_number(part)
+    return f"'{part}" if risky else part
+
+
+def _is_number(part: str) -> bool:
+    return re.fullmatch(r"[-+]?\d+(\.\d*)?(e[-+]?\d+)?", part) is not None
 
 
 def _escaped(cell: str) -> str:

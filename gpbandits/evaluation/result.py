@@ -139,7 +139,7 @@ class Result(Curves):
         """Return unsafe plays, their first round, the share of runs with any, and coverage of each agent."""
         from gpbandits.evaluation.table import safety_table
 
-        return safety_table(self).printed
+        return safety_table(self)
 
     def stopping_table(self, price: float | None = None) -> Table:
         """Return when each rule of `stopping` would have stopped, at what regret and cost.

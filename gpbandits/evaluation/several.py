@@ -68,7 +68,7 @@ class Results(Mapping[str, Result]):
 
         Environments with constraints have a line of violation before that of regret.
         """
-        return overview(list(self.values())).printed
+        return overview(list(self.values()))
 
     def plot(
         self,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,6 +54,7 @@ class Table:
     """A table of labels, numbers and intervals, which prints as aligned columns and on a rich console.
 
     Cells in bold are given by row and column; as text they are followed by an asterisk. None is a dash.
+    Columns of `signed` are differences, printed with their signs.
     """
 
     title: str
@@ -61,6 +63,7 @@ class Table:
     notes: tuple[str, ...]
     bold: frozenset[tuple[int, int]] = frozenset()
     name: str = ""  # stem of its files in a report
+    signed: frozenset[str] = frozenset()
 
     @staticmethod
     def by_agent(
@@ -76,15 +79,11 @@ class Table:
         title = f"{result.environment}: {what}" if what else result.environment
         return Table(title, ("agent", *columns), rows, tuple(notes), name=what.partition(" ")[0])
 
-    @property
+    @cached_property
     def texts(self) -> tuple[tuple[str, ...], ...]:
         """Return the cells as text."""
-        return tuple(tuple(map(text, row)) for row in self.rows)
-
-    @property
-    def printed(self) -> Table:
-        """Return the table with cells of text."""
-        return dataclasses.replace(self, rows=self.texts)
+        signs = [name in self.signed for name in self.header]
+        return tuple(tuple(map(text, row, signs)) for row in self.rows)
 
     def __str__(self) -> str:
         rows = emphasised(self.texts, self.bold, "{}*")
@@ -97,21 +96,38 @@ class Table:
         return html_table(self.title, self.header, self.texts, self.notes, self.bold)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the cells as texts in a pandas DataFrame; numbers of trials are in `Result.to_frame`."""
+        """Return a pandas DataFrame of labels and numbers; an interval has columns for its ends.
+
+        Numbers of trials are in `Result.to_frame`.
+
+        Example:
+            >>> few = {"num_arms": 20, "horizon": 30}
+            >>> result = evaluate("GPBandit-GP-v0", ["gp-ucb", "random"], trials=2, env_kwargs=few)
+            >>> frame = result.table().to_frame()
+            >>> width = frame["cumulative regret high"] - frame["cumulative regret low"]
+        """
         with from_extra("eval", "data frames"):
             import pandas as pd
 
-        return pd.DataFrame(list(self.texts), columns=list(self.header))
+        header, rows = self._numbers()
+        return pd.DataFrame(
+            [[np.nan if part is None else part for part in row] for row in rows], columns=header
+        )
 
     def to_csv(self) -> str:
         """Return comma-separated values with all digits; an interval has columns for its ends."""
+        header, rows = self._numbers()
+        return csv_text([header, *(["" if part is None else part for part in row] for row in rows)])
+
+    def _numbers(self) -> tuple[list[str], list[list[str | float | None]]]:
+        """Return headings and rows with an interval in three columns; what is missing is None."""
         spans = [
             any(isinstance(row[i], statistics.Interval) for row in self.rows) for i in range(len(self.header))
         ]
         named = zip(self.header, spans, strict=True)
         header = [[name, f"{name} low", f"{name} high"] if span else [name] for name, span in named]
         rows = [[_parts(*each) for each in zip(row, spans, strict=True)] for row in self.rows]
-        return csv_text([part for parts in row for part in parts] for row in (header, *rows))
+        return list(chain(*header)), [list(chain(*row)) for row in rows]
 
     def to_markdown(self) -> str:
         """Return a Markdown table with the notes below."""
@@ -185,8 +201,7 @@ def result_table(result: Curves, baseline: str | None = None) -> Table:
         return lambda x: float(values[x][:, -1].mean())
 
     def difference(x: str) -> Cell:
-        signed = None if x == baseline else statistics.paired_difference(final[x], final[baseline])
-        return interval_text(signed, signed=True)
+        return None if x == baseline else statistics.paired_difference(final[x], final[baseline])
 
     columns: list[tuple[str, Callable[[str], Cell], bool]] = [
         (HARD, lambda x: statistics.bootstrap_interval(result.hard_violation[x][:, -1]), constrained),
@@ -206,7 +221,8 @@ def result_table(result: Curves, baseline: str | None = None) -> Table:
         ("µs/round", lambda x: float(result.seconds_per_decision[x].mean()) * 1e6, True),
     ]
     shown = {heading: cell for heading, cell, applies in columns if applies}
-    return Table.by_agent(result, "", shown, _notes(result, baseline)).printed
+    made = Table.by_agent(result, "", shown, _notes(result, baseline))
+    return dataclasses.replace(made, signed=frozenset({f"minus {baseline}"}))
 
 
 def _of_measure(result: Curves, measure: Measure, label: str) -> Cell:
@@ -230,7 +246,7 @@ def detection_table(result: Curves) -> Table:
         "Delay: rounds from a change to the first alarm before the next change; without one the change is "
         "missed. Every other alarm is false.",
     )
-    return Table.by_agent(result, "detection", columns, notes, found).printed
+    return Table.by_agent(result, "detection", columns, notes, found)
 
 
 def safety_table(result: Curves) -> Table:
@@ -284,7 +300,7 @@ def interval_text(interval: statistics.Interval | None, signed: bool = False) ->
     return f"{estimate} [{low}, {high}]" if low != MISSING else estimate
 
 
-def text(cell: Cell) -> str:
+def text(cell: Cell, signed: bool = False) -> str:
     """Return a cell as tables print it."""
     match cell:
         case None:
@@ -292,17 +308,18 @@ def text(cell: Cell) -> str:
         case str():
             return cell
         case statistics.Interval():
-            return interval_text(cell)
+            return interval_text(cell, signed)
         case int():
             return str(cell)
         case _:
-            return number(float(cell))
+            return number(float(cell), signed)
 
 
-def _parts(cell: Cell, wide: bool) -> list[str | float]:
+def _parts(cell: Cell, wide: bool) -> list[str | float | None]:
     if isinstance(cell, statistics.Interval):
-        return ["" if np.isnan(part) else float(part) for part in cell]
-    return [cell if cell is not None else "", *([""] * 2 if wide else [])]
+        return [None if np.isnan(part) else float(part) for part in cell]
+    missing = isinstance(cell, float) and np.isnan(cell)
+    return [None if missing else cell, *([None] * 2 if wide else [])]
 
 
 def _line(cells: Sequence[str], widths: list[int]) -> str:

@@ -17,7 +17,7 @@ from agents.acquisition.rules import UCB, Thompson
 from agents.agent.box_agent import BoxAgent
 from agents.agent.gp_agent import GPAgent
 from agents.registry import AgentSpec, resolve_agent
-from bandit_envs.basics.arguments import from_extra, is_number, require
+from bandit_envs.basics.arguments import from_extra, is_count, is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.making import EnvLike, make
 from bandit_envs.rendering.scene import Limits, Scene
@@ -142,8 +142,8 @@ def moments(
     environment: EnvLike, agent: AgentSpec, seed: int, count: int, env_kwargs: Mapping[str, Any]
 ) -> Generator[Moment, None, None]:
     """Run the trial of `frames`, and yield the environment and the agent at each picture."""
-    if count < 2:
-        raise ValueError(f"count must be at least 2, the first and the last picture, got {count}")
+    expected = "an integer of at least 2, the first and the last picture"
+    require(is_count(count) and count >= 2, "count", expected, count)
     of_environment, of_agent = trial_seeds(seed, 0)
     with naming(f"environment {environment!r}"):
         env = make(environment, **env_kwargs)
@@ -198,9 +198,11 @@ class Film:
         from bandit_envs.rendering.picture import strip
 
         shown = {scene.total + 1: scene for scene in self.scenes}
-        usable = len(rounds) > 0 and all(each in shown for each in rounds)
-        require(usable, "rounds", f"some of {', '.join(map(str, shown))}, which the film shows", rounds)
-        return strip([shown[each] for each in rounds], Limits.of(self.scenes))
+        listed = list(rounds) if isinstance(rounds, Iterable) and not isinstance(rounds, str) else []
+        usable = len(listed) > 0 and all(is_count(each) and each in shown for each in listed)
+        expected = f"a list of some of {', '.join(map(str, shown))}, which the film shows (`count` adds more)"
+        require(usable, "rounds", expected, rounds)
+        return strip([shown[each] for each in listed], Limits.of(self.scenes))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the GIF to a .gif file; its folder is made if it is missing."""

@@ -169,7 +169,7 @@ class Section:
         compared: list[Metric] = [result.main_metric, *kept]
         against = [comparison(result, metric) for metric in compared if len(result.agents) > 1]
         limits = [safety(result)] if result.num_constraints else []
-        limits += [stopping_table(result).printed] if result.stopped else []
+        limits += [stopping_table(result)] if result.stopped else []
         limits += [spending(result)] if result.spent else []
         grown = [] if result.spent else [growth(result)]  # once a budget is spent no regret grows
         return [summary(result), *limits, *against, *grown, timing(result)]

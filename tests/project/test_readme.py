@@ -40,7 +40,7 @@ def test_the_python_blocks_run_in_order_and_print_the_table_that_is_shown(
     assert isinstance(table, Table)
     header, *lines = SHOWN[0].splitlines()
     chosen = [table.header.index(name) for name in row(header)]
-    for line, cells in zip(lines, table.rows, strict=True):
+    for line, cells in zip(lines, table.texts, strict=True):
         label, *shown = row(line)
         assert label == cells[chosen[0]]
         for ours, theirs in zip(shown, [cells[i] for i in chosen[1:]], strict=True):

@@ -107,7 +107,11 @@ def test_what_does_not_fit_is_refused_with_both_sizes(tmp_path):
         ValueError, match=r"model must be trained without .* VecNormalize\(env, norm_obs=False"
     ):
         evaluate("GPBandit-GP-v0", {"mine": agents.from_sb3(scaled)}, trials=1, env_kwargs=FEW)
-    with pytest.raises(ValueError, match="model must be a file that a model's save wrote"):
+    missing = r"model must be the path of a file .* \(no file is there: call .* first\), got '.*none\.zip'$"
+    with pytest.raises(ValueError, match=missing):
         agents.from_sb3(tmp_path / "none.zip")
+    (tmp_path / "text.zip").write_text("no model")
+    with pytest.raises(ValueError, match="model must be a file that a model's save wrote"):
+        agents.from_sb3(tmp_path / "text.zip")
     with pytest.raises(ValueError, match="model must be a trained model of stable-baselines3"):
         evaluate("GPBandit-GP-v0", {"it": agents.from_sb3(3)}, trials=1, env_kwargs=FEW)  # type: ignore[arg-type]

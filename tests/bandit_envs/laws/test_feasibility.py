@@ -333,7 +333,7 @@ def test_tables_and_figures_show_violations_where_there_are_constraints(tmp_path
     table = res.table()
     assert table.header[1:3] == ("hard violation", "cumulative regret")
     for label, hard in res.hard_violation.items():
-        (row,) = (row for row in table.rows if row[0] == label)
+        (row,) = (row for row in table.texts if row[0] == label)
         assert row[1].startswith(number(hard[:, -1].mean()))
     assert "violation/round" in str(table)
     assert "Regret may be negative" in str(res.table())

@@ -83,7 +83,7 @@ def test_safe_agents_cover_by_certifying_and_others_by_playing(result):
 
 def test_the_table_has_a_column(result):
     table = result.safety_table()
-    cells = dict(zip(table.header, table.rows[result.ordered.index("safe")], strict=True))
+    cells = dict(zip(table.header, table.texts[result.ordered.index("safe")], strict=True))
     assert cells["coverage"].startswith(f"{result.coverage['safe'].mean():.3g}"[:4])
     assert "Coverage: " in str(table)
 

@@ -82,9 +82,9 @@ def test_every_metric_of_a_thinned_run_equals_that_of_the_full_record(metric, en
 
 def test_tables_and_losses_of_a_thinned_run_are_those_of_the_full_record():
     full, thin = played("costs"), played("costs", thinned=True)
-    assert thin.safety_table().rows == full.safety_table().rows
+    assert thin.safety_table().texts == full.safety_table().texts
     assert full.unsafe_plays["random"][:, -1].max() > len(ROUNDS)  # more than one a checkpoint
-    untimed = [[row[:-1] for row in result.table().rows] for result in (thin, full)]
+    untimed = [[row[:-1] for row in result.table().texts] for result in (thin, full)]
     assert untimed[0] == untimed[1]
     for name in ENVIRONMENTS:
         losses = [relative_losses(played(name, thinned=way), "random") for way in (True, False)]
@@ -131,7 +131,7 @@ def test_a_registered_measure_goes_through_runs_files_tables_reports_and_figures
     assert sum(curve[:, -1].sum() for curve in thin.running(correct).values()) > 0
     for result in (full, thin):
         table, place = result.table(), result.table().header.index("best arm found")
-        for row in table.rows:
+        for row in table.texts:
             share = wilson_interval(np.mean(result.running(correct)[row[0]][:, -1]), result.num_trials)
             assert row[place].startswith(f"{float(share.estimate):.3g}"[:3])
         assert "best arm found" in summary(result).header
@@ -158,7 +158,7 @@ def test_a_measure_that_one_agent_lacks_is_kept_for_the_others(correct, tmp_path
         ):
             result.running(correct)
         table = result.table()
-        cells = {row[0]: row[table.header.index("best arm found")] for row in table.rows}
+        cells = {row[0]: row[table.header.index("best arm found")] for row in table.texts}
         assert cells[result.marked("random")] == "-" != cells[result.marked("gp-ucb")]
         assert "best arm found" in summary(result).header
     joined = join_trials([thin.records["random"], records["random"]])

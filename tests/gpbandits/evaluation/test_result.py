@@ -156,7 +156,7 @@ def test_a_damaged_file_is_named(tmp_path):
 def test_the_table_ranks_agents_and_pairs_differences_with_the_best_that_is_not_privileged():
     res = result(privileged={"GP-UCB"})
     table = res.table()
-    first, second, third = (dict(zip(table.header, row, strict=True)) for row in table.rows)
+    first, second, third = (dict(zip(table.header, row, strict=True)) for row in table.texts)
     assert [row["agent"] for row in (first, second, third)] == ["GP-UCB†", "GP-TS", "random"]
     assert second["minus GP-TS"] == "-"
     final = {label: regret[:, -1] for label, regret in res.regret.items()}
@@ -303,5 +303,5 @@ def test_no_label_and_no_number_of_a_table_breaks_on_a_console_of_80_columns(wid
     printed = console.file.getvalue().split()  # pyright: ignore
     assert set(labels) <= set(printed)
     shown = [i for i, name in enumerate(table.header) if i == 1 or name in printed]
-    assert {piece for row in table.rows for i in shown for piece in row[i].split()} <= set(printed)
+    assert {piece for row in table.texts for i in shown for piece in row[i].split()} <= set(printed)
     assert max(map(len, console.file.getvalue().splitlines())) <= width  # pyright: ignore

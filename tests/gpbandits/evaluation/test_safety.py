@@ -34,7 +34,7 @@ def test_unsafe_plays_are_those_that_violate_a_cost(result):
 def test_the_table_counts_runs_and_plays(result):
     table = result.safety_table()
     share = (result.unsafe_plays["config"][:, -1] > 0).mean()
-    config, safe = (dict(zip(table.header, row, strict=True)) for row in sorted(table.rows))
+    config, safe = (dict(zip(table.header, row, strict=True)) for row in sorted(table.texts))
     assert config["runs with an unsafe play"].startswith(f"{share:.3f}"[:4])
     assert safe["first unsafe round"] == "-"
     assert "Wilson" in str(table)

@@ -92,7 +92,7 @@ def test_the_least_and_what_does_not_differ_from_it_are_bold_and_cells_are_means
     table = Results({"A": A, "B": B}).table()
     assert table.header == ("environment", "x", "y", "z")
     assert bold(table) == {("A", "x"), ("A", "y"), ("B", "y"), ("B", "z")}
-    assert table.rows[0][3] == interval_text(bootstrap_interval(A.regret["z"][:, -1]))
+    assert table.texts[0][3] == interval_text(bootstrap_interval(A.regret["z"][:, -1]))
     assert list(significant_signs([(A.regret["z"][:, -1], A.regret["x"][:, -1])])) == [1]  # hence not bold
 
 
@@ -112,17 +112,18 @@ def test_under_constraints_regret_is_bold_among_those_of_least_violation():
     assert [row[0] for row in table.rows] == ["A", "C: hard violation", "C: regret"]
     assert {("C: hard violation", "safe"), ("C: regret", "safe")} <= bold(table)
     assert not {("C: hard violation", "blind"), ("C: regret", "blind")} & bold(table)
-    assert table.rows[0][table.header.index("blind¶")] == "-"  # without a result there
+    assert table.texts[0][table.header.index("blind¶")] == "-"  # without a result there
 
 
 def test_every_format_shows_what_is_bold():
     results = Results({"A": A, "B": B})
-    cell = results.table().rows[0][1]
+    cell = results.table().texts[0][1]
     assert f"| A | **{cell}** |" in results.to_markdown()
     assert rf"A & \textbf{{{cell}}} & " in results.to_latex()
     assert f"{cell}*" in str(results.table())
     assert f"<strong>{cell}</strong>" in results._repr_html_()
-    assert next(csv.DictReader(io.StringIO(results.to_csv())))["x"] == cell
+    first = next(csv.DictReader(io.StringIO(results.to_csv())))
+    assert [float(first[name]) for name in ("x", "x low", "x high")] == [*results.table().rows[0][1]]
     styled = [
         piece for piece in Console(width=200).render(results.table()) if piece.style and piece.style.bold
     ]
@@ -157,7 +158,7 @@ def test_a_folder_with_other_files_and_one_without_any_are_refused(tmp_path):
 
 def test_a_report_has_the_same_table():
     grid, table = overview([A, B]), Results({"A": A, "B": B}).table()
-    assert (grid.header, grid.texts) == (table.header, table.rows)
+    assert (grid.header, grid.texts) == (table.header, table.texts)
     assert grid.bold == table.bold
     assert grid.to_markdown() == table.to_markdown()
 

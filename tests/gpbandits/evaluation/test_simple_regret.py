@@ -110,6 +110,6 @@ def test_without_a_feasible_play_it_is_the_largest_regret_possible_and_tables_st
         env = make("GPBandit-Constrained-v0", **keywords)
         env.reset(seed=trial_seeds(0, int(i))[0])
         np.testing.assert_array_equal(result.simple_regret["unsafe"][i], env.get_wrapper_attr("worst_regret"))
-    cells = dict(zip(result.table().header, result.table().rows[0], strict=True))
+    cells = dict(zip(result.table().header, result.table().texts[0], strict=True))
     assert np.isfinite(float(cells["simple"]))
     result.plot(tmp_path / "figure.png", "log-log", "simple")

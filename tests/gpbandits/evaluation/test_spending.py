@@ -111,7 +111,7 @@ def test_what_needs_a_budget_says_so(tmp_path):
 def test_the_table_says_how_many_rounds_were_played_and_what_they_cost():
     result = evaluate("GPBandit-Budget-v0", ["random"], trials=2, env_kwargs=ENVIRONMENT)
     table = result.table()
-    cells = dict(zip(table.header, table.rows[0], strict=True))
+    cells = dict(zip(table.header, table.texts[0], strict=True))
     assert float(cells["rounds"]) == pytest.approx(result.played["random"].mean(), rel=0.01)
     assert float(cells["spent"]) == pytest.approx(result.spent["random"][:, -1].mean(), rel=0.01)
     assert "budget regret" in table.header

@@ -3,21 +3,52 @@
 import csv
 import io
 
+import numpy as np
+import pandas as pd
+import pytest
 from synthetic import result
+
+from gpbandits.evaluation.table import Table
 
 TABLE = result(labels=("50 % & more_", "a|b", "random"), privileged={"a|b"}).table()
 
 
-def test_every_format_has_all_cells_in_their_order():
-    cells = [list(TABLE.header), *map(list, TABLE.rows)]
+def test_frames_and_csv_have_numbers_with_all_digits_and_columns_for_the_ends_of_intervals():
     frame = TABLE.to_frame()
-    assert [list(frame.columns), *frame.to_numpy().tolist()] == cells
-    plain = [[cell.removeprefix("'") for cell in row] for row in csv.reader(io.StringIO(TABLE.to_csv()))]
-    assert plain == cells  # a spreadsheet would run +1.5 as a formula
+    regret, low, high = (frame[f"cumulative regret{end}"] for end in ("", " low", " high"))
+    values = np.array([row[TABLE.header.index("cumulative regret")] for row in TABLE.rows])
+    np.testing.assert_array_equal(np.column_stack([regret, low, high]), values)
+    assert [str(each) for each in frame.dtypes[1:]] == ["float64"] * (len(frame.columns) - 1)
+    ends = frame.filter(like="minus").to_numpy()
+    baseline = result(labels=("50 % & more_", "a|b", "random")).baseline
+    assert np.isnan(ends[[label == baseline for label in frame["agent"]]]).all()
+    assert (ends[:, 1] <= ends[:, 0])[~np.isnan(ends[:, 0])].all()
+    read = pd.read_csv(io.StringIO(TABLE.to_csv()))
+    pd.testing.assert_frame_equal(read, frame, check_exact=True)
+
+
+def test_a_table_of_missing_numbers_has_columns_of_numbers():
+    table = Table("", ("agent", "value"), (("a", None), ("b", None)), ())
+    assert table.to_frame()["value"].isna().all()
+    assert table.to_frame()["value"].dtype == float
+    assert table.to_csv() == "agent,value\na,\nb,\n"
+
+
+@pytest.mark.parametrize("label", ["=1+1", "+cmd|x", "@sum", "-a", "\tx", "-", "-1.5", "+41.3", "-2e-05"])
+def test_text_that_a_spreadsheet_would_run_is_quoted_and_a_number_is_not(label):
+    is_formula = label not in ("-", "-1.5", "+41.3", "-2e-05")
+    table = Table("", ("agent", "value"), ((label, -1.5),), ())
+    (row,) = list(csv.reader(io.StringIO(table.to_csv())))[1:]
+    assert row == [f"'{label}" if is_formula else label, "-1.5"]
+
+
+def test_markdown_has_all_cells_in_their_order():
     header, rule, *lines = TABLE.to_markdown().splitlines()
     assert header == f"| {' | '.join(TABLE.header)} |"
     assert rule.count("---") == len(TABLE.header)
     assert lines[1].startswith("| a&#124;b† | ")
+    assert [line.count(" | ") for line in lines[:3]] == [len(TABLE.header) - 1] * 3
+    assert any(cell.startswith("+") for row in TABLE.texts for cell in row)  # differences have signs
     assert TABLE.notes[-1] in lines[-1]
 
 

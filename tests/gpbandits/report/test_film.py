@@ -128,5 +128,5 @@ def test_a_strip_has_a_column_a_round_and_names_the_rounds_that_there_are():
     film = watch("GPBandit-GP-v0", "gp-ucb", count=9, env_kwargs=KWARGS)
     figure = film.strip([2, 5])
     assert [axes.get_title() for axes in figure.axes] == ["round 2", "round 5", "", ""]
-    with pytest.raises(ValueError, match=r"rounds must be some of 1, 2, .*got \[30\]"):
+    with pytest.raises(ValueError, match=r"rounds must be a list of some of 1, 2, .*got \[30\]"):
         film.strip([30])

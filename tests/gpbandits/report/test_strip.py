@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from gpbandits import cli, evaluate
+from gpbandits import cli, evaluate, watch
 from gpbandits.report.film import scenes
 
 KWARGS = {"num_arms": 20, "horizon": 8}
@@ -68,7 +68,7 @@ def test_the_command_writes_a_strip_of_the_named_rounds(tmp_path):
         (["--round", "1"], "--round needs a --strip"),
         (
             ["--strip", "out.pdf", "--round", "2"],
-            "rounds must be some of 1, 3, 5, 7, 9, which the film shows",
+            "rounds must be a list of some of 1, 3, 5, 7, 9, which the film shows",
         ),
     ],
 )
@@ -76,3 +76,17 @@ def test_rounds_and_file_of_a_strip_belong_together(more, message, tmp_path, mon
     monkeypatch.chdir(tmp_path)
     assert command(tmp_path, *more) == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("rounds", [2, 2.0, "2", [], [30], [1.5], ["1"], None, [[1]]])
+def test_a_strip_of_what_is_no_list_of_rounds_says_what_is_expected(rounds):
+    film = watch("GPBandit-GP-v0", "random", count=3, env_kwargs={"num_arms": 5, "horizon": 2})
+    with pytest.raises(ValueError, match=r"rounds must be a list of some of 1, 2, 3, which .*`count`.*, got"):
+        film.strip(rounds)
+    assert film.strip(range(1, 3)).axes
+
+
+@pytest.mark.parametrize("count", [2.5, 1, 0, -3, "many", None, True])
+def test_a_count_of_pictures_is_an_integer_from_2_on(count):
+    with pytest.raises(ValueError, match="count must be an integer of at least 2, the first and the last"):
+        watch("GPBandit-GP-v0", "random", count=count)
