@@ -14,6 +14,7 @@ from bandit_envs.environment.registration import IDS
 CODE = re.compile(r"``[^`]+``|`[^`]+`")
 SPEAKING = re.compile(r"(?<!\\)([|*])|(?<=\w)_(?![^\W_])")  # of substitutions, emphasis and links
 DIRECTIVE = re.compile(r":\w+:`|^\.\. ")
+PAGE = re.compile(r"\bdocs/(\w+)\.md\b")
 LITERAL = ("```", ">>>", "...")
 FIELD = re.compile(r"Alias for field number \d+")  # what Python says of a named tuple's
 
@@ -82,8 +83,13 @@ def skip(app: object, what: str, name: str, obj: object, is_skipped: bool, optio
     return True if top and top not in {package.__name__ for package in TOP} else None
 
 
+def to_pages(text: str) -> str:
+    """Text whose files of pages, such as docs/boxes.md, are links to them."""
+    return PAGE.sub(r":doc:`the page on \1 </\1>`", text)
+
+
 def _escaped(text: str) -> str:
-    return SPEAKING.sub(lambda found: f"\\{found[0]}", text)
+    return to_pages(SPEAKING.sub(lambda found: f"\\{found[0]}", text))
 
 
 def _link(code: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, is_typeddict
 
 import typer
-from docstrings import linked
+from docstrings import linked, to_pages
 from entries import NOTATION, entries
 from parts import PARTS, built, laws_by_kind, options
 from pictures import portrait
@@ -97,7 +97,7 @@ def _environment(env_id: str, name: str) -> Iterator[str]:
         yield "A comparison:"
         yield _directive("code-block", "python", f"from gpbandits import evaluate\n\n{call}")
         yield f"Agents that play it and handle its features: {', '.join(f'``{each}``' for each in handling)}."
-        yield "What agents are told with these defaults:"
+        yield "With these defaults the setting gives agents:"
         yield "\n".join(f"- ``{fact}``: ``{brief(value)}``" for fact, value in _told(setting).items())
     values = defaults_of(name) if found else dict.fromkeys(keywords_of(name), "needs the data files")
     yield "Keywords, with the values that this environment has where you give none:"
@@ -174,12 +174,12 @@ def _commands() -> Iterator[str]:
     for name, command in leaves(typer.main.get_command(app)):
         given = [p for p in command.params if p.param_type_name == "argument"]
         usage = " ".join(["gpbandits", name, *(str(p.name).upper() for p in given)])
-        about = (command.help or "").replace("`", "``")
+        about = to_pages((command.help or "").replace("`", "``"))
         yield _directive("command", f"gpbandits {name}", f"Usage: ``{usage}``\n\n{about}")
         yield f".. program:: gpbandits {name}"
         for option in command.params:
             spelt = ", ".join(option.opts) if option not in given else str(option.name).upper()
-            about = (option.help or "").replace("`", "``")
+            about = to_pages((option.help or "").replace("`", "``"))
             yield _directive("option", spelt, about + _default(option.default))
 
 

@@ -21,7 +21,7 @@ ALL = "all"
 Workers = Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one a core.")]
 Scheduler = Annotated[
     str | None,
-    typer.Option(help="Address of a Dask scheduler, as in tcp://10.0.0.1:8786, for --backend dask."),
+    typer.Option(help="Address of a Dask scheduler, as in `tcp://10.0.0.1:8786`, for --backend dask."),
 ]
 
 

@@ -113,6 +113,26 @@ def test_a_name_of_ours_in_a_docstring_is_a_link():
     assert as_rst(["by `gp-ucb`s"]) == [r"by :agent:`gp-ucb`\ s"]
 
 
+def test_a_page_named_in_a_docstring_is_there_and_is_linked():
+    assert as_rst(["Info: see docs/environments.md."]) == [
+        "Info: see :doc:`the page on environments </environments>`."
+    ]
+    root = Path(__file__).parents[2]
+    files = [path for package in PACKAGES for path in (root / package.__name__).rglob("*.py")]
+    named = {name for path in files for name in re.findall(r"docs/[\w/]+\.md", path.read_text("utf-8"))}
+    assert len(named) > 5
+    assert [name for name in named if not (root / name).exists()] == []
+
+
+@pytest.mark.long
+def test_no_page_of_the_reference_names_a_source_file_or_links_what_is_no_page(site):
+    for path in (site / "generated").glob("*.html"):
+        html = path.read_text(encoding="utf-8")
+        assert re.findall(r"docs/\w+\.md", html) == [], path.name
+        schemes = set(re.findall(r'href="(\w+):', html))
+        assert schemes <= {"http", "https", "mailto"}, path.name
+
+
 @pytest.mark.long
 def test_fields_of_named_tuples_say_what_their_source_says(site):
     pages = {page.stem: page.read_text(encoding="utf-8") for page in (site / "generated").glob("*.html")}
