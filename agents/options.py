@@ -99,7 +99,7 @@ def require_left_out(name: str, given: Any, default: Any, where: str, remedy: st
 def require_types(what: str, values: Any, types: Mapping[str, Any], all_of_them: bool = True) -> None:
     """Raise a ValueError unless some data of a file are a dict of exactly these fields, each of its type.
 
-    Lists stand for tuples; without `all_of_them` fields may be missing.
+    Lists become tuples; without `all_of_them` fields may be missing.
     """
     if not isinstance(values, dict):
         raise ValueError(f"{what} in the file must be a dict, got {shown(values)}")
@@ -181,7 +181,7 @@ def _resolved(owner: Any) -> Mapping[str, Any]:
 
 
 def _named(hinted: Any) -> Any:
-    """Return what an alias stands for, without arguments: NDArray of new numpy is one from Python 3.12 on."""
+    """Return the type behind an alias, without arguments: NDArray of new numpy is one from Python 3.12 on."""
     alias = get_origin(hinted) or hinted
     return _named(alias.__value__) if hasattr(alias, "__value__") else hinted
 

@@ -2,7 +2,7 @@
 
     python benchmarks/crowded_boxes.py [--runs 12] [--write]
 
-A tuner is told 700 random points, and asked 20 times. Values are medians over seeds, with quartiles, of the
+A tuner is given 700 random points, and asked 20 times. Values are medians over seeds, with quartiles, of the
 simple regret of the best point asked for, without noise; both ways meet the same points and noise.
 """
 

@@ -3,7 +3,7 @@
     pip install ".[peers]"
     python benchmarks/optimisers.py --table docs/results/optimisers.csv
 
-No agent is told the kernel or the noise: ours learn hyperparameters from the feedback too, every five rounds.
+No agent is given the kernel or the noise: ours learn hyperparameters from feedback too, every five rounds.
 Libraries that are not installed are left out. Time is that of `act` and `update`, the median over trials, on
 one thread.
 """

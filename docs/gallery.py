@@ -1,4 +1,4 @@
-"""What sphinx-gallery is told of the examples: where they run, and which pictures they draw."""
+"""The examples for sphinx-gallery: where they run, and which pictures they draw."""
 
 from __future__ import annotations
 

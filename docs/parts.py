@@ -65,7 +65,7 @@ def _named(made: Any) -> Iterator[type]:
     if isinstance(made, partial):
         yield from (each for each in made.args if inspect.isclass(each))
         yield from _named(made.func)
-    elif inspect.isclass(made) and re.match("Of[A-Z]", made.__name__):  # a builder, or what one is told
+    elif inspect.isclass(made) and re.match("Of[A-Z]", made.__name__):  # a builder, or what one is given
         yield from _named(vars(made)["__call__"]) if "__call__" in vars(made) else ()
     elif inspect.isclass(made):
         yield made

@@ -1,12 +1,12 @@
 """Tune one machine after the other
 ================================
 
-Tune one machine after the other while results come late: what the first teaches about the next.
+Tune one machine after the other with late results: what the first teaches about the next.
 
-Ten similar machines are tuned for 30 rounds each; the observation says which one it is. A result comes about
+Ten similar machines are tuned for 30 rounds each; the observation says which one it is. A result is about
 three rounds late, some only when the next machine is being tuned, and counts for the machine it belongs to.
 Rewards are a function of (machine, setting) pairs, and the kernel says how alike neighbours are. Every agent
-plays twice: once with that kernel, and once told that the machines have nothing to do with each other.
+plays twice: once with that kernel, and once with a kernel in which the machines are independent.
 
 One sees that the kernel over pairs saves GP-UCB more than half of its regret, and the others a third or
 more. GP-UCB-SDF, which explores for every pending play, pays for that on each new machine. At the end stands

@@ -1,13 +1,13 @@
-"""Feedback that comes late
-========================
+"""Late feedback
+=============
 
-Feedback that comes late: what pending plays should count as, and when that pays.
+Late feedback: what pending plays should count as, and when that pays.
 
-First a few rounds by hand: each step's `info` says what has arrived and which round it belongs to; what is
-pending is nowhere. Then four agents play the same functions, on which feedback is ten rounds late. GP-UCB
-knows only what was delivered, so it plays the same arm again and again until news comes. GP-BUCB lowers the
-deviation of what it has played. GP-UCB-SDF also counts pending plays as the least that may come, and adds the
-deviations of the last m plays to its width.
+First a few rounds by hand: each step's `info` says what feedback was delivered and of which round it is;
+pending feedback is nowhere. Then four agents play the same functions, on which feedback is ten rounds late.
+GP-UCB conditions on delivered feedback only, so it plays the same arm until the next delivery. GP-BUCB lowers
+the std of the arms that it has played. GP-UCB-SDF also counts pending plays as the least possible reward, and
+adds the stds of the last m plays to its width.
 
 One sees two tables, for priors of mean 0. With an amplitude of 1, far more than functions with values in
 [0, 1] need, GP-BUCB explores enough by itself, and GP-UCB-SDF pays for exploration that is not needed. With
@@ -24,10 +24,10 @@ env = make("GPBandit-Delayed-v0", delay={"law": "poisson", "mean": 3}, horizon=8
 env.reset(seed=1)
 for arm in (100, 300, 500, 700, 900, 200, 400, 600):
     _, reward, _, _, info = env.step(arm)
-    arrived = info["feedback_mask"]
-    news = zip(info["feedback_step"][arrived], info["feedback_reward"][arrived], strict=True)
-    words = [f"round {t} earned {value:.2f}, {info['t'] - t} late" for t, value in news]
-    print(f"round {info['t']}, arm {arm}: {'; '.join(words) or 'nothing arrives'} -> reward {reward:.2f}")
+    delivered = info["feedback_mask"]
+    feedback = zip(info["feedback_step"][delivered], info["feedback_reward"][delivered], strict=True)
+    words = [f"round {t} earned {value:.2f}, {info['t'] - t} late" for t, value in feedback]
+    print(f"round {info['t']}, arm {arm}: {'; '.join(words) or 'no feedback'} -> reward {reward:.2f}")
 
 competitors = {
     "GP-UCB": ("gp-ucb", {"width": 1.0, "initial": 5}),

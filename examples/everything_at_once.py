@@ -7,9 +7,9 @@ Everything at once: contexts, feedback 30 rounds late, a constraint, and functio
 by a string, without new code. Here the agent with all its parts plays against the same agent less one part.
 
 One sees that each part is worth having: without the constraint the agent earns more, by violating; without
-the restart it trusts what it knew before the changes; without contexts it takes their differences for noise,
-and sees changes where there are none; and without counting what is pending it plays the same arm again and
-again until news comes. Read the regret, which is to the best feasible arm, with the violation.
+the restart it uses plays from before the changes; without contexts it takes their differences for noise,
+and sees changes where there are none; and without counting pending plays it plays the same arm until
+the next delivery. Read the regret, which is to the best feasible arm, with the violation.
 docs/field.md has 30 trials of it.
 """
 

@@ -6,7 +6,7 @@ Rewards that change without notice: what a change costs, and how an agent can fi
 The function is another one after every 300 rounds, and nothing says so (Avanesov 2020). GP-UCB goes on
 playing what was best. GP-UCB-CPD gives some rounds to plays at random, compares what they earned lately with
 what they earned before, and starts over when the two are of different functions. GP-UCB-NO-Detector plays at
-random as often and never starts over; the oracle is told of each change.
+random as often and never starts over; the oracle observes each change.
 
 One sees two tables and a figure. Without a detector most of the regret comes after the first change. With
 one, a change costs the rounds until it is found, and some alarms are false: the data from before them are

@@ -6,7 +6,7 @@ A policy is trained on functions of a Gaussian process, saved, and plays functio
 PPO sees how often each part of [0, 1] has paid and how much (`StatisticsObservation`), and learns from
 thousands of short trials what to make of that; then its weights are frozen. Training takes half a minute
 here and draws its functions from seeds that no evaluation can contain. One sees that the policy beats
-random play clearly and falls short of GP-UCB, which is told the kernel. Tables mark pretrained policies
+random play clearly and falls short of GP-UCB, which is given the kernel. Tables mark pretrained policies
 with ‡, and no figure shows them beside learners that start from scratch. With "recurrent-ppo" the policy
 sees the last round alone and has to remember (RL^2).
 """

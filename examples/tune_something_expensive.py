@@ -7,7 +7,7 @@ The tuner says which experiment to do next while others are running: results com
 finish, a training that fails teaches where trainings fail, and all that is known is kept in one file. One
 sees two sessions of 20 trainings each of a support-vector machine on scikit-learn's digits: the second goes
 on where the first stopped, and ends with trying what the model takes for the best. The picture has the values
-in the order in which they came, and the best so far.
+in the order of their delivery, and the best so far.
 """
 
 from pathlib import Path

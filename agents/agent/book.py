@@ -33,7 +33,7 @@ class Book:
         self._blank["arrived"], self._blank["weight"] = PENDING, np.nan
 
     def record_round(self, point: Ints, trial: Ints, rounds: Ints) -> Ints:
-        """Record all plays, (B,), and that feedback of some rounds came, (n,) each; return its points, (n,).
+        """Record all plays, (B,), and delivered feedback of some rounds, (n,) each; return its points, (n,).
 
         Feedback of a play is delivered once. Where it is wrong a ValueError says so, and nothing has changed.
         """

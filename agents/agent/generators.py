@@ -68,7 +68,7 @@ def build(make: Callable[..., Any], model: Any, streams: Streams, role: str, num
 class Resumable:
     """The state is a function of the history; `notes` holds the generator states that `act` consumed.
 
-    Within `replaying` the history is told again, with `skip` in place of calls of `act` that change nothing
+    Within `replaying` the history is replayed, with `skip` in place of calls of `act` that change nothing
     but generators. The restored state equals, bit for bit, that of a full replay.
     """
 

@@ -81,7 +81,7 @@ class ADMMBO(LoneAgent):
     plays, after which the best evaluated arm is x or z_i. When the splitting has converged the best f among
     the plays with all costs <= 0.01 is played for ever (if there is none, the least infeasible). Rewards and
     costs are in prior stds, and the widest side of the box has length 6, whatever their units.
-    As in the authors' code a subproblem's process knows the first plays and its own; a cost has mean 0, and
+    As in the authors' code a subproblem's process has the first plays and its own; a cost has mean 0, and
     centre and scale of the reward are taken from its values when an x-step starts. In a z-step it may be that
     no arm can improve, for the nearest feasible one is known: then the arm of the least expected objective is
     played. A tie broken at random among all arms would be random search. Contexts enter the processes alone.

@@ -38,7 +38,7 @@ class WidthOptions(ModelOptions, total=False):
     """Options of Algorithm 2 with some restart: of the width and of the model."""
 
     width: str | float | Width
-    """"change-point" (the paper's, the default), or what `make_width` knows."""
+    """"change-point" (the paper's, the default), or what `make_width` takes."""
     delta: PerTrial
     """Failure probability of the width, a number or (B,); default 0.1."""
     beta_scale: PerTrial | None

@@ -56,7 +56,7 @@ def gp_ucb_sdf(
         reward_bound: B_y, which bounds the shifted |y|; default `largest_shifted` with "delayed", and with
             another width one prior std, the B_y = 1 of the paper's experiments. 0 leaves the bias out:
             with a width of 1 GP-TS-SDF then draws from the posterior itself, a variant without nu_t.
-        fill_in: what stands for a pending value: "zero", "mean" (posterior mean) or "nearest".
+        fill_in: the value of a pending play: "zero", "mean" (posterior mean) or "nearest".
         noisy: whether sigma has the noise in it, as libraries predict it; another variant, see `Censored`.
         delta, gamma: of the width; the gain is the realised one by default with "delayed". A number has none.
     """

@@ -118,7 +118,7 @@ def losbo(
     num_trials: int | None = None,
     **options: Unpack[SafeOptions],
 ) -> Agent:
-    """LoSBO: SafeOpt on what costs that came certify by their slopes and a noise bound (Fiedler et al. 2024).
+    """LoSBO: SafeOpt on what delivered costs certify by their slopes and a noise bound (Fiedler et al. 2024).
 
     Where |noise| <= E and the Lipschitz constants L are right every play is safe with certainty, whatever the
     kernel; bands only decide among safe arms. Unbounded noise is assumed to stay within 3 stds, without a

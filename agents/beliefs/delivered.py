@@ -164,7 +164,7 @@ class Forgetful(Belief):
 
 
 def sliding_window(model: Model, num_trials: int, *, window: PerTrial) -> Forgetful:
-    """Return the belief on the last W plays, one W or (B,); a value that comes later is not learnt."""
+    """Return the belief on the last W plays, one W or (B,); a value delivered later is not learnt."""
     require_at_least_one("window", window, "it is the number of last plays that are remembered")
     if np.asarray(window).dtype.kind not in "iu":
         raise ValueError(f"window must be an integer, got {window!r}; it is a number of plays")

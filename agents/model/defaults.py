@@ -41,7 +41,7 @@ class SharedOptions(TypedDict, total=False):
 
     Default None: the setting's, else an SE kernel of `length_scale`. One that is named has the amplitude of
     the setting's, or where that is withheld 1, which agents replace by that of their first plays. A
-    WhiteKernel in its sum is taken out and is the noise; alone it stands for independent arms.
+    WhiteKernel in its sum is taken out and is the noise; alone it means independent arms.
     """
     length_scale: LengthScale | None
     """Length-scale of the kernel, in units of the features; it replaces that of a published kernel.

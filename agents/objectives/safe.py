@@ -199,7 +199,7 @@ def safe_parts(
         safe_seed, lipschitz, cost_noise_bound, **options: see `SafeModelOptions`.
     """
     if "cost_belief" in options:
-        words = "must be left out where every play is to be safe: only costs that came certify an arm"
+        words = "must be left out where every play is to be safe: only delivered costs certify an arm"
         raise ArgumentError("cost_belief", f"{words}, got {shown(options['cost_belief'])}")
     for name in ("standardize", "initial", "centre", "scale"):
         if options.get(name):

@@ -129,7 +129,7 @@ def decode(data: Any) -> Any:
     if kind == "float" and data["value"] in NOT_FINITE:
         return float(data["value"])
     if not isinstance(kind, str) or kind not in TYPES:
-        raise ValueError(f"the file has data of type {kind!r}; this version knows {', '.join(TYPES)}")
+        raise ValueError(f"the file has data of type {kind!r}; this version reads {', '.join(TYPES)}")
     return TYPES[kind][2](data)
 
 

@@ -184,7 +184,7 @@ class Plateau:
         values = outlook.values
         if len(values) <= self.rounds:
             return StopVerdict(
-                False, outlook.best, f"{self.rounds + 1} values are needed, {len(values)} came"
+                False, outlook.best, f"{self.rounds + 1} values are needed, {len(values)} were delivered"
             )
         growth = float(values.max() - values[: -self.rounds].max())
         limit = self.share * float(np.subtract(*np.quantile(values, [0.75, 0.25])))

@@ -42,7 +42,7 @@ class Question:
 
     pair: tuple[int, int]
     outcome: float | None = None
-    told_in: int | None = None  # number of questions when it was told
+    told_in: int | None = None  # number of questions when it was answered
     dropped: bool = False
 
 
@@ -198,7 +198,7 @@ class PreferenceTuner:
         return first, contest.argmax(chance)
 
     def _close(self, agent: Any, end: int) -> None:
-        """Let an agent observe questions up to `end`, each with the answers that came before the next one."""
+        """Let an agent observe questions up to `end`, each with the answers given before the next one."""
         for t in range(self._closed, end):
             told = [i for i, asked in enumerate(self.questions) if asked.told_in == t + 1]
             came = np.array(told, dtype=np.int64)

@@ -224,7 +224,9 @@ def may_stop(
     fewest = 2 * plan.parameters.dim + 1
     if len(values) < fewest:
         return MayStop(
-            False, f"{len(values)} of the first {fewest} values came, from which scales are estimated", None
+            False,
+            f"{len(values)} of the first {fewest} values were delivered, from which scales are estimated",
+            None,
         )
     answer = MayStop(False, "no rule was asked", None)
     for look in range(PATIENCE if agent.setting.continuous else 1):

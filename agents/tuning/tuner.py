@@ -63,7 +63,7 @@ class Tuner(Records):
             the amplitude of its kernel.
         safe: parameters that are known to keep all costs in every context, such as [{"x": 0.1}], for agents
             that keep them in every experiment, such as "safe-ucb". The agent then chooses from a finite set.
-            It assumes that costs are samples of its kernel whose std is the size of those told so far;
+            It assumes that costs are samples of its kernel whose std is the size of those observed so far;
             `standardise=False` takes costs as multiples of a std that you know. An agent's `lipschitz` is in
             the same units, over the whole range of a parameter.
         stopping: the rule of `may_stop` in the value's unit, ("gap", {"eps": 0.01}), or label -> rule.

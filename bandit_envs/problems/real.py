@@ -83,7 +83,7 @@ def priors() -> dict[str, SiblingPrior]:
 def prior_of(task: Task) -> SiblingPrior | None:
     """Return what the siblings of a task's tables tell about it, None if it has none.
 
-    None is told of how data sets differ as contexts. Length-scales are geometric means over the siblings; the
+    None observes how data sets differ as contexts. Length-scales are geometric means over the siblings; the
     variance adds that within and that between them.
     """
     siblings = [
@@ -123,7 +123,7 @@ def real(
     categories one-hot). Observation: a constant 0, or the data set's features. Info: see
     docs/environments.md. Regret: best mean - that of the configuration.
 
-    The family says what else was measured. "late": a result comes after the run's mean time, and ten runs
+    The family says what else was measured. "late": results are late by the run's mean time, and ten runs
     start within the median time. "budget": a play costs its mean time; 50 median runs are paid for. "limit":
     a metric that was measured (latency, size, time) must stay under its 0.3-quantile. "repeat": only the runs
     differ. "datasets": the data set changes every 40 rounds (30 of SVMs), and is the context. "changes": it
@@ -135,7 +135,7 @@ def real(
     The model that is published was fitted to the other data sets of HPOBench, HPOLib, NAS-Bench-201 or
     LCBench, never to the task itself: length-scales, mean, variance and noise. "svm-datasets" and
     "growing-datasets" publish a kernel that was not fitted, with mean and variance of the table,
-    "temperature" the covariance of earlier days. No model is published elsewhere: nobody knows one
+    "temperature" the covariance of earlier days. No model is published elsewhere: none is known
     beforehand. With `publish_model=True` the given kernel, with mean and variance of the table, is then
     published, no prior under which anything was drawn.
 

@@ -1,6 +1,6 @@
 """What to do about changes: restarts of gp-agent and agents that forget, wherever functions change.
 
-Every agent plays the same trials. In runs without a change, whose noise is told right, too small or too
+Every agent plays the same trials. In runs without a change, whose noise is published right, too small or too
 large, alarms are counted; all of them are false. Where functions come back, and where none does, evidence
 is played with and without an archive. docs/changes.md says what one sees.
 

@@ -141,7 +141,7 @@ def standings(runs: list[Run]) -> dict[tuple[Match, str], str]:
 
 
 def champions(runs: list[Run]) -> list[str]:
-    """The lines of the table of subsets: who has least where nobody is told of changes, beside the default.
+    """The lines of the table of subsets: who has least where nobody observes changes, beside the default.
 
     What is least is hard violation where there are constraints, and regret where there are none.
     """

@@ -3,7 +3,7 @@
     python examples/papers/late_feedback_bench.py [trials] [horizon]
 
 It prints the mean regret of batches that wait and of stages, the hard violation of what pending costs may
-count as (30 % of the arms are feasible), the regret where only sums are told (400 rounds), and robust regret.
+count as (30 % of the arms are feasible), the regret with sums only (400 rounds), and robust regret.
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ class GPBanditSampler(BaseSampler):
         return budget is not None and sum(each) >= budget
 
     def _tuner(self, study: Study, dimensions: Dimensions, begun: list[FrozenTrial], seed: int) -> Tuner:
-        """Return a tuner that knows all trials that have begun."""
+        """Return a tuner that is given all trials that have begun."""
         goal = "maximise" if study.direction == StudyDirection.MAXIMIZE else "minimise"
         constraints = constraint_names(begun)
         tuner = Tuner(dimensions.kinds, goal=goal, constraints=constraints, seed=seed, **self._options)

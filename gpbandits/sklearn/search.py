@@ -184,7 +184,7 @@ def _key(chosen: Values) -> Hashable:
 
 
 class SearchRanges:
-    """Search ranges hold a tuner's parameters by name, and the values that lists stand for.
+    """Search ranges hold a tuner's parameters by name, and the values of lists.
 
     Values of lists are choices without an order. Where they are no text or numbers, such as estimators, the
     tuner chooses their place in the list.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,3 +37,23 @@ def test_docstrings_open_with_a_sentence(package: str) -> None:
     ]
     assert len(said) > 100
     assert len(fragments) < MOST * len(said), "\n".join(fragments)
+
+
+TEXTS = [
+    *(path for folder in (*PACKAGES, "examples", "benchmarks") for path in (ROOT / folder).rglob("*.py")),
+    *(path for path in (ROOT / "docs").rglob("*.md") if "generated" not in path.parts),
+    ROOT / "README.md",
+]
+BANNED = (
+    r"\b(?:is|are|was|were|once|nobody) told\b|\btold apart\b|\bnews (?:comes|came)\b"
+    r"|\bnothing arrives\b|\bcomes? late\b"
+)
+
+
+def test_no_text_has_a_phrase_of_the_style_guide_s_left_column() -> None:
+    assert len(TEXTS) > 300
+    found = {
+        str(path.relative_to(ROOT)): re.findall(rf".*(?:{BANNED}).*", path.read_text(encoding="utf-8"))
+        for path in TEXTS
+    }
+    assert {name: lines for name, lines in found.items() if lines} == {}
