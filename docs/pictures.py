@@ -137,7 +137,8 @@ def _visited(env: Any, parts: Ints) -> list[tuple[int, Scene]]:
 
 def _by_rank(scene: Scene) -> Scene:
     """Return the scene with a third feature that is 0, so that its arms are drawn by rank."""
-    return scene._replace(features=np.pad(scene.features, ((0, 0), (0, 1))))
+    points, plays = (np.pad(each, ((0, 0), (0, 1))) for each in (scene.features, scene.plays))
+    return scene._replace(features=points, plays=plays)
 
 
 def draw_all() -> None:

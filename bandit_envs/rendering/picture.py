@@ -143,12 +143,11 @@ def _draw_line(axes: Any, scene: Scene, limits: Limits) -> None:
             transform=axes.get_xaxis_transform(), label="infeasible",
         )  # fmt: skip
     if scene.belief is not None:
-        mean, reach = scene.belief[0][line], scene.band[line]
         label = "posterior mean ± 2 std" if scene.half is None else "posterior mean and the agent's band"
-        axes.fill_between(x, mean - reach, mean + reach, color=BELIEF, alpha=0.2, lw=0, zorder=1)
-        axes.plot(x, mean, color=BELIEF, lw=1.2, ls="--", label=label, zorder=2)
+        _draw_band(axes, x, scene.belief[0][line], scene.band[line], label, scene.joined)
     marker = "." if len(x) <= 100 else ""
-    axes.plot(x, truth, color=TRUTH, marker=marker, label="mean reward", zorder=2)
+    look = {"marker": marker} if scene.joined else {"marker": "o", "ms": 4, "ls": "none"}
+    axes.plot(x, truth, color=TRUTH, label="mean reward", zorder=2, **look)
     _draw_plays(axes, scene, scene.places, scene.observed, limits)
     best = scene.best
     axes.axhline(scene.optimum, color=BEST, lw=0.8, ls="--", zorder=1)
@@ -158,8 +157,23 @@ def _draw_line(axes: Any, scene: Scene, limits: Limits) -> None:
     _mark_following(axes, scene, limits)
     _shorten(axes)
     axes.set_ylim(limits.reward)
-    axes.set_xlabel("x" if scene.features.shape[1] == 1 else "arms, from worst to best")
+    axes.set_xlabel(_name_of_line(scene))
     axes.set_ylabel("reward")
+
+
+def _name_of_line(scene: Scene) -> str:
+    if not scene.joined:
+        return "arm"
+    return "x" if scene.features.shape[1] == 1 else "arms, from worst to best"
+
+
+def _draw_band(axes: Any, x: Floats, mean: Floats, reach: Floats, label: str, joined: bool) -> None:
+    """Draw a posterior as a band, or as a bar at each arm where arms have no order."""
+    if joined:
+        axes.fill_between(x, mean - reach, mean + reach, color=BELIEF, alpha=0.2, lw=0, zorder=1)
+        axes.plot(x, mean, color=BELIEF, lw=1.2, ls="--", label=label, zorder=2)
+    else:
+        axes.errorbar(x, mean, reach, color=BELIEF, fmt="_", ms=6, lw=1.2, alpha=0.5, label=label, zorder=1)
 
 
 def _draw_scores(axes: Any, scene: Scene, limits: Limits) -> None:
@@ -167,14 +181,15 @@ def _draw_scores(axes: Any, scene: Scene, limits: Limits) -> None:
     if scene.scores is not None:
         line = np.argsort(scene.order)
         x, scores = scene.order[line], scene.scores[line]
-        axes.fill_between(x, limits.scores[0], scores, color=SCORES, alpha=0.15, lw=0)
-        axes.plot(x, scores, color=SCORES, lw=1.2)
+        if scene.joined:
+            axes.fill_between(x, limits.scores[0], scores, color=SCORES, alpha=0.15, lw=0)
+        axes.plot(x, scores, color=SCORES, **({"lw": 1.2} if scene.joined else {"marker": ".", "ls": "none"}))
     _mark_following(axes, scene, limits)
     axes.set_ylim(limits.scores)
     axes.yaxis.set_major_locator(MaxNLocator(3))
     _shorten(axes)
     axes.tick_params(axis="y", labelsize="x-small")
-    axes.set_xlabel("x" if scene.features.shape[1] == 1 else "arms, from worst to best")
+    axes.set_xlabel(_name_of_line(scene))
     axes.set_ylabel("acquisition", fontsize="small")
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.kernels.kernels import TableKernel
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.decisions import Decisions, unit_grid
 from bandit_envs.problem.simulator import SingleSimulator
@@ -64,6 +65,7 @@ class Scene(NamedTuple):
     half: Floats | None = None  # (M,) half-width of the agent's own band; None draws 2 std
     scores: Floats | None = None  # (M,) acquisition function of the next choice
     following: Floats | None = None  # (d,) the next play; None after the last
+    joined: bool = True  # whether neighbours on a line belong together; sensors have no order
 
     @classmethod
     def of(cls, simulator: SingleSimulator, agent: object = None) -> "Scene":
@@ -102,6 +104,7 @@ class Scene(NamedTuple):
             cost_beliefs=believed[1:],
             reward=float(observed[arriving].sum()),
             arrivals=int(arriving.sum()),
+            joined=not isinstance(simulator.problem.kernel, TableKernel),
         )
 
     @property
@@ -138,11 +141,14 @@ class Scene(NamedTuple):
         """Return positions of the plays on that line, (n,)."""
         if self.features.shape[1] == 1:
             return self.plays[:, 0]
-        # A play is found by its mean, which rounding may have moved: amid arms of the same mean, and on a box
-        # between drawn points.
+        arms = {row.tobytes(): place for row, place in zip(self.features, self.order, strict=True)}
+        own = [arms.get(row.tobytes()) for row in self.plays]
+        # On a box a play lies between drawn points, and is found by its mean, which rounding may have moved.
         slack = 1e-9 * max(float(np.abs(self.truth).max()), 1.0)
         first, after = (np.searchsorted(np.sort(self.truth), self.means + s) for s in (-slack, slack))
-        return (first + after - 1) / 2
+        amid = ((first + after - 1) / 2).tolist()
+        pairs = zip(own, amid, strict=True)
+        return np.array([among if place is None else place for place, among in pairs], dtype=np.float64)
 
     @property
     def next_place(self) -> float | None:

@@ -1,19 +1,23 @@
 """Pictures and text of trials."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from gymnasium.vector import SyncVectorEnv
 from matplotlib.collections import QuadMesh
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
+from bandit_envs.kernels.kernels import TableKernel
 from bandit_envs.laws import GPSample, KnownFunction, changes, delays
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.rendering.picture import _draw_values, draw
+from bandit_envs.rendering.picture import _draw_values, draw, strip
 from bandit_envs.rendering.render import COLUMNS
-from bandit_envs.rendering.scene import Scene
+from bandit_envs.rendering.scene import Limits, Scene
 
 HORIZON = 12
 
@@ -203,15 +207,31 @@ def test_the_posterior_of_an_agent_is_that_of_its_recommendation(name):
     assert (mean.max(), std[best.action]) == (best.mean, best.std)
 
 
-def test_plays_of_arms_with_one_mean_lie_amid_these_arms():
+def test_a_play_lies_at_its_own_arm_also_among_arms_of_the_same_mean():
     steps = Problem(
         Decisions(unit_grid(9, 3)), KnownFunction(lambda x: (x[:, 0] > 0.4) * 1.0), RBF(1.0), horizon=9
     )
     scene = Scene.of(started(steps, 8).simulator)
-    means = np.sort(scene.truth)
-    amid = {mean: np.flatnonzero(means == mean).mean() for mean in (0.0, 1.0)}
+    arms = [int(np.flatnonzero((scene.features == play).all(axis=1))[0]) for play in scene.plays]
+    np.testing.assert_array_equal(scene.places, scene.order[arms])
     assert set(scene.means) == {0.0, 1.0}
-    np.testing.assert_array_equal(scene.places, [amid[mean] for mean in scene.means])
+    assert len(set(scene.places)) == len(set(arms)) > 2
+
+
+def test_sensors_are_points_and_neighbours_on_a_line_are_joined():
+    covariance = np.eye(5) + 0.5
+    line = Problem(Decisions(np.arange(5.0)[:, None]), KnownFunction(lambda x: x[:, 0]), RBF(1.0), horizon=4)
+    for problem, joined in ((line, True), (replace(line, kernel=TableKernel(covariance)), False)):
+        scene = Scene.of(started(problem, 3).simulator)._replace(belief=(np.zeros(5), np.ones(5)))
+        axes = strip([scene], Limits.of([scene])).axes[0]
+        (truth,) = [each for each in axes.lines if each.get_label() == "mean reward"]
+        assert (truth.get_linestyle() != "None") == joined
+        assert (axes.get_xlabel() == "x") == joined
+        bands = [each for each in axes.containers if isinstance(each, ErrorbarContainer)]
+        assert len(bands) == (not joined)
+        for band in bands:
+            ends = np.array([segment[:, 1] for segment in band.lines[2][0].get_segments()])
+            np.testing.assert_array_equal(ends, [[-2.0, 2.0]] * 5)
 
 
 def test_tiles_of_a_grid_cover_the_plane_and_other_points_are_dots():
