@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from bandit_envs.basics.arguments import ArgumentError, entry, hint, require
+from bandit_envs.problem.setting import Setting
 
 from .options import path_of, require_annotated, require_taken
 from .protocol import Features
@@ -37,7 +38,17 @@ class AgentFactory:
     @property
     def batched(self) -> bool:
         """True if one agent can play B trials: its factory takes `num_trials`."""
-        return "num_trials" in inspect.signature(self.make).parameters
+        return "num_trials" in self._parameters
+
+    @property
+    def _parameters(self) -> Mapping[str, inspect.Parameter]:
+        """Return what the callable takes, or raise for a builtin without a signature."""
+        try:
+            return inspect.signature(self.make).parameters
+        except ValueError:
+            raise ValueError(
+                f"an agent is a class with the methods {METHODS}, got {self.make!r}, which has no signature"
+            ) from None
 
     @property
     def features(self) -> Features:
@@ -58,7 +69,7 @@ class AgentFactory:
     @property
     def in_batches_only(self) -> bool:
         """True if its agents always have a trial axis: `num_trials` has no default of None."""
-        return self.batched and inspect.signature(self.make).parameters["num_trials"].default is not None
+        return self.batched and self._parameters["num_trials"].default is not None
 
     def require_takes(self, setting: Any) -> None:
         """Raise where arms may be missing or play in pairs, and the agent declares features without it."""
@@ -81,13 +92,15 @@ class AgentFactory:
                 "that default"
             )
         size = {} if num_trials is None else {"num_trials": num_trials}
-        first = next(iter(inspect.signature(self.make).parameters), "")
+        first = next(iter(self._parameters), "")
         if not first:
             raise ValueError(f"{self._entry} must take a setting as its first argument; it takes none")
         self.require_takes(setting)
         with entry(self._entry):
             require_taken(self.make, self.options, "the agent ", {first, "setting", "num_trials"})
             require_annotated(self.make, self.options, num_trials or 1)
+            given = "a Setting; `agents.make(name, env)` takes an environment or a problem too"
+            require(isinstance(setting, Setting), "setting", given, setting)
             if getattr(setting, "aggregated", False) and not self.features.aggregated:
                 complaint = "must publish which rounds delivered feedback is of, got aggregated=True"
                 remedy = 'take "gp-ucb-aggregated", or declare @handles("aggregated")'

@@ -108,7 +108,8 @@ def draw(scene: Scene, limits: Limits | None = None) -> NDArray[np.uint8]:
 
 def strip(scenes: Sequence[Scene], limits: Limits) -> ShownFigure:
     """Draw scenes over a line in a row for print, 6.9 inches wide: rewards above, acquisition below."""
-    require(scenes[0].features.shape[1] != 2, "a strip", "of arms with one feature, or more than two", 2)
+    lines = "of arms with one feature, or more than two; a GIF shows two"
+    require(scenes[0].features.shape[1] != 2, "a strip", lines, f"{scenes[0].name}, with two")
     rows = 2 if limits.scored else 1
     figure = ShownFigure.of_size(6.9, 1.4 + 1.1 * rows)
     figure.printed = True

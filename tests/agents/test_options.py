@@ -6,6 +6,7 @@ import re
 from inspect import Parameter, signature
 from typing import TypeVar, get_type_hints
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from agent_cases import SETTING, of_each_shape
@@ -104,3 +105,18 @@ def test_a_setting_of_a_file_is_checked_whatever_numpy_makes_of_its_annotations(
     require_types("setting", {"arms": np.zeros((2, 1)), "low": None}, hints, all_of_them=False)
     with pytest.raises(ValueError, match="arms of setting in the file must be"):
         require_types("setting", {"arms": "x"}, hints, all_of_them=False)
+
+
+@pytest.mark.parametrize("given", ["GPBandit-GP-v0", None, gym.make("GPBandit-GP-v0", num_arms=5)])
+def test_a_factory_of_what_is_no_setting_names_what_takes_an_environment(given):
+    with pytest.raises(
+        ValueError, match=r"agent 'gp-ucb': setting must be a Setting; `agents.make\(name, env\)`"
+    ):
+        agents.gp_ucb(given)
+
+
+def test_a_builtin_is_no_agent():
+    with pytest.raises(
+        ValueError, match=r"a class with the methods reset.*, got <class 'dict'>, which has no"
+    ):
+        resolve_agent(dict)(SETTING)
