@@ -201,6 +201,10 @@ def _load(name: Any) -> Callable[..., Any]:
     if hasattr(name, "act"):
         kind = type(name).__name__
         raise ValueError(f"an agent is made anew for each setting: give {kind}, not an object of it")
+    if hasattr(name, "policy") and hasattr(name, "predict"):
+        raise ValueError(
+            "a trained model of stable-baselines3 plays as agents.from_sb3(model), got the model"
+        )
     if not isinstance(name, str):
         raise ValueError(
             'an agent is a name such as "gp-ucb", a path "package.module:Class" or a callable setting -> '

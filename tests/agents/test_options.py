@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from inspect import Parameter, signature
+from types import SimpleNamespace
 from typing import TypeVar, get_type_hints
 
 import gymnasium as gym
@@ -120,3 +121,10 @@ def test_a_builtin_is_no_agent():
         ValueError, match=r"a class with the methods reset.*, got <class 'dict'>, which has no"
     ):
         resolve_agent(dict)(SETTING)
+
+
+def test_a_trained_model_is_entered_by_the_function_that_the_message_names():
+    model = SimpleNamespace(policy=None, predict=None)
+    for given in (model, (model, {})):
+        with pytest.raises(ValueError, match=r"plays as agents.from_sb3\(model\), got the model"):
+            resolve_agent(given)
