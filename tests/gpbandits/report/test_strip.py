@@ -95,7 +95,7 @@ def test_a_count_of_pictures_is_an_integer_from_2_on(count):
 def test_a_strip_of_a_plane_is_refused_and_its_film_is_shown(tmp_path):
     film = watch("GPBandit-Rosenbrock-v0", "random", count=2, env_kwargs={"horizon": 2})
     with pytest.raises(
-        ValueError, match="a strip must be of arms with one feature, .*; a GIF shows two, got"
+        ValueError, match=r"a strip must be of arms with one feature, .*; a GIF shows two, got"
     ):
         film.strip([1])
     film.save(tmp_path / "it.gif")
