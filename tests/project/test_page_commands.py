@@ -167,9 +167,8 @@ def test_every_command_of_a_page_takes_its_arguments(page, parse_only, tmp_path)
 @pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SLURM_ARRAY_TASK_ID", "1")
-    monkeypatch.setenv("SLURM_ARRAY_TASK_COUNT", "1")
-    monkeypatch.setenv("SLURM_ARRAY_TASK_MIN", "1")
+    for name in ("ID", "MIN", "STEP", "MAX"):  # Slurm's array of one job
+        monkeypatch.setenv(f"SLURM_ARRAY_TASK_{name}", "1")
     Path("study.toml").write_text(STUDY)
     for study in blocks(page, "toml")[:1]:
         Path("first.toml").write_text(study)
