@@ -79,7 +79,7 @@ def test_bad_input_is_one_line(arguments, message, capsys, tmp_path, monkeypatch
 
 
 def test_a_film_of_one_picture_is_refused():
-    with pytest.raises(ValueError, match="count must be at least 2"):
+    with pytest.raises(ValueError, match="count must be an integer of at least 2"):
         list(frames("GPBandit-GP-v0", "gp-ucb", count=1))
 
 
