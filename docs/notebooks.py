@@ -34,7 +34,9 @@ def guides() -> list[Path]:
 
 def notebook(guide: Path, browser: bool = False) -> nbformat.NotebookNode:
     """A page as a notebook: text and code in turn, after a cell that installs, which a test skips."""
-    made = jupytext.reads(PICTURE.sub("", guide.read_text(encoding="utf-8")), fmt="md")
+    text = PICTURE.sub("", guide.read_text(encoding="utf-8"))
+    text = text.replace("```bash\n", "```text\n")  # which would become cells: commands are to be read
+    made = jupytext.reads(text, fmt="md")
     install = v4.new_code_cell(BROWSER if browser else INSTALL, metadata={"tags": ["skip-execution"]})
     made.cells.insert(0, install)
     made.metadata = nbformat.from_dict({"kernelspec": PYODIDE if browser else KERNEL})

@@ -31,7 +31,7 @@ def test_a_notebook_has_all_text_and_code_of_its_guide_and_no_output(tmp_path):
         nbformat.validate(made)
         kept = "\n".join(cell.source for cell in made.cells[1:])
         lines = guide.read_text(encoding="utf-8").splitlines()
-        missing = [line for line in lines if line not in ("```python", "```") and line not in kept]
+        missing = [line for line in lines if line not in ("```python", "```bash", "```") and line not in kept]
         assert [line for line in missing if not line.startswith("![")] == []  # pictures are on the site alone
         assert "](../figures" not in kept
         assert outputs(made) == []

@@ -35,6 +35,8 @@ NOT_RUN = {
     "make test": "runs these tests",
     "pip install ": "installs from the network",
     "dask ": "serves until it is stopped; test_clusters starts it on one machine",
+    "[ $? ": "is the end of a job's script; test_slurm runs that",
+    "scontrol ": "needs Slurm; test_slurm runs the script",
     "kubectl ": "needs Kubernetes",
     "rattler-build ": "needs conda's channel; test_recipe builds on a channel of its own",
     "sphinx-build ": "the fixture `site` builds the pages in the same way",
@@ -65,12 +67,6 @@ kwargs = { num_arms = 10, horizon = 5 }
 [[agents]]
 name = "random"
 """
-BEFORE = {  # what a page takes as given
-    "cluster": [
-        "gpbandits run study.toml --out here --shard 1/2 --workers 1",
-        "gpbandits run study.toml --out there --shard 2/2 --workers 1",
-    ]
-}
 
 
 def commands(page: Path) -> Iterator[list[str]]:
@@ -172,5 +168,5 @@ def test_the_commands_of_a_page_run_in_order(page, tmp_path, monkeypatch):
     Path("study.toml").write_text(STUDY)
     for study in blocks(page, "toml")[:1]:
         Path("first.toml").write_text(study)
-    for command in [*map(shlex.split, BEFORE.get(page.stem, [])), *filter(is_run, commands(page))]:
+    for command in filter(is_run, commands(page)):
         subprocess.run([sys.executable, "-m", *command], check=True, timeout=600)

@@ -64,7 +64,7 @@ def wait_for(condition):
 
 @pytest.mark.long
 def test_jobs_of_the_page_that_are_requeued_or_reach_their_limit_of_time_lose_no_cell(cluster):
-    script = re.search(r"```text\n(#!/bin/bash\n.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    script = re.search(r"```bash\n(#!/bin/bash\n.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     (cluster / "job.sh").write_text(script[1])
     # A minute is the shortest limit: `--signal=TERM@60` comes at the first look.
     fewer = ["--array=1-2", "--time=1", "--output=said-%a.txt"]
