@@ -144,6 +144,8 @@ def sb3(
         penalty: subtracted from the reward for each unit of delivered cost.
         **options: of the algorithm's constructor, which override the preset; "action_noise" may be a number.
     """
+    given = 'a Setting; `evaluate` gives it to (agents.sb3, {"algorithm": "ppo"})'
+    require(isinstance(setting, Setting), "setting", given, setting)
     require_not_negative("penalty", penalty, "it is subtracted from the reward for each unit of cost")
     if not isinstance(attribute, bool):
         raise ValueError(f"attribute must be True or False, got {attribute!r}; True credits delayed rewards")

@@ -205,6 +205,11 @@ def test_bad_input_gets_one_clear_error(where, options, message):
         agents.sb3(Setting(**where), **options)
 
 
+def test_a_name_in_place_of_the_setting_is_refused_with_what_evaluate_takes():
+    with pytest.raises(ValueError, match=r"setting must be a Setting; `evaluate` gives it to \(agents.sb3, "):
+        agents.sb3("PPO")
+
+
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_preset_can_be_made_and_the_library_is_left_alone(name):
     setting = Setting(arms=np.eye(3), horizon=30)
