@@ -13,6 +13,7 @@ from sklearn.gaussian_process.kernels import Matern
 
 from bandit_envs.basics.arguments import is_count, is_integer, require, require_switch
 from bandit_envs.basics.threads import one_thread
+from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
 
@@ -139,10 +140,19 @@ class PreferenceTuner:
         seen = sorted({i for each in self.questions if each.outcome is not None for i in each.pair})
         if not seen and not anywhere:
             raise ValueError("recommend needs an answer, got none; tell one, or pass anywhere=True")
-        twin = copy.deepcopy(self._agent)
-        self._close(twin, len(self.questions))
-        best = twin.recommend(ONLY, among=None if anywhere else np.array(seen))
+        best = self._informed().recommend(ONLY, among=None if anywhere else np.array(seen))
         return Favourite(dict(self.points[int(best.action)]), float(best.mean), float(best.std))
+
+    @one_thread()
+    def utilities(self) -> tuple[Floats, Floats]:
+        """Return posterior mean and std of the utility of each of `points` less that of the best, (n,) each.
+
+        Utilities have no zero, so only differences mean anything: in log odds, of winning against the best
+        point, which is `recommend(anywhere=True)`.
+        """
+        informed = self._informed()
+        best, pairs = informed.recommend(ONLY).action, informed.belief.at(np.zeros(1, dtype=np.int64))
+        return pairs.difference[:, best], pairs.std[:, best]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tuner to one file (JSON), from which `load` continues exactly."""
@@ -177,6 +187,12 @@ class PreferenceTuner:
         for each in sorted(told, key=lambda each: each.told_in or 0):
             if each.outcome != OUTCOMES["tie"] or self._champion is None:
                 self._champion = each.pair[0 if (each.outcome or 0.0) >= 0.5 else 1]
+
+    def _informed(self) -> Any:
+        """Return a copy of the agent that has observed all answers."""
+        twin = copy.deepcopy(self._agent)
+        self._close(twin, len(self.questions))
+        return twin
 
     def _pending(self, ticket: Any) -> Question:
         known = is_integer(ticket) and 0 <= ticket < len(self.questions)

@@ -26,6 +26,8 @@ POLICY = (
 )
 SAFE = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
 
+GUARD = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])  # against DNS rebinding
+
 
 def make_app(folder: Path, title: str) -> Starlette:
     """Return the application for a folder of results; it refuses requests for any other host name."""
@@ -38,19 +40,18 @@ def make_app(folder: Path, title: str) -> Starlette:
         return HTMLResponse(page, headers=SAFE)
 
     async def state(request: Request) -> Response:
-        return await _answer(lambda: state_of(folder))
+        return await answer_with(lambda: state_of(folder))
 
     async def curves(request: Request) -> Response:
         label = request.query_params.get("environment", "")
-        return await _answer(lambda: curves_of(folder, label))
+        return await answer_with(lambda: curves_of(folder, label))
 
     async def frames(request: Request) -> Response:
         asked = dict(request.query_params)
-        return await _answer(lambda: film(open_results(folder)[0], choice_of(asked)))
+        return await answer_with(lambda: film(open_results(folder)[0], choice_of(asked)))
 
     routes = [Route("/", index), Route("/state", state), Route("/curves", curves), Route("/film", frames)]
-    guard = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])  # against DNS rebinding
-    return Starlette(routes=routes, middleware=[guard])
+    return Starlette(routes=routes, middleware=[GUARD])
 
 
 def choice_of(asked: dict[str, str]) -> Choice:
@@ -69,12 +70,12 @@ def choice_of(asked: dict[str, str]) -> Choice:
         raise ValueError(f"seed and rounds must be integers, delay and noise numbers: {error}") from error
 
 
-def serve(folder: Path, title: str, port: int) -> None:
-    """Serve the page on this machine alone, until it is interrupted."""
-    uvicorn.run(make_app(folder, title), host=HOST, port=port, log_level="warning")
+def serve(app: Starlette, port: int) -> None:
+    """Serve an application's page on this machine alone, until it is interrupted."""
+    uvicorn.run(app, host=HOST, port=port, log_level="warning")
 
 
-async def _answer(find: Callable[[], dict[str, Any]]) -> Response:
+async def answer_with(find: Callable[[], dict[str, Any]]) -> Response:
     """Run `find` in a thread and return its dict as JSON, or the error message with status 400."""
     try:
         return JSONResponse(await run_in_threadpool(find), headers=SAFE)

@@ -47,6 +47,7 @@ for command in (
     leaderboard.leaderboard,
     board.watch,
     board.board,
+    board.compare,
 ):
     app.command()(command)
 app.add_typer(leaderboard.submission, name="submission")

@@ -100,7 +100,7 @@ def board(
     The page follows a study that another `gpbandits run` computes, or computes it itself with --run.
     """
     with from_extra("board", "live boards"):
-        from gpbandits.board.app import HOST, serve
+        from gpbandits.board.app import HOST, make_app, serve
 
     is_study = source.suffix == ".toml"
     folder = _folder_of(source, out, run, is_study)
@@ -110,11 +110,29 @@ def board(
     runner = subprocess.Popen(command, stdin=subprocess.PIPE) if run else None
     console().print(f"The board is at http://{HOST}:{port}; Ctrl-C ends it.", soft_wrap=True)
     try:
-        serve(folder, source.stem if is_study else folder.resolve().name, port)
+        serve(make_app(folder, source.stem if is_study else folder.resolve().name), port)
     finally:
         if runner is not None:
             runner.terminate()
             runner.wait()
+
+
+def compare(
+    file: Annotated[Path, typer.Argument(help="File of the tuner (JSON); it is made, or continued.")],
+    seed: Annotated[int, typer.Option(min=0, help="Seed of a new tuner.")] = 0,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port at 127.0.0.1.")] = 8766,
+) -> None:
+    """Ask which of two pictures is better, on a web page that draws what your answers say of all pictures.
+
+    A toy for `agents.tuning.PreferenceTuner`: two drawings differ in brightness and contrast.
+    """
+    with from_extra("board", "pages on which you compare pictures"):
+        from gpbandits.board.app import HOST, serve
+        from gpbandits.board.pictures import make_pictures
+
+    app = make_pictures(file, seed)
+    console().print(f"The pictures are at http://{HOST}:{port}; Ctrl-C ends them.", soft_wrap=True)
+    serve(app, port)
 
 
 def end_with_parent() -> None:

@@ -121,3 +121,18 @@ def test_an_answer_comes_once():
     here.tell(ticket, "first")
     with pytest.raises(ValueError, match="without answer"):
         here.tell(ticket, "second")
+
+
+def test_utilities_are_log_odds_against_the_best_and_answers_narrow_them():
+    here = tuner()
+    prior = here.utilities()[1]
+    run(here, 20)
+    mean, std = here.utilities()
+    best = here.points.index(here.recommend(anywhere=True).parameters)
+    assert mean[best] == std[best] == 0.0
+    assert (mean <= 0.0).all()
+    others = np.delete(np.arange(len(mean)), best)
+    assert (std[others] > 0.0).all()
+    assert std.mean() < prior.mean()
+    wins = 2 * sum(liked(here.points[best]) > liked(here.points[i]) for i in others)
+    assert wins > len(others)
