@@ -3,7 +3,7 @@ PYTHON ?= python3
 STUDY ?= examples/studies/demo.toml
 OUT ?= results/demo
 PYTEST_ARGS ?= -n 2
-# Neither tests of many trials nor further agents of a shape of which one is tested.
+# Neither tests that take a second or more nor further cases of which some are tested.
 QUICK := not (long or further)
 # Kernels of OpenBLAS that every processor of its kind can run and hardly any takes by itself.
 CORETYPE ?= $(if $(filter arm64 aarch64,$(shell uname -m)),ARMV8,Nehalem)
@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-data test-long test-trackers test-numerics lint format benchmark lite clean
+.PHONY: help demo quick quick-tests test test-data test-long test-trackers test-numerics lint format benchmark lite clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,7 +28,10 @@ quick: .venv/.installed-dev ## Run the tests of a room and the contracts of six 
 	$(BIN)/pytest $(PYTEST_ARGS) -m "$(QUICK)" tests/$(or $(ROOM),$(error name a room: make quick ROOM=agents/widths))
 	$(BIN)/pytest $(PYTEST_ARGS) -m "typical and $(QUICK)" tests/agents/test_every_agent.py
 
-test: lint ## Check format, lint, imports and types, then run all tests but the long ones
+test: .venv/.installed-dev ## Check format, lint, imports and types, and run all tests but the long ones
+	@$(MAKE) --no-print-directory --jobs 2 lint quick-tests # pyright takes a minute of one core
+
+quick-tests: .venv/.installed-dev
 	$(BIN)/pytest $(PYTEST_ARGS) -m "$(QUICK)"
 
 test-data: .venv/.installed-dev ## Run the tests of measurements that `make test` skips where they are absent

@@ -25,8 +25,8 @@ MARKERS = (
     "needs_data(*files): skip where a public data file is neither in $GPBANDITS_DATA nor cached",
     "needs_packages(*names): likewise of the wheels of packages that hold measurements",
     "data: what needs such files; `make test-data` runs it",
-    "long: many trials, many rounds or whole installations; `make test-long` runs them, `make test` does not",
-    "further: one more agent of a factory shape or environment of a kind; `make test` leaves them out too",
+    "long: a case takes about a second or more; `make test-long` runs them, `make test` does not",
+    "further: one more agent of a factory shape, environment of a kind, or case among many; likewise",
     "typical: one of six agents, whose shapes most agents have; `make quick` runs their contracts",
     "alone: starts, counts or kills processes; `make test-long` runs these one after another",
     "numerics: what another processor rounds otherwise; `make test-numerics` runs them as on another one",
@@ -37,6 +37,8 @@ NUMERICS = (
     *("agents/model", "agents/objectives", "agents/posteriors", "agents/restarts", "agents/widths"),
     *("bandit_envs/kernels", "bandit_envs/laws", "bandit_envs/problem", "gpbandits/theory"),
 )
+# So many cases of a test are quick, evenly spread over all; and where each is already one of its kind.
+QUICK_CASES, QUICK_KINDS = 4, 24
 # The rooms and files whose long tests nothing else may run beside.
 ALONE = (
     *("project", "gpbandits/board", "gpbandits/commands", "gpbandits/experiments", "gpbandits/optuna"),
@@ -66,6 +68,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         needs = (*item.iter_markers("needs_data"), *item.iter_markers("needs_packages"))
         if any(marker.args for marker in needs):
             item.add_marker(pytest.mark.data)
+    leave_quick_cases(items)
+
+
+def leave_quick_cases(items: list[pytest.Item]) -> None:
+    """Mark cases of a test as further ones, but for a few that are evenly spread over all."""
+    tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in tests.values():
+        quick = [
+            case
+            for case in cases
+            if not (case.get_closest_marker("long") or case.get_closest_marker("further"))
+        ]
+        most = QUICK_CASES if len(quick) == len(cases) else QUICK_KINDS
+        spread = {round(i * (len(quick) - 1) / (most - 1)) for i in range(most)}
+        for i in range(len(quick)):
+            if len(quick) > most and i not in spread:
+                quick[i].add_marker(pytest.mark.further)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

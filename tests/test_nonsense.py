@@ -286,6 +286,7 @@ def problems_tried_with(values: list[Any], attempt: Callable[..., Any]) -> list[
     return [complaint for complaint in tried if complaint]
 
 
+@pytest.mark.long
 def test_a_keyword_of_a_problem_is_taken_or_refused_by_its_name():
     assert problems_tried_with(BRIEF, built) == []
 
@@ -333,6 +334,7 @@ def agents_tried_with(values: list[Any], attempt: Callable[..., Any]) -> list[st
     return [complaint for complaint in tried if complaint]
 
 
+@pytest.mark.long
 def test_an_option_of_an_agent_is_taken_or_refused_by_its_name():
     assert agents_tried_with(BRIEF, lambda name, options: agent(name, **options)) == []
 

@@ -67,6 +67,7 @@ def covaries_over_time(agent: Any) -> bool:
     return any(isinstance(each, Drifting | Wandering) for each in getattr(memories, "_trial", ()))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", [pytest.param(each, marks=() if each in QUICK else pytest.mark.long) for each in LISTENING]
 )

@@ -221,6 +221,7 @@ def test_an_agent_that_learns_regrets_less_than_random_plays_of_volatile_arms():
     assert result.regret["gp-ucb"][:, -1].mean() < 0.5 * result.regret["random"][:, -1].mean()
 
 
+@pytest.mark.long
 def test_everything_at_once_with_volatile_arms_is_played_by_those_who_handle_it_all():
     problem = build("composite", {"num_arms": 50, "horizon": 150, "availability": HALF})
     result = evaluate(problem, ["config", "gp-agent", "random"], trials=4)

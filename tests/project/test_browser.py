@@ -36,6 +36,7 @@ check_agent("random")
 """
 
 
+@pytest.mark.long
 def test_tutorials_need_no_thread_and_no_process():
     command = [sys.executable, "-c", NEITHER + PLAYED]
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
@@ -43,6 +44,7 @@ def test_tutorials_need_no_thread_and_no_process():
     assert "gp-ucb" in done.stdout
 
 
+@pytest.mark.long
 def test_what_needs_workers_says_so_in_a_browser(monkeypatch):
     monkeypatch.setattr(sys, "platform", "emscripten")
     needy = [

@@ -6,10 +6,13 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 LAWS = "bandit_envs/laws/"  # one name serves several kinds of laws, as {"law": "uniform"} does
 
 
+@pytest.mark.long
 def test_no_two_classes_share_a_name_but_laws_of_different_kinds():
     homes = defaultdict(list)
     for package in ("agents", "bandit_envs", "gpbandits"):

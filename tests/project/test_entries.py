@@ -61,6 +61,7 @@ def test_bounds_of_agents_are_named_where_the_agent_is(name):
     assert any(f"`{name}`" in fact["bound"] for fact in facts().values())
 
 
+@pytest.mark.long
 def test_every_page_of_the_reference_can_be_made():
     made = pages()
     assert {"environments", "agents-by-name", "parts", "commands", "gpbandits", "agents"} <= set(made)

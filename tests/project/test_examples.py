@@ -42,6 +42,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return run
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("example", [marked(example) for example in EXAMPLES])
 def test_the_example_runs_without_warnings_and_shows_what_it_says(example, run, tmp_path):
     assert SAYS.get(example.stem, TABLE_NOTE) in run(example)
@@ -50,6 +51,7 @@ def test_the_example_runs_without_warnings_and_shows_what_it_says(example, run, 
     assert all(figure.stat().st_size > 10_000 for figure in figures)
 
 
+@pytest.mark.long
 def test_the_calibration_of_the_papers_is_measured_and_drawn(run, tmp_path):
     script = ROOT / "examples" / "papers" / "calibration.py"
     printed = run(script, "--trials", "5", "--horizon", "20", "--out", "bands.png")

@@ -104,6 +104,7 @@ def test_every_lazy_name_is_public_and_leads_somewhere(package):
     assert [name for name in module.__all__ if getattr(module, name, None) is None] == []
 
 
+@pytest.mark.long
 def test_every_string_that_names_a_module_leads_to_it():
     strings = dotted_strings()
     assert len(strings) >= 5
@@ -121,12 +122,14 @@ def test_every_name_that_a_script_imports_exists(folder):
                 assert [name for name in missing if f"{node.module}.{name}" not in {*modules()}] == [], path
 
 
+@pytest.mark.long
 def test_no_string_names_a_module_of_a_package_above():
     strings = [(package, text, text.split(".")[0]) for package, text in dotted_strings()]
     above = [text for at, text, to in strings if PACKAGES.index(to) > PACKAGES.index(at)]
     assert above == []
 
 
+@pytest.mark.long
 def test_imports_are_relative_inside_agents_and_absolute_elsewhere():
     for path in CODE:
         inside = path.is_relative_to(ROOT / "agents")

@@ -5,6 +5,8 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
 FILES = RESULTS / "movement.csv", RESULTS / "drift_bands.csv"
@@ -30,6 +32,7 @@ def test_the_tables_are_those_of_the_results():
         assert "\n".join(rows) in PAGE
 
 
+@pytest.mark.long
 def test_the_half_widths_are_those_of_the_bands_and_the_sheets_figures_are_met():
     rows = benchmark().bands()
     assert rows == found(FILES[1])

@@ -140,6 +140,7 @@ def test_a_rendered_trial_is_shown_as_a_picture_and_as_lines_and_still_is_an_arr
             assert shown[0]._repr_png_() is None
 
 
+@pytest.mark.long
 def test_a_film_is_shown_and_saved_as_the_same_gif(tmp_path):
     film = watch("GPBandit-GP-v0", "gp-ucb", count=3, env_kwargs={"num_arms": 10, "horizon": 4})
     assert "data:image/gif;base64," in film._repr_html_()

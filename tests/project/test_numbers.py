@@ -65,6 +65,7 @@ def test_sentences_on_calibration_are_those_of_its_table():
         assert dmm < amm
 
 
+@pytest.mark.long
 def test_sentences_on_the_field_are_those_of_its_tables():
     script, runs, _ = told("field")
     lines = [line.strip("| ").split(" | ") for line in script.champions(runs)]

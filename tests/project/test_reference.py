@@ -195,6 +195,7 @@ def test_plays_of_equal_mean_are_drawn_at_their_own_arms():
     assert len(np.unique(np.concatenate(plays))) > 0.9 * SHOWN
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in FACTORIES if all(map(find, data_files(name)))])
 @pytest.mark.filterwarnings("ignore")  # of agents that another suits better
 def test_the_agents_of_an_environment_can_be_made_and_their_comparison_runs(name):

@@ -52,6 +52,7 @@ def _undrawn(monkeypatch):
     monkeypatch.setattr(srinivas2010, "_draw_samples", lambda *arguments: None)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_undrawn")
 def test_the_page_of_reproductions_says_what_the_stored_results_say():
     stored = Condensed(DOCS / RESULTS)
@@ -334,6 +335,7 @@ def test_the_page_on_the_field_says_what_its_table_says():
     assert not missing(sorted(lines), page)
 
 
+@pytest.mark.long
 def test_no_entrant_of_the_field_has_significantly_less_hard_violation_than_the_defaults():
     script, runs, _ = told("field")
     own = [run for run in runs if run.subset == script.WHOLE and run.restart != "oracle"]

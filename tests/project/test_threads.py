@@ -99,6 +99,7 @@ def reported() -> dict[str, list[list[int]]]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_loop_runs_on_one_thread_and_leaves_their_number_as_it_was(loop, reported):
     assert reported[loop] == [[2], [1], [2]]

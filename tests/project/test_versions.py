@@ -83,6 +83,7 @@ def test_what_is_no_version_is_refused(tmp_path, built):
         add_version(tmp_path / "site", built("x"), "main")
 
 
+@pytest.mark.long
 @needs_browser
 def test_a_page_offers_the_other_releases(tmp_path, site):
     for version in ("0.1.0", "0.2.0"):

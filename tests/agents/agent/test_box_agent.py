@@ -52,12 +52,14 @@ def test_a_box_restricted_to_grid_points_plays_as_the_finite_set(name):
     np.testing.assert_allclose(played["box"], played["finite"], atol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", of_each_shape(CONSTRAINED))
 def test_agents_that_handle_constraints_keep_the_rules_on_boxes(name):
     boxes = {"box": build("small-feasible-region", {"horizon": 8, "continuous": True})}
     check_agent(name, boxes, time_limit=120.0)
 
 
+@pytest.mark.long
 def test_delays_contexts_and_learning_go_together_on_a_box():
     keywords = {"num_arms": 20, "horizon": 12, "dim": 1, "continuous": True, "num_contexts": 3}
     problem = build("rkhs", keywords | {"delay": {"law": "poisson", "mean": 2}})
@@ -138,6 +140,7 @@ def test_initial_plays_are_spread_over_the_box():
     assert len(np.unique(actions, axis=0)) == 40
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fresh", "most", "megabytes"), [(0, 900, 32), pytest.param(2, 3200, 256, marks=pytest.mark.long)]
 )

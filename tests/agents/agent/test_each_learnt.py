@@ -74,6 +74,7 @@ def test_each_quantity_finds_the_kernel_that_a_fit_of_it_alone_finds(name):
         np.testing.assert_allclose(model.noise_variance, found.noise_variance, rtol=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_feature_that_a_cost_does_not_depend_on_is_found_by_that_cost_alone(name):
     agent, setting = started(name)
@@ -125,6 +126,7 @@ def test_workers_ask_for_nothing_that_is_pending(name):
     assert len(set(asked)) == len(asked)
 
 
+@pytest.mark.long
 def test_a_loaded_tuner_goes_on_by_the_kernels_that_were_found(tmp_path):
     tuner = Tuner({"x": Linear(0, 1), "y": Linear(0, 1)}, constraints=["one", "other"])
     assert tuner.plan.agent[1]["refit_every"]

@@ -174,6 +174,7 @@ def test_in_a_context_what_was_tried_in_any_is_recommended():
     assert [tuner.recommend({"z": z}).parameters["x"] for z in (0.0, 0.1, 0.9, 1.0)] == [0.0, 0.0, 1.0, 1.0]
 
 
+@pytest.mark.long
 def test_what_costs_too_much_is_not_recommended():
     tuner = run(
         Tuner(SPACE, constraints=["c"], num_arms=64), lambda p: -loss(p), 15, c=lambda p: p["depth"] - 3.5

@@ -67,6 +67,7 @@ def test_it_plays_as_the_agent_that_is_told_the_mean_and_deviation_of_its_first_
         np.testing.assert_allclose(ours, theirs, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_first_plays_are_uniform_over_the_arms_that_are_there():
     agent, counts = agents.make("gp-ucb", replace(UNTOLD, volatile=True)), np.zeros(len(ARMS))
     mask = (np.arange(len(ARMS)) % 3 > 0).astype(np.int8)

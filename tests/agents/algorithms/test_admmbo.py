@@ -106,6 +106,7 @@ def test_the_incumbent_is_the_best_reward_among_nearly_feasible_plays():
     assert agent.act(NOWHERE) == 4
 
 
+@pytest.mark.long
 def test_admmbo_stops_near_round_90_and_then_plays_its_incumbent():
     """The paper: about 90 rounds on the two discs; 2 first plays, 10 + 50, and 5 + 5 in later sweeps."""
     stop = ends_of_admmbo(two_discs(horizon=150))

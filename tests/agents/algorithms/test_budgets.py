@@ -165,6 +165,7 @@ def test_a_batch_with_known_costs_plays_what_its_trials_play_alone(name):
         assert [int(action) for action, _ in alone] == [int(each[i]) for each in together]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in BUDGETS if agents.features(name).box])
 def test_it_plays_on_a_box_with_contexts_delays_and_changes(name):
     keywords = {

@@ -60,6 +60,7 @@ def test_the_first_rounds_are_u_u_u_u_g_g_u_g_g_u():
     assert rounds == "UUUUGGUGGU"
 
 
+@pytest.mark.long
 def test_uniform_rounds_are_uniform_over_the_arms():
     agent = agents.make("gp-ucb-no-detector", on_a_line(4, horizon=4), num_trials=4000)
     agent.reset(range(4000))

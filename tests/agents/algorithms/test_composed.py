@@ -89,6 +89,7 @@ def test_named_parts_are_the_named_algorithms():
         np.testing.assert_array_equal(plain["parts" + label], plain["named" + label])
 
 
+@pytest.mark.long
 def test_constraints_and_changes_of_named_parts_are_those_of_the_named_algorithms():
     costs = played(
         {
@@ -275,6 +276,7 @@ def test_under_constraints_nothing_is_compared_across_units(rule, constraint):
     made(rule="ucb", constraint=constraint, constraint_options={"models": "separate"})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "spec",
     [("gp-agent", {"restart": "cpd"}), ("gp-ucb-cpd", {"false_alarm_rate": 0.5})],

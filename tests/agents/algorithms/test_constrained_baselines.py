@@ -29,6 +29,7 @@ def test_every_baseline_passes_the_conformance_suite(agent):
     check_agent(agent, {**problems, "both": two_discs(0.1, 30, delay=delays.Poisson(2.0), max_delay=4)})
 
 
+@pytest.mark.long
 def test_every_baseline_beats_random_plays_on_the_two_discs():
     result = evaluate(two_discs(), {"random": "random", **FACTORIES}, trials=4)
     violation = {name: np.maximum(result.costs[name], 0.0).mean() for name in result.costs}

@@ -121,6 +121,7 @@ def test_it_keeps_the_rules_of_agents_on_boxes_with_contexts():
     check_agent(("constrained-ei", LIGHT | {"initial": 3}), boxes, time_limit=120.0)
 
 
+@pytest.mark.long
 def test_a_small_feasible_region_is_found_between_the_points_of_a_grid():
     setting = Setting(
         low=np.zeros(2),
@@ -155,6 +156,7 @@ def test_where_nothing_is_feasible_the_least_infeasible_is_recommended():
     assert agent.recommend(among=np.array([[0.9, 0.9], [-1.0, 0.0]])).action[0] == -1.0
 
 
+@pytest.mark.long
 def test_a_batch_plays_what_its_trials_play_alone_and_a_pickle_goes_on():
     problem = build("small-feasible-region", {"horizon": 8, "continuous": True})
     spec = ("constrained-ei", LIGHT | {"initial": 3})
@@ -167,6 +169,7 @@ def test_a_batch_plays_what_its_trials_play_alone_and_a_pickle_goes_on():
     np.testing.assert_array_equal(agent.act(HERE), twin.act(HERE))
 
 
+@pytest.mark.long
 def test_a_constrained_tuner_looks_between_the_points_of_a_set(tmp_path):
     space = {"rate": Log(1e-4, 1e-1), "momentum": Linear(0, 1)}
     tuner = Tuner(space, constraints=["time"], goal="minimise")

@@ -64,6 +64,7 @@ def test_plays_are_those_of_the_readable_form(name, width):
         assert scores.get(pair, -np.inf) >= max(scores.values()) - 1e-5, (len(duels), pair)
 
 
+@pytest.mark.long
 def test_double_thompson_plays_pairs_by_the_law_of_the_readable_form():
     setting = Setting(arms=np.linspace(0, 1, 4)[:, None], kernel=RBF(0.3), duel=True, horizon=10)
     duels = [(0, 1, 1.0), (2, 1, 1.0), (2, 3, 0.0), (0, 2, 0.0)]
@@ -82,6 +83,7 @@ def test_double_thompson_plays_pairs_by_the_law_of_the_readable_form():
     assert scipy.stats.chi2_contingency(table).pvalue > 1e-4
 
 
+@pytest.mark.long
 def test_pop_bo_plays_the_arm_that_may_be_ahead_of_the_last_by_most():
     bound = 2.0
     for gram, duels, pair in itertools.islice(rounds_of("pop-bo", seed=3, rkhs_bound=bound), 1, 40, 6):
@@ -201,6 +203,7 @@ def test_a_batch_of_trials_plays_exactly_what_single_trials_play(name):
     np.testing.assert_array_equal(batch, singles)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", DUELLING)
 def test_our_own_check_has_nothing_to_say(name):
     check_agent(name, {"duels": build("duel", {"horizon": 20, "delay": {"law": "poisson", "mean": 2}})})

@@ -85,6 +85,7 @@ def test_chances_are_those_of_the_published_law():
     np.testing.assert_array_equal(chances_of(replace(SETTING, max_delay=0)), [1.0])
 
 
+@pytest.mark.long
 def test_sums_tell_more_than_crediting_the_arm_just_played():
     class Crediting:
         """GP-UCB that takes the sum for what the play earned."""

@@ -166,6 +166,7 @@ def of_norm(norm: float, rng: np.random.Generator, size: int) -> Any:
     return norm * values / norms[:, None]
 
 
+@pytest.mark.long
 def test_bands_of_adaptive_play_under_drift_hold_with_their_probability():
     """Functions f + (s / T) g of norm at most 2, 200 trials; a trial fails if any of its bands does."""
     trials, T = 200, DRIFTING.horizon

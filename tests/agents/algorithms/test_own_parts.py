@@ -285,6 +285,7 @@ def test_a_loaded_tuner_has_what_its_rule_had_learnt(tmp_path):
     np.testing.assert_array_equal(loaded._player.agent.memory.total, total)
 
 
+@pytest.mark.long
 def test_a_rule_that_learns_passes_the_checks_of_agents():
     check_agent((learnt, {}))
 

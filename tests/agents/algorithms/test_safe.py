@@ -303,6 +303,7 @@ def test_losbo_plays_what_costs_that_came_certify_and_its_set_only_grows():
     assert before.sum() > 3
 
 
+@pytest.mark.long
 def test_losbo_is_safe_under_bounded_noise_whatever_the_model():
     bounded = replace(bench(), constraint_noise=Uniform(0.2))
     wrong = {"kernel": make_kernel("rbf", 1.0), "width": 0.1, "cost_width": 0.1}
@@ -460,6 +461,7 @@ def test_safety_is_a_part_that_composes():
         assert unsafe_runs(late, "gp-agent", 4, **options) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("costs", [Hallucinated, Delivered], ids=lambda belief: belief.__name__)
 def test_deviations_of_pending_plays_would_certify_what_is_unsafe(costs):
     late = bench(60, delay=delays.Constant(20))

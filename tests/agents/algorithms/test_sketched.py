@@ -124,6 +124,7 @@ def test_variances_are_near_the_exact_ones_and_dictionaries_small(name, kernel):
     assert len(sketch.sketches[0].dictionary) <= len(sketch.statistics(0).point)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reading", READINGS)
 def test_points_enter_as_often_as_the_law_of_the_reading_says(reading):
     """One draw for each point, by the variances after the play; or one for each play, by those before it."""

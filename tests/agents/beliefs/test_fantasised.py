@@ -55,6 +55,7 @@ def test_the_mean_is_that_of_all_plays_with_the_drawn_values(noisy):
     np.testing.assert_array_equal(belief.known_mean(HERE), told(Hallucinated).mean(HERE))
 
 
+@pytest.mark.long
 def test_fantasies_have_the_law_of_the_values_to_come():
     drawn = np.array([fantasies(told(Fantasised, seed)) for seed in range(4000)])
     delivered = told(Delivered)
@@ -71,6 +72,7 @@ def test_without_noise_two_plays_of_a_point_have_one_value():
     assert values[1] == pytest.approx(values[2], abs=1e-9)
 
 
+@pytest.mark.long
 def test_thompson_sampling_on_noisy_fantasies_draws_from_the_delivered_posterior():
     """E p(f | data, fantasies) = p(f | data): the identity of RKB-TS and asynchronous Thompson sampling."""
     draws = np.array(

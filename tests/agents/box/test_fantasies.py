@@ -169,6 +169,7 @@ def run(rounds=40, noise=0.2, **options):
     return agent, np.array(points)
 
 
+@pytest.mark.long
 def test_under_noise_an_agent_on_a_box_does_not_repeat_its_plays():
     def spacing(points):
         """The distance of a play to its nearest earlier one, in the last half of the run, on the median."""
@@ -180,6 +181,7 @@ def test_under_noise_an_agent_on_a_box_does_not_repeat_its_plays():
     assert spacing(run()[1]) > 2.0 * spacing(run(incumbent="max_mean")[1])
 
 
+@pytest.mark.long
 def test_plays_with_late_values_are_improved_on_too():
     late = {"law": "constant", "rounds": 3}
     problem = build(

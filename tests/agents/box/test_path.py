@@ -1,12 +1,14 @@
 """A draw of a function, told point by point, is one joint sample."""
 
 import numpy as np
+import pytest
 from box_cases import KERNEL, plays, surface_of
 from sklearn.gaussian_process.kernels import RBF
 
 from agents.box.acquisition_surface import Path
 
 
+@pytest.mark.long
 def test_a_path_in_parts_is_one_joint_sample():
     """Second moments over many draws are the posterior covariance, also between points of different calls."""
     x, y = plays(5)

@@ -28,6 +28,7 @@ def test_the_multipliers_move_by_the_mean_cost_times_the_step_and_the_step_never
     assert (total <= EPOCH * kappa / step[:, -1] + 1e-9).all()  # as with a fixed step
 
 
+@pytest.mark.long
 def test_the_step_of_algorithm_3_needs_no_common_unit_of_rewards_and_costs():
     def actions(size):
         cost = KnownFunction(lambda x: size * DISCS.function(x))
@@ -59,6 +60,7 @@ def late_multipliers(**options):
     return np.array(kappa)[19::20][-7:]
 
 
+@pytest.mark.long
 def test_the_multiplier_settles_on_the_data_rates_where_a_step_of_5_swings():
     adaptive, fixed = late_multipliers(), late_multipliers(step=5.0)
     swing = [

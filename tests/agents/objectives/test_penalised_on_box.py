@@ -110,6 +110,7 @@ def test_a_penalised_model_recommends_with_the_mean_of_its_objective(setting):
     assert best.mean == pytest.approx(objective_of(agent, best.point), abs=1.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [NAME, "gp-ucb-noiseless-constraints"])
 def test_separate_models_keep_the_rules_of_agents_on_boxes(name):
     options = {"models": "separate", "search": {"candidates": 32, "starts": 2}, "initial": 3}

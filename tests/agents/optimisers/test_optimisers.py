@@ -104,6 +104,7 @@ def test_an_optimiser_plays_better_than_at_random_on_a_box(name):
     assert result.regret[name][:, -1].sum() < 0.8 * result.regret["random"][:, -1].sum()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["optuna-tpe"])
 def test_an_optimiser_of_the_fast_kind_keeps_the_rules(name):
     if resolve_agent(name).missing:
@@ -131,6 +132,7 @@ print("fine")
 """
 
 
+@pytest.mark.long
 def test_without_a_package_the_error_names_the_extra():
     command = [sys.executable, "-W", "error", "-c", ABSENT]
     root = Path(__file__).parents[3]

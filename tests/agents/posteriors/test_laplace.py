@@ -142,6 +142,7 @@ def test_the_evidence_lies_between_its_bound_and_near_laplace_s_value(name):
     np.testing.assert_allclose(fit.std(np.eye(2)), std, rtol=0.05)
 
 
+@pytest.mark.long
 def test_draws_have_the_mode_and_the_spread_of_the_gaussian():
     fit = laplace(data("clicks"), Clicks())
     rng, draws = np.random.default_rng(0), 20_000

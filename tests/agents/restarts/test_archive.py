@@ -69,6 +69,7 @@ def test_factors_are_those_of_the_marginal_likelihoods(scales):
     assert candidate.log_factor == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.long
 def test_factors_of_a_new_function_have_mean_one():
     rng, factors = np.random.default_rng(1), []
     for _ in range(400):
@@ -99,6 +100,7 @@ def test_a_function_that_returns_is_taken_over_within_a_few_plays():
         assert len(kept.segments) == 1
 
 
+@pytest.mark.long
 def test_a_new_function_is_hardly_ever_taken_for_an_old_one():
     taken, runs = 0, 60
     for seed in range(runs):
@@ -224,6 +226,7 @@ def test_older_plays_that_are_recalled_are_no_first_plays():
     np.testing.assert_array_equal(first.values, [[[2.0, np.nan, np.nan]]])
 
 
+@pytest.mark.long
 def test_an_agent_plays_on_with_what_it_knew_of_a_function_that_is_back():
     keywords = {"num_arms": 50, "horizon": 200, "changes": RECURRING}
     specs = {name: ("gp-agent", {"restart": name}) for name in ("evidence", "evidence-archive")}

@@ -72,6 +72,7 @@ def test_several_noise_levels_are_one_model_that_averages_over_them():
     assert watch.log_factors[1] == pytest.approx(each(first, last) - each(slice(None)), abs=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("horizon", [24, None])
 def test_the_evidence_has_mean_one_without_a_change(horizon):
     rng, last = np.random.default_rng(4), []
@@ -84,6 +85,7 @@ def test_the_evidence_has_mean_one_without_a_change(horizon):
     assert abs(np.mean(last) - 1.0) < 4.0 * np.std(last) / np.sqrt(len(last))  # four standard errors
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scales", [(1.0,), TOLD_NOISE, UNKNOWN_NOISE])
 def test_an_alarm_has_the_evidence_that_keeps_the_rate_at_each_noise_level(scales):
     """The rate of a noise that is drawn from G levels is a mean over them: each keeps G times that."""
@@ -132,6 +134,7 @@ def test_no_play_of_it_is_uniform():
     assert agent.restart.exploring is None
 
 
+@pytest.mark.long
 def test_stationary_runs_have_few_false_alarms():
     assert sum(bool(alarms("evidence", (60,), seed)) for seed in range(20)) <= 4  # P(5 or more) = 4 %
 
@@ -161,6 +164,7 @@ def test_noise_that_is_told_too_small_is_learnt_by_several_levels():
     assert scipy.stats.binomtest(found, 40, DELTA, alternative="greater").pvalue > 0.02
 
 
+@pytest.mark.long
 def test_noise_that_is_told_too_small_raises_alarms_at_that_level_alone():
     alone = {"noise_scales": (1.0,)}
     at_one = [alarms("evidence", (60,), seed, noise=2.5 * NOISE, options=alone) for seed in range(6)]

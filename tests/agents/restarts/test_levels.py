@@ -89,6 +89,7 @@ def nothing(level):
     return Setting(arms=ARMS, horizon=300), {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_rewards_of_unknown_scale_and_noise_raise_no_more_alarms_than_stated(share):
     rng, found = np.random.default_rng(0), []
@@ -99,6 +100,7 @@ def test_rewards_of_unknown_scale_and_noise_raise_no_more_alarms_than_stated(sha
     assert len(found) <= 6  # 2 are expected; more than 6 of 20 would happen twice in a thousand
 
 
+@pytest.mark.long
 def test_what_is_clearly_another_function_is_found_whatever_its_scale_and_noise():
     for scale in (1e-3, 1e3):
         point = np.random.default_rng(0).integers(len(ARMS), size=50)
@@ -107,6 +109,7 @@ def test_what_is_clearly_another_function_is_found_whatever_its_scale_and_noise(
         assert [25 <= each < 50 for each in found] == [True] * len(found) != []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("named", DETECTING[::2], ids=str)
 def test_functions_of_an_unknown_level_raise_no_more_alarms_than_stated(named):
     runs = [alarms(named, unknown, 5.0, *rewards(seed, [30])) for seed in range(40)]

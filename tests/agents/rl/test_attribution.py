@@ -50,6 +50,7 @@ def test_costs_are_credited_with_the_rewards_they_came_with():
     assert buffer.rewards[:2, 0].tolist() == [1.0 - 2.0 * 0.5, 1.0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["sb3-dqn", "sb3-qr-dqn", "sb3-sac", "sb3-td3"])
 def test_attribution_runs_even_where_nothing_ever_arrives(name):
     lost = {"law": "constant", "rounds": 2, "lost": 1.0}
@@ -57,6 +58,7 @@ def test_attribution_runs_even_where_nothing_ever_arrives(name):
     assert actions(agent, trials=1, environment="GPBandit-GP-v0", delay=lost).shape == (1, 40)
 
 
+@pytest.mark.long
 def test_without_delay_attribution_changes_nothing():
     plain, attributed = (actions(("sb3-dqn", {"attribute": attribute})) for attribute in (False, True))
     np.testing.assert_array_equal(plain, attributed)

@@ -59,6 +59,7 @@ BLIND = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", BLIND)
 def test_a_blind_learner_is_warned_of_once_with_the_remedy(where):
     with pytest.warns(UserWarning, match="show it the past, with StatisticsObservation") as caught:

@@ -106,6 +106,7 @@ def test_no_thread_outlives_an_evaluation_that_ends_or_is_cut_short_or_interrupt
     assert learners() == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs the interval timer of POSIX")
 def test_ctrl_c_while_the_learner_computes_ends_its_thread():
     class Slow(A2C):

@@ -32,6 +32,7 @@ BOX = {"num_arms": 12, "horizon": 40, "continuous": True}
 WITH_LATE_REWARDS_OR_CONTEXTS = {name: stages()[name] for name in ("delay", "context")}
 
 
+@pytest.mark.long
 def test_one_call_compares_learners_and_gaussian_processes_on_the_same_trials():
     names = ["gp-ucb", "igp-ucb", "sb3-a2c", "sb3-dqn", "sb3-sac", "sb3-td3", "sb3-ppo"]
     result = evaluate("GPBandit-GP-v0", names, trials=2, env_kwargs=SMALL)
@@ -68,6 +69,7 @@ def test_a_class_plays_what_the_algorithm_that_it_extends_plays(learner):
     assert actions(("agents.rl:sb3", {"algorithm": learner}), trials=1, horizon=10).shape == (1, 10)
 
 
+@pytest.mark.long
 def test_any_other_algorithm_plays_where_it_is_told_to():
     agent = ("agents.rl:sb3", {"algorithm": TQC, "actions": "box", "learning_starts": 4})
     assert len(np.unique(actions(agent, trials=1))) > 1
@@ -97,6 +99,7 @@ def test_the_same_call_twice_plays_the_same_and_trials_differ(name):
     assert not np.array_equal(first[0], first[1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["sb3-a2c", *(pytest.param(name, marks=pytest.mark.long) for name in ("sb3-dqn", "sb3-td3"))]
 )
@@ -108,6 +111,7 @@ def test_a_trial_is_the_same_whatever_surrounds_it(name):
     np.testing.assert_array_equal(three, among.actions[name])
 
 
+@pytest.mark.long
 def test_seeds_of_the_learner_and_of_the_environment_are_apart():
     env = BanditEnv("gp", **SMALL)
     env.reset(seed=0)
@@ -250,6 +254,7 @@ print("fine")
 """
 
 
+@pytest.mark.long
 def test_without_the_extra_the_rest_works_and_the_error_names_it():
     root = str(Path(__file__).parents[3])
     command = [sys.executable, "-W", "error", "-c", WITHOUT_EXTRA]

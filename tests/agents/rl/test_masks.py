@@ -33,6 +33,7 @@ class Noting(gym.Wrapper):
         return super().step(action)
 
 
+@pytest.mark.long
 def test_a_learner_in_the_loop_plays_what_it_plays_on_the_environment_itself():
     env = BanditEnv("gp", **SMALL)
     seen, info = env.reset(seed=5)
@@ -58,6 +59,7 @@ def test_a_learner_in_the_loop_plays_what_it_plays_on_the_environment_itself():
     assert through == noting.plays[: SMALL["horizon"]]
 
 
+@pytest.mark.long
 def test_a_learner_that_reads_masks_takes_part_with_everything_at_once():
     problem = build("composite", SMALL | {"num_contexts": 2, "num_segments": 2})
     result = evaluate(problem, ["sb3-maskable-ppo", "config"], trials=2)

@@ -33,6 +33,7 @@ def path(policy, tmp_path_factory):
     return str(path)
 
 
+@pytest.mark.long
 def test_a_saved_policy_is_the_same_when_loaded(policy, path):
     loaded = Policy.load(path)
     for name in ("algorithm", "options", "box", "observation", "training"):
@@ -41,6 +42,7 @@ def test_a_saved_policy_is_the_same_when_loaded(policy, path):
     assert all(torch.equal(loaded.weights[name], policy.weights[name]) for name in policy.weights)
 
 
+@pytest.mark.long
 def test_training_is_reproducible_and_leaves_the_global_generators_alone(policy):
     state = torch.get_rng_state()
     again, other = (
@@ -143,6 +145,7 @@ def test_tables_mark_what_was_trained_beforehand(mixed):
     assert "minus trained" not in text  # never the baseline of the others
 
 
+@pytest.mark.long
 def test_a_figure_refuses_to_mix_the_tracks(mixed, tmp_path):
     with pytest.raises(ValueError, match="a figure must show one track, got from scratch and pretrained"):
         mixed.plot(tmp_path / "regret.png")
@@ -163,6 +166,7 @@ def test_a_study_of_both_tracks_draws_each_in_figures_of_its_own(mixed, tmp_path
     assert "GP-regret-linear.png" not in drawn
 
 
+@pytest.mark.long
 def test_tracks_survive_saving_and_studies(mixed, path, tmp_path):
     mixed.save(tmp_path / "result.parquet")
     assert Result.load(tmp_path / "result.parquet").tracks == mixed.tracks

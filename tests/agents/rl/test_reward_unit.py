@@ -49,6 +49,7 @@ def in_one(name: str, published: bool) -> Any:
     return played(name, 1.0, published)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("published", [True, pytest.param(False, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in FIRST else pytest.mark.further) for name in LEARNERS]
@@ -58,6 +59,7 @@ def test_every_learner_plays_the_same_in_any_unit(name, published):
         np.testing.assert_array_equal(played(name, unit, published), in_one(name, published))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("observation", ["none", "history", "statistics"])
 def test_so_it_does_whatever_it_sees_and_whatever_costs_take_off(observation):
     def play(unit):

@@ -125,6 +125,7 @@ LEARNERS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_model_learns_the_same_weights_as_on_single_environments(name):
     learner, keywords, observation = LEARNERS[name]

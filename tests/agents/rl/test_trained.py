@@ -51,6 +51,7 @@ def test_the_algorithm_of_a_file_follows_from_its_policy_and_options(name):
     assert set(SAVED.values()) == set(ALGORITHMS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_and_its_file_play_the_same_and_are_marked(name, tmp_path):
     model = MODELS[name]()

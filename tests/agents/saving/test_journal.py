@@ -72,6 +72,7 @@ def test_columns_whose_writing_was_interrupted_are_written_again(after, monkeypa
     assert [list(each) for each in journal.columns[3][1]] == [[1], [2], [3], [4]]
 
 
+@pytest.mark.long
 def test_an_agent_played_by_hand_grows_by_hundreds_of_bytes_a_round_at_most():
     agent = agents.make("gp-ucb", on_a_line(5, horizon=2000))
     agent.reset(0)

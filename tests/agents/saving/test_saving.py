@@ -40,6 +40,7 @@ def through_json(value):
     return decode(json.loads(json.dumps(encode(value), allow_nan=False)))
 
 
+@pytest.mark.long
 @given(VALUES)
 def test_values_come_back_as_they_were(value):
     back = through_json(value)
@@ -47,6 +48,7 @@ def test_values_come_back_as_they_were(value):
     assert type(back) is type(value)
 
 
+@pytest.mark.long
 @given(ARRAYS)
 def test_arrays_come_back_bit_for_bit(array):
     back = through_json(array)

@@ -167,6 +167,7 @@ def test_an_agent_with_the_option_has_stops_and_plays_what_it_played(name):
     assert ((stopped.after == -1) | (stopped.after >= 1)).all()
 
 
+@pytest.mark.long
 def test_stops_of_a_batch_are_those_of_single_trials():
     agent = ("gp-ts", {"stopping": EVERY})
     alone = resolve_agent(agent)

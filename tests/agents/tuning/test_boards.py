@@ -31,6 +31,7 @@ def loss(p):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["gp-bucb", "gp-ei", "gp-ts", "random"])
 def test_on_a_box_the_tuner_is_the_agent_in_its_loop(name):
     tuner = Tuner(SPACE, agent=name, goal="minimise", seed=4, standardise=False, budget=12)
@@ -63,6 +64,7 @@ def test_and_they_may_be_tuners(name):
     assert tuner.best.value > 0.5
 
 
+@pytest.mark.long
 def test_the_continuum_is_searched_where_a_set_of_points_is_not_enough():
     tuner = Tuner(SPACE, goal="minimise")
     for _ in range(30):
@@ -142,6 +144,7 @@ def test_contexts_are_seen_on_a_box_as_they_are():
         assert tuner.recommend({"size": size}).parameters["rate"] == pytest.approx(wanted, abs=0.1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "agent", [None, "gp-ts", ("gp-ei", {"refit_every": 4, "search": {"candidates": 64}})]
 )

@@ -30,6 +30,7 @@ def after_a_plateau(unit, constraints=()):
     return np.array(asked)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("constraints", [(), ("c",)], ids=["free", "constrained"])
 @pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
 def test_equal_values_say_nothing_of_the_unit_of_those_to_come(unit, constraints):
@@ -38,6 +39,7 @@ def test_equal_values_say_nothing_of_the_unit_of_those_to_come(unit, constraints
     np.testing.assert_allclose(other, alike, atol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_a_narrow_hill_on_a_plateau_is_found(seed):
     """Of a plateau alone a fit would learn that the function is constant."""
@@ -55,6 +57,7 @@ def advised(noise_std=None, std=None, rounds=10, seed=0):
     return tuner.recommend()
 
 
+@pytest.mark.long
 def test_a_noise_that_is_known_is_what_intervals_say():
     exact, known, large = (advised(noise_std) for noise_std in (1e-6, 0.1, 10.0))
     assert exact.std < known.std < large.std

@@ -158,6 +158,7 @@ def test_what_was_dropped_can_neither_arrive_nor_be_dropped_again(name):
         agent.update(HERE, 0, 0.0, informed(6, {DROPPED: 1.0}))
 
 
+@pytest.mark.long
 @given(st.lists(st.integers(0, 20), unique=True), st.integers(20, 30), st.integers(0, 2), st.integers(0, 40))
 def test_a_delivery_is_read_as_it_was_written(rounds, t, costs, max_delay):
     rng = np.random.default_rng(0)

@@ -39,6 +39,7 @@ def total(parameters):
     return parameters["x"] + parameters["y"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_a_failing_corner_is_not_asked_for_again_and_again(seed):
     """The largest values are at the edge of the corner: an agent that forgets failures asks for nothing else.
@@ -56,6 +57,7 @@ def test_a_failing_corner_is_not_asked_for_again_and_again(seed):
     assert tuner.best.value > 1.65  # of 1.7
 
 
+@pytest.mark.long
 def test_what_lies_beyond_a_stripe_that_fails_is_found():
     def fails(p):
         return 0.45 < p["x"] < 0.6
@@ -113,6 +115,7 @@ def test_all_agents_stay_away_from_failures_in_all_spaces(agent, space):
     assert len(learnt) <= len(forgotten)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("space", ["continuous", "categorical"])
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_saved_tuner_goes_on_as_if_it_had_not_been(agent, space, tmp_path):
@@ -180,6 +183,7 @@ def test_where_all_fail_it_goes_on_elsewhere():
     assert distances.min() > 0.05  # the box is 1 wide
 
 
+@pytest.mark.long
 def test_a_recommendation_from_anywhere_is_believed_to_succeed():
     box, kinds = tuner_of("default", "continuous"), tuner_of("default", "categorical")
     asked, failed = played(box, SPACES["continuous"][1], wanted, 20)

@@ -35,6 +35,7 @@ def tuned():
     return tuner
 
 
+@pytest.mark.long
 def test_a_table_has_a_row_an_experiment(tuned):
     frame = tuned.to_frame()
     assert list(frame) == ["ticket", *SPACE, "state", "value", "std", "reason"]
@@ -69,6 +70,7 @@ def test_the_table_of_a_new_tuner_has_no_rows():
     assert len(Tuner(SPACE).to_frame()) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_figure_is_drawn_and_saved_only_with_a_path(tuned, kind, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -96,6 +96,7 @@ def assert_before_or_after(agent, name, lines, within):
     return None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CALLS)
 def test_an_interrupted_call_has_happened_or_has_not(name):
     assert assert_before_or_after("random", name, range(1000), TUNING) > 0
@@ -180,6 +181,7 @@ def test_loading_plays_again_what_the_latest_agent_was_asked_alone(tmp_path, mon
     assert goes_on(loaded, 40) == goes_on(tuner, 40)
 
 
+@pytest.mark.long
 def test_a_thousand_results_on_a_box_take_the_tuner_itself_seconds(tmp_path):
     began = time.process_time()
     tuner = Tuner({"x": Linear(0, 1), "y": Linear(0, 1)}, agent="random", budget=1000)

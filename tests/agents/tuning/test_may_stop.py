@@ -38,6 +38,7 @@ def test_asking_whether_to_stop_changes_nothing():
     assert asked.ask()[1] == other.ask()[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
 def test_price_and_values_in_another_unit_give_the_same_answer(unit):
     plain, scaled = told(rounds=14), told(unit, rounds=14)
@@ -52,6 +53,7 @@ def test_the_first_values_estimate_scales():
     assert "4 of the first 5 values" in answer.reason
 
 
+@pytest.mark.long
 def test_optimise_ends_once_no_experiment_is_worth_its_price():
     tuner = Tuner(BOX, goal="minimise", seed=1)
     tuner.optimise(lambda x, y: loss(x, y, np.random.default_rng(3)), 40, price=0.002)
@@ -78,6 +80,7 @@ def test_sets_categories_and_running_experiments_are_named():
     assert answer.parameters is not None
 
 
+@pytest.mark.long
 def test_failures_make_gains_less_likely():
     fails, lost = (Tuner({"x": Linear(0, 1)}, seed=0) for _ in range(2))
     for tuner, right in ((fails, False), (lost, True)):

@@ -50,6 +50,7 @@ def test_f_returns_what_tell_takes(returned, constraints, told):
         assert {name: getattr(each, name) for name in told} == told
 
 
+@pytest.mark.long
 def test_exceptions_and_numbers_that_are_none_are_failures():
     def fails(x, y):
         if x > 0.6:

@@ -44,6 +44,7 @@ SPACES = st.dictionaries(st.text(max_size=3), KINDS, min_size=1, max_size=4).map
 )
 
 
+@pytest.mark.long
 @given(KINDS, UNIT)
 def test_every_quantile_is_a_possible_value_with_features_in_the_unit_box(kind, quantile):
     value = kind.at(quantile)

@@ -113,6 +113,7 @@ def test_nor_have_costs(agent, unit, of_costs):
     assert asked(unit, of_costs) == asked(1.0, 1.0)
 
 
+@pytest.mark.long
 def test_the_default_tuner_finds_good_parameters_with_four_workers():
     tuner = Tuner(SPACE, goal="minimise", num_arms=256)
     run(tuner, loss, 40, workers=4)
@@ -150,6 +151,7 @@ def test_results_may_come_in_any_order():
     assert one.ask()[1] == other.ask()[1]
 
 
+@pytest.mark.long
 def test_recommending_changes_nothing():
     watched, alone = (Tuner(SPACE, num_arms=64) for _ in range(2))
     questions = []
@@ -221,6 +223,7 @@ def contextual(p, size, site):
     return -abs(p["depth"] - (3 if size < 100 else 7)) - (p["kernel"] != ("rbf" if site == "a" else "poly"))
 
 
+@pytest.mark.long
 def test_contexts_of_any_value_are_learnt_from():
     tuner = Tuner(SMALL, contexts=CONTEXTS, agent=("gp-bucb", {"width": 1.0}))
     rng = np.random.default_rng(0)
@@ -244,6 +247,7 @@ DUAL = (
 SWEEPS = ("admmbo", {"reward_steps": (5, 3), "cost_steps": (5, 3)})  # its own first z-step has 50 plays
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("agent", [None, DUAL, SWEEPS])
 def test_costs_keep_the_answer_feasible(agent):
     tuner = Tuner(SMALL, constraints=["depth", "linear"], agent=agent, budget=60)
@@ -275,6 +279,7 @@ def test_a_saved_tuner_goes_on_exactly(name, standardise, tmp_path):
     assert loaded.experiments == tuner.experiments
 
 
+@pytest.mark.long
 def test_a_saved_tuner_keeps_learning_with_contexts_and_costs(tmp_path):
     learning = ("constrained-ei", {"initial": 3})
     tuner = Tuner(SMALL, contexts=CONTEXTS, constraints=["c"], agent=learning, noise_std=0.1, seed=3)

@@ -5,6 +5,8 @@ import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from agents import Linear, Tuner
 from agents.tuning.workers import Turn
 
@@ -24,6 +26,7 @@ def test_what_is_told_while_another_thread_asks_is_kept():
     assert [each.state for each in tuner.experiments] == [*["told"] * 30, *["pending"] * 3]
 
 
+@pytest.mark.long
 def test_many_threads_each_tell_what_they_asked(tmp_path):
     tuner = Tuner(SPACE, agent="random")
 

@@ -126,6 +126,7 @@ def test_a_damaged_file_of_the_user_is_an_error_that_names_it(places, monkeypatc
         data.locate("x.csv")
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # pooch leaves the socket of a 404 open
 @pytest.mark.parametrize("address", ["{server}/absent.csv", "http://127.0.0.1:1/x.csv"])
 def test_a_failed_download_names_the_file_its_address_and_the_variable(server, places, monkeypatch, address):
@@ -219,6 +220,7 @@ def test_the_unit_scale_is_logarithmic():
     np.testing.assert_allclose(to_unit(np.array([[64.0, 1e-3]]), bounds), [[0.5, 0.5]], rtol=1e-12)
 
 
+@pytest.mark.long
 def test_training_again_gives_the_shipped_rows(script):
     table = data.logistic_tuning()
     shipped = np.column_stack([table.values, table.accuracy, table.std])

@@ -40,6 +40,7 @@ def rounds(env, seed=0):
     return seen
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 @pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version:UserWarning")  # as it should be
 @pytest.mark.filterwarnings(

@@ -42,6 +42,7 @@ def test_a_hundred_steps_of_composed_problems_equal_those_of_sync_vector_env(cas
     equal_through_resets(case, mode)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", IN_BOXES)
 def test_a_hundred_steps_in_a_box_equal_those_of_sync_vector_env(case):
     equal_through_resets(case, NEXT_STEP)
@@ -53,6 +54,7 @@ def equal_through_resets(case: Case, mode: AutoresetMode) -> None:
     assert play_both(ours, theirs, mode, 100) >= 4
 
 
+@pytest.mark.long
 def test_sums_over_many_slots_and_constraints_equal_those_of_sync_vector_env():
     # Numpy adds eight and more numbers in another order than one after another.
     costs = {"constraints": {"law": "gp", "quantile": 0.99}, "num_constraints": 11}
@@ -62,6 +64,7 @@ def test_sums_over_many_slots_and_constraints_equal_those_of_sync_vector_env():
     play_both(ours, theirs, NEXT_STEP, 100)
 
 
+@pytest.mark.long
 @each_mode
 @pytest.mark.parametrize("case", [SMALL, EVERYTHING])
 def test_copies_at_different_rounds_stay_equal(case, mode):

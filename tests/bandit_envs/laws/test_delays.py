@@ -88,6 +88,7 @@ class Floor:
 # --- delivery ---
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(spec=some_spec, horizon=st.integers(1, 40), seed=st.integers(0, 2**20), box=st.booleans(),
        limit=st.none() | st.integers(0, 12))  # fmt: skip

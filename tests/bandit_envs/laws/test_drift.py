@@ -51,6 +51,7 @@ def functions(problem: Any, entropy: int = 0) -> Any:
     return np.array([trial.means[version] for version in trial.version.tolist()])
 
 
+@pytest.mark.long
 def test_functions_have_the_kernels_covariance_and_forget_at_the_stated_rate():
     epsilon, lag, count = 0.3, 4, 1500
     problem = by_hand(decisions=Decisions(unit_grid(4)), drift=OrnsteinUhlenbeck(epsilon), horizon=BLOCK + 8)

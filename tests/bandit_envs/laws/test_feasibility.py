@@ -194,6 +194,7 @@ def test_nothing_feasible_on_a_fine_net_beats_the_optimum(name):
     assert reward.min() >= trial.worst[0]
 
 
+@pytest.mark.long
 def test_drawn_functions_on_a_box_have_a_feasible_optimum_in_every_segment_and_context():
     problem = build("rkhs", {"num_arms": 25, "dim": 2, "num_contexts": 2, "continuous": True, "horizon": 6,
                              "constraints": {"law": "rkhs", "quantile": 0.1}, "num_constraints": 2,
@@ -328,6 +329,7 @@ def test_violations_are_exact_at_checkpoints_and_survive_the_file(tmp_path):
             np.testing.assert_allclose(other.noisy_violation[label], res.noisy_violation[label][:, index])
 
 
+@pytest.mark.long
 def test_tables_and_figures_show_violations_where_there_are_constraints(tmp_path):
     res = result(num_constraints=2)
     table = res.table()
@@ -353,6 +355,7 @@ def test_on_the_two_discs_a_mixture_is_no_better_than_the_best_fixed_point_of_th
     assert trial.means[0, 1] @ mixture.shares <= 1e-9
 
 
+@pytest.mark.long
 def test_a_mixture_of_data_rates_beats_the_best_fixed_ones():
     points = 2.0 * unit_grid(21**4, 4)
     mixture = best_mixture(np.array([utility(points), spending(points)]))
@@ -367,6 +370,7 @@ def test_the_mixture_of_two_points_is_the_one_by_hand():
     assert best_mixture(np.array([[0.0, 1.0]])).value == pytest.approx(1.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("continuous", [False, True])
 def test_a_problem_without_a_feasible_point_is_an_error(continuous):
     never = (KnownFunction(lambda x: two_discs_cost(x) + 0.1),)  # at least 0.05

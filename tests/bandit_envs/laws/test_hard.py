@@ -107,6 +107,7 @@ def test_no_bound_is_above_the_regret_of_an_agent(name):
     assert 2 * least < regret[:, -1].mean() < 6 * least
 
 
+@pytest.mark.long
 def test_the_default_tells_agents_apart_and_the_bound_bites_where_it_holds():
     problem, trials = build("hard", {}), 8
     assert isinstance(problem.reward, HardFunctions)

@@ -34,6 +34,7 @@ def episode(law: str, seed: int = 0, **keywords: Any) -> list[Any]:
     return steps
 
 
+@pytest.mark.long
 @each_law
 @pytest.mark.parametrize(
     "features", [{}, {"drift": "ornstein-uhlenbeck"}, {"continuous": True, "delay": None}]

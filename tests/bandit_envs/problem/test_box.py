@@ -67,6 +67,7 @@ def test_the_box_has_the_functions_of_the_finite_set(name, keywords):
         assert (of_box.optimum >= of_finite.optimum - 1e-4).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "keywords"), PROBLEMS.items(), ids=PROBLEMS.keys())
 def test_no_point_of_a_box_is_better_than_its_optimum(name, keywords):
     problem = build(name, keywords | {"continuous": True, "horizon": 30})

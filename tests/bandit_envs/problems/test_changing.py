@@ -85,6 +85,7 @@ def test_a_users_change_points_replace_the_default_ones(keywords, segments):
     assert build("composite", keywords).draw(0).segment[-1] + 1 == segments
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("keywords", [{}, {"function_seed": 3}, {"safe_seed": True}, {"continuous": True}])
 def test_functions_that_recur_are_drawn_once_and_hold_again(keywords):
     turns = {"changes": {"law": "recurring", "num_segments": 5, "num_functions": 2}, "context": None}

@@ -127,6 +127,7 @@ def test_an_unknown_render_mode_is_refused_when_the_environment_is_made():
             make("gp", num_arms=10, render_mode="human")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
 def test_a_vector_environment_renders_what_its_copies_would(mode):
     problem = composite(1)
@@ -140,6 +141,7 @@ def test_a_vector_environment_renders_what_its_copies_would(mode):
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rounds", "changed"), [(0, False), (6, False), (7, True), (HORIZON, True)])
 def test_the_text_tells_the_last_change_so_far_and_the_picture_marks_all(rounds, changed):
     env = started(composite(1), rounds, "ansi")

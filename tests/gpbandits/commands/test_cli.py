@@ -149,6 +149,7 @@ def test_quick_is_of_a_figure(call):
     assert "quick must be left out without the name of a figure" in err
 
 
+@pytest.mark.long
 def test_every_agent_has_an_entry():
     for name in names():
         entry = catalogue.agent(name)
@@ -226,6 +227,7 @@ def test_the_version_is_that_of_the_package(call):
     assert call("--version")[:2] == (0, f"gpbandits {version('gpbandits')}\n")
 
 
+@pytest.mark.long
 def test_run_shows_who_did_better_and_keeps_everything(call, tmp_path):
     code, out, err = call("--workers", "1", study=SMALL)
     assert (code, err) == (0, "")
@@ -249,6 +251,7 @@ def test_run_shows_who_did_better_and_keeps_everything(call, tmp_path):
     assert result.regret["gp-ucb"].shape == (3, 15)
 
 
+@pytest.mark.long
 @undrawn
 def test_run_again_computes_nothing_and_prints_the_same(call, tmp_path, monkeypatch):
     _, first, _ = call("--workers", "1", study=SMALL)
@@ -264,6 +267,7 @@ def test_run_again_computes_nothing_and_prints_the_same(call, tmp_path, monkeypa
     assert first_table == second_table
 
 
+@pytest.mark.long
 @undrawn
 def test_a_finished_run_is_run_again_from_the_study_that_it_kept(call, tmp_path):
     call("--workers", "1", study=SMALL)

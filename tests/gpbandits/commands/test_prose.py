@@ -10,6 +10,7 @@ from gpbandits.commands.terminal import filled
 INSTALLED = [name for name in names() if not resolve_agent(name).missing]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [60, 80, 140])
 def test_what_is_documented_fits_and_keeps_its_words(width):
     for name in (*INSTALLED, *IDS):

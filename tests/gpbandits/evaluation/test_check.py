@@ -75,6 +75,7 @@ def test_every_registered_agent_passes_with_one_feature_after_the_other(name):
     check_agent(name)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "agent", [Careful, Learner, lambda setting: Learner(setting), ("gp-ucb", {"delta": 0.05})]
 )
@@ -82,6 +83,7 @@ def test_agents_of_ones_own_pass(agent):
     check_agent(agent)
 
 
+@pytest.mark.long
 def test_environments_of_ones_own_are_used():
     check_agent(
         Careful,
@@ -335,6 +337,7 @@ def test_an_agent_that_cannot_be_made_shows_its_own_error():
         check_agent("gp-ubc")
 
 
+@pytest.mark.long
 def test_an_agent_that_declares_no_delays_may_credit_the_arm_just_played():
     def factory(setting: Any) -> Any:
         return CreditsTheArmJustPlayed(setting)
@@ -345,6 +348,7 @@ def test_an_agent_that_declares_no_delays_may_credit_the_arm_just_played():
     check_agent(factory, DELAYED)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stage", ["finite", "context", "constraint"])
 def test_late_rewards_and_costs_are_told_apart_on_every_stage(stage):
     problem = MAKERS[stage]()

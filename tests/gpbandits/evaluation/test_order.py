@@ -104,6 +104,7 @@ def test_an_unfit_agent_is_the_baseline_only_where_nobody_else_is():
     )
 
 
+@pytest.mark.long
 def test_what_is_asked_first_is_what_the_problem_says():
     assert [played(f"GPBandit-{name}-v0").asked for name in ("GP", "Constrained", "SmallFeasibleRegion")] == [
         None, "hard-violation", "violation",
@@ -131,6 +132,7 @@ def test_regret_orders_those_whose_violations_do_not_differ_significantly():
     assert ordered(losses) == sorted(losses, key=lambda label: losses[label].mean())
 
 
+@pytest.mark.long
 def test_agents_that_do_the_same_are_seldom_taken_for_different():
     """By intervals instead of flips .85 of these tables are, by tests against the least mean alone .15."""
     rng, runs, labels = np.random.default_rng(1), 200, [*"abcdefghij"]

@@ -58,6 +58,7 @@ def test_two_processes_play_the_trials_that_one_plays():
                 np.testing.assert_equal(value, getattr(two.records[label], name), err_msg=name)
 
 
+@pytest.mark.long
 def test_an_error_in_another_process_says_which_agent_and_trials_it_came_from():
     with pytest.raises(RuntimeError, match="it fails") as raised:
         evaluate("GPBandit-GP-v0", {"bad": Failing}, trials=2, env_kwargs=KEYWORDS, workers=2)

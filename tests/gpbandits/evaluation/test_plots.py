@@ -192,6 +192,7 @@ def test_print_keeps_its_width_its_text_size_and_all_of_its_text(size, width, co
     assert 5.0 <= min(sizes) <= max(sizes) <= 7.0
 
 
+@pytest.mark.long
 def test_text_of_vector_figures_is_text_of_embedded_truetype(tmp_path):
     res = result()
     res.plot(tmp_path / "v.pdf", size="column")

@@ -250,6 +250,7 @@ def test_no_regret_at_all_can_be_drawn_on_logarithmic_axes(tmp_path):
     none.plot(tmp_path / "r.png", scale="log-log")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])
 def test_a_figure_is_written_in_the_format_of_its_suffix(suffix, tmp_path):
     result().plot(tmp_path / f"r{suffix}")

@@ -163,6 +163,7 @@ def test_a_report_has_the_same_table():
     assert grid.to_markdown() == table.to_markdown()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("count", "shape"), [(2, (1, 2)), (5, (2, 3))])
 def test_panels_are_in_rows_of_three_with_one_legend(count, shape, tmp_path):
     results = Results(

@@ -101,6 +101,7 @@ class Unsafe:
             self.arm += 1
 
 
+@pytest.mark.long
 def test_without_a_feasible_play_it_is_the_largest_regret_possible_and_tables_stay_finite(tmp_path):
     keywords = {"num_arms": 12, "horizon": HORIZON, "constraints": {"law": "gp", "quantile": 0.3}}
     result = evaluate("GPBandit-Constrained-v0", {"unsafe": Unsafe}, trials=4, env_kwargs=keywords)

@@ -152,6 +152,7 @@ def contest() -> Result:
     return evaluate("GPBandit-Budget-v0", agents, trials=20, env_kwargs={"num_arms": 50, "budget": costs})
 
 
+@pytest.mark.long
 def test_few_plays_are_no_merit_anywhere():
     """By cumulative regret the spender would be ahead of random play, and ratio-ucb last."""
     result = contest()
@@ -171,6 +172,7 @@ def test_few_plays_are_no_merit_anywhere():
     assert "budget regret" in result.plot().axes[0].get_ylabel()
 
 
+@pytest.mark.long
 def test_averages_are_of_the_plays_that_were_made():
     result = contest()
     for label, average in result.average_regret.items():

@@ -50,6 +50,7 @@ def test_the_interval_is_scipys_bca(regret):
     np.testing.assert_allclose(ours.estimate, regret.mean(axis=0))
 
 
+@pytest.mark.long
 def test_the_interval_of_many_normal_trials_is_the_normal_interval():
     values = np.random.default_rng(2).normal(3.0, 2.0, size=4000)
     estimate, low, high = bootstrap_interval(values)

@@ -41,6 +41,7 @@ def test_hindsight_is_the_least_of_all_rounds():
     np.testing.assert_allclose(stopped.hindsight, expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{"workers": 2}, {"isolate": True}, {"checkpoints": [5, 20]}], ids=str)
 def test_stops_are_the_same_however_a_run_is_made(options):
     plain = played()

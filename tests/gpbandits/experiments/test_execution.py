@@ -190,6 +190,7 @@ def test_one_and_two_processes_give_the_same_bytes(tmp_path):
     assert tables(study(block_size=2), tmp_path / "1") == tables(study(block_size=2), tmp_path / "2")
 
 
+@pytest.mark.long
 def test_a_full_disk_stops_the_run_says_so_and_leaves_no_torn_file(tmp_path, monkeypatch):
     import pyarrow.parquet as pq
 
@@ -465,6 +466,7 @@ def test_a_scheduler_that_died_or_stands_still_is_an_error_that_says_how_to_go_o
     assert run(which, store, 1) == []
 
 
+@pytest.mark.long
 def test_workers_without_a_heartbeat_for_longer_than_a_cell_may_take_stand_still(tmp_path):
     metrics = pytest.importorskip("distributed.metrics", reason="needs the extra `cluster`")
     from gpbandits.experiments import cluster

@@ -236,6 +236,7 @@ def test_a_study_file_can_say_everything():
     assert loaded.checkpoints == Checkpoints("log", 10)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -117,6 +117,7 @@ def test_mischief_costs_its_own_cells_alone(tmp_path, kind, where):
     assert_its_own_cells_alone(run(which, store, 1), which, store)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", HANGING)
 def test_a_cell_that_hangs_fails_at_its_time_limit(tmp_path, kind):
     which, store = study_of(kind), Store(tmp_path)

@@ -72,6 +72,7 @@ def test_an_edit_of_a_module_beside_the_agents_that_it_imports_renames_its_cells
     assert key() == others
 
 
+@pytest.mark.long
 def test_both_the_module_that_registers_an_environment_and_that_of_its_class_are_hashed(module):
     module(
         my_class="from bandit_envs.environment.envs import BanditEnv as Mine",
@@ -163,6 +164,7 @@ def test_a_law_of_a_users_module_is_known_to_workers_by_the_module_that_the_id_n
     LAWS.pop("weekend")
 
 
+@pytest.mark.long
 def test_a_worker_with_other_code_than_the_run_began_with_computes_nothing(tmp_path):
     cell = next(STUDY.cells())
     metadata = Store.metadata(cell)

@@ -131,6 +131,7 @@ def test_a_job_of_its_share_alone_ends_with_it(tmp_path):
         assert [store.holds(cell) for cell in cells] == [j in indices for j in range(7)]
 
 
+@pytest.mark.long
 def test_a_job_leaves_cells_that_others_compute_and_takes_those_that_nobody_does(tmp_path):
     store, cells = Store(tmp_path), list(STUDY.cells())
     held = store.path(cells[1])

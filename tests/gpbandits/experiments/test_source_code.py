@@ -83,6 +83,7 @@ def test_an_edit_of_whatever_shows_numbers_leaves_the_hashes(checkout):
     assert digests() == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "file",
     [
@@ -110,6 +111,7 @@ def test_all_of_the_agents_and_of_the_problems_is_hashed_but_for_pictures(checko
         assert code <= provenance._files(package)
 
 
+@pytest.mark.long
 def test_what_plays_is_the_loop_and_whatever_it_imports_and_nothing_that_shows(checkout):
     files = playing(checkout)
     assert {"gpbandits/evaluation/loop.py", "gpbandits/evaluation/trace.py"} <= files

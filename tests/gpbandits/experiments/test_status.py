@@ -78,6 +78,7 @@ def call(tmp_path, monkeypatch, capsys, without_figures):
     return run
 
 
+@pytest.mark.long
 def test_a_failure_is_kept_shown_and_repeated_by_the_next_run(call):
     Path("mood").touch()
     assert call("run")[0] == 1
@@ -97,6 +98,7 @@ def test_a_failure_is_kept_shown_and_repeated_by_the_next_run(call):
     assert "10 trials done, 0 failed, 0 missing.\n" in call("status")[1]
 
 
+@pytest.mark.long
 def test_control_characters_of_errors_and_labels_do_not_reach_the_terminal(call):
     """ESC and its forms of one byte move the cursor, colour and rename the window."""
     controls = "".join(map(chr, (*range(9), *range(11, 32), *range(127, 160))))
@@ -142,6 +144,7 @@ def test_every_cell_is_read_once(call, monkeypatch, command):
     )
 
 
+@pytest.mark.long
 def test_clean_moves_cells_that_the_study_no_longer_names_and_unfinished_files_to_a_trash_folder(call):
     call("run")
     before = {path.name: path.read_bytes() for path in Path("out/cells").glob("*.parquet")}
@@ -164,6 +167,7 @@ def test_clean_moves_cells_that_the_study_no_longer_names_and_unfinished_files_t
     assert before.items() <= {path.name: path.read_bytes() for path in store.folder.glob("*.parquet")}.items()
 
 
+@pytest.mark.long
 def test_clean_leaves_cells_of_other_code_alone_unless_asked(call, monkeypatch):
     call("run")
     with monkeypatch.context() as patch:
@@ -186,6 +190,7 @@ def test_clean_asks_and_no_leaves_everything(call, monkeypatch):
     assert len(list(Path("out/cells").glob("*.parquet"))) == 6
 
 
+@pytest.mark.long
 def test_a_file_that_a_live_run_is_writing_is_not_superfluous(call):
     call("run")
     study, store = open_results("out")
@@ -350,6 +355,7 @@ UNFIT = (swap, shorter, stranger, evaluated, cut_off, resown, without_end(math.n
 UNFIT += (pipe,) if hasattr(os, "mkfifo") else ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spoil", UNFIT)
 def test_an_unfit_cell_is_reported_by_path_counted_as_missing_and_computed_anew(call, spoil):
     call("run")
@@ -395,6 +401,7 @@ with open("imports.txt", "a") as notes:
 """
 
 
+@pytest.mark.long
 def test_reading_a_folder_runs_nothing_and_needs_nothing_that_its_study_names(call, monkeypatch):
     monkeypatch.syspath_prepend(Path.cwd())
     Path("own_agent.py").write_text(OWN)

@@ -31,6 +31,7 @@ class Noted:
         Noted.keys |= set(info)
 
 
+@pytest.mark.long
 def test_a_film_has_the_first_and_the_last_round_and_no_more_pictures_than_asked():
     assert len(list(frames("GPBandit-GP-v0", "gp-ucb", count=100, env_kwargs=KWARGS))) == 9
     pictures = list(frames("GPBandit-GP-v0", "gp-ucb", count=3, env_kwargs=KWARGS))
@@ -48,6 +49,7 @@ def test_a_film_is_trial_0_of_an_evaluation_and_shows_the_agent_no_oracle():
     assert "oracle" not in keys
 
 
+@pytest.mark.long
 def test_the_command_writes_a_gif_that_ends_with_the_last_round(tmp_path, capsys):
     path = tmp_path / "new" / "out.gif"
     command = ("watch", "GPBandit-GP-v0", "gp-ucb", "--gif", str(path), "--frames", "4")
@@ -124,6 +126,7 @@ def test_all_pictures_of_a_film_have_the_same_axes():
     assert of_all.reward[1] >= wide.max()  # the first band is the widest
 
 
+@pytest.mark.long
 def test_a_strip_has_a_column_a_round_and_names_the_rounds_that_there_are():
     film = watch("GPBandit-GP-v0", "gp-ucb", count=9, env_kwargs=KWARGS)
     figure = film.strip([2, 5])

@@ -239,6 +239,7 @@ def test_results_without_the_reference_are_refused():
         Standings([], "random")
 
 
+@pytest.mark.long
 def test_the_command_writes_page_figure_and_tables(tmp_path, capsys):
     command = ["leaderboard", "--out", str(tmp_path / "docs"), "--store", str(tmp_path / "store")]
     chosen = ["--env", "GPBandit-GP-v0", "--env", "GPBandit-Constrained-v0", "--agent", "gp-ucb"]

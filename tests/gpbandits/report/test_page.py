@@ -226,6 +226,7 @@ def test_cells_of_older_code_are_reported_and_said_to_be(folder, monkeypatch):
     assert "8 cells were computed by other code" in after.html()
 
 
+@pytest.mark.long
 def test_two_folders_whose_cells_conflict_are_told_with_both_files_and_the_cell(
     folder, tmp_path, monkeypatch
 ):
@@ -257,6 +258,7 @@ def test_two_folders_whose_cells_conflict_are_told_with_both_files_and_the_cell(
         assert escape(line) in report.html()
 
 
+@pytest.mark.long
 def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(folder):
     report = Report.of(Holdings(*open_results(folder)), STUDY, folder)
     (together,) = report.across
@@ -358,6 +360,7 @@ def test_the_page_says_at_its_top_what_marks_mean(folder, which):
     assert facts in report.html()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [1200, 390])
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium binary on this machine")
 def test_a_browser_shows_the_chosen_view_and_nothing_is_wider_than_the_screen(folder, width):

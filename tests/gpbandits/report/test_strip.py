@@ -55,12 +55,14 @@ def command(folder, *more):
     return stop.value.code
 
 
+@pytest.mark.long
 def test_the_command_writes_a_strip_of_the_named_rounds(tmp_path):
     strip = tmp_path / "new" / "strip.pdf"
     assert command(tmp_path, "--strip", str(strip), "--round", "1", "--round", "3") == 0
     assert strip.read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("more", "message"),
     [

@@ -38,6 +38,7 @@ def change(path, columns=None, **specified):
     pq.write_table(again, path)
 
 
+@pytest.mark.long
 def test_what_was_played_is_accepted_after_so_many_trials_have_been_played_again(path):
     verdict = check_submission(path, 4)
     assert verdict.reasons == []
@@ -55,6 +56,7 @@ def test_the_trials_that_are_played_again_depend_on_every_byte(path):
     assert len(chosen) > 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("column", ["action", "regret", "violation"])
 def test_a_number_that_was_not_played_is_refused_with_its_round(path, column):
     def better(held):
@@ -66,11 +68,13 @@ def test_a_number_that_was_not_played_is_refused_with_its_round(path, column):
     assert all("round 3: the file has" in reason for reason in verdict.reasons)
 
 
+@pytest.mark.long
 def test_a_submission_of_another_agent_is_refused(path):
     change(path, agent="random")
     assert check_submission(path, 6).reasons
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "spec", [{"agent": "gp-ucbb"}, {"agent": "nowhere:Agent"}, {"options": {"detla": 0.1}}]
 )
@@ -81,6 +85,7 @@ def test_an_agent_that_cannot_be_made_is_refused_with_the_reason(path, spec):
     assert any(each in reason for each in ("gp-ucbb", "nowhere", "detla"))
 
 
+@pytest.mark.long
 def test_rows_that_are_left_out_are_named_before_anything_is_played(path):
     def cut(held):
         kept = ~((held["task"] == TASKS[0]) & (held["trial"] == 1))
@@ -104,6 +109,7 @@ def test_another_file_is_refused_by_its_path(tmp_path):
         check_submission(tmp_path / "y.parquet")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "specified",
     [
@@ -126,12 +132,14 @@ def empty(held):
         held[name] = held[name][:0]
 
 
+@pytest.mark.long
 def test_text_for_numbers_is_refused(path):
     change(path, lambda held: held.update(action=held["action"].astype(str)))
     with pytest.raises(ValueError, match="submission pack"):
         check_submission(path)
 
 
+@pytest.mark.long
 def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(path):
     def unknown(held):
         held["regret"][-1] = np.nan
@@ -160,6 +168,7 @@ def test_results_that_are_no_whole_evaluation_are_refused(tmp_path):
         write_submission({"digits": part}, "random", {}, tmp_path / "x.parquet")
 
 
+@pytest.mark.long
 def test_the_command_prints_its_verdict_and_its_exit_code_says_it(path):
     runner = CliRunner()
     good = runner.invoke(app, ["submission", "check", str(path), "--replays", "1"])
@@ -190,6 +199,7 @@ def test_what_the_leaderboard_computed_is_packed(tmp_path, monkeypatch):
     assert {task for task, _ in verdict.replayed} == {"digits-repeat"}  # gp-ei handles no constraint
 
 
+@pytest.mark.long
 def test_options_behind_an_agents_name_are_played_and_packed(tmp_path, monkeypatch):
     monkeypatch.setattr(
         "gpbandits.report.entrants.tasks", lambda: {"digits-repeat": tasks()["digits-repeat"]}

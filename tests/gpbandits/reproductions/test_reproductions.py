@@ -278,6 +278,7 @@ def test_reproduce_computes_draws_and_judges(small, tmp_path, call, monkeypatch)
     assert len(list((tmp_path / "small" / "cells").glob("*.parquet"))) == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("quick", [False, True])
 def test_status_report_and_clean_know_the_whole_study_of_a_figure(small, tmp_path, call, monkeypatch, quick):
     figure = dataclasses.replace(small, agents=("GP-UCB",), statements=())
@@ -294,6 +295,7 @@ def test_status_report_and_clean_know_the_whole_study_of_a_figure(small, tmp_pat
     assert "1 of its cells is not computed" in (folder / "report.html").read_text()
 
 
+@pytest.mark.long
 def test_quick_says_how_long_it_takes_and_judges_nothing(small, tmp_path, call):
     arguments = ("reproduce", small.name, "--quick", "--workers", "1", "--out", tmp_path)
     printed = call(*arguments)
@@ -377,6 +379,7 @@ def test_box_plots_explain_every_mark_of_their_panels():
     assert used == {"¶", "§"} == {line[0] for line in figure.get_supxlabel().splitlines()[1:]}
 
 
+@pytest.mark.long
 def test_a_figure_of_box_plots_is_drawn_so(small, monkeypatch):
     outcome = synthetic_result()
     findings = dataclasses.replace(small, drawing="boxes", statements=()).findings([(GP, outcome)])
@@ -411,6 +414,7 @@ def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path, monke
     assert f"- **1** It is small. *{OPEN.capitalize()}.* Ours." in text
 
 
+@pytest.mark.long
 def test_the_page_can_be_made_again_from_the_numbers_that_are_kept_beside_it(small, tmp_path):
     (study,) = small.load()
     early = dataclasses.replace(

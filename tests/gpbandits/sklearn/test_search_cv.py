@@ -82,6 +82,7 @@ def test_results_have_the_columns_of_a_random_search():
     assert set(vars(ours)) - {"tuner_", "batch_size", "agent", "stopping"} == set(vars(theirs))
 
 
+@pytest.mark.long
 def test_a_seed_repeats_the_search_however_many_jobs():
     one = search(batch_size=2).fit(X, Y)
     two = search(batch_size=2, n_jobs=2).fit(X, Y)
@@ -90,6 +91,7 @@ def test_a_seed_repeats_the_search_however_many_jobs():
     assert search(random_state=1).fit(X, Y).cv_results_["params"] != one.cv_results_["params"]
 
 
+@pytest.mark.long
 def test_the_agent_learns_from_the_scores():
     x, y, *_ = make_regression(n_samples=80, n_features=3, noise=5.0, random_state=0)
     found = search(SVR(kernel="linear"), {"C": Log(1e-4, 1e4)}, n_iter=14).fit(x, y)

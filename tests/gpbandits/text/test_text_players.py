@@ -65,6 +65,7 @@ class Doing:
         self.t, self.mask = self.t + 1, info.get("action_mask")
 
 
+@pytest.mark.long
 def test_a_text_player_passes_the_check_of_agents():
     check_agent((TextPlayer, {"speak": speak}))
 

@@ -90,6 +90,7 @@ def test_the_band_contains_the_function_at_all_points_and_rounds_as_often_as_pro
     assert bands.failed.mean() <= ALLOWED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", few_first(TOO_NARROW, "Theorem 3, no gamma and a norm too small"))
 def test_a_band_without_its_guarantee_fails_more_often_than_delta(name):
     assert bands_of(name).failed.mean() > ALLOWED
@@ -108,12 +109,14 @@ def test_regret_exceeds_the_bound_of_a_width_that_is_much_too_small():
     assert np.mean((bands.regret > bound).any(axis=1)) > ALLOWED
 
 
+@pytest.mark.long
 def test_regret_of_igp_ucb_stays_under_its_own_bound_at_the_horizon():
     bands = bands_of("IGP-UCB")
     bound = igp_ucb_bound(np.array(HORIZON), bands.width[:, -1], bands.gain[:, -1])
     assert np.mean(bands.regret[:, -1] > bound) <= ALLOWED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("noise_variance", "width", "share"),
     [(0.01, AMMWidth, 0.012), (0.01, SelfNormalisedWidth, 0.008), (1.0, AMMWidth, 0.054)],
@@ -131,6 +134,7 @@ def test_the_band_of_one_arm_fails_as_seldom_as_was_seen(noise_variance, width, 
     assert interval.low <= share <= interval.high
 
 
+@pytest.mark.long
 def test_the_band_of_several_regularisations_holds_as_often_as_promised():
     bands = play_bands(FROM_BALL, ("dmm-ucb", {"delta": DELTA, "ratios": (0.1, 1.0, 10.0)}), 40)
     assert binomtest(int(bands.failed.sum()), 40).proportion_ci(0.99).low <= DELTA

@@ -44,6 +44,7 @@ PROBLEM = Problem(
 OPTIONS = {"width": "delayed", "noise_variance": 1.05, "prior_mean": 0.0, "reward_bound": BOUND}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["gp-ucb-sdf", "gp-ts-sdf"])
 @pytest.mark.parametrize("window", [2, 6])
 def test_the_band_contains_what_arrives_of_the_function(name, window):

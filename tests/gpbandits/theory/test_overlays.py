@@ -177,6 +177,7 @@ def test_bounds_of_another_horizon_are_refused(horizon):
         regret_figure(result, metric="simple", bounds=[overlay])
 
 
+@pytest.mark.long
 def test_a_result_plots_its_bounds(tmp_path):
     problem, agent, overlay = made("hard")
     result = gpbandits.evaluate(problem, {"it": agent}, trials=1)

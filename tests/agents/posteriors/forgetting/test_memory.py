@@ -223,6 +223,7 @@ def test_a_correction_of_one_of_several_plays_of_a_tally_counts_once(name):
     np.testing.assert_allclose(model.mean_at(None), plain.mean_at(None), atol=1e-10)
 
 
+@pytest.mark.long
 @every_memory
 def test_samples_have_the_posteriors_covariance(name):
     gram = make_gram(8)

@@ -242,6 +242,7 @@ def test_ridge_and_threshold_fall_at_the_papers_rate():
     assert TestRates.of(MATERN, 1, volume=1.0, variance=4.0).theta == pytest.approx(2.6 / 5 * 4)
 
 
+@pytest.mark.long
 def test_the_calibrated_threshold_keeps_its_false_alarm_rate():
     gram = Gram(MATERN, np.linspace(0.0, 5.0, 60)[:, None])
     theta = calibrate(gram, NOISE, 20, 0.2, runs=300, ridge=2.0, seed=1)
