@@ -42,6 +42,7 @@ QUICK_CASES, QUICK_KINDS = 4, 24
 # The rooms and files whose long tests nothing else may run beside.
 ALONE = (
     *("project/test_slurm", "project/test_clusters", "project/test_page_commands", "project/test_threads"),
+    *("project/test_docs", "project/test_pages_on_screens"),
     *("gpbandits/board", "gpbandits/commands", "gpbandits/experiments", "gpbandits/optuna"),
     *("gpbandits/evaluation/test_isolation", "bandit_envs/environment/test_vector_libraries"),
     *("agents/tuning/test_optimise", "agents/test_memory_a_round"),
