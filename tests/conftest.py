@@ -27,6 +27,7 @@ MARKERS = (
     "data: what needs such files; `make test-data` runs it",
     "long: a case takes about a second or more; `make test-long` runs them, `make test` does not",
     "further: one more agent of a factory shape, environment of a kind, or case among many; likewise",
+    "whole: all its cases are quick, however many",
     "typical: one of six agents, whose shapes most agents have; `make quick` runs their contracts",
     "alone: starts, counts or kills processes; `make test-long` runs these one after another",
     "numerics: what another processor rounds otherwise; `make test-numerics` runs them as on another one",
@@ -79,6 +80,8 @@ def leave_quick_cases(items: list[pytest.Item]) -> None:
     for item in items:
         tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for cases in tests.values():
+        if cases[0].get_closest_marker("whole"):
+            continue
         quick = [
             case
             for case in cases
