@@ -11,7 +11,15 @@ from pages import browser, needs_browser
 
 SCREENS = {"phone": (390, 844), "desktop": (1280, 800)}
 PAGES = (
-    *("index", "tutorials/researcher", "guides/index", "environments", "agents", "leaderboard"),
+    *(
+        "index",
+        "tutorials/index",
+        "tutorials/researcher",
+        "guides/index",
+        "environments",
+        "agents",
+        "leaderboard",
+    ),
     *("generated/agents-by-name", "generated/commands", "generated/GPBandit-Delayed-v0"),
 )
 LOAD = "document.querySelectorAll('img').forEach(each => { each.loading = 'eager' })"
