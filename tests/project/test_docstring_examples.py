@@ -56,9 +56,9 @@ def modules() -> Iterator[Any]:
                 name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
                 ids = [IDS[each] for each in PLACE.findall(text) if each in IDS]
                 files = {file for each in ids for file in data_files(each)}
-                yield pytest.param(
-                    name, id=name, marks=[pytest.mark.needs_data(*sorted(files))] if files else []
-                )
+                marks = [pytest.mark.needs_data(*sorted(files))] if files else []
+                marks += [pytest.mark.long] if name.startswith("agents.rl") else []  # they train
+                yield pytest.param(name, id=name, marks=marks)
 
 
 MODULES = list(modules())
