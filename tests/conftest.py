@@ -27,7 +27,7 @@ MARKERS = (
     "data: what needs such files; `make test-data` runs it",
     "long: a case takes about a second or more; `make test-long` runs them, `make test` does not",
     "further: one more agent of a factory shape, environment of a kind, or case among many; likewise",
-    "whole: all its cases are quick, however many",
+    "sampled(n): so many of its cases, evenly spread over all, are quick; the others are further ones",
     "typical: one of six agents, whose shapes most agents have; `make quick` runs their contracts",
     "alone: starts, counts or kills processes; `make test-long` runs these one after another",
     "numerics: what another processor rounds otherwise; `make test-numerics` runs them as on another one",
@@ -38,8 +38,6 @@ NUMERICS = (
     *("agents/model", "agents/objectives", "agents/posteriors", "agents/restarts", "agents/widths"),
     *("bandit_envs/kernels", "bandit_envs/laws", "bandit_envs/problem", "gpbandits/theory"),
 )
-# So many cases of a test are quick, evenly spread over all; and where each is already one of its kind.
-QUICK_CASES, QUICK_KINDS = 4, 24
 # The rooms and files whose long tests nothing else may run beside.
 ALONE = (
     *("project/test_slurm", "project/test_clusters", "project/test_page_commands", "project/test_threads"),
@@ -71,27 +69,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         needs = (*item.iter_markers("needs_data"), *item.iter_markers("needs_packages"))
         if any(marker.args for marker in needs):
             item.add_marker(pytest.mark.data)
-    leave_quick_cases(items)
+    sample_cases(items)
 
 
-def leave_quick_cases(items: list[pytest.Item]) -> None:
-    """Mark cases of a test as further ones, but for a few that are evenly spread over all."""
+def sample_cases(items: list[pytest.Item]) -> None:
+    """Mark cases of tests that are sampled as further ones, but for some that are evenly spread over all."""
     tests: dict[str, list[pytest.Item]] = {}
     for item in items:
-        tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("further"):
+            tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for cases in tests.values():
-        if cases[0].get_closest_marker("whole"):
-            continue
-        quick = [
-            case
-            for case in cases
-            if not (case.get_closest_marker("long") or case.get_closest_marker("further"))
-        ]
-        most = QUICK_CASES if len(quick) == len(cases) else QUICK_KINDS
-        spread = {round(i * (len(quick) - 1) / (most - 1)) for i in range(most)}
-        for i in range(len(quick)):
-            if len(quick) > most and i not in spread:
-                quick[i].add_marker(pytest.mark.further)
+        (most,) = cases[0].get_closest_marker("sampled").args  # type: ignore[union-attr]
+        spread = {round(i * (len(cases) - 1) / (most - 1)) for i in range(most)}
+        for i in set(range(len(cases))) - spread:
+            cases[i].add_marker(pytest.mark.further)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

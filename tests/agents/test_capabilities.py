@@ -45,6 +45,7 @@ def played(specs: Any, trials: int = 2, **keywords: Any) -> Result:
     return evaluate(COMPOSITE, specs, trials=trials, env_kwargs=keywords)
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize(
     ("name", "off"),
     of_each_shape((name, off) for off in SUBSETS for name in HANDLED if handled(name, off)),

@@ -52,6 +52,7 @@ def contextual_problem(horizon=30, **laws):
     return Problem(decisions, GPSample(), make_kernel("rbf", [0.5, 0.2]), horizon=horizon, **laws)
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("keywords", SETTINGS.values(), ids=SETTINGS.keys())
 @pytest.mark.parametrize("name", of_each_shape(BATCHED))
 def test_a_batch_of_trials_plays_exactly_the_actions_of_the_trials_one_by_one(name, keywords):
@@ -67,6 +68,7 @@ def test_a_batch_equals_singles_with_contexts(name):
     np.testing.assert_array_equal(actions(problem, name), actions(problem, lambda setting: alone(setting)))
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("keywords", SETTINGS.values(), ids=SETTINGS.keys())
 @pytest.mark.parametrize("name", of_each_shape(GAUSSIAN))
 def test_every_representation_plays_the_same(name, keywords):
@@ -82,6 +84,7 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(name):
     assert not np.array_equal(first[0], first[1])
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize(
     ("name", "options"),
     of_each_shape(
@@ -158,6 +161,7 @@ def test_recommend_in_a_context_needs_its_observation():
     assert agent.recommend(np.zeros(1, dtype=np.float32)).point.shape == (1,)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["gp-ucb", "gp-ei", "gp-pi", "pure-exploitation", "pure-exploration"])
 @pytest.mark.parametrize("unit", [2.0**-30, 2.0**30])  # powers of two: rounding is the same
 def test_the_unit_of_the_reward_makes_no_difference(name, unit):
@@ -212,6 +216,7 @@ def test_withheld_models_fall_back_to_stated_defaults():
     assert model.rkhs_bound == pytest.approx(1.0)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("width", "gamma"), [(w, g) for w in WIDTHS for g in ([*GAMMAS, 1.0] if "gamma" in takes(w) else [None])]
 )
@@ -232,6 +237,7 @@ NONSENSE = (
 )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("option", NONSENSE, ids=str)
 @pytest.mark.parametrize("name", representatives(BATCHED))
 def test_no_agent_swallows_nonsense(name, option):
@@ -369,6 +375,7 @@ def test_damaged_info_gets_an_error_that_names_the_entry(info, message):
         start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, info)
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize(
     "wrong",
     [feedback(np.nan), feedback(1.0, 3), feedback(1.0, 9), feedback(1j), {"feedback_mask": 1}],

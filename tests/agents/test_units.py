@@ -236,6 +236,7 @@ def test_nor_on_the_unit_of_each_cost_on_a_box(name):
     assert_same(name, "box", build("constrained", SMALL | TWO | {"continuous": True, "horizon": 12}), OF_EACH)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("options", EACH_CONSTRAINT + EACH_RESTART, ids=str)
 def test_nor_on_the_unit_of_each_cost_with_named_parts(options):
     changing = build(

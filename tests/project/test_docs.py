@@ -21,6 +21,7 @@ OURS = ("agents", "bandit_envs", "gpbandits")
 PAGES = sorted(DOCS.glob("*.md"))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda page: page.stem)
 def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

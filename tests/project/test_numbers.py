@@ -119,6 +119,7 @@ RUNS = {  # of a configuration
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "name",
     [

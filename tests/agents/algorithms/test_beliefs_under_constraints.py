@@ -168,6 +168,7 @@ class Log:
         np.testing.assert_allclose(found[1], expected[1], atol=1e-6)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(("belief", "window"), CASES)
 @pytest.mark.parametrize("constraint", KEPT)
@@ -181,6 +182,7 @@ def test_the_belief_is_the_posterior_of_what_came_in_time(place, belief, window,
             log.check_the_costs()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(("belief", "window"), CASES)
 @pytest.mark.parametrize("constraint", APART)

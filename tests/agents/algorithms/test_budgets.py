@@ -121,6 +121,7 @@ def play(env: Any, agent: Any, seed: int = 0) -> list[tuple[Any, dict[str, Any]]
     return rounds
 
 
+@pytest.mark.sampled(4)
 @each_kind
 @pytest.mark.parametrize("law", ["gp", "log-gp"])
 @pytest.mark.parametrize("name", BUDGETS)

@@ -145,6 +145,7 @@ def all_parts():
         yield pytest.param(belief, constraint, restart, marks=() if in_turn else pytest.mark.further)
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize(("belief", "constraint", "restart"), [*all_parts()])
 def test_all_parts_go_together_and_a_batch_equals_singles(belief, constraint, restart):
     assert_a_batch_equals_singles(belief=belief, constraint=constraint, restart=restart)
@@ -172,6 +173,7 @@ def test_a_rule_without_units_is_refused_where_scores_are_weighed_against_costs(
         made(rule=rule, constraint=constraint)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_plays_what_its_trials_play_alone(rule):
     spec = ("gp-agent", {"rule": rule})

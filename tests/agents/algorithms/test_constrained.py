@@ -102,6 +102,7 @@ def in_contexts(horizon=120, **laws):
     )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("spec", EVERY.values(), ids=EVERY.keys())
 @pytest.mark.parametrize("laws", [{}, {"delay": delays.Poisson(3.0), "max_delay": 8}], ids=["now", "delayed"])
 def test_three_constraints_in_contexts_are_learnt_with_and_without_delays(spec, laws):

@@ -53,6 +53,7 @@ def rounds_of(name, seed, **options):
         duels.append((*action.tolist(), info["feedback_reward"][0]))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("width", [1.0, 2.0])
 @pytest.mark.parametrize("name", RULES)
 def test_plays_are_those_of_the_readable_form(name, width):
@@ -190,6 +191,7 @@ def test_a_constant_added_to_the_utilities_changes_no_play():
     np.testing.assert_array_equal(*(result.actions["it"] for result in played))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", DUELLING)
 def test_a_batch_of_trials_plays_exactly_what_single_trials_play(name):
     facts = {"num_arms": 10, "horizon": 15}
@@ -209,6 +211,7 @@ def test_our_own_check_has_nothing_to_say(name):
     check_agent(name, {"duels": build("duel", {"horizon": 20, "delay": {"law": "poisson", "mean": 2}})})
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
 @pytest.mark.parametrize("name", DUELLING)
 def test_a_copy_in_the_middle_of_a_run_plays_on_alike(copied, name):

@@ -128,6 +128,7 @@ BATCHES = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("band", BANDS)
 @pytest.mark.parametrize(("name", "first"), BATCHES)
 @pytest.mark.parametrize("noise_std", [0.05, 0.1])
@@ -233,6 +234,7 @@ def trials(request) -> Any:
     return agent, rounds, means
 
 
+@pytest.mark.sampled(4)
 def test_the_best_arm_stays_as_often_as_promised(trials):
     _, rounds, means = trials
     last = rounds[-1][0]

@@ -152,6 +152,7 @@ def played(place, trials, first=0, **parts):
     return evaluate(env_id, {"it": spec}, trials=trials, first_trial=first, env_kwargs=keywords).actions["it"]
 
 
+@pytest.mark.sampled(4)
 @everywhere
 @pytest.mark.parametrize("parts", PARTS)
 def test_a_part_of_ones_own_plays_everywhere_and_a_batch_equals_singles(place, parts):
@@ -160,6 +161,7 @@ def test_a_part_of_ones_own_plays_everywhere_and_a_batch_equals_singles(place, p
     np.testing.assert_array_equal(together, np.concatenate(singles))
 
 
+@pytest.mark.sampled(4)
 @everywhere
 def test_epsilon_greedy_is_greedy_at_zero_and_plays_anything_at_one(place):
     greedy, random = (played(place, 2, rule=EpsilonGreedy(epsilon)) for epsilon in (0.0, 1.0))

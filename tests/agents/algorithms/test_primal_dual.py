@@ -20,6 +20,7 @@ PROBLEMS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", PROBLEMS)
 @pytest.mark.parametrize("options", [{}, {"step": 0.1}, {"restart": "never", "standardize": True}], ids=str)
 def test_observed_costs_are_paid_by_the_multiplier_on_every_path(place, options):
@@ -32,6 +33,7 @@ def test_observed_costs_are_paid_by_the_multiplier_on_every_path(place, options)
     np.testing.assert_allclose(phi, np.maximum(run.phi + step * run.seen, 0.0), atol=1e-12)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", PROBLEMS)
 @pytest.mark.parametrize("rule", RULES)
 def test_the_multipliers_of_estimates_lie_within_their_cap(place, rule):

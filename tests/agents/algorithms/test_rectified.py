@@ -33,6 +33,7 @@ def holding(run, costs):
     return of_reward & (np.abs(run.cost_mean - g) <= WIDTH * run.cost_std).all(axis=(0, 2, 3)), f, g
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", PROBLEMS)
 @pytest.mark.parametrize("name", CASES)
 def test_regret_and_violation_are_within_the_bands_in_every_round(name, place):

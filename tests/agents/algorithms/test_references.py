@@ -49,7 +49,6 @@ def rounds_of(name, case: Case, seed):
 CASES = [(name, case) for name, cases in REFERENCES.items() for case in cases]
 
 
-@pytest.mark.whole
 @pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}-{i}" for i, (name, _) in enumerate(CASES)])
 def test_plays_are_those_of_the_readable_form(name, case):
     for seed in range(2):
@@ -84,7 +83,6 @@ def forced(name, options, env, facts):
     return agent.act(many), Given.of(setting), seen
 
 
-@pytest.mark.whole
 @pytest.mark.parametrize("name", LAWS)
 def test_the_next_play_has_the_law_of_the_readable_form(name):
     """Two samples differ by a chi-square test at 1e-4, rare arms together; seeds are fixed."""

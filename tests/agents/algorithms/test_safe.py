@@ -73,6 +73,7 @@ def unsafe_runs(problem, name, trials, **options):
     return int((result.unsafe_plays["it"][:, -1] > 0).sum())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", PROBLEMS)
 @pytest.mark.parametrize("name", BANDED)
 def test_every_play_is_a_safe_seed_or_kept_by_all_bands(name, place):

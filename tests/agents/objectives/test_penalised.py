@@ -64,6 +64,7 @@ def test_separate_models_leave_the_scores_of_first_plays_alone_and_no_others():
     assert (after == scores).all(axis=1).tolist() == [True, True, False]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", BOTH)
 @pytest.mark.parametrize("delay", [0, 3, 12])
 def test_separate_models_are_in_units_of_the_first_plays_however_late_these_come(name, delay):
@@ -127,6 +128,7 @@ def test_the_first_epoch_has_the_noise_of_the_weighted_objective(name, weight):
     np.testing.assert_allclose(agent.rule.width.noise_std, [weight * 0.1] * 2)  # kappa^1 = 1, and 0
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", BOTH)
 @pytest.mark.parametrize("given", [{"centre": -2.5}, {"scale": 3.0}, {"centre": -2.5, "scale": 3.0}], ids=str)
 @pytest.mark.parametrize("reuse", [True, False])

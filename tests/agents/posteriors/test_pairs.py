@@ -88,6 +88,7 @@ def test_pairs_stay_exact_at_small_noise_over_many_repeats():
     assert_equal(*models, np.array([0, 1, 3]))
 
 
+@pytest.mark.sampled(4)
 @every_kernel
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_a_deviation_has_the_posterior_covariance_of_the_cells(kernel, elsewhere):
@@ -237,6 +238,7 @@ def actions(agent, kernel="rbf", horizon=30):
     return evaluate(problem, {"it": agent}, trials=2).actions["it"]
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("kernel", ["rbf", "matern52"])
 @pytest.mark.parametrize("name", of_each_shape(EXACT))
 def test_agents_play_the_same_on_pairs_and_on_tables(name, kernel):

@@ -92,6 +92,7 @@ def restore(target, source, times=1):
         target.condition_on(i, seen._replace(plays=times * seen.plays, total=times * seen.total))
 
 
+@pytest.mark.sampled(4)
 @every_form
 @every_kernel
 @pytest.mark.parametrize("seed", range(3))
@@ -126,6 +127,7 @@ def test_every_form_equals_scikit_learn(form, kernel):
     np.testing.assert_allclose(model.variance[0], std**2, atol=1e-9)
 
 
+@pytest.mark.sampled(4)
 @every_form
 @pytest.mark.parametrize("steps", [3_000, pytest.param(30_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kernel", ["rbf", "matern52"])
@@ -172,6 +174,7 @@ def played(form: str, kernel: str, noise, trials, steps: int = 90) -> TablePoste
     return model
 
 
+@pytest.mark.sampled(4)
 @every_form
 @pytest.mark.parametrize("kernel", ["rbf", "matern52"])
 def test_a_deviation_has_the_posterior_covariance(form, kernel):

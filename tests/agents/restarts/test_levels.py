@@ -63,6 +63,7 @@ def alarms(named, told, level, point, value):
     return watch.alarms[0]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("told", [published, given, of_every_arm, unknown, learnt])
 @pytest.mark.parametrize("named", DETECTING, ids=str)
 def test_a_shift_of_all_rewards_moves_no_alarm(named, told):

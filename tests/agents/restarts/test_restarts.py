@@ -80,6 +80,7 @@ def assert_equals_a_fresh_agent(agent, fresh, shown, first):
     np.testing.assert_array_equal(agent.t, fresh.t)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("belief", BELIEFS)
@@ -100,6 +101,7 @@ class KeepingSome(Periodic):
         return np.array([FIRST])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("belief", BELIEFS)
 def test_plays_that_are_kept_are_all_that_is_known(belief, form):

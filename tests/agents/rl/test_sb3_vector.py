@@ -60,6 +60,7 @@ def alike(ours, theirs):
         same(mine, other)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("observation", ["none", "history", "statistics"])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_vector_environment_returns_what_single_ones_do(name, observation):

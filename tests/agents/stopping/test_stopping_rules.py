@@ -137,6 +137,7 @@ def test_clopper_pearson_intervals_cover(probability):
     assert ((low <= probability) & (probability <= high)).mean() >= 0.9
 
 
+@pytest.mark.sampled(4)
 @every_rule
 def test_rules_stop_at_the_same_round_in_every_unit(rule):
     found = []
@@ -221,6 +222,7 @@ def test_constraints_weigh_gains_and_recommend_what_is_likely_feasible():
         )
 
 
+@pytest.mark.sampled(4)
 @every_rule
 def test_rules_play_on_boxes_and_with_delays_or_say_why_not(rule):
     for environment, keywords in (

@@ -25,6 +25,7 @@ def informed(space, agent=None, **options):
     return tuner
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("agent", [None, "gp-ts", "random", "constrained-ei"])
 @pytest.mark.parametrize("space", SPACES)
 def test_n_at_once_are_n_one_by_one(space, agent):

@@ -98,6 +98,7 @@ def told(space, n=10, **options):
     return tuner
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("options", [{}, {"constraints": ("c",)}, {"noise_std": 0.1}], ids=str)
 @pytest.mark.parametrize("space", SPACES)
 def test_nothing_runs_twice_at_a_time(space, options):

@@ -158,6 +158,7 @@ def test_an_agent_that_is_asked_again_is_offered_the_same_again(tmp_path):
     assert [loaded.ask() for _ in range(5)] == [tuner.ask() for _ in range(5)]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("agent", AGENTS)
 def test_nothing_is_judged_where_nothing_failed(agent, space, monkeypatch):

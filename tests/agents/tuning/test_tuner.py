@@ -263,6 +263,7 @@ def test_costs_keep_the_answer_feasible(agent):
         assert tuner.recommend().parameters == {"depth": 3, "kernel": "rbf"}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["gp-bucb", "gp-ts", "gp-ucb-sdf", "random"])
 @pytest.mark.parametrize("standardise", [True, False])
 def test_a_saved_tuner_goes_on_exactly(name, standardise, tmp_path):

@@ -83,6 +83,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("table", CASES)
 def test_a_table_is_whole(table):
     runs = load_runs(table)

@@ -35,6 +35,7 @@ def rounds(problem: Problem) -> list[dict]:
     return found
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", BY_HAND)
 def test_the_one_slot_holds_the_sum_of_what_arrives(name):
     for whole, told in zip(rounds(BY_HAND[name])[1:], rounds(AGGREGATED[name])[1:], strict=True):
@@ -53,6 +54,7 @@ def test_the_one_slot_holds_the_sum_of_what_arrives(name):
         assert told.keys() == whole.keys()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", AGGREGATED)
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_many_trials_are_told_what_trials_one_by_one_are(name, mode):

@@ -34,6 +34,7 @@ GRID = Case("GPBandit-GP-v0", {"num_arms": 30, "horizon": 20})
 BOX = Case("GPBandit-RKHS-v0", {"num_arms": 12, "dim": 2, "horizon": 20, "continuous": True})
 
 
+@pytest.mark.sampled(24)
 @each_case
 def test_the_checkers_of_gymnasium_and_stable_baselines_have_nothing_to_say(case):
     # Warnings are errors here. Render modes are looked up in the spec, which only registered ids have.
@@ -41,6 +42,7 @@ def test_the_checkers_of_gymnasium_and_stable_baselines_have_nothing_to_say(case
     check_env_sb3(case.make(render_mode="ansi").unwrapped)
 
 
+@pytest.mark.sampled(4)
 @each_id
 def test_the_checkers_have_nothing_to_say_about_the_defaults_either(case):
     check_env(case.make().unwrapped, skip_render_check=True)
@@ -51,6 +53,7 @@ def by_hand_env(**laws: Any) -> BanditEnv:
     return BanditEnv(by_hand(**laws))
 
 
+@pytest.mark.sampled(24)
 @each_case
 def test_the_same_seed_gives_the_same_run(case):
     np.testing.assert_equal(played(case.make(), rounds=12), played(case.make(), rounds=12))
@@ -202,6 +205,7 @@ def test_a_wrong_action_is_one_clear_error_and_no_round_is_lost(case, action, me
     assert env.step(env.action_space.sample())[4]["t"] == 0
 
 
+@pytest.mark.sampled(24)
 @each_case
 def test_an_episode_is_truncated_at_the_horizon_and_terminated_by_a_budget_alone(case):
     outputs = played(case.make())
@@ -296,6 +300,7 @@ def test_registering_twice_changes_nothing():
     assert set(IDS) <= set(before)
 
 
+@pytest.mark.sampled(24)
 @each_case
 def test_the_setting_is_found_through_wrappers_and_agrees_with_the_spaces(case):
     env = case.make()

@@ -21,6 +21,7 @@ EVERYTHING = Case(BY_HAND["everything"], {})
 GRID = Case("GPBandit-GP-v0", {"num_arms": 30, "horizon": 20})
 
 
+@pytest.mark.sampled(24)
 @each_case
 def test_info_has_one_schema_at_reset_and_at_every_step(case):
     env = case.make()
@@ -64,6 +65,7 @@ def schema(value: Any) -> Any:
     return type(value)
 
 
+@pytest.mark.sampled(24)
 @each_case
 def test_info_at_reset_is_neutral(case):
     _, info = case.make().reset(seed=0)
@@ -74,6 +76,7 @@ def test_info_at_reset_is_neutral(case):
     assert all(np.all(value == 0) for value in info["oracle"].values())
 
 
+@pytest.mark.sampled(24)
 @each_case
 def test_every_output_is_a_new_object_of_the_promised_type(case):
     env = case.make()
@@ -104,6 +107,7 @@ def test_without_the_oracle_info_is_otherwise_the_same():
 OF_THE_FUNCTION = ("feedback_reward", "cost", "feedback_cost", "feedback_spent", "oracle")
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("case", [*DELAYED, *COMPOSED])
 def test_outside_of_oracle_nothing_but_values_that_arrive_depends_on_the_function(case):
     runs = [played_with(case, function_seed) for function_seed in (1, 2)]
@@ -124,6 +128,7 @@ def played_with(case: Case, function_seed: int) -> list[Any]:
     return outputs + [env.step(env.action_space.sample()) for _ in range(12)]
 
 
+@pytest.mark.sampled(24)
 @each_case
 def test_feedback_of_a_round_arrives_once_and_as_late_as_its_delay_says(case):
     outputs = played(case.make())[1:]
@@ -141,6 +146,7 @@ def test_feedback_of_a_round_arrives_once_and_as_late_as_its_delay_says(case):
         assert (info["feedback_reward"][~mask] == 0).all()
 
 
+@pytest.mark.sampled(24)
 @each_case
 def test_the_reward_is_what_arrives_and_cost_its_positive_part(case):
     for _, reward, _, _, info in played(case.make())[1:]:
@@ -149,6 +155,7 @@ def test_the_reward_is_what_arrives_and_cost_its_positive_part(case):
             assert info["cost"] == pytest.approx(np.maximum(info["feedback_cost"], 0).sum(), abs=1e-12)
 
 
+@pytest.mark.sampled(24)
 @each_case
 def test_regret_is_charged_when_an_arm_is_played_and_is_never_negative_where_it_is_feasible(case):
     for *_, info in played(case.make())[1:]:

@@ -30,12 +30,14 @@ def test_a_hundred_steps_with_resets_equal_those_of_sync_vector_env(case):
     equal_through_resets(case, NEXT_STEP)
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("mode", [SAME_STEP, DISABLED])
 @pytest.mark.parametrize("case", DELAYED)
 def test_a_hundred_steps_with_delays_equal_those_of_sync_vector_env(case, mode):
     equal_through_resets(case, mode)
 
 
+@pytest.mark.sampled(4)
 @each_mode
 @pytest.mark.parametrize("case", COMPOSED)
 def test_a_hundred_steps_of_composed_problems_equal_those_of_sync_vector_env(case, mode):

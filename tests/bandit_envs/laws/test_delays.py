@@ -113,6 +113,7 @@ def test_a_reward_arrives_once_in_its_round_plus_its_delay_or_never(spec, horizo
     assert all(oracle["delay"] <= env.setting.max_delay for oracle in oracles)
 
 
+@pytest.mark.sampled(4)
 @each_spec
 @pytest.mark.parametrize("box", [False, True])
 def test_many_trials_at_once_are_delayed_like_trials_one_by_one(spec, box):

@@ -78,6 +78,7 @@ def test_the_best_arm_of_each_context_has_no_regret():
         assert env.step(np.array([arm, arm]))[4]["oracle"]["regret"] == 0.0
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize(
     "keywords",

@@ -54,6 +54,7 @@ def test_pivots_are_where_the_root_is_triangular():
         )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "keywords"), PROBLEMS.items(), ids=PROBLEMS.keys())
 def test_the_box_has_the_functions_of_the_finite_set(name, keywords):
     box = build(name, keywords | {"continuous": True, "horizon": 30})

@@ -180,6 +180,7 @@ def same(one, other):
     return np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
 
 
+@pytest.mark.sampled(4)
 @each_problem
 @pytest.mark.parametrize("features", FEATURES)
 def test_a_setting_tells_of_its_own_functions_what_is_declared_and_nothing_else(name, features):
@@ -216,6 +217,7 @@ def test_a_withheld_model_leaves_no_number_that_is_computed_from_a_function(name
     assert problem.setting().reward_lower_bound == problem.reward.least
 
 
+@pytest.mark.sampled(4)
 @each_problem
 @pytest.mark.parametrize("features", FEATURES)
 def test_the_law_of_the_delays_is_published_unless_it_was_measured_or_the_model_is_withheld(name, features):

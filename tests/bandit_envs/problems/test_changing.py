@@ -45,6 +45,7 @@ def test_a_box_of_another_size_is_the_same_problem_in_other_units():
     assert other.setting.high == 5.0
 
 
+@pytest.mark.sampled(4)
 @each_subset
 def test_every_subset_of_features_passes_both_checkers_without_a_warning(off):
     sb3 = pytest.importorskip("stable_baselines3.common.env_checker")

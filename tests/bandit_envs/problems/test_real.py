@@ -55,6 +55,7 @@ def _marks(task):
     return [pytest.mark.needs_packages(package)] if package else []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", cases(tasks()))
 def test_a_task_has_its_reference_values(name):
     task, made = tasks()[name], real(task=name)
@@ -64,6 +65,7 @@ def test_a_task_has_its_reference_values(name):
     assert made.name == f"real: {name}"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", cases(TABLED))
 def test_a_task_of_tables_has_measured_parts(name):
     task, made = tasks()[name], real(task=name)
@@ -84,6 +86,7 @@ def test_a_task_of_tables_has_measured_parts(name):
         assert made.play_costs.budget == pytest.approx(PLAYS * np.median(made.play_costs.values))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", cases(TABLED))
 def test_a_task_has_the_features_of_its_family(name):
     task, made = tasks()[name], real(task=name)

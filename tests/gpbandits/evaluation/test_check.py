@@ -302,6 +302,7 @@ MISTAKES = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "mistake", MISTAKES, ids=lambda mistake: f"{mistake.agent.__name__}, {mistake.check}"
 )

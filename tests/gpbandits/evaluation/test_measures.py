@@ -57,6 +57,7 @@ WAYS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 @pytest.mark.parametrize("measure", MEASURES)

@@ -56,6 +56,7 @@ def by_definition(case, actions, seed, played):
     return np.array(curve + curve[-1:] * (len(actions) - played))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES)
 def test_it_is_what_the_definition_says_in_whole_records_and_in_thinned_ones(case, monkeypatch):
     env_id, keywords = keywords_of(case)

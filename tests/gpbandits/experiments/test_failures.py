@@ -110,6 +110,7 @@ def assert_its_own_cells_alone(failed: list[Outcome], which: Study, store: Store
     assert all(store.failure(cell) for cell in mischievous)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", MISCHIEF)
 @pytest.mark.parametrize("where", ["reset", "act", "update"])
 def test_mischief_costs_its_own_cells_alone(tmp_path, kind, where):

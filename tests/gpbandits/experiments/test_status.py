@@ -439,6 +439,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 def test_a_damaged_plan_is_named_and_the_next_run_writes_it_anew(call, damage):
     call("run")

@@ -20,6 +20,7 @@ def shortened(cell: Cell) -> Cell:
     return replace(cell, environment=entry, trials=1)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", study_cases("verma2022-*.toml"))
 def test_every_agent_of_a_study_plays_its_first_environment(path):
     study = load_study(path)

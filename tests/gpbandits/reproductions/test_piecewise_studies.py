@@ -29,6 +29,7 @@ def play(name: str, trials: int, place: int = 0, **changes: object) -> Result:
     return evaluate(entry.id, chosen, trials=trials, seed=loaded.seed, env_kwargs={**entry.kwargs, **changes})
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [path.stem for path in STUDIES])
 def test_every_agent_of_the_study_plays_its_first_rounds(name):
     result = play(name, trials=2, horizon=36, num_arms=50)

@@ -45,6 +45,7 @@ def expected_failures(estimator):
     return known | ({"check_supervised_y_2d": "no warning of the shape"} if isinstance(inner, Ridge) else {})
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore")  # the checks fit on what estimators warn of
 @parametrize_with_checks(SEARCHES, expected_failed_checks=expected_failures)
 def test_the_search_passes_the_checks_of_estimators(estimator, check):

@@ -53,6 +53,7 @@ def test_measured_regret_is_on_the_right_side_of_every_bound(name):
             assert growth == pytest.approx((2.5 + 1) / (5 + 1))
 
 
+@pytest.mark.sampled(4)
 @each_bound
 def test_every_bound_is_drawn_and_named_in_the_legend(name):
     problem, agent, overlay = made(name)
