@@ -24,8 +24,8 @@ import numpy as np
 
 from agents.registry import names, resolve_agent
 from gpbandits import evaluate
+from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.statistics import bootstrap_interval
-from gpbandits.evaluation.table import text
 
 LEARNING = {"initial": 5, "refit_every": 5}  # kernel and noise, as Tuner does
 OURS = {name: (name, LEARNING) for name in ("gp-ei", "gp-ucb", "gp-bucb", "gp-ts")} | {"random": "random"}

@@ -21,8 +21,8 @@ from tables import measure
 from agents import Integer, Linear, Tuner
 from agents.tuning.plan import LEARNING
 from bandit_envs.basics.types import Floats
+from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.statistics import bootstrap_interval
-from gpbandits.evaluation.table import text
 
 EXPERIMENTS = 40
 HEADER = ["problem", "agent", "best", "recommended", "a round"]

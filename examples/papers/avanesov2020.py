@@ -19,9 +19,9 @@ from matplotlib.figure import Figure
 
 from bandit_envs.basics.types import Floats
 from gpbandits import Result
+from gpbandits.evaluation.formats import number
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
-from gpbandits.evaluation.table import number
 from gpbandits.reproductions import REPRODUCTIONS
 from gpbandits.reproductions.powers import PowerFigure, final, power_figure, power_law
 

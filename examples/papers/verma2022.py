@@ -21,10 +21,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from gpbandits import Result
+from gpbandits.evaluation.formats import number
 from gpbandits.evaluation.marks import styles
 from gpbandits.evaluation.result import Metric
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
-from gpbandits.evaluation.table import number
 
 METRICS: tuple[Metric, ...] = ("simple", "cumulative")
 

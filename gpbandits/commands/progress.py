@@ -13,8 +13,8 @@ from rich.text import Text
 
 from bandit_envs.basics.types import Floats
 from gpbandits.commands.terminal import console, escaped, print_faults
+from gpbandits.evaluation.formats import number
 from gpbandits.evaluation.progress import bar_columns
-from gpbandits.evaluation.table import number
 from gpbandits.experiments import Outcome, Store, Study, run
 from gpbandits.experiments.backends import Backend, Shard
 

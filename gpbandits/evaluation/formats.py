@@ -1,11 +1,16 @@
-"""Tables of texts as Markdown, LaTeX and lines of CSV."""
+"""Cells as text, and tables of texts as Markdown, LaTeX and lines of CSV."""
 
 import csv
 import io
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+import numpy as np
+
+from gpbandits.evaluation.statistics import Interval
+
 MISSING = "-"
+Cell = str | int | float | Interval | None
 Places = Collection[tuple[int, int]]  # row and column
 
 _ESCAPES = str.maketrans(
@@ -109,3 +114,45 @@ def _row(cells: Iterable[str]) -> str:
     r"""Return a line of a tabular; {} protects a leading bracket, which \\ would take as its argument."""
     line = " & ".join(cells)
     return f"{'{}' * line.startswith(('[', '*'))}{line} " + r"\\"
+
+
+def number(value: float, signed: bool = False) -> str:
+    """Format with three significant digits, integers in full, powers of ten only below 0.0001."""
+    sign = "+" if signed else ""
+    if not np.isfinite(value):
+        return MISSING if np.isnan(value) else f"{value:{sign}}"
+    if 0 < abs(value) < 1e-4:
+        return f"{value:{sign}.2e}"
+    decimals = 2 - int(np.floor(np.log10(abs(value)))) if value else 0
+    return f"{value:{sign}.{max(decimals, 0)}f}"
+
+
+def interval_text(interval: Interval | None, signed: bool = False) -> str:
+    """Return an estimate with its interval, if it has one; a dash for None."""
+    if interval is None:
+        return MISSING
+    estimate, low, high = (number(float(part), signed) for part in interval)
+    return f"{estimate} [{low}, {high}]" if low != MISSING else estimate
+
+
+def text(cell: Cell, signed: bool = False) -> str:
+    """Return a cell as tables print it."""
+    match cell:
+        case None:
+            return MISSING
+        case str():
+            return cell
+        case Interval():
+            return interval_text(cell, signed)
+        case int():
+            return str(cell)
+        case _:
+            return number(float(cell), signed)
+
+
+def parts(cell: Cell, wide: bool) -> list[str | float | None]:
+    """Return a cell, None where it is missing; an interval, or a `wide` cell, is three."""
+    if isinstance(cell, Interval):
+        return [None if np.isnan(part) else float(part) for part in cell]
+    missing = isinstance(cell, float) and np.isnan(cell)
+    return [None if missing else cell, *([None] * 2 if wide else [])]

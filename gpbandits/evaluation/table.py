@@ -15,7 +15,7 @@ from bandit_envs.basics.notebook import html_table
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation import statistics
 from gpbandits.evaluation.curves import Curves
-from gpbandits.evaluation.formats import MISSING, csv_text, emphasised, latex, markdown
+from gpbandits.evaluation.formats import Cell, csv_text, emphasised, latex, markdown, parts, text
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.measures import Measure
 from gpbandits.evaluation.metrics import headed
@@ -45,7 +45,6 @@ _GAP = 4  # characters between columns
 _SHORT = 8  # longest word of a heading that never breaks
 
 
-Cell = str | int | float | statistics.Interval | None
 Columns = Mapping[str, Callable[[str], Cell]]  # heading -> cell of an agent's label
 
 
@@ -126,7 +125,7 @@ class Table:
         ]
         named = zip(self.header, spans, strict=True)
         header = [[name, f"{name} low", f"{name} high"] if span else [name] for name, span in named]
-        rows = [[_parts(*each) for each in zip(row, spans, strict=True)] for row in self.rows]
+        rows = [[parts(*each) for each in zip(row, spans, strict=True)] for row in self.rows]
         return list(chain(*header)), [list(chain(*row)) for row in rows]
 
     def to_markdown(self) -> str:
@@ -279,47 +278,6 @@ def _median_first(rounds: Ints) -> float:
     """Return the median first unsafe round, counted from 1, of runs with one; NaN without any."""
     seen = rounds[rounds >= 0]
     return float(np.median(seen + 1)) if len(seen) else float("nan")
-
-
-def number(value: float, signed: bool = False) -> str:
-    """Format with three significant digits, integers in full, powers of ten only below 0.0001."""
-    sign = "+" if signed else ""
-    if not np.isfinite(value):
-        return MISSING if np.isnan(value) else f"{value:{sign}}"
-    if 0 < abs(value) < 1e-4:
-        return f"{value:{sign}.2e}"
-    decimals = 2 - int(np.floor(np.log10(abs(value)))) if value else 0
-    return f"{value:{sign}.{max(decimals, 0)}f}"
-
-
-def interval_text(interval: statistics.Interval | None, signed: bool = False) -> str:
-    """Return an estimate with its interval, if it has one; a dash for None."""
-    if interval is None:
-        return MISSING
-    estimate, low, high = (number(float(part), signed) for part in interval)
-    return f"{estimate} [{low}, {high}]" if low != MISSING else estimate
-
-
-def text(cell: Cell, signed: bool = False) -> str:
-    """Return a cell as tables print it."""
-    match cell:
-        case None:
-            return MISSING
-        case str():
-            return cell
-        case statistics.Interval():
-            return interval_text(cell, signed)
-        case int():
-            return str(cell)
-        case _:
-            return number(float(cell), signed)
-
-
-def _parts(cell: Cell, wide: bool) -> list[str | float | None]:
-    if isinstance(cell, statistics.Interval):
-        return [None if np.isnan(part) else float(part) for part in cell]
-    missing = isinstance(cell, float) and np.isnan(cell)
-    return [None if missing else cell, *([None] * 2 if wide else [])]
 
 
 def _line(cells: Sequence[str], widths: list[int]) -> str:

@@ -13,9 +13,9 @@ import numpy as np
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 from bandit_envs.basics.types import Floats
+from gpbandits.evaluation.formats import number
 from gpbandits.evaluation.marks import DASHES, PALETTE
 from gpbandits.evaluation.result import Scale
-from gpbandits.evaluation.table import number
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 WIDTH, HEIGHT = 480, 300

@@ -7,10 +7,11 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import statistics
+from gpbandits.evaluation.formats import MISSING, Cell
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.metrics import headed, metric_named
 from gpbandits.evaluation.result import Metric, Result
-from gpbandits.evaluation.table import MISSING, SIMPLE, SPENDING, Cell, Columns, Table, order_of, safety_table
+from gpbandits.evaluation.table import SIMPLE, SPENDING, Columns, Table, order_of, safety_table
 
 BOOTSTRAP = f"95 % BCa bootstrap intervals over trials ({statistics.RESAMPLES} resamples)"
 _SUMMARY = (

@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 
+from gpbandits.evaluation.formats import interval_text
 from gpbandits.evaluation.marks import footnotes, signs
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import bootstrap_interval
-from gpbandits.evaluation.table import detection_table, interval_text
+from gpbandits.evaluation.table import detection_table
 from gpbandits.reproductions.verdicts import OPEN, UNJUDGED, Judged, Row, table
 
 Cells = dict[str, tuple[str, ...]]  # of a table, by agent

@@ -12,11 +12,11 @@ from matplotlib.ticker import LogFormatter, NullLocator, ScalarFormatter
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.picture import ShownFigure
+from gpbandits.evaluation.formats import interval_text, number
 from gpbandits.evaluation.marks import Style, styles
 from gpbandits.evaluation.panels import tidy
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval
-from gpbandits.evaluation.table import interval_text, number
 from gpbandits.experiments import EnvironmentEntry, Study
 from gpbandits.reproductions.study_figure import Findings, Results, StudyFigure, shortened
 from gpbandits.reproductions.verdicts import DIFFERS, HOLDS, Check, Row, of_bar, table

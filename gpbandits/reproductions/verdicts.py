@@ -10,8 +10,8 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import statistics
+from gpbandits.evaluation.formats import interval_text
 from gpbandits.evaluation.result import Metric, Result
-from gpbandits.evaluation.table import interval_text
 
 HOLDS, REVERSED, OPEN, DIFFERS = "holds", "**reversed**", "no significant difference", "**differs**"
 FEW = "significantly different on few trials"  # contrary to the claim

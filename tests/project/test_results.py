@@ -14,9 +14,9 @@ import pytest
 from pages import DOCS, loaded, missing, read, told
 
 from bandit_envs.problems.real import tasks
+from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, significant_signs
-from gpbandits.evaluation.table import text
 from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.page import write_table
 from gpbandits.report.standings import Standings, distinct

@@ -35,8 +35,8 @@ from bandit_envs.problems.long_term import (
     utility,
 )
 from gpbandits.evaluation import best_mixture, evaluate
+from gpbandits.evaluation.formats import number
 from gpbandits.evaluation.result import Result
-from gpbandits.evaluation.table import number
 
 TWO_DISCS = 1 - asin(0.95)
 IN_CONTEXTS = {"num_contexts": 4, "num_arms": 50, "horizon": 20, "changes": {"law": "at", "rounds": [5, 9]}}

@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 from synthetic import record, result
 
+from gpbandits.evaluation.formats import interval_text, number
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.result import Record, Result, join_trials
 from gpbandits.evaluation.statistics import paired_difference
-from gpbandits.evaluation.table import interval_text, number
 
 
 @pytest.fixture(

@@ -15,12 +15,12 @@ import pytest
 from study_cases import called
 from synthetic import result as synthetic_result
 
+from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.marks import MARKS
 from gpbandits.evaluation.metrics import METRICS
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval
-from gpbandits.evaluation.table import text
 from gpbandits.experiments import run
 from gpbandits.experiments.store import keep_study, open_results
 from gpbandits.experiments.study import key_of
