@@ -168,7 +168,6 @@ class Log:
         np.testing.assert_allclose(found[1], expected[1], atol=1e-6)
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(("belief", "window"), CASES)
 @pytest.mark.parametrize("constraint", KEPT)
