@@ -15,6 +15,7 @@ from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import RKHSFunction
 from bandit_envs.laws.corruption import LAWS, AgainstTheBest, AtRandom, AtTheStart
 from bandit_envs.laws.derived import Misspecified
+from bandit_envs.laws.functions import Recorded
 from bandit_envs.laws.noise import NoNoise
 from bandit_envs.laws.parameters import parse
 from bandit_envs.problem.decisions import unit_grid
@@ -133,6 +134,16 @@ def test_a_misspecified_function_is_eps_from_one_of_the_space_at_every_point():
     assert 10 < np.count_nonzero(other.values > plain.values) < 50
     assert other.norm == 1.5
     assert other.between is None
+
+
+def test_the_least_value_of_a_misspecified_function_is_eps_lower_and_bounds_it():
+    recorded = Recorded(np.array([[0.0, 0.3, 0.9], [0.5, 0.0, 0.2]]), least=0.0)
+    law = Misspecified(recorded, 0.2)
+    assert law.least == -0.2
+    gram = Gram(make_kernel("rbf"), unit_grid(3))
+    drawn = np.array([law.draw(gram, np.random.default_rng(seed)).values for seed in range(20)])
+    assert drawn.min() == law.least
+    assert Misspecified(RKHSFunction(norm=1.5), 0.2).least is None
 
 
 @pytest.mark.parametrize("noise", [{}, {"noise_std": 0.1}])  # a share of the range by default
