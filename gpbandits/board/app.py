@@ -31,10 +31,7 @@ GUARD = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])  # 
 
 def make_app(folder: Path, title: str) -> Starlette:
     """Return the application for a folder of results; it refuses requests for any other host name."""
-    templates = Environment(
-        loader=PackageLoader("gpbandits.board"), autoescape=True, undefined=StrictUndefined
-    )
-    page = templates.get_template("board.html").render(title=title, colours=PALETTE, most=MOST_ROUNDS)
+    page = rendered("board.html", title=title, colours=PALETTE, most=MOST_ROUNDS)
 
     async def index(request: Request) -> Response:
         return HTMLResponse(page, headers=SAFE)
@@ -52,6 +49,14 @@ def make_app(folder: Path, title: str) -> Starlette:
 
     routes = [Route("/", index), Route("/state", state), Route("/curves", curves), Route("/film", frames)]
     return Starlette(routes=routes, middleware=[GUARD])
+
+
+def rendered(name: str, **values: Any) -> str:
+    """Return the page of a template."""
+    templates = Environment(
+        loader=PackageLoader("gpbandits.board"), autoescape=True, undefined=StrictUndefined
+    )
+    return templates.get_template(name).render(**values)
 
 
 def choice_of(asked: dict[str, str]) -> Choice:

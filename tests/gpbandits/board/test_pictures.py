@@ -88,6 +88,14 @@ def test_a_page_that_is_opened_again_asks_the_question_that_was_open(client, tmp
     assert OpenQuestion(tmp_path / "tuner.json").state() == state
 
 
+def test_an_answer_to_an_earlier_question_is_kept_too(tmp_path):
+    earlier = OpenQuestion(tmp_path / "tuner.json")
+    earlier.tuner.ask()
+    earlier.tuner.ask()
+    earlier.answer(b'{"ticket": 0, "winner": "second"}')
+    assert PreferenceTuner.load(tmp_path / "tuner.json").questions[0].outcome == 0.0
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
