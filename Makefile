@@ -3,7 +3,7 @@ PYTHON ?= python3
 STUDY ?= examples/studies/demo.toml
 OUT ?= results/demo
 PYTEST_ARGS ?= -n 2
-# Neither tests that take a second or more nor further cases of which some are tested.
+# Neither tests that take two thirds of a second nor further cases of which some are tested.
 QUICK := not (long or further)
 # Kernels of OpenBLAS that every processor of its kind can run and hardly any takes by itself.
 CORETYPE ?= $(if $(filter arm64 aarch64,$(shell uname -m)),ARMV8,Nehalem)

@@ -25,7 +25,7 @@ MARKERS = (
     "needs_data(*files): skip where a public data file is neither in $GPBANDITS_DATA nor cached",
     "needs_packages(*names): likewise of the wheels of packages that hold measurements",
     "data: what needs such files; `make test-data` runs it",
-    "long: a case takes about a second or more; `make test-long` runs them, `make test` does not",
+    "long: a case takes two thirds of a second or more; `make test-long` runs it, `make test` does not",
     "further: one more agent of a factory shape, environment of a kind, or case among many; likewise",
     "sampled(n): so many of its cases, evenly spread over all, are quick; the others are further ones",
     "typical: one of six agents, whose shapes most agents have; `make quick` runs their contracts",
@@ -80,7 +80,7 @@ def sample_cases(items: list[pytest.Item]) -> None:
             tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for cases in tests.values():
         (most,) = cases[0].get_closest_marker("sampled").args  # type: ignore[union-attr]
-        spread = {round(i * (len(cases) - 1) / (most - 1)) for i in range(most)}
+        spread = {round(i * (len(cases) - 1) / max(most - 1, 1)) for i in range(most)}
         for i in set(range(len(cases))) - spread:
             cases[i].add_marker(pytest.mark.further)
 

@@ -68,7 +68,7 @@ def test_a_batch_equals_singles_with_contexts(name):
     np.testing.assert_array_equal(actions(problem, name), actions(problem, lambda setting: alone(setting)))
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("keywords", SETTINGS.values(), ids=SETTINGS.keys())
 @pytest.mark.parametrize("name", of_each_shape(GAUSSIAN))
 def test_every_representation_plays_the_same(name, keywords):

@@ -151,6 +151,7 @@ def test_actions_do_not_depend_on_the_units_of_values_and_points(name):
 UNTOLD = [name for name in BATCHED if agents.features(name).finite and not agents.features(name).seed]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", of_each_shape(UNTOLD))
 def test_nor_where_no_kernel_is_told(name):
     withheld = build("composite", SMALL | {"publish_model": False, "horizon": 32})
@@ -223,6 +224,7 @@ OF_EACH = Units(costs=(2.0**10, 2.0**-6))  # powers of 2, so that nothing is rou
 TWO = {"num_constraints": 2, "constraint_noise_std": 0.1, "horizon": 40}
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.filterwarnings(PSI)
 @pytest.mark.parametrize("name", of_each_shape(CONSTRAINED))
 @pytest.mark.parametrize("kind", ["constrained", "composite"])
@@ -230,6 +232,7 @@ def test_nor_on_the_unit_of_each_cost(name, kind):
     assert_same(name, kind, build(kind, SMALL | TWO | seed_for(name)), OF_EACH)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings(PSI)
 @pytest.mark.parametrize("name", of_each_shape(name for name in CONSTRAINED if agents.features(name).box))
 def test_nor_on_the_unit_of_each_cost_on_a_box(name):

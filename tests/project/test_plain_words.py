@@ -53,7 +53,6 @@ BANNED = (
 def test_no_text_has_a_phrase_of_the_style_guide_s_left_column() -> None:
     assert len(TEXTS) > 300
     found = {
-        str(path.relative_to(ROOT)): re.findall(rf".*(?:{BANNED}).*", path.read_text(encoding="utf-8"))
-        for path in TEXTS
+        str(path.relative_to(ROOT)): re.findall(BANNED, path.read_text(encoding="utf-8")) for path in TEXTS
     }
     assert {name: lines for name, lines in found.items() if lines} == {}

@@ -27,6 +27,7 @@ def row(line: str) -> list[str]:
     return re.split(r"\s{2,}", line.strip())
 
 
+@pytest.mark.long
 def test_the_python_blocks_run_in_order_and_print_the_table_that_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,6 +50,7 @@ def test_the_python_blocks_run_in_order_and_print_the_table_that_is_shown(
             np.testing.assert_allclose(computed, printed, rtol=0.05)
 
 
+@pytest.mark.long
 def test_the_template_credits_late_rewards_to_the_arms_that_earned_them() -> None:
     (block,) = [block for block in BLOCKS if "class EpsilonGreedy" in block]
     names: dict[str, Any] = {}

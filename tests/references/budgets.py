@@ -1,7 +1,7 @@
 """Plays that cost: the ratio of bands, expected improvement per cost, and Gittins indices."""
 
 import numpy as np
-import scipy.optimize
+import scipy.optimize.elementwise
 
 from bandit_envs.basics.types import Floats
 
@@ -54,12 +54,10 @@ def pbgi(given: Given, seen: Seen, lam: float = 1e-4) -> Floats:
     mean, std = given.reward.of(seen.played, seen.value)
     typical = given.play_cost.mean  # costs count in units of their prior mean
     price = lam * given.reward.scale * given.setting.known_costs / typical
+    std = np.maximum(std, 1e-12)
 
-    def root(mu: float, sd: float, p: float) -> float:
-        high = mu + 10.0 * sd
-        low = min(mu - p, high) - sd  # EI >= mu - v
-        while expected_improvement(mu, sd, low) < p:
-            low -= sd
-        return scipy.optimize.brentq(lambda v: expected_improvement(mu, sd, v) - p, low, high, xtol=1e-14)
+    def excess(v: Floats, mu: Floats, sd: Floats, p: Floats) -> Floats:
+        return expected_improvement(mu, sd, v) - p
 
-    return np.array([root(*each) for each in zip(mean, np.maximum(std, 1e-12), price, strict=True)])
+    bracket, of_arms = (mean - price - std, mean + 10.0 * std), (mean, std, price)  # EI >= mu - v
+    return scipy.optimize.elementwise.find_root(excess, bracket, args=of_arms, tolerances={"xatol": 1e-14}).x

@@ -81,6 +81,7 @@ def test_the_recommendation_is_the_highest_mean():
     assert best.mean >= Surface.of(agent.belief).mean(grid).max() - 1e-9
 
 
+@pytest.mark.long
 def test_contexts_of_no_finite_set_are_observed_as_they_are():
     setting = Setting(
         low=np.zeros(1),

@@ -114,6 +114,7 @@ def test_told_one_after_another_it_fits_once():
     assert len(agent.assumptions.fits) == 1
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_workers_ask_for_nothing_that_is_pending(name):
     agent, setting = started(name, hallucinate=True)

@@ -128,6 +128,7 @@ def run(tuner, value, rounds, **costs):
     return tuner
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("agent", [None, "gp-ei", "gp-ucb-sdf", "admmbo"])
 def test_a_tuner_recommends_what_was_told_exactly_as_it_was_told(agent):
     tuner = run(Tuner(SPACE, goal="minimise", agent=agent, num_arms=64), loss, 12)
@@ -229,6 +230,7 @@ def test_numbers_of_numpy_are_saved_and_come_back_as_pythons(tmp_path):
     assert loaded.ask({"z": 0.25}) == tuner.ask({"z": 0.25})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [1e300, 1e-300, 1.0])
 def test_values_of_any_size_give_the_same_questions(size):
     size = math.ldexp(1.0, math.frexp(size)[1])  # a power of 2 changes no digit

@@ -142,6 +142,7 @@ def test_a_named_kernel_has_the_published_amplitude(given):
 VALUES_OF_SEED_3 = [outcome(arm) for arm in play(agents.make("gp-ucb", UNTOLD), FIRST)]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("setting", [UNTOLD, BOX], ids=["arms", "box"])
 def test_a_batch_plays_what_its_trials_play(setting):
     batch = agents.make("gp-ucb", setting, 2, noise_std=np.array([0.1, 5.0]), delta=np.array([0.1, 0.4]))
@@ -200,6 +201,7 @@ def test_a_unit_in_which_no_variance_is_a_number_is_refused(size):
         agent.update(SEEN, 0, 0.0, info)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", of_each_shape(SAME_PLAYS))
 def test_factories_that_are_called_directly_play_as_make_does_in_every_unit(name):
     """A setting without a kernel publishes no unit: at 1024 times the unit the same arms are played."""

@@ -24,6 +24,7 @@ FACTORIES = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("points", [1, 2])
 def test_the_estimated_gradients_of_a_linear_function_are_unbiased(points):
     rng = np.random.default_rng(0)

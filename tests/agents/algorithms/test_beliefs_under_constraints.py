@@ -1,7 +1,5 @@
 """What agents that keep constraints believe of late feedback, from its definition, in every combination."""
 
-import functools
-
 import numpy as np
 import pytest
 from references import posterior
@@ -25,12 +23,10 @@ PLACES = {
 }
 
 
-@functools.cache
 def setting_of(place):
-    """Composite's, with contexts and delays; a box's optimum takes seconds, so it is asked for once."""
+    """Composite's, with contexts and delays, of no trial: the optimum of a box takes seconds."""
     delayed = {"horizon": sum(LOOKS) + 1, "delay": {"law": "poisson", "mean": 4}}
     env = bandit_envs.make(build("composite", {**delayed, **PLACES[place]}))
-    env.reset(seed=5)
     return env.get_wrapper_attr("setting")
 
 

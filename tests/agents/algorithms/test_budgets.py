@@ -188,6 +188,7 @@ def test_ratio_ucb_prefers_the_arm_that_earns_most_a_unit_of_cost():
     assert ours < theirs / 2
 
 
+@pytest.mark.long
 def test_where_costs_differ_much_improvement_per_cost_finds_more_with_a_small_budget():
     field = {"EIpu": ("ei-per-cost", {"cooling": False}), "EI": "gp-ei"}
     costs = {"law": "log-gp", "budget": 5, "median": 0.2, "known": True}

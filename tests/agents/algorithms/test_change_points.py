@@ -29,6 +29,7 @@ def played(environment, trials=4, **named):
     return evaluate(environment, named, trials=trials).actions
 
 
+@pytest.mark.long
 def test_without_an_alarm_a_change_or_a_detector_the_plays_are_the_same():
     actions = played(
         problem(change_points=()),
@@ -75,6 +76,7 @@ def test_uniform_rounds_are_uniform_over_the_arms():
     assert np.abs(counts - 1000).max() < 4 * np.sqrt(4000 * 3 / 16)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("laws", [{}, {"delay": delays.Poisson(4.0)}], ids=["now", "late"])
 @pytest.mark.parametrize("name", ["gp-ucb-cpd", "gp-ucb-oracle"])
 def test_a_batch_whose_trials_start_over_at_different_times_equals_the_trials_alone(name, laws):
@@ -85,6 +87,7 @@ def test_a_batch_whose_trials_start_over_at_different_times_equals_the_trials_al
     np.testing.assert_array_equal(batch["it"], singles["it"])
 
 
+@pytest.mark.long
 def test_alarms_follow_changes_and_restart_the_trial_that_raised_them():
     env = BanditVectorEnv(problem(horizon=500, change_points=(200,)), 6)
     observation, _ = env.reset(seed=list(range(6)))

@@ -71,6 +71,7 @@ def test_with_no_names_it_takes_the_parts_that_the_setting_calls_for():
     assert type(nothing.restart) is Never
 
 
+@pytest.mark.long
 def test_named_parts_are_the_named_algorithms():
     plain = played(
         {
@@ -145,7 +146,7 @@ def all_parts():
         yield pytest.param(belief, constraint, restart, marks=() if in_turn else pytest.mark.further)
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("belief", "constraint", "restart"), [*all_parts()])
 def test_all_parts_go_together_and_a_batch_equals_singles(belief, constraint, restart):
     assert_a_batch_equals_singles(belief=belief, constraint=constraint, restart=restart)

@@ -152,6 +152,7 @@ def test_filling_in_nearest_means_lies_between_zero_and_hallucination():
         np.testing.assert_allclose(belief._pending[0][x], expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("length_scale", [0.02, 0.2])
 def test_no_delay_makes_all_delay_policies_equal(length_scale):
     specs = {

@@ -53,7 +53,7 @@ def rounds_of(name, seed, **options):
         duels.append((*action.tolist(), info["feedback_reward"][0]))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("width", [1.0, 2.0])
 @pytest.mark.parametrize("name", RULES)
 def test_plays_are_those_of_the_readable_form(name, width):

@@ -156,6 +156,7 @@ def trials_of(far: bool, name: str, extra: str | None) -> tuple[np.ndarray, np.n
     )
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("far", "name"), [(True, "ec-gp-ucb"), (False, "rgp-ucb")])
 def test_the_band_holds_and_the_plain_one_fails(far, name):
     for extra in ("sharp", "paper", "exact")[: 3 if far else 2]:

@@ -94,6 +94,7 @@ def test_safe_ucb_is_the_largest_score_among_them():
     np.testing.assert_allclose(np.take_along_axis(upper, run.arm[..., None], 2)[..., 0], best, atol=1e-8)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_play_is_unsafe_at_the_width_of_the_theory(name):
     assert unsafe_runs(meant_for(name, 60), name, 8) == 0
@@ -243,6 +244,7 @@ def test_safeopt_plays_the_widest_band_of_maximisers_and_expanders(costs):
     assert expanded
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("costs", [(cost,), TWO], ids=["one cost", "two costs"])
 def test_stageopt_expands_first_and_then_plays_the_largest_score(costs):
     last = 14
@@ -356,6 +358,7 @@ def test_the_sets_of_the_papers_are_within_those_of_the_code_and_follow_from_one
     assert (run.arm != seed).any()
 
 
+@pytest.mark.long
 def test_the_information_of_ise_is_that_of_its_formula():
     asked = 0
     for t, arm, bands, seen in plays_of("ise", (cost,), horizon=14, cost_width=2.0):

@@ -153,6 +153,7 @@ def test_a_smaller_q_makes_smaller_dictionaries():
     assert len(few.sketches[0].dictionary) < len(many.sketches[0].dictionary)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", NAMED)
 def test_regret_is_less_than_half_of_random_play(name):
     result = evaluate(problem(), {"it": name, "random": "random"}, trials=6)

@@ -319,6 +319,7 @@ def contextual(horizon=14):
     return Problem(decisions, GPSample(), kernel, delay=delays.Poisson(2.0), horizon=horizon)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("source", ["all", pytest.param("arrived", marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", of_each_shape(LEARNERS))
 def test_a_batch_that_learns_equals_single_trials(name, source):

@@ -64,7 +64,7 @@ def test_separate_models_leave_the_scores_of_first_plays_alone_and_no_others():
     assert (after == scores).all(axis=1).tolist() == [True, True, False]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", BOTH)
 @pytest.mark.parametrize("delay", [0, 3, 12])
 def test_separate_models_are_in_units_of_the_first_plays_however_late_these_come(name, delay):

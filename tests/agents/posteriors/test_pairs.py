@@ -65,6 +65,7 @@ def assert_equal(pair: PairPosterior, table: TablePosterior, context, atol: floa
             np.testing.assert_allclose(mine, its, atol=1e-10)
 
 
+@pytest.mark.sampled(4)
 @every_kernel
 @pytest.mark.parametrize("seed", range(3))
 def test_pairs_equal_the_tables_after_any_sequence(kernel, seed):
@@ -82,13 +83,14 @@ def test_pairs_equal_the_tables_after_any_sequence(kernel, seed):
     assert all(trial.factor.used < 150 for trial in models[0]._trial)  # of 190 plays: repeats were merged
 
 
+@pytest.mark.long
 def test_pairs_stay_exact_at_small_noise_over_many_repeats():
     rng, models = np.random.default_rng(0), both("rbf", np.full(3, 1e-6))
     play(models, rng, 1500)
     assert_equal(*models, np.array([0, 1, 3]))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @every_kernel
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_a_deviation_has_the_posterior_covariance_of_the_cells(kernel, elsewhere):
@@ -238,7 +240,7 @@ def actions(agent, kernel="rbf", horizon=30):
     return evaluate(problem, {"it": agent}, trials=2).actions["it"]
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kernel", ["rbf", "matern52"])
 @pytest.mark.parametrize("name", of_each_shape(EXACT))
 def test_agents_play_the_same_on_pairs_and_on_tables(name, kernel):
@@ -246,6 +248,7 @@ def test_agents_play_the_same_on_pairs_and_on_tables(name, kernel):
     np.testing.assert_array_equal(pairs, table)
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", of_each_shape(GAUSSIAN))
 def test_a_batch_of_agents_on_pairs_equals_single_ones(name):
     alone = resolve_agent((name, {"form": "pairs"}))

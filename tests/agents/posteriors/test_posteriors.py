@@ -361,6 +361,7 @@ def test_factors_of_a_grid_give_the_dense_posterior():
         restore(kronecker, kronecker)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("plays", [0, 30])
 def test_samples_by_factors_have_the_posterior_covariance(plays):
     model = posterior(grid_gram(), 0.1, 1, 30, "kronecker")

@@ -25,6 +25,7 @@ def learners() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name == "stable-baselines3"]
 
 
+@pytest.mark.long
 def test_the_learner_plays_what_it_would_play_against_the_environment_itself():
     """The bridge changes nothing: `learn` on the environment plays the same actions as the agent."""
 
@@ -127,6 +128,7 @@ def test_ctrl_c_while_the_learner_computes_ends_its_thread():
     assert learners() == []
 
 
+@pytest.mark.long
 def test_an_agent_that_is_forgotten_or_reset_ends_its_thread():
     agent = agents.make("sb3-a2c", Setting(arms=np.eye(3), horizon=10))
     with preserved_generators():

@@ -48,6 +48,7 @@ def test_one_call_compares_learners_and_gaussian_processes_on_the_same_trials():
         np.testing.assert_allclose(result.regret[name], expected, atol=1e-10)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["sb3-a2c", "sb3-sac", "sb3-td3"])
 def test_boxes_are_played_as_boxes(name):
     plays = actions(name, trials=1, **BOX)
@@ -92,7 +93,7 @@ def test_the_horizon_is_the_length_of_training_so_that_schedules_mean_something(
     assert rates[-1] == pytest.approx(0.05)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_call_twice_plays_the_same_and_trials_differ(name):
     first, again = (actions(name, horizon=20) for _ in range(2))

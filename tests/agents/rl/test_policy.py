@@ -87,6 +87,7 @@ def test_training_in_one_simulator_is_training_on_its_environments_one_by_one(al
     assert all(torch.equal(weights[name], others[name]) for name in others)
 
 
+@pytest.mark.sampled(1)
 def test_the_weights_stay_frozen_while_it_plays(path):
     env = BanditEnv("gp", **KEYWORDS)
     observation, _ = env.reset(seed=0)

@@ -137,7 +137,7 @@ def test_clopper_pearson_intervals_cover(probability):
     assert ((low <= probability) & (probability <= high)).mean() >= 0.9
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @every_rule
 def test_rules_stop_at_the_same_round_in_every_unit(rule):
     found = []

@@ -54,6 +54,7 @@ def test_every_quantile_is_a_possible_value_with_features_in_the_unit_box(kind, 
     assert ((features >= 0) & (features <= 1)).all()
 
 
+@pytest.mark.long
 @given(linear() | log(), UNIT)
 def test_features_of_numbers_are_their_quantiles(kind, quantile):
     assert kind.features(kind.at(quantile))[0] == pytest.approx(quantile, abs=1e-6)

@@ -34,6 +34,7 @@ def test_a_clock_follows_a_peak_that_wanders():
     assert followed < without / 2
 
 
+@pytest.mark.long
 def test_what_is_recommended_depends_on_when():
     tuner = Tuner(LINE, clock=HOURS, seed=0)
     lost(tuner, True)
@@ -49,6 +50,7 @@ def test_the_time_is_a_context():
     assert Time(HOURS).features(50.0) == 1.25  # later than was thought
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("parameters", [LINE, {"n": Integer(1, 9)}], ids=["continuous", "finite"])
 @pytest.mark.parametrize("constraints", [(), ("heat",)], ids=["free", "constrained"])
 def test_all_goes_together_and_through_a_file(parameters, constraints, tmp_path):

@@ -71,6 +71,7 @@ def test_on_a_finite_set_the_tuner_is_the_agent_in_its_loop(name, delay):
         assert advice.mean == answer.mean
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["gp-bucb", "gp-ts", "gp-ei"])
 def test_minimising_asks_what_maximising_the_negative_asks(name):
     up, down = (Tuner(SPACE, agent=name, goal=goal, num_arms=64) for goal in ("maximise", "minimise"))
@@ -80,6 +81,7 @@ def test_minimising_asks_what_maximising_the_negative_asks(name):
     assert up.best.parameters == down.best.parameters
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("agent", of_each_shape(name for name in GAUSSIAN if name in LISTENING))
 def test_standardised_values_have_no_unit(agent):
     plain, other = (Tuner(SMALL, agent=agent, seed=2, budget=20) for _ in range(2))
@@ -99,6 +101,7 @@ CONSTRAINED = [  # but for those who need to be told where costs are kept
 ]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("agent", [None, *of_each_shape(CONSTRAINED)])
 @pytest.mark.parametrize(("unit", "of_costs"), [(1e3, 1e3), (1.0, 1e3), (1.0, 1e-3)])
 def test_nor_have_costs(agent, unit, of_costs):
@@ -263,7 +266,7 @@ def test_costs_keep_the_answer_feasible(agent):
         assert tuner.recommend().parameters == {"depth": 3, "kernel": "rbf"}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["gp-bucb", "gp-ts", "gp-ucb-sdf", "random"])
 @pytest.mark.parametrize("standardise", [True, False])
 def test_a_saved_tuner_goes_on_exactly(name, standardise, tmp_path):

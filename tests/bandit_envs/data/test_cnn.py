@@ -69,6 +69,7 @@ def test_training_again_gives_the_shipped_rows():
     np.testing.assert_allclose(again[:, 3], table.accuracy[some], atol=0.01)
 
 
+@pytest.mark.long
 def test_networks_side_by_side_score_as_each_alone():
     weights, x = start(np.random.default_rng(0), 3), digits().x[:5]
     for w in weights:
@@ -79,6 +80,7 @@ def test_networks_side_by_side_score_as_each_alone():
         torch.testing.assert_close(side_by_side[i], alone)
 
 
+@pytest.mark.long
 def test_networks_side_by_side_are_trained_as_each_alone_by_pytorch():
     part = digits()._replace(x=digits().x[:300], y=digits().y[:300])
     step_size, decay = np.array([0.01, 0.003]), np.array([0.5, 0.0])

@@ -34,7 +34,7 @@ GRID = Case("GPBandit-GP-v0", {"num_arms": 30, "horizon": 20})
 BOX = Case("GPBandit-RKHS-v0", {"num_arms": 12, "dim": 2, "horizon": 20, "continuous": True})
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(12)
 @each_case
 def test_the_checkers_of_gymnasium_and_stable_baselines_have_nothing_to_say(case):
     # Warnings are errors here. Render modes are looked up in the spec, which only registered ids have.

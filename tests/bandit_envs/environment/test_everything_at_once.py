@@ -83,7 +83,7 @@ def test_no_keyword_of_problems_is_left_at_its_default():
     assert not [key for key, usual in FEATURES.items() if all(keywords[key] == usual for keywords in made)]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("error")
 @each
 def test_both_checkers_have_nothing_to_say(on):
@@ -91,7 +91,7 @@ def test_both_checkers_have_nothing_to_say(on):
     check_env_sb3(gym.make("GPBandit-Composite-v0", render_mode="ansi", **(SHARED | on)).unwrapped)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @each
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_its_vector_form_equals_its_singles(on, mode):

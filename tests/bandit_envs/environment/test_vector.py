@@ -25,12 +25,13 @@ EVERYTHING = Case(BY_HAND["everything"], {})
 # --- equality ---
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("case", GRIDS)
 def test_a_hundred_steps_with_resets_equal_those_of_sync_vector_env(case):
     equal_through_resets(case, NEXT_STEP)
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("mode", [SAME_STEP, DISABLED])
 @pytest.mark.parametrize("case", DELAYED)
 def test_a_hundred_steps_with_delays_equal_those_of_sync_vector_env(case, mode):

@@ -42,6 +42,7 @@ def test_a_recorded_sequence_is_shown_as_it_is_and_begins_again():
         np.testing.assert_array_equal(law.draw(5, 3, rng()), [2, 0, 1, 2, 0])
 
 
+@pytest.mark.long
 @given(count=st.integers(1, 9), rounds=st.integers(1, 50), seed=st.integers(0, 1000))
 def test_a_walk_makes_steps_of_at_most_one_and_stays_inside(count, rounds, seed):
     walk = contexts.Walk().draw(rounds, count, rng(seed))

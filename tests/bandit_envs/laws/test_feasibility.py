@@ -210,6 +210,7 @@ def test_drawn_functions_on_a_box_have_a_feasible_optimum_in_every_segment_and_c
             assert values[0, feasible].max(initial=-np.inf) <= trial.optimum[t] + 1e-9
 
 
+@pytest.mark.long
 def test_a_feasible_set_between_the_candidates_is_found_and_none_is_minus_infinity():
     def needle(x):
         return ((x - 0.5123) ** 2).sum(axis=1) - 1e-6

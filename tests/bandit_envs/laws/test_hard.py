@@ -96,6 +96,7 @@ def test_no_bound_is_proved_where_the_effective_dimension_is_small():
     assert HardFunctions(horizon=2).least_regret(Gram(RBF(10.0), POINTS[:5])) is None
 
 
+@pytest.mark.sampled(1)
 @each_kernel
 def test_no_bound_is_above_the_regret_of_an_agent(name):
     keywords = {"kernel": name, "horizon": T, "hard_for": T}

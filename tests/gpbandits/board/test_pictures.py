@@ -68,6 +68,7 @@ def client(tmp_path):
         yield ask
 
 
+@pytest.mark.long
 def test_the_page_finds_what_a_person_likes(client, tmp_path):
     state = client("/question")[1]
     assert state["best"] is None

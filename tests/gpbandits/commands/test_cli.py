@@ -213,6 +213,7 @@ def test_a_shell_completes_commands_and_names(words, known):
     assert set(done.stdout.split()) == known
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("arguments", [("envs", "GPBandit-Constrained-v0"), ("agents", "gp-ucb")])
 def test_one_of_them_is_drawn(call, tmp_path, arguments):
     path = tmp_path / "new" / "one.png"
@@ -278,6 +279,7 @@ def test_a_finished_run_is_run_again_from_the_study_that_it_kept(call, tmp_path)
     assert kept.read_text() == SMALL
 
 
+@pytest.mark.long
 @undrawn
 def test_an_agent_that_raises_is_shown_with_its_traceback_and_the_code_is_1(call, tmp_path):
     broken = SMALL.replace('name = "gp-ucb"', 'name = "test_cli:Broken"\nlabel = "broken"')

@@ -40,6 +40,7 @@ def short_blocks(monkeypatch):
         monkeypatch.setattr(module, "BLOCK", 7)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("short_blocks")
 def test_a_run_in_blocks_is_recorded_as_one_at_once(whole):
     assert_same(evaluate(PROBLEM, AGENTS, trials=2), whole)

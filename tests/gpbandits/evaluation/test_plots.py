@@ -26,6 +26,7 @@ def own_axes(count=1):
     return matplotlib.figure.Figure().subplots(1, count)
 
 
+@pytest.mark.long
 def test_a_plot_is_the_figure_and_writes_nothing_without_a_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     figure = result().plot()

@@ -235,6 +235,7 @@ def test_a_figure_draws_one_line_an_agent_in_every_scale_and_metric(scale, metri
     np.testing.assert_allclose(y, mean[x - 1])
 
 
+@pytest.mark.long
 def test_curves_that_reach_zero_or_are_missing_can_be_drawn_on_logarithmic_axes(tmp_path):
     res = result()
     res.simple_regret["GP-TS"][:, 20:] = 0
@@ -243,6 +244,7 @@ def test_curves_that_reach_zero_or_are_missing_can_be_drawn_on_logarithmic_axes(
     res.plot(tmp_path / "r.png", scale="log-log", metric="simple")
 
 
+@pytest.mark.long
 def test_no_regret_at_all_can_be_drawn_on_logarithmic_axes(tmp_path):
     none = result()
     for each in none.records.values():

@@ -121,6 +121,7 @@ with whole_file(sys.argv[1]) as file:
 """
 
 
+@pytest.mark.long
 def test_the_next_run_removes_the_unfinished_files_of_killed_savers_and_no_others(tmp_path):
     command = [sys.executable, "-c", SAVER]
     named = [tmp_path / "cells" / "killed.parquet", tmp_path / "cells" / "alive.parquet"]

@@ -175,6 +175,7 @@ def test_a_worker_with_other_code_than_the_run_began_with_computes_nothing(tmp_p
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_no_flipped_bit_and_no_cut_passes_for_what_was_written(tmp_path):
     assert run(STUDY, Store(tmp_path), 1) == []
     path = Store(tmp_path).path(next(STUDY.cells()))

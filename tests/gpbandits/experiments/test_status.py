@@ -120,6 +120,7 @@ def test_control_characters_of_errors_and_labels_do_not_reach_the_terminal(call)
     assert "\\x9b31m" in err
 
 
+@pytest.mark.long
 def test_status_counts_what_an_interrupted_run_has_left(call):
     call("run")
     study, store = open_results("out")
@@ -439,7 +440,7 @@ DAMAGE = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 def test_a_damaged_plan_is_named_and_the_next_run_writes_it_anew(call, damage):
     call("run")

@@ -58,12 +58,14 @@ def test_the_licence_is_ours():
     assert (PACKAGE / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
+@pytest.mark.long
 def test_every_public_sampler_is_in_the_page(hub):
     page = (PACKAGE / "README.md").read_text(encoding="utf-8")
     assert [name for name in hub.__all__ if f"`{name}(" not in page] == []
     assert all(issubclass(getattr(hub, name), optuna.samplers.BaseSampler) for name in hub.__all__)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", OF_A_KIND)
 def test_each_sampler_proposes_by_its_agent(hub, name):
     study, again = (played(getattr(hub, name)(seed=0)) for _ in range(2))

@@ -97,6 +97,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
 
+@pytest.mark.long
 def test_the_page_is_one_file_that_refers_to_nothing_else(folder):
     source = write_report(folder, figures=False).read_text()
     page = Page(source)

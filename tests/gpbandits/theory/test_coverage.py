@@ -83,6 +83,7 @@ def bands_of(name: str) -> Bands:
     return play_bands(case.problem, (case.agent, {"delta": DELTA, **case.options}), TRIALS)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", few_first(THEOREMS, "Theorem 1", "AMM, lambda = 0.25"))
 def test_the_band_contains_the_function_at_all_points_and_rounds_as_often_as_promised(name):
     bands = bands_of(name)
