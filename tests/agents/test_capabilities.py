@@ -122,6 +122,7 @@ def test_an_agent_that_handles_contexts_plays_otherwise_if_it_is_shown_one_alone
     assert (seen != blind).any()
 
 
+@pytest.mark.sampled(2)
 @each_handler("constraint")
 def test_an_agent_that_handles_constraints_plays_otherwise_if_no_play_costs_anything(name):
     few = {"num_arms": 25, "horizon": 80}  # some begin to look at costs late

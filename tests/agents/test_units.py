@@ -151,7 +151,7 @@ def test_actions_do_not_depend_on_the_units_of_values_and_points(name):
 UNTOLD = [name for name in BATCHED if agents.features(name).finite and not agents.features(name).seed]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", of_each_shape(UNTOLD))
 def test_nor_where_no_kernel_is_told(name):
     withheld = build("composite", SMALL | {"publish_model": False, "horizon": 32})
@@ -232,7 +232,7 @@ def test_nor_on_the_unit_of_each_cost(name, kind):
     assert_same(name, kind, build(kind, SMALL | TWO | seed_for(name)), OF_EACH)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.filterwarnings(PSI)
 @pytest.mark.parametrize("name", of_each_shape(name for name in CONSTRAINED if agents.features(name).box))
 def test_nor_on_the_unit_of_each_cost_on_a_box(name):
@@ -248,6 +248,7 @@ def test_nor_on_the_unit_of_each_cost_with_named_parts(options):
     assert_same("gp-agent", str(options), changing, OF_EACH, **options)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", of_each_shape(name for name in CONSTRAINED if name in UNTOLD))
 def test_nor_on_the_unit_of_each_cost_where_no_model_is_told(name):
     withheld = build("constrained", SMALL | TWO | {"publish_model": False})

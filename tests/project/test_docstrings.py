@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
 
+@cache
 def classes() -> dict[str, list[ast.ClassDef]]:
     """All classes of the packages by name; only laws of different kinds share one."""
     found = defaultdict(list)
@@ -18,9 +20,6 @@ def classes() -> dict[str, list[ast.ClassDef]]:
                 if isinstance(node, ast.ClassDef):
                     found[node.name].append(node)
     return found
-
-
-CLASSES = classes()
 
 
 def methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
@@ -38,11 +37,11 @@ def is_described(node: ast.ClassDef, name: str) -> bool:
     if any(ast.get_docstring(each) for each in own):
         return True
     bases = [ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases]
-    return any(is_described(base, name) for each in bases for base in CLASSES.get(each, []))
+    return any(is_described(base, name) for each in bases for base in classes().get(each, []))
 
 
 def test_every_public_method_is_described():
-    public = [node for nodes in CLASSES.values() for node in nodes if not node.name.startswith("_")]
+    public = [node for nodes in classes().values() for node in nodes if not node.name.startswith("_")]
     silent = [
         f"{node.name}.{method.name}"
         for node in public

@@ -171,6 +171,7 @@ def test_sentences_on_peers_are_those_of_their_table():
     assert 1.8 < found[arms]["gp-ucb"][0][0] / narrow[0][0] < 2.0
 
 
+@pytest.mark.long
 def test_multiplicative_weights_cost_more_than_three_times_the_regret_on_the_data_rates():
     _, runs, page = told("constraints", by="constrained_bench")
     found = {run.agent: run for run in runs if run.problem == "data rates"}

@@ -218,6 +218,7 @@ def test_all_candidates_of_a_round_on_a_box_are_held_against_one_sample(name, mo
     assert len(set(seen)) == 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", BOUNDED)
 def test_mean_regret_stays_under_the_common_bound(name):
     regret = evaluate(PRIOR, {"it": BOUNDED[name]}, trials=16).regret["it"].mean(axis=0)

@@ -68,6 +68,7 @@ def test_delays_contexts_and_learning_go_together_on_a_box():
     check_agent(("gp-ts-sdf", options), {"box": problem}, time_limit=120.0)
 
 
+@pytest.mark.long
 def test_the_recommendation_is_the_highest_mean():
     agent = agents.make("gp-ei", SETTING, kernel=RBF([0.5, 1.2]))
     agent.reset(0)
@@ -116,6 +117,7 @@ def test_contexts_of_no_finite_set_are_observed_as_they_are():
         agent.recommend()
 
 
+@pytest.mark.long
 def test_expected_improvement_on_a_box_improves_on_what_was_played():
     agent = agents.make("gp-ei", SETTING, incumbent="best_value", kernel=RBF([0.5, 1.2]))
     agent.reset(0)

@@ -98,6 +98,7 @@ def test_beliefs_are_those_of_the_learnt_kernels(name):
         np.testing.assert_allclose(found, gain.T @ value, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_nothing_depends_on_the_unit(name):
     plays = []

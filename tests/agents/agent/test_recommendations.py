@@ -139,6 +139,7 @@ def test_a_tuner_recommends_what_was_told_exactly_as_it_was_told(agent):
     assert tuner.recommend().parameters in told
 
 
+@pytest.mark.long
 def test_the_advice_is_the_experiment_of_the_best_mean_and_anywhere_is_not_worse():
     tuner = run(Tuner(SPACE, goal="minimise", noise_std=0.3), loss, 15)
     tried, anywhere = tuner.recommend(), tuner.recommend(anywhere=True)
@@ -230,7 +231,7 @@ def test_numbers_of_numpy_are_saved_and_come_back_as_pythons(tmp_path):
     assert loaded.ask({"z": 0.25}) == tuner.ask({"z": 0.25})
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("size", [1e300, 1e-300, 1.0])
 def test_values_of_any_size_give_the_same_questions(size):
     size = math.ldexp(1.0, math.frexp(size)[1])  # a power of 2 changes no digit

@@ -201,7 +201,7 @@ def test_a_unit_in_which_no_variance_is_a_number_is_refused(size):
         agent.update(SEEN, 0, 0.0, info)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", of_each_shape(SAME_PLAYS))
 def test_factories_that_are_called_directly_play_as_make_does_in_every_unit(name):
     """A setting without a kernel publishes no unit: at 1024 times the unit the same arms are played."""

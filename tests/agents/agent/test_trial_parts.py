@@ -45,7 +45,7 @@ def actions(agent, point_of, trials):
     return np.array(played)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("learning", [{}, {"refit_every": 3}])
 @pytest.mark.parametrize("setting", [FINITE, BOX], ids=["finite", "box"])
 @pytest.mark.parametrize(("option", "case"), OPTIONS.items(), ids=OPTIONS)

@@ -136,6 +136,7 @@ def test_bandit_oco_learns_to_satisfy_the_constraint_of_a_box(name, side_by_side
     assert cost[-50:].mean() < 0.7 * np.maximum(result.costs["random"], 0.0).mean()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("points", [1, 2])
 def test_bandit_oco_plays_boxes(points):
     decisions = Decisions(unit_grid(9, 2), continuous=True)

@@ -201,6 +201,7 @@ def test_where_costs_differ_much_improvement_per_cost_finds_more_with_a_small_bu
     assert ours < theirs / 2
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("known", [True, False])
 def test_the_regret_of_ratio_ucb_is_bounded_by_the_widths_where_the_bands_hold(known):
     """rho* k(x_t) - f(x_t) <= 2 w_f sd_f + rho* 2 w_k sd_k in every round, exactly."""

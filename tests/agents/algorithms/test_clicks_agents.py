@@ -32,7 +32,7 @@ def played(name, rounds=20, **keywords):
     return agent
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("outcome", [{"law": "bernoulli"}, COUNTS], ids=["clicks", "counts"])
 @pytest.mark.parametrize("feature", ["plain", "late", "contexts", "volatile", "changes"])
 def test_a_batch_of_clicks_equals_single_trials(outcome, feature):

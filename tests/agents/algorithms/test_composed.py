@@ -174,7 +174,7 @@ def test_a_rule_without_units_is_refused_where_scores_are_weighed_against_costs(
         made(rule=rule, constraint=constraint)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_plays_what_its_trials_play_alone(rule):
     spec = ("gp-agent", {"rule": rule})
@@ -243,6 +243,7 @@ def test_the_rate_of_false_alarms_is_shared_by_the_reward_and_all_costs(restart)
     assert runs <= 10  # 6 are expected at most; with the whole rate for each of the four there are 13
 
 
+@pytest.mark.long
 def test_noisy_costs_raise_the_threshold():
     assert threshold(constraint_noise_std=1.0) > threshold(constraint_noise_std=0.1) == threshold()
 
@@ -336,6 +337,7 @@ def test_wrong_options_of_a_part_are_named_with_those_it_takes(options, named):
         agents.make("gp-agent", setting(delay=None, context=None), **options)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("every", [20, 1000])
 def test_the_play_after_a_restart_knows_nothing_though_an_epoch_ends_with_it(every):
     env = gym.make(COMPOSITE, num_arms=20, horizon=60, delay=None, context=None)

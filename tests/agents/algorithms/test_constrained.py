@@ -17,6 +17,7 @@ from bandit_envs.laws.functions import Moments
 from gpbandits import evaluate
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("initial", [0, 5])
 def test_with_step_0_and_reuse_it_is_unconstrained_igp_ucb_at_the_same_delta(initial):
     shared = {"noise_variance": 0.01, "rkhs_bound": 1.0, "initial": initial}
@@ -29,6 +30,7 @@ def test_with_step_0_and_reuse_it_is_unconstrained_igp_ucb_at_the_same_delta(ini
     np.testing.assert_array_equal(plays["dual"], plays["igp"])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", BOTH)
 @pytest.mark.parametrize("reuse", [True, False])
 def test_several_constraints_and_delays_need_no_special_code(name, reuse):
@@ -44,6 +46,7 @@ def test_several_constraints_and_delays_need_no_special_code(name, reuse):
         np.testing.assert_allclose(run.after_epochs()[:, i], multiplier, atol=1e-12)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", BOTH)
 def test_the_first_plays_are_uniform_once_a_trial_and_not_once_an_epoch(name, monkeypatch):
     uniform = []
@@ -57,6 +60,7 @@ def test_the_first_plays_are_uniform_once_a_trial_and_not_once_an_epoch(name, mo
     assert uniform == [t < 5 for t in range(HORIZON)]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", BOTH)
 def test_an_objective_in_its_own_units_has_the_published_prior_mean(name):
     of_a_zero = {"centre": 0.0, "standardize": False}
@@ -102,7 +106,7 @@ def in_contexts(horizon=120, **laws):
     )
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", EVERY.values(), ids=EVERY.keys())
 @pytest.mark.parametrize("laws", [{}, {"delay": delays.Poisson(3.0), "max_delay": 8}], ids=["now", "delayed"])
 def test_three_constraints_in_contexts_are_learnt_with_and_without_delays(spec, laws):

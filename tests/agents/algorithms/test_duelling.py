@@ -53,7 +53,7 @@ def rounds_of(name, seed, **options):
         duels.append((*action.tolist(), info["feedback_reward"][0]))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("width", [1.0, 2.0])
 @pytest.mark.parametrize("name", RULES)
 def test_plays_are_those_of_the_readable_form(name, width):
@@ -191,7 +191,7 @@ def test_a_constant_added_to_the_utilities_changes_no_play():
     np.testing.assert_array_equal(*(result.actions["it"] for result in played))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", DUELLING)
 def test_a_batch_of_trials_plays_exactly_what_single_trials_play(name):
     facts = {"num_arms": 10, "horizon": 15}

@@ -234,7 +234,7 @@ def trials(request) -> Any:
     return agent, rounds, means
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_the_best_arm_stays_as_often_as_promised(trials):
     _, rounds, means = trials
     last = rounds[-1][0]

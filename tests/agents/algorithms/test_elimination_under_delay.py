@@ -30,11 +30,13 @@ def regret(agent: Any, delay: Any = LATE) -> np.ndarray:
     return evaluate("GPBandit-RKHS-v0", {"it": agent}, trials=2, seed=3, env_kwargs=problem).regret["it"]
 
 
+@pytest.mark.long
 def test_without_extra_rounds_it_is_bpe():
     np.testing.assert_array_equal(regret(("bpe-delay", {"wait": 0})), regret("bpe"))
     assert (regret("bpe-delay") != regret("bpe")).any()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("wait", [None, *WAITS])
 def test_without_delays_nothing_is_waited_for(wait):
     np.testing.assert_array_equal(regret(("bpe-delay", {"wait": wait}), None), regret("bpe", None))

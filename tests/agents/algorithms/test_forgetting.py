@@ -62,7 +62,7 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("laws", PROBLEMS.values(), ids=PROBLEMS)
 @pytest.mark.parametrize("name", PEERS)
 def test_a_peer_that_forgets_nothing_is_gp_ucb(name, laws):
@@ -70,7 +70,7 @@ def test_a_peer_that_forgets_nothing_is_gp_ucb(name, laws):
     np.testing.assert_array_equal(result.actions["peer"], result.actions["GP-UCB"])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("laws", PROBLEMS.values(), ids=PROBLEMS)
 @pytest.mark.parametrize("options", [FORGETFUL, {name: {} for name in PEERS}], ids=["given", "default"])
 @pytest.mark.parametrize("name", PEERS)

@@ -68,6 +68,7 @@ def beside_the_pseudocode(name, constraints, **options):
     return np.array(missed), np.array(ranges)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", BOTH)
 @pytest.mark.parametrize("constraints", [(DISCS,), (DISCS, HALF)], ids=["one", "two"])
 def test_the_paper_reading_plays_the_argmax_of_the_pseudocode(name, constraints):
@@ -90,6 +91,7 @@ def test_options_override_the_paper_reading(name):
     assert agent.model.initial == 3
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("constraint", ["dual", "multiplicative"])
 def test_a_composed_agent_reads_the_paper_too(constraint):
     name = BOTH[constraint == "dual"]

@@ -129,6 +129,7 @@ def survivors(problem: Any, trials: int, **options: Any) -> tuple[int, float]:
     return int((~left[np.arange(trials), means.argmax(axis=1)]).sum()), float(left.mean())
 
 
+@pytest.mark.long
 def test_no_attacker_within_the_budget_makes_it_strike_off_the_best_arm():
     struck, left = survivors(attacked(250, 0.6), 8)
     assert binomtest(struck, 8).proportion_ci(0.99).low <= 0.1

@@ -165,12 +165,14 @@ def test_the_band_holds_and_the_plain_one_fails(far, name):
     assert (trials_of(far, "gp-ucb", None)[0] > 1.0).mean() > 0.5
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("far", "name"), [(True, "ec-gp-ucb"), (False, "rgp-ucb")])
 def test_the_sharp_band_costs_less_than_the_papers(far, name):
     sharp, paper = (trials_of(far, name, extra)[1].mean() for extra in ("sharp", "paper"))
     assert sharp < 0.85 * paper
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("law", ["random", "start"])
 def test_the_band_holds_under_every_attack(law):
     problem = build("rkhs", HILL | {"corruption": {"law": law, "budget": 3.0}, "horizon": 40})

@@ -94,7 +94,7 @@ def test_safe_ucb_is_the_largest_score_among_them():
     np.testing.assert_allclose(np.take_along_axis(upper, run.arm[..., None], 2)[..., 0], best, atol=1e-8)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_play_is_unsafe_at_the_width_of_the_theory(name):
     assert unsafe_runs(meant_for(name, 60), name, 8) == 0
@@ -124,6 +124,7 @@ def test_after_an_alarm_only_the_seed_is_safe(name, options):
     assert (run.arm != seed).any()
 
 
+@pytest.mark.long
 def test_an_alarm_by_evidence_keeps_no_plays_and_uniform_rounds_stay_safe():
     changing = bench(90, changes=changes.AtRounds((45,)))
     for restart in ("evidence", "oracle"):

@@ -73,6 +73,7 @@ def test_the_default_width_is_that_of_the_theorem():
     np.testing.assert_allclose(agent.band(np.ones((1, 1)), np.ones((1, 1))), width, rtol=1e-12)
 
 
+@pytest.mark.long
 def test_a_stage_is_designed_without_its_own_values_and_later_stages_with_them():
     agent: Any = agents.make("sup-kernel-ucb", SETTING, band=1.0)
     agent.reset(0)

@@ -75,6 +75,7 @@ def played(agent, problem, rounds, seed=0):
     return agent
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("laws", LAWS.values(), ids=LAWS)
 @pytest.mark.parametrize("name", NAMED)
 def test_of_one_candidate_it_is_gp_ucb(name, laws):
@@ -83,7 +84,7 @@ def test_of_one_candidate_it_is_gp_ucb(name, laws):
     np.testing.assert_array_equal(actions(drawn(**laws), name, options), expected)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", NAMED)
 def test_so_it_is_on_a_box(name):
     options, delta = SINGLE[name]
@@ -271,7 +272,7 @@ def test_a_right_candidate_is_struck_off_in_no_more_trials_than_delta(name, opti
     assert binomtest(int((~agent.alive[:, 1]).sum()), 24, 0.1, "greater").pvalue > 1e-3
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", NAMED)
 def test_a_tuner_that_was_saved_goes_on_alike(name, tmp_path):
     tuner = Tuner({"x": Linear(0.0, 1.0)}, agent=name, seed=4, num_arms=20, budget=20)

@@ -102,6 +102,7 @@ def test_nothing_pending_is_the_delivered_posterior():
     np.testing.assert_array_equal(belief.mean(HERE), belief.known_mean(HERE))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rule", ["ucb", "ei", "thompson"])
 def test_without_delays_plays_are_those_of_delivered_feedback(rule):
     keywords = {"num_arms": 30, "horizon": 20, "length_scale": 0.2}

@@ -82,6 +82,7 @@ def covariances(name, ages, kernel, x, at):
     return kernel(x) + np.diag(noise / 0.8**ages), kernel(x, at), kept
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", FORGETFUL)
 def test_the_surface_is_the_textbook_posterior_of_the_next_round(name):
     agent = made(name, BOX, search={"candidates": 32})
@@ -124,6 +125,7 @@ def test_noisy_improvement_under_a_window_of_all_rounds_is_that_of_all_plays():
     np.testing.assert_allclose(play(forgets, 15)[0], play(improving(), 15)[0], atol=1e-4)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", FORGETFUL)
 def test_slopes_are_those_of_finite_differences(name):
     agent = made(name, BOX, search={"candidates": 32})

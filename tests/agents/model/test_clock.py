@@ -95,6 +95,7 @@ def test_query_times_that_are_not_evenly_spaced_are_read_as_times():
 CENSORING = [(name, {}) for name in GAUSSIAN] + [("gp-agent", {"belief": "censored"})]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("law", [IN_TIME, {"law": "poisson", "mean": 12}], ids=["in time", "in rounds"])
 def test_every_agent_with_a_window_keeps_what_95_percent_of_the_feedback_takes(law):
     env = make("GPBandit-GP-v0", delay=law, num_arms=10, horizon=400)

@@ -80,6 +80,7 @@ def test_the_gradient_is_that_of_the_likelihood():
     assert error < 1e-3  # of forward differences, where the slopes are of the order 100
 
 
+@pytest.mark.long
 def test_a_known_process_is_recovered():
     """Averaged over draws, log length-scale and log noise are within four standard errors of the truth."""
     features, draws = np.linspace(0, 1, 120)[:, None], 12
@@ -295,6 +296,7 @@ def test_a_fit_weighs_plays_by_the_noise_that_is_published_of_them():
     np.testing.assert_allclose(weight, [4.0, 1.0, 0.25])  # (R / R_i)^2
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("fill_in", FILL_INS)
 def test_fill_ins_are_renewed_under_the_new_kernel(fill_in):
     seen = Recorder("gp-ucb-sdf", delay=delays.Poisson(5.0), fill_in=fill_in, fit_on="all", **LEARNING)
@@ -319,7 +321,7 @@ def contextual(horizon=14):
     return Problem(decisions, GPSample(), kernel, delay=delays.Poisson(2.0), horizon=horizon)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("source", ["all", pytest.param("arrived", marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", of_each_shape(LEARNERS))
 def test_a_batch_that_learns_equals_single_trials(name, source):

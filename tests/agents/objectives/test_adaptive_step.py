@@ -11,6 +11,7 @@ from bandit_envs.laws import KnownFunction
 from bandit_envs.problems import build
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("options", [{}, {"reuse": False}, {"models": "separate"}], ids=str)
 def test_the_multipliers_move_by_the_mean_cost_times_the_step_and_the_step_never_grows(options):
     run = Run(discs(0.1, constraints=(DISCS, HALF)), BOTH[1], **options)

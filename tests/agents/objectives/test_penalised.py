@@ -13,6 +13,7 @@ from bandit_envs import Setting
 from bandit_envs.laws import KnownFunction, delays
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "options", [{}, {"reuse": False}, {"inner": "thompson"}, {"models": "separate"}], ids=str
 )
@@ -28,6 +29,7 @@ def test_algorithm_3_moves_its_multipliers_by_the_mean_cost_of_each_epoch(option
     assert (total <= EPOCH * run.after_epochs()[:, -1] / 0.7 + 1e-9).all()  # on every path
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("options", [{}, {"reuse": False}, {"psi": "polynomial"}], ids=str)
 def test_algorithm_2_multiplies_by_psi_of_the_mean_cost_and_never_decreases(options):
     run = Run(discs(), "gp-ucb-noiseless-constraints", **options)
@@ -64,7 +66,7 @@ def test_separate_models_leave_the_scores_of_first_plays_alone_and_no_others():
     assert (after == scores).all(axis=1).tolist() == [True, True, False]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", BOTH)
 @pytest.mark.parametrize("delay", [0, 3, 12])
 def test_separate_models_are_in_units_of_the_first_plays_however_late_these_come(name, delay):
@@ -84,6 +86,7 @@ def test_separate_models_are_in_units_of_the_first_plays_however_late_these_come
             np.testing.assert_allclose(total, expected, atol=1e-9)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", BOTH)
 def test_reuse_gives_all_plays_the_values_they_have_under_the_new_multipliers(name):
     run = Run(discs(), name)
@@ -210,6 +213,7 @@ def test_noise_grows_with_the_multipliers_in_algorithm_3_alone():
     np.testing.assert_allclose(Multiplicative().noise_std(kappa, 0.2, 0.0), 0.2)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", BOTH)
 def test_separate_models_may_be_asked_for_in_the_papers_reading_whose_posteriors_are_fresh(name):
     assert Run(discs(), name, reading="paper", models="separate").agent

@@ -102,6 +102,7 @@ def test_separate_models_recommend_by_the_penalised_objective_with_the_mean_of_t
     assert 0 < best.std < 5
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("setting", [FINITE, BOX], ids=["finite", "box"])
 def test_a_penalised_model_recommends_with_the_mean_of_its_objective(setting):
     agent = started(setting, **({"search": {"candidates": 64}} if setting is BOX else {}))

@@ -129,6 +129,7 @@ def test_a_count_far_above_the_prior_is_found_without_overflow():
     assert abs(np.exp(weight) + weight - 1e6) < 1e-3  # the slope is zero there
 
 
+@pytest.mark.sampled(1)
 @every_likelihood
 def test_the_evidence_lies_between_its_bound_and_near_laplace_s_value(name):
     likelihood, rows = LIKELIHOODS[name], two_weights(name)
@@ -202,6 +203,7 @@ def test_the_loss_rises_from_the_mode_as_the_band_claims(name):
     assert inside > 50
 
 
+@pytest.mark.sampled(1)
 @every_likelihood
 def test_beta_is_what_the_exact_evidence_allows(name):
     """ln(1/delta) - ln evidence + radius^2 / 2 - min J, with the evidence of a grid."""

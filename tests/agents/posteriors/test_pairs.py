@@ -90,7 +90,7 @@ def test_pairs_stay_exact_at_small_noise_over_many_repeats():
     assert_equal(*models, np.array([0, 1, 3]))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_kernel
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_a_deviation_has_the_posterior_covariance_of_the_cells(kernel, elsewhere):
@@ -148,6 +148,7 @@ def test_deviations_are_exact(kernel, noise):
     np.testing.assert_allclose(matrix.T @ matrix, covariance, atol=1e-8)
 
 
+@pytest.mark.sampled(2)
 @every_kernel
 def test_a_batch_of_trials_equals_single_trials(kernel):
     gram, rng = Gram(KERNELS[kernel], DECISIONS.points), np.random.default_rng(3)
@@ -248,7 +249,7 @@ def test_agents_play_the_same_on_pairs_and_on_tables(name, kernel):
     np.testing.assert_array_equal(pairs, table)
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", of_each_shape(GAUSSIAN))
 def test_a_batch_of_agents_on_pairs_equals_single_ones(name):
     alone = resolve_agent((name, {"form": "pairs"}))

@@ -46,6 +46,7 @@ def rounding(prior: np.ndarray, plays: float, noise: float) -> float:
     return plays * len(prior) * np.finfo(float).eps * float(np.linalg.norm(prior, 2)) / np.sqrt(noise)
 
 
+@pytest.mark.sampled(2)
 @each_case
 def test_plays_on_a_grid_are_as_exact_as_a_whole_covariance(kernel, points, structure, many):
     model = PlayPosterior(Gram(kernel, points), NOISE, 2)
@@ -84,6 +85,7 @@ def test_plays_and_rows_over_all_points_are_one_posterior(kernel, points, struct
         np.testing.assert_allclose(*draws, atol=1e-8)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("horizon", [1000, 100_000])
 def test_a_kernel_of_full_rank_on_a_large_grid_is_played_by_its_plays(horizon):
     gram = Gram(Matern(0.2, nu=2.5), unit_grid(400**2, 2))

@@ -127,7 +127,7 @@ def test_every_form_equals_scikit_learn(form, kernel):
     np.testing.assert_allclose(model.variance[0], std**2, atol=1e-9)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 @every_form
 @pytest.mark.parametrize("steps", [3_000, pytest.param(30_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kernel", ["rbf", "matern52"])
@@ -174,7 +174,7 @@ def played(form: str, kernel: str, noise, trials, steps: int = 90) -> TablePoste
     return model
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @every_form
 @pytest.mark.parametrize("kernel", ["rbf", "matern52"])
 def test_a_deviation_has_the_posterior_covariance(form, kernel):
@@ -191,6 +191,7 @@ def test_a_deviation_has_the_posterior_covariance(form, kernel):
     assert np.all(np.abs(sample.mean(axis=0)) < 4 * np.sqrt(variance / draws))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kernel", ["rbf", "matern52"])
 @pytest.mark.parametrize("times", [1, 1000])  # plays as they were, or a checkpoint of far more
 def test_all_forms_draw_the_same_deviation(kernel, times):
@@ -239,6 +240,7 @@ def test_restoring_a_checkpoint_reproduces_the_posterior(form):
             each.observe(trial, point, value)
 
 
+@pytest.mark.sampled(2)
 @every_form
 def test_asking_for_the_counts_each_round_changes_nothing(form):
     rng, trial = np.random.default_rng(2), np.arange(3)
@@ -304,6 +306,7 @@ def test_the_form_follows_rank_size_and_horizon(kernel, num_points, num_trials, 
     assert isinstance(posterior(make_gram(kernel, num_points), 0.1, num_trials, horizon), form)
 
 
+@pytest.mark.long
 def test_the_form_does_not_depend_on_the_batch_that_a_trial_is_in():
     gram = make_gram("matern52", 500)
     for horizon in (10, 100, 1000, 10_000):
@@ -382,6 +385,7 @@ def test_a_large_grid_of_a_product_kernel_is_played_by_its_factors():
     assert not {"dense", "root", "low_rank_root"} & vars(gram).keys()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("plays", [0, 20])
 def test_samples_without_a_root_have_the_posterior_covariance(plays, monkeypatch):
     monkeypatch.setattr("bandit_envs.kernels.definite.MOST_DENSE", 10)

@@ -64,7 +64,7 @@ def test_it_stays_when_another_posterior_takes_over(form):
     np.testing.assert_allclose(heir.weight_norm_at(None), model.weight_norm_at(None), atol=1e-9)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("memory", MEMORIES)
 def test_where_plays_are_forgotten_it_is_the_norm_of_how_the_mean_changes_with_each_value(memory):
     point, _ = plays()

@@ -111,6 +111,7 @@ def test_a_new_function_is_hardly_ever_taken_for_an_old_one():
     assert scipy.stats.binomtest(taken, runs, DELTA, alternative="greater").pvalue > 0.02
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scales", [(1.0,), TOLD_NOISE, UNKNOWN_NOISE])
 def test_a_segment_is_taken_over_by_the_factor_that_keeps_the_rate_at_each_noise_level(scales):
     """With A segments and G levels by A G / delta, and by nothing less."""

@@ -67,7 +67,7 @@ def test_a_blind_learner_is_warned_of_once_with_the_remedy(where):
     assert len(caught) == 1
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("where", BLIND)
 def test_the_warning_is_at_the_line_of_the_caller(where):
     with pytest.warns(UserWarning, match="constant") as caught:

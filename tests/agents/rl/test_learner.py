@@ -93,7 +93,7 @@ def test_the_horizon_is_the_length_of_training_so_that_schedules_mean_something(
     assert rates[-1] == pytest.approx(0.05)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_call_twice_plays_the_same_and_trials_differ(name):
     first, again = (actions(name, horizon=20) for _ in range(2))

@@ -101,6 +101,7 @@ def test_the_weights_stay_frozen_while_it_plays(path):
     assert all(torch.equal(state[name], agent.policy.weights[name]) for name in state)
 
 
+@pytest.mark.sampled(1)
 def test_it_passes_the_conformance_suite_and_repeats_itself_in_any_order(path):
     problem = BanditEnv("gp", **KEYWORDS).problem
     check_agent((PATH, {"path": path}), {"problem": problem})

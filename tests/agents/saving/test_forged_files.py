@@ -262,6 +262,7 @@ def test_other_versions_are_refused(form, version, file):
         agents.load(file)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("form", [AGENT, TUNER])
 def test_a_flipped_bit_or_a_lost_end_is_refused_or_changes_nothing(form, file):
     content = saved(form, file)

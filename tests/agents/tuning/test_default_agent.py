@@ -78,6 +78,7 @@ def test_intervals_of_few_values_cover():
         assert misses < 6
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_best_of_twenty_categories_is_found(seed):
     values = np.random.default_rng(seed).standard_normal(20)

@@ -82,6 +82,7 @@ def test_every_figure_is_drawn_and_saved_only_with_a_path(tuned, kind, tmp_path,
     assert (tmp_path / "figure.pdf").stat().st_size > 1000
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_figures_are_drawn_on_axes_that_are_given(tuned, kind):
     figure = Figure()

@@ -60,6 +60,7 @@ def test_features_of_numbers_are_their_quantiles(kind, quantile):
     assert kind.features(kind.at(quantile))[0] == pytest.approx(quantile, abs=1e-6)
 
 
+@pytest.mark.long
 @given(linear() | log(), UNIT, UNIT)
 def test_features_keep_the_order_of_numbers(kind, one, other):
     low, high = sorted((kind.at(one), kind.at(other)))

@@ -91,6 +91,7 @@ def test_and_under_constraints(tmp_path):
     assert_goes_on(Tuner(SPACES["box"], agent=agent, constraints=["cost"]), tmp_path / "t.json")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("constraints", [(), ("cost",)])
 def test_loading_neither_searches_nor_fits_nor_factorises(constraints, tmp_path, monkeypatch):
     tuner = Tuner(SPACES["box"], constraints=constraints)

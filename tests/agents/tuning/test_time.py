@@ -50,7 +50,7 @@ def test_the_time_is_a_context():
     assert Time(HOURS).features(50.0) == 1.25  # later than was thought
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("parameters", [LINE, {"n": Integer(1, 9)}], ids=["continuous", "finite"])
 @pytest.mark.parametrize("constraints", [(), ("heat",)], ids=["free", "constrained"])
 def test_all_goes_together_and_through_a_file(parameters, constraints, tmp_path):

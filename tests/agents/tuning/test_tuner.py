@@ -132,6 +132,7 @@ def test_workers_are_given_different_experiments():
     assert len({json.dumps(each) for each in questions}) == 6
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("agent", "different"), [(None, {4, 5, 6}), ("constrained-ei", {1})])
 def test_workers_under_constraints_are_given_different_experiments(agent, different):
     tuner = Tuner({"width": Integer(1, 40), "depth": Integer(1, 12)}, constraints=["c"], agent=agent)

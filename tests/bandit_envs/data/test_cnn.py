@@ -101,6 +101,7 @@ def test_networks_side_by_side_are_trained_as_each_alone_by_pytorch():
             torch.testing.assert_close(given, parameter, atol=1e-4, rtol=1e-3)
 
 
+@pytest.mark.long
 def test_a_replicate_has_a_start_of_its_own_which_its_settings_share():
     settings = np.array([0.01, 0.01]), np.array([0.0, 0.0])
     one, other = (trained(digits(), 512, *settings, replicate=i) for i in range(2))

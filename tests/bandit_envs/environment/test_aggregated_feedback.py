@@ -54,7 +54,7 @@ def test_the_one_slot_holds_the_sum_of_what_arrives(name):
         assert told.keys() == whole.keys()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", AGGREGATED)
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_many_trials_are_told_what_trials_one_by_one_are(name, mode):

@@ -25,7 +25,7 @@ EVERYTHING = Case(BY_HAND["everything"], {})
 # --- equality ---
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", GRIDS)
 def test_a_hundred_steps_with_resets_equal_those_of_sync_vector_env(case):
     equal_through_resets(case, NEXT_STEP)
@@ -38,7 +38,7 @@ def test_a_hundred_steps_with_delays_equal_those_of_sync_vector_env(case, mode):
     equal_through_resets(case, mode)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @each_mode
 @pytest.mark.parametrize("case", COMPOSED)
 def test_a_hundred_steps_of_composed_problems_equal_those_of_sync_vector_env(case, mode):

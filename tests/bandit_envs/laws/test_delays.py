@@ -237,6 +237,7 @@ def test_what_has_arrived_is_biased_towards_what_helps():
     assert abs(rewards.mean() - means()[3]) < 4.0 * 0.5 / 20.0
 
 
+@pytest.mark.long
 @given(uniform=st.floats(0.0, 1.0, exclude_max=True), mean=st.floats(0.0, 500.0), share=st.floats(0.0, 1.0))
 def test_a_delay_is_the_quantile_of_its_law(uniform, mean, share):
     wait = float(delays.ByReward(mean, 0.0).wait(np.float64(uniform), share))

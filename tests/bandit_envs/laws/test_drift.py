@@ -118,7 +118,7 @@ def test_costs_drift_or_stay_as_is_chosen(costs):
     assert (given[:, 1:] == given[0, 1:]).all()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_the_vector_environment_equals_the_single_one(mode):
     ours, theirs = pair(Case(EVERYTHING, {}), mode)

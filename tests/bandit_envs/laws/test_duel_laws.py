@@ -33,6 +33,7 @@ def test_a_trial_has_the_utilities_of_the_same_function_as_single_arms():
     np.testing.assert_allclose(logit(duel.means[0][0]), f - f.max(), rtol=0, atol=1e-10)
 
 
+@pytest.mark.long
 def test_the_first_arm_wins_as_often_as_the_logistic_law_says():
     env = gym.make(DUEL, num_arms=2, length_scale=0.1, horizon=4000)
     env.reset(seed=3)

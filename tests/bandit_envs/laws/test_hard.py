@@ -192,6 +192,7 @@ def test_half_the_height_of_a_bump_is_where_the_sheet_says():
     assert Shape(1).half == pytest.approx(0.4465, abs=5e-5)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("dim", [1, 2])
 def test_each_point_is_near_the_maximum_of_one_bump_at_most(dim):
     law, kernel = Bumps(B, 0.1), Matern(0.5, nu=2.5)

@@ -40,6 +40,7 @@ def covariance_error(draws, covariance):
     return (np.abs(draws.T @ draws / len(draws) - covariance) / error).max()
 
 
+@pytest.mark.sampled(2)
 @each_case
 def test_gaussian_processes_on_many_points_have_the_kernels_covariance(kernel, points, structure, many):
     gram, rng = Gram(kernel, points), np.random.default_rng(0)

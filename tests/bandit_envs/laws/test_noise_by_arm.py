@@ -28,7 +28,7 @@ def noises(problem: Any, arm: int) -> np.ndarray:
     return np.array([info["feedback_reward"][0] - info["oracle"]["mean"] for *_, info in steps])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("arm", [0, 12, 24])
 def test_the_deviation_of_an_arm_is_its_share_of_the_stated_one(base, arm):

@@ -66,6 +66,7 @@ def test_none_switches_one_feature_off_and_leaves_the_others_on(off):
     assert (trial.setting.num_constraints == 1) == ("constraints" not in off)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("off", [SUBSETS[0], SUBSETS[5], SUBSETS[10], SUBSETS[15]])
 def test_the_vector_environment_equals_the_single_one_on_subsets(off):
     case = Case("GPBandit-Composite-v0", {"num_arms": 20, "horizon": 30, **off})

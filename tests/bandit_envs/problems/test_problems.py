@@ -174,7 +174,7 @@ def test_the_box_has_the_same_function_as_the_grid_at_its_points(env_id):
         assert in_box["optimum"] >= on_grid["optimum"] - tolerance
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("env_id", PLAIN_BOXES)
 def test_nothing_on_a_fine_net_of_the_box_beats_its_optimum(env_id):
     env: Any = gym.make(env_id, continuous=True, horizon=5).unwrapped

@@ -49,7 +49,7 @@ def started(problem: Problem, rounds: int, mode: str = "rgb_array") -> BanditEnv
     return env
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("problem", CASES.values(), ids=CASES)
 def test_a_picture_is_an_rgb_array_and_shows_the_plays(problem):
     pictures = [started(problem, rounds).render() for rounds in (0, 5)]
@@ -176,7 +176,7 @@ def test_a_scene_tells_pending_from_lost_and_where_changes_are():
     assert scene.regret == pytest.approx(scene.regrets.sum())
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("problem", CASES.values(), ids=CASES)
 def test_the_belief_of_a_watched_agent_is_drawn(problem):
     env = started(problem, 4)

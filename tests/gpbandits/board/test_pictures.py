@@ -97,6 +97,7 @@ def test_an_answer_to_an_earlier_question_is_kept_too(tmp_path):
     assert PreferenceTuner.load(tmp_path / "tuner.json").questions[0].outcome == 0.0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -61,7 +61,7 @@ class Learner(Careful):
 # --- agents that pass ---
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", of_each_shape(name for name in BATCHED if agents.features(name).finite))
 def test_every_registered_agent_passes_with_all_features_at_once(name, monkeypatch):
     monkeypatch.setitem(SMALL, "horizon", 12)  # for speed

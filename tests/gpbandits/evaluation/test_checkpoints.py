@@ -46,6 +46,7 @@ def test_a_run_in_blocks_is_recorded_as_one_at_once(whole):
     assert_same(evaluate(PROBLEM, AGENTS, trials=2), whole)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("rounds", [ROUNDS, [50], [7, 14, 50], lambda horizon: np.arange(5, horizon + 1, 5)])
 def test_a_run_that_keeps_checkpoints_equals_the_whole_run_thinned_to_them_bit_for_bit(whole, rounds):

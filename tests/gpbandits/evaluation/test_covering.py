@@ -46,7 +46,7 @@ def reached_by_hand(cost, points, seed):
     return reached
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("num_constraints", [1, 2])
 @pytest.mark.parametrize("label", AGENTS)
 def test_coverage_is_that_of_the_definition(label, num_constraints):

@@ -23,6 +23,7 @@ PLACES = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("place", PLACES)
 def test_a_dataset_has_the_numbers_of_the_result_by_name(place):
     pytest.importorskip("xarray", reason="needs the extra `query`")

@@ -115,6 +115,7 @@ def correct():
     del MEASURES["correct"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_registered_measure_goes_through_runs_files_tables_reports_and_figures(
     correct, way, tmp_path, monkeypatch

@@ -44,6 +44,7 @@ def test_the_chosen_agents_are_drawn_in_their_order():
     assert legend(result().plot(agents=["random", "GP-UCB"])) == ["random", "GP-UCB"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("label", ["$\\frac$ cost", "a $b$ c", "_hidden", "100 %"])
 def test_labels_are_drawn_as_they_are(label):
     """Not as mathematics, and not left out of the legend."""

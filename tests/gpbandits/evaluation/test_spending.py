@@ -82,7 +82,7 @@ def test_a_curve_over_the_budget_is_what_a_trial_had_when_that_was_spent():
     assert (whole[0], whole[-1]) == (1.0, 3.0)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("scale", ["linear", "log-log"])
 @pytest.mark.parametrize("metric", ["cumulative", "simple", "budget"])
 def test_figures_can_be_over_what_is_spent(tmp_path, scale, metric):

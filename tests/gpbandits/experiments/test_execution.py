@@ -485,6 +485,7 @@ def test_workers_without_a_heartbeat_for_longer_than_a_cell_may_take_stand_still
     assert cluster._silent(math.inf, scheduler) == {}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "foo://x:1"])
 def test_a_scheduler_that_does_not_answer_is_named_at_once(tmp_path, monkeypatch, address):

@@ -157,6 +157,7 @@ def test_a_constructor_that_raises_whatever_it_likes_is_named_before_anything_is
         check_study(study_of(kind, "__init__"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", HANGING)
 def test_a_constructor_that_hangs_is_named_at_the_time_limit(kind):
     with pytest.raises(ValueError, match=f"agent '{kind}' for 'GP' cannot be made: .* time limit of 0.3 s"):

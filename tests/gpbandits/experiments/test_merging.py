@@ -51,6 +51,7 @@ def tables(place):
     return {path.name: path.read_bytes() for path in (place / "results").iterdir()}
 
 
+@pytest.mark.long
 def test_what_was_computed_apart_equals_what_was_computed_together(tmp_path):
     whole = folder(tmp_path, "whole", range(8))
     one, two = folder(tmp_path, "one", range(5)), folder(tmp_path, "two", range(3, 8))

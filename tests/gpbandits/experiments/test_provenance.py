@@ -204,6 +204,7 @@ def test_metadata_of_a_damaged_file_name_it(tmp_path):
         read_metadata(tmp_path / "cell.parquet")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_run_computes_damaged_cells_anew_and_no_others(tmp_path, workers):
     store = Store(tmp_path)

@@ -129,6 +129,7 @@ def test_status_counts_what_an_interrupted_run_has_left(call):
     assert "8 trials done, 0 failed, 2 missing." in call("status")[1]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("command", ["status", "report"])
 def test_every_cell_is_read_once(call, monkeypatch, command):
     call("run")
@@ -440,7 +441,7 @@ DAMAGE = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 def test_a_damaged_plan_is_named_and_the_next_run_writes_it_anew(call, damage):
     call("run")

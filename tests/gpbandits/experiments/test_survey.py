@@ -87,6 +87,7 @@ def test_files_of_the_index_are_not_read_again_and_changed_ones_are(store, monke
     assert read == [path.stem]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("content", [None, b"", b"nonsense"])
 def test_without_a_readable_index_all_files_are_read_and_it_is_written_again(store, content):
     index = store.folder / INDEX

@@ -65,7 +65,7 @@ def test_every_public_sampler_is_in_the_page(hub):
     assert all(issubclass(getattr(hub, name), optuna.samplers.BaseSampler) for name in hub.__all__)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", OF_A_KIND)
 def test_each_sampler_proposes_by_its_agent(hub, name):
     study, again = (played(getattr(hub, name)(seed=0)) for _ in range(2))

@@ -110,6 +110,7 @@ def test_the_page_is_one_file_that_refers_to_nothing_else(folder):
     assert "small &amp; &lt;safe&gt;" in source
 
 
+@pytest.mark.long
 def test_commands_on_the_page_quote_the_folder(folder, tmp_path):
     place = shutil.copytree(folder, tmp_path / "my results")
     source = unescape(write_report(place, figures=False).read_text())
@@ -117,6 +118,7 @@ def test_commands_on_the_page_quote_the_folder(folder, tmp_path):
     assert "gpbandits report 'my results'" in source
 
 
+@pytest.mark.long
 def test_the_page_shows_numbers_configuration_provenance_and_how_to_run_again(folder):
     source = write_report(folder, figures=False).read_text()
     study, store = open_results(folder)
@@ -351,6 +353,7 @@ def test_privileged_agents_are_marked_in_every_table_and_legend(folder):
         assert "†" in table.to_csv() + table.to_latex().replace(r"$^\dagger$", "†")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("which", ["privileged", "approximate", "assuming"])
 def test_the_page_says_at_its_top_what_marks_mean(folder, which):
     report = Report.of(Holdings(*open_results(folder)), STUDY, folder)
@@ -438,6 +441,7 @@ frame.src = "report.html";
 </script>"""
 
 
+@pytest.mark.long
 def test_the_command_writes_the_report_and_says_where(folder, capsys):
     code, out, _ = called(capsys, "report", folder, "--no-figures")
     assert code == 0

@@ -31,6 +31,7 @@ def test_on_a_box_the_band_and_the_acquisition_are_those_of_the_agent_too():
     np.testing.assert_allclose(played.actions["it"][0], follow, atol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("agent", ["config", "constrained-ei", "gp-ucb"])
 def test_on_a_box_with_costs_the_beliefs_are_of_the_reward_and_of_each_modelled_cost(agent):
     keywords = {"horizon": 8, "continuous": True}

@@ -68,6 +68,7 @@ def test_without_results_a_power_figure_says_nothing():
     assert (findings.figures, findings.text) == ({}, "")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("figure", [BY_HORIZON, BY_PERIODS])
 def test_the_short_version_of_a_power_figure_has_fewer_trials_of_as_many_rounds(figure):
     (study,) = figure.load()

@@ -268,6 +268,7 @@ def call(capsys):
     return run
 
 
+@pytest.mark.long
 def test_reproduce_computes_draws_and_judges(small, tmp_path, call, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")  # rows are not wrapped
     printed = call("reproduce", small.name, "--workers", "1", "--out", tmp_path)

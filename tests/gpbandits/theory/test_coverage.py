@@ -104,6 +104,7 @@ def test_regret_stays_under_the_bound_of_its_width_in_every_round(name):
     assert np.mean((bands.regret > bound).any(axis=1)) <= ALLOWED
 
 
+@pytest.mark.long
 def test_regret_exceeds_the_bound_of_a_width_that_is_much_too_small():
     bands = bands_of("Theorem 3, no gamma and a norm too small")
     bound = gp_ucb_bound(np.arange(1, HORIZON + 1), bands.width, bands.gain, bands.noise_variance)

@@ -73,6 +73,7 @@ def test_the_band_without_its_bias_and_noise_does_not_contain_the_function_itsel
     assert play_bands(PROBLEM, ("gp-ucb-sdf", narrow), TRIALS, arriving=1.0).failed.mean() > ALLOWED
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("window", [2, 6])
 def test_regret_stays_under_the_bound_of_theorem_2(window):
     arriving = float(poisson.cdf(window, MEAN))

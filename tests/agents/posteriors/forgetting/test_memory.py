@@ -126,7 +126,7 @@ def assert_equals_slow(name, gram, now, model, known, atol=1e-8):
         np.testing.assert_allclose(model.variance_of(*one), variance[[7]], atol=atol)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_memory
 @pytest.mark.parametrize("max_delay", [0, 6, 25])
 def test_a_forgetting_posterior_equals_the_dense_solve_in_every_round(name, max_delay):
@@ -143,7 +143,7 @@ def test_a_reset_returns_one_trial_to_the_prior_and_leaves_the_others(name):
             assert_equals_slow(name, gram, now, model, known)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_memory
 def test_above_the_limit_of_the_table_the_posterior_is_the_same(name, monkeypatch):
     monkeypatch.setattr("agents.posteriors.forgetting.play_rows.DENSE_LIMIT", 10)
