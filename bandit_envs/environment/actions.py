@@ -49,12 +49,9 @@ def checked_action(action: Any, decisions: Decisions) -> Any:
 
     Raises ValueError for others.
     """
-    array = shaped_actions(action, (), decisions)
-    if decisions.continuous:
-        return _box(array)
-    if decisions.duel:
-        return checked_actions(array, decisions)
-    arm = array.item()
+    if decisions.action_shape:
+        return checked_actions(shaped_actions(action, (), decisions), decisions)
+    arm = action if type(action) is int else shaped_actions(action, (), decisions).item()
     if not 0 <= arm < decisions.num_arms:
         raise ValueError(_not_an_arm(decisions.num_arms, arm))
     return arm

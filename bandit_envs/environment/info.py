@@ -97,7 +97,7 @@ def _oracle(outcome: RoundOutcome) -> Info:
     cost = outcome.means[..., 1:].copy()
     truth = {
         "regret": outcome.regret,
-        "mean": _number(outcome.means[..., 0].copy()),
+        "mean": _number(outcome.means[..., 0]),
         "optimum": outcome.optimum,
         "cost_mean": cost,
         "violation": _violation(cost),
@@ -111,17 +111,17 @@ def _oracle(outcome: RoundOutcome) -> Info:
     if outcome.paid.shape[-1]:
         truth |= {"spent": outcome.spent, "rate": outcome.rate}
     if outcome.moved.shape[-1]:
-        truth["moved"] = _number(outcome.moved[..., 0].copy())
+        truth["moved"] = _number(outcome.moved[..., 0])
     return truth
 
 
 def _violation(cost: Floats) -> Any:
     """Return the norm of the positive parts, (..., C) -> (...)."""
     if not cost.shape[-1]:
-        return _number(np.zeros(cost.shape[:-1]))
+        return np.zeros(len(cost)) if cost.ndim > 1 else 0.0
     return _number(np.sqrt((np.maximum(cost, 0.0) ** 2).sum(axis=-1)))
 
 
 def _number(value: Any) -> Any:
-    """Return an array as it is, and one without axes as a Python number."""
-    return value if value.ndim else value.item()
+    """Return a copy of an array, and of one without axes a Python number."""
+    return value.copy() if value.ndim else value.item()

@@ -99,15 +99,15 @@ class BanditVectorEnv(gym.vector.VectorEnv):
 
     def step(self, actions: Any) -> tuple[Floats, Floats, Bools, Bools, Info]:  # type: ignore[override]
         """Play one action in each copy; Gymnasium's autoreset mode decides what follows an end."""
-        if self.autoreset_mode is AutoresetMode.NEXT_STEP and self._done.any():
+        if self.autoreset_mode is AutoresetMode.NEXT_STEP and np.count_nonzero(self._done):
             return self._step_after_end(self._shaped(actions))
-        if self.autoreset_mode is AutoresetMode.DISABLED and self._done.any():
+        if self.autoreset_mode is AutoresetMode.DISABLED and np.count_nonzero(self._done):
             raise RuntimeError(
                 'a copy has finished its trial; call reset(options={"reset_mask": done}) first'
             )
         outcome = self._play(self._rows, checked_actions(self._shaped(actions), self.problem.decisions))
         observation, info = outcome.observation, self._spread(self._rows, outcome)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and self._done.any():
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and np.count_nonzero(self._done):
             info, observation = self._restart(outcome, info, self._done.copy()), self._observations()
         return observation, outcome.reward, outcome.terminated, self._truncated(outcome), info
 

@@ -82,6 +82,7 @@ class Rounds:
         costs, horizon = len(problem.constraints), problem.horizon
         self.problem = problem
         self.slots = np.arange(problem.window + 1)  # (K,)
+        self.numbers = np.arange(-problem.window, problem.horizon)  # of the rounds below
         self.round = np.full(num_trials, -1)  # before the first reset
         self.trials: list[Trial | None] = [None] * num_trials
         self.is_single = num_trials == 1  # and not a view, which must write to shared memory
@@ -233,7 +234,7 @@ class Rounds:
         if self.problem.decisions.duel:
             return np.ones((*np.shape(actions)[:-1], 1))
         if not self.problem.decisions.continuous:
-            return self.noise_scale[:, actions].T
+            return self.noise_scale.take(actions, axis=1).T
         unit = np.atleast_2d((actions + 1.0) / 2.0)
         each = np.stack([law.shape(unit) for law in self.laws], axis=1)
         return each if actions.ndim == 2 else each[0]

@@ -19,6 +19,7 @@ _BATCHED = (
 )
 ROW = np.zeros(1, dtype=np.int64)
 NONE = np.zeros(0)
+NEVER = np.array(-1)  # an array: a number would be converted in every round
 
 
 class Simulator(Rounds):
@@ -42,8 +43,7 @@ class Simulator(Rounds):
     def _play(self, rows: Ints, actions: Any, cost: Floats) -> RoundOutcome:
         """Play actions that the budget covers, at these costs, (n,)."""
         t = self.round[rows]
-        following = t + 1
-        now, window = self._cells(rows, t)
+        now, following, window = self._cells(rows, t)
         means = self._means(rows, self.version[now], self.context[now], actions)
         moved = self._moved(rows, t, actions)
         optimum = self.optimum[now].copy()
@@ -63,22 +63,24 @@ class Simulator(Rounds):
             stated = np.array([self._stated_std(i) for i in rows.tolist()])
             self.std_since[:, self.problem.window :][now] = stated * noise_scale[:, 0]
         delay = self._delay(self._waits(now, observed[:, 0]), actions)
-        self.due[now] = np.where(delay < 0, -1, t + delay)
-        self.round[rows] = following
-        self.paid[rows] += cost
+        due = t + delay
+        due[delay < 0] = -1
+        self.due[now] = due
+        self.round[rows] = ended = t + 1
         if self.paid_since.size:
+            self.paid[rows] += cost
             seen = self.problem.play_costs.seen(cost, self.cost_noise[now])
             self.paid_since[:, self.problem.window :][now] = seen
 
         arrived = self.due_since[window][:, ::-1] == t[:, None]
         values = _only(arrived[:, :, None], self.observed_since[window][:, ::-1])
         outcome = RoundOutcome(
-            observation=self.views[self.context[rows, following]],
+            observation=self.views.take(self.context[following], axis=0),
             reward=values[:, :, 0].sum(axis=1),
-            finished=following >= self.problem.horizon,
+            finished=ended >= self.problem.horizon,
             t=t,
             arrived=arrived,
-            step=np.where(arrived, t[:, None] - self.slots, -1),
+            step=np.where(arrived, self.numbers[window[1]][..., ::-1], NEVER),
             std=self._of_delivered(self.std_since, window, arrived),
             values=values,
             regret=regret,
@@ -105,17 +107,19 @@ class Simulator(Rounds):
         single.__dict__.update(vars(self) | batched | {"is_single": False})
         return single
 
-    def _cells(self, rows: Ints, t: Ints) -> tuple[Any, Any]:
-        """Return indices of the rounds, (n,), and slots, (n, K): slices, if all trials are in one round."""
+    def _cells(self, rows: Ints, t: Ints) -> tuple[Any, Any, Any]:
+        """Return indices of rounds and the next ones, (n,), and slots, (n, K): slices of a common round."""
         if len(rows) < len(self.round) or (t != t[0]).any():
-            return (rows, t), (rows[:, None], t[:, None] + self.slots)
-        first = t.item(0)
-        return (slice(None), first), (slice(None), slice(first, first + len(self.slots)))
+            return (rows, t), (rows, t + 1), (rows[:, None], t[:, None] + self.slots)
+        all_trials, first = slice(None), t.item(0)
+        slots = slice(first, first + len(self.slots))
+        return (all_trials, first), (all_trials, first + 1), (all_trials, slots)
 
     def _delay(self, waits: Floats, actions: Any) -> Ints:
         """Return the delays of the plays in rounds, -1 if the feedback is never delivered, (n,)."""
         rounds = self.problem.delay.in_rounds(waits * self._slowdown_of(actions))
-        return np.where(rounds > self.problem.window, -1.0, rounds).astype(np.int64)
+        rounds[rounds > self.problem.window] = -1.0  # half the time of `np.where`
+        return rounds.astype(np.int64)
 
     def _of_delivered(self, since: Floats, window: Any, arrived: Bools) -> Floats:
         """Return the stored values of plays with delivered feedback, (n, K); (n, 0) if not published."""
@@ -175,7 +179,9 @@ class SingleSimulator(Rounds):
                 return self._stop(ROW).single
         means = self._means(self.version.item(t), self.context.item(t), action)
         latest = t + len(self.slots)  # columns of slots K - 1..0 end before it
-        moved = self._moved(ROW, np.array([t]), np.asarray(action)[None])[0]
+        moved = NONE
+        if not self.problem.movement.is_free:
+            moved = self._moved(ROW, np.array([t]), np.asarray(action)[None])[0]
         optimum = self.optimum.item(t)
         noise_scale, regrets = self._noise_scale(action), NONE
         if self.problem.decisions.duel:
@@ -197,11 +203,11 @@ class SingleSimulator(Rounds):
         values = _only(arrived[:, None], self.observed_since[0, t:latest][::-1])
         outcome = RoundOutcome(
             observation=self.views[self.context.item(t + 1)].copy(),
-            reward=float(np.add.reduce(values[:, 0])),
+            reward=values.item(0) if len(values) == 1 else float(np.add.reduce(values[:, 0])),
             finished=t + 1 >= self.problem.horizon,
             t=t,
             arrived=arrived,
-            step=np.where(arrived, t - self.slots, -1),
+            step=np.where(arrived, self.numbers[t:latest][::-1], NEVER),
             std=self._delivered_std(t, latest, arrived, noise_scale),
             values=values,
             regret=regret,
@@ -259,5 +265,5 @@ class SingleSimulator(Rounds):
 
     def _delay(self, wait: float, action: Any) -> int:
         """Return the delay of the play in rounds, -1 if the feedback is never delivered."""
-        rounds = self.problem.delay.in_rounds(np.atleast_1d(wait * self._slowdown_of(action))).item()
+        rounds = self.problem.delay.in_rounds(np.array(wait * self._slowdown_of(action), ndmin=1)).item()
         return -1 if rounds > self.problem.window else int(rounds)
