@@ -150,7 +150,9 @@ MUTANTS = (
     Mutant(
         "agents/tuning/parameters.py", "quantile * self.width), self.width - 1", "quantile * self.width), 0"
     ),
-    Mutant("bandit_envs/problem/simulator.py", "where(rounds > self.problem", "where(rounds >= self.problem"),
+    Mutant(
+        "bandit_envs/problem/simulator.py", "rounds[rounds > self.problem", "rounds[rounds >= self.problem"
+    ),
     Mutant("bandit_envs/problem/rounds.py", "noise, law = scale * drawn", "noise, law = 1.0 * drawn"),
     Mutant("bandit_envs/problem/setting.py", "+ 1.0) / 2.0", ") / 2.0"),
     Mutant("bandit_envs/problem/trial.py", "(values[:, 1:] <= 0)", "(values[:, 1:] >= 0)"),
