@@ -1,6 +1,6 @@
 """Rules of duels on utilities of a known norm, one of them twice the model's: docs/results/duels.csv.
 
-    python benchmarks/duels.py --out docs/results/duels.csv [--trials 100] [--only 3]
+    python benchmarks/duels.py --out docs/results/duels.csv [--trials 100] [--only 3] [--rule POP-BO]
     python benchmarks/duels.py --page docs/results/duels.csv      # prints the page's tables
 
 Thirty arms of [0, 1], a squared-exponential kernel with length-scale 0.2 and variance 1, utilities uniform on
@@ -9,7 +9,7 @@ the sphere |f| = B of its space, 300 duels. Bands have 200 trials.
 
 import argparse
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,6 +51,9 @@ RULES = (
     Rule("MultiSBM, w = 2", "multisbm", {"width": 2.0}, ("-", "-")),
     Rule("MAP versus challenger, w = 2", "map-challenger", {"width": 2.0}, ("-", "-")),
     Rule("MaxMinLCB, mixture band", "maxminlcb", {"width": "mixture"}, ("31.12 ± 2.13", "59.01 ± 3.95")),
+    Rule("POP-BO", "pop-bo", {}, ("-", "-")),
+    Rule("MR-LPF, w = 0.5", "mr-lpf", {"band": 0.5}, ("-", "-")),
+    Rule("MR-LPF, the theorem's beta", "mr-lpf", {}, ("-", "-")),
 )
 FIELDS = (
     *("bound", "rule", "trials", "average", "average_se", "strong", "weak", "simple", "simple_se"),
@@ -107,10 +110,10 @@ def holds(contest: Any, utility: Floats) -> bool:
     return bool(((true >= contest.lower - 1e-9) & (true <= contest.upper + 1e-9)).all())
 
 
-def rows(trials: int, sizes: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """Play all rules."""
+def rows(trials: int, sizes: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Play the rules of these names."""
     for bound in sizes:
-        for rule in RULES:
+        for rule in (rule for rule in RULES if rule.name in names):
             banded = rule.options.get("width") == "mixture"
             count = max(trials, BAND_TRIALS) if banded else trials
             found = Played(*np.array([play(float(bound), rule, seed) for seed in range(count)]).T)  # type: ignore[arg-type]
@@ -158,6 +161,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, metavar="CSV")
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--only", action="append", choices=SIZES)
+    parser.add_argument("--rule", action="append", choices=[rule.name for rule in RULES], help="default: all")
     given = parser.parse_args()
     if given.page:
         for name, lines in tables(read(given.page)).items():
@@ -166,7 +170,7 @@ def main() -> None:
     with given.out.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
-        for row in rows(given.trials, tuple(given.only or SIZES)):
+        for row in rows(given.trials, given.only or SIZES, given.rule or [rule.name for rule in RULES]):
             writer.writerow(row)
             file.flush()
             print(row, flush=True)
