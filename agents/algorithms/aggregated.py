@@ -18,6 +18,7 @@ from ..agent.single_trial import LoneAgent
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.defaults import ModelOptions
 from ..model.model import Model
+from ..model.rounds import shares_of_rounds
 from ..options import require_absent
 from ..protocol import handles
 from ..validation import PerTrial
@@ -25,7 +26,6 @@ from ..widths.base import Width
 from ..widths.by_name import make_width
 
 FIRST = 64  # initial number of columns; doubled whenever they are full
-DRAWS = 100_000  # delays drawn from the published law to estimate the probabilities p_k
 TIE = 1e-9  # in prior stds
 ONE = np.ones(1)
 
@@ -206,6 +206,4 @@ def chances_of(setting: Setting, given: Any = None) -> Floats:
     remedy = "given where no law is published, or one that depends on arms or rewards"
     require(known, "chances", remedy, given)
     assert law is not None
-    rounds = law.in_rounds(law.draw(DRAWS, np.random.default_rng(0)))
-    came = rounds[rounds <= setting.max_delay].astype(np.int64)
-    return np.bincount(came) / DRAWS
+    return shares_of_rounds(law, setting.max_delay)

@@ -20,15 +20,19 @@ from bandit_envs.basics.arguments import (
     require_probability,
 )
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.laws.delays import Conversions
+from bandit_envs.laws.outcomes import Bernoulli
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, WithWidth
 from ..acquisition.rules import UCB, BandUCB, Thompson
 from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief, observe
+from ..beliefs.conversions import AgedPosterior
 from ..beliefs.delivered import Alike
 from ..model.defaults import ModelOptions
 from ..model.model import Model
+from ..model.rounds import shares_of_rounds
 from ..objectives.base import Reward
 from ..options import require_left_out
 from ..posteriors.laplace import NODE_SHARES, NODES
@@ -71,9 +75,13 @@ class Latent(Belief):
     """
 
     def __init__(self, model: Model, num_trials: int):
-        assert model.setting.outcome is not None
-        self.latent = LatentPosterior(model.gram, model.setting.outcome, num_trials)
+        self.latent = self.prior(model, num_trials)
         super().__init__(model, self.latent, self.latent)
+
+    def prior(self, model: Model, num_trials: int) -> LatentPosterior:
+        """Return the posterior without plays."""
+        assert model.setting.outcome is not None
+        return LatentPosterior(model.gram, model.setting.outcome, num_trials)
 
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
         observe(self.latent, trial, point, value)  # an outcome itself: the prior mean is that of f
@@ -81,6 +89,32 @@ class Latent(Belief):
     def half_width(self, context: Ints, bound: PerTrial, delta: PerTrial) -> Floats:
         each = (np.broadcast_to(given, len(self.rows)) for given in (bound, delta))
         return self.latent.half_width_at(self.cells(context), *each)
+
+
+class Ageing(Latent):
+    """Belief about base + f, log-odds, where conversions alone are delivered, after delays of a known law.
+
+    A play without one counts as what has not converted at its age, see `agents.beliefs.conversions`.
+    """
+
+    latent: AgedPosterior
+
+    def prior(self, model: Model, num_trials: int) -> AgedPosterior:
+        """Return the posterior without plays."""
+        outcome, delay = model.setting.outcome, model.setting.delay
+        assert outcome is not None
+        assert isinstance(delay, Conversions)
+        shares = (1.0 - delay.lost) * shares_of_rounds(delay.base, model.setting.max_delay)
+        return AgedPosterior(model.gram, outcome, shares, num_trials)
+
+    def play(self, point: Ints) -> None:
+        self.latent.advance(point)
+
+    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+        self.latent.settle(trial, point, delay.astype(np.int64), value)
+
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        self.latent.drop(trial, point, ago - 1)
 
 
 @handles("delay", "context", "availability", "approximate", "outcome")
@@ -95,7 +129,8 @@ def laplace_ucb(
     """Laplace-UCB: argmax f_map + w sd of the latent function of clicks or counts.
 
     Options say what is assumed of the latent function: its kernel, and `rkhs_bound`, the bound on its norm.
-    Outcomes count when they are delivered, which is sound where delays do not depend on them.
+    Outcomes count when they are delivered, which is sound where delays do not depend on them. Where the
+    setting's law of delays is `Conversions`, plays without one count by their age.
 
     Args:
         band: w, for which nothing is proved; or "mixture", a band that holds in all rounds for functions of
@@ -112,6 +147,9 @@ def laplace_ucb(
         width_of = partial(make_width, "amm" if isinstance(band, str) else band, delta=delta)
         return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=Alike)
     if isinstance(band, str):
+        if isinstance(setting.delay, Conversions):
+            proof = "the mixture's proof needs every outcome, and none is delivered without a conversion"
+            raise ArgumentError("band", f"must be a number where conversions alone are delivered: {proof}")
         return _latent(setting, partial(_mixture, delta=delta), num_trials, options)
     return _latent(setting, Always(UCB(FixedWidth(band))), num_trials, options)
 
@@ -123,7 +161,10 @@ def laplace_ts(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """Laplace-TS: argmax of a draw of the latent function of clicks or counts from Laplace's Gaussian."""
+    """Laplace-TS: argmax of a draw of the latent function of clicks or counts from Laplace's Gaussian.
+
+    Plays count as those of `laplace_ucb` do.
+    """
     rule_of = Always(Thompson(FixedWidth(1.0)))
     if setting.outcome is None:
         return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Alike)
@@ -137,8 +178,12 @@ def _mixture(model: Model, delta: PerTrial) -> BandUCB:
 def _latent(setting: Setting, rule_of: Any, num_trials: int | None, options: ModelOptions) -> Agent:
     """Return the agent of the latent function, of whose model kernel, mean and bound are."""
     if setting.continuous:
-        complaint = "must have arms, of which clicks are counted, got a box"
+        complaint = "must have arms, of whose clicks Laplace's Gaussian has one weight each, got a box"
         raise ArgumentError("setting", f'{complaint}; take "gp-ucb", which plays the moment-matched model')
+    late = isinstance(setting.delay, Conversions)
+    if late and not isinstance(setting.outcome, Bernoulli):
+        complaint = "must be of clicks where conversions alone are delivered, got counts"
+        raise ArgumentError("setting", f"{complaint}, whose zeros are no absence; take delays of another law")
     for name, value in options.items():
         remedy = f"it takes {', '.join(OF_LATENT)}"
         if name not in OF_LATENT:
@@ -152,4 +197,4 @@ def _latent(setting: Setting, rule_of: Any, num_trials: int | None, options: Mod
         reward_lower_bound=None,
     )
     model = Model.of(latent, **options)
-    return assemble(model, rule_of, num_trials, belief=Latent, objective=LinkedReward)
+    return assemble(model, rule_of, num_trials, belief=Ageing if late else Latent, objective=LinkedReward)

@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.laws.delays import Delay
 from bandit_envs.problem.setting import Setting
 
 PENDING = -1  # in the place of the round in which feedback was delivered
 FIRST_CAPACITY = 64  # rounds; doubled whenever they are full
 ROUNDING = 1e-9  # relative, of a window: 0.4 - 0.1 is more than 0.3
+DRAWS = 100_000  # delays that estimate the probabilities of a law
 LATE = 0.05  # share of the feedback that is delivered after the default window
 
 
@@ -82,6 +84,12 @@ def default_window(setting: Setting) -> float:
     clock = Clock.of(setting)
     longest = clock.span(setting.max_delay)
     return longest if setting.delay is None else min(clock.seen(setting.delay.quantile(LATE)), longest)
+
+
+def shares_of_rounds(law: Delay, longest: int) -> Floats:
+    """Return the shares of feedback that take k = 0, 1, ... rounds, at most `longest`, by draws, (K,)."""
+    rounds = law.in_rounds(law.draw(DRAWS, np.random.default_rng(0)))
+    return np.bincount(rounds[rounds <= longest].astype(np.int64)) / DRAWS
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import abc
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
@@ -80,6 +80,31 @@ class Counts(OutcomeLikelihood):
         return np.exp(mean + std**2 / 2.0)
 
 
+class Observed(Protocol):
+    """Data whose mode `laplace` finds: a loss in z = c + A w, its slope, and weights of at least 0."""
+
+    @property
+    def design(self) -> Floats:
+        """Return A, (m, r)."""
+        ...
+
+    def z(self, weight: Floats) -> Floats:
+        """Return z = c + A w, (m,)."""
+        ...
+
+    def loss(self, weight: Floats, likelihood: OutcomeLikelihood) -> float:
+        """Return J(w)."""
+        ...
+
+    def surplus(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
+        """Return the slope of the loss in z, (m,)."""
+        ...
+
+    def curvature(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
+        """Return the weight of each row in H, (m,)."""
+        ...
+
+
 class PlayedRows(NamedTuple):
     """Hold the data: one row for each played arm, or for each pair of arms that met."""
 
@@ -97,6 +122,14 @@ class PlayedRows(NamedTuple):
         z = self.z(weight)
         fit = self.plays @ likelihood.log_partition(z) - self.total @ z
         return float(fit + weight @ weight / 2.0)
+
+    def surplus(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
+        """Return the slope of the loss in z, (m,): the expected outcomes less the observed ones."""
+        return self.plays * likelihood.mean(z) - self.total
+
+    def curvature(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
+        """Return the weight of each row in H, (m,)."""
+        return self.plays * likelihood.curvature(z)
 
 
 class Laplace(NamedTuple):
@@ -156,30 +189,33 @@ def curved(design: Floats, curvature: Floats) -> Floats:
     return factor
 
 
-def laplace(rows: PlayedRows, likelihood: OutcomeLikelihood, start: Floats | None = None) -> Laplace:
+def laplace(
+    rows: Observed, likelihood: OutcomeLikelihood, start: Floats | None = None, steps: int = STEPS
+) -> Laplace:
     """Find the mode by Newton's method with Armijo's halving; O(m r^2 + r^3) a step.
 
     Args:
         rows: all rows that were played; without any, the prior is returned.
         likelihood: of a play's outcome.
         start: weights to begin at, (r,): from those of the round before it takes two steps.
+        steps: limit on their number.
     """
     weight = np.zeros(rows.design.shape[1]) if start is None else start
     loss = rows.loss(weight, likelihood)
-    for _ in range(STEPS):
+    for _ in range(steps):
         z = rows.z(weight)
-        slope = rows.design.T @ (rows.plays * likelihood.mean(z) - rows.total) + weight
-        factor = curved(rows.design, rows.plays * likelihood.curvature(z))
+        slope = rows.design.T @ rows.surplus(z, likelihood) + weight
+        factor = curved(rows.design, rows.curvature(z, likelihood))
         step, _ = _potrs(factor, slope, lower=1)
         decrement = float(slope @ step)
         if decrement < DECREMENT:
             return Laplace(weight, factor, loss)
         weight, loss = _descend(rows, likelihood, weight, loss, step, decrement)
-    raise np.linalg.LinAlgError(f"no mode was found in {STEPS} steps of Newton's method")
+    raise np.linalg.LinAlgError(f"no mode was found in {steps} steps of Newton's method")
 
 
 def _descend(
-    rows: PlayedRows,
+    rows: Observed,
     likelihood: OutcomeLikelihood,
     weight: Floats,
     loss: float,

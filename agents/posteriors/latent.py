@@ -48,9 +48,12 @@ class LatentPosterior(Posterior):
         """Return Laplace's Gaussian of the weights of a trial."""
         known = self._fits[trial]
         if known is None:
-            known = laplace(self._rows(trial), self._likelihood, self._start[trial])
+            known = self._found(trial)
             self._fits[trial], self._start[trial] = known, known.weight
         return known
+
+    def _found(self, trial: int) -> Laplace:
+        return laplace(self._rows(trial), self._likelihood, self._start[trial])
 
     def _rows(self, trial: int) -> PlayedRows:
         (played,) = self.count[trial].nonzero()

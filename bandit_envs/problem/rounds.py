@@ -257,7 +257,7 @@ class Rounds:
             return drawn
         best, worst = self.optimum[now], self.worst[now]
         extent = np.where(best > worst, best - worst, np.inf)  # a constant function has no shortfall
-        return law.wait(drawn, np.clip((best - reward) / extent, 0.0, 1.0))
+        return law.wait(drawn, np.clip((best - reward) / extent, 0.0, 1.0), reward)
 
     def _slowdown_of(self, actions: Any) -> Any:
         """Return the factors of the waits of plays; of a duel those of its first arm, which are 1."""

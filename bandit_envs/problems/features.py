@@ -145,8 +145,8 @@ def compose(
             function's range, which suits functions of std 1. `noise_std` is its "std".
         normalize: rescale each function to minimum 0 and maximum 1; the published prior follows.
         delay: {"law": "immediate" | "constant" | "cyclic" | "poisson" | "geometric" | "uniform" |
-            "heavy-tailed" | "exponential" | "log-normal" | "by-arm" | "by-reward", ...}, each with "lost",
-            the probability that feedback is never delivered; see `bandit_envs.laws.delays`.
+            "heavy-tailed" | "exponential" | "log-normal" | "by-arm" | "by-reward" | "conversions", ...}, each
+            with "lost", the probability that feedback is never delivered; see `bandit_envs.laws.delays`.
         max_delay: delay beyond which feedback is never delivered.
         aggregated: `info` has the sum of delivered feedback, without its rounds, in one slot of step -1; for
             agents with the feature `aggregated`.

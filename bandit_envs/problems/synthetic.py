@@ -116,7 +116,8 @@ def clicks(**keywords: Any) -> Problem:
 
     Args:
         **keywords: see `synthetic`; `function="rkhs", rkhs_norm=4` bounds the norm of f, and
-            `delay={"law": "geometric", "mean": 20, "lost": 0.3}` delivers feedback late or never.
+            `delay={"law": "geometric", "mean": 20, "lost": 0.3}` delivers feedback late or never, and
+            `{"law": "conversions", "base": ...}` clicks alone.
 
     Example:
         >>> env = gym.make("GPBandit-Clicks-v0", outcome={"law": "bernoulli", "base": -3}, horizon=200)

@@ -77,6 +77,13 @@ KNOWN = {
 NORM = {"env": "GPBandit-RKHS-v0", "facts": {"num_arms": 30, "horizon": 60}}
 CLICKS = {"env": "GPBandit-Clicks-v0", "facts": LINE}
 COUNTS = {"env": "GPBandit-Clicks-v0", "facts": {**LINE, "outcome": {"law": "poisson", "exposure": 2.0}}}
+ADS = {
+    "env": "GPBandit-Clicks-v0",
+    "facts": {
+        **{"num_arms": 12, "horizon": 30},
+        "delay": {"law": "conversions", "base": {"law": "constant", "rounds": 4}, "lost": 0.3},
+    },
+}
 BOUNDED = {
     case["facts"].get("outcome", {"law": "bernoulli"})["law"]: {
         **case,
@@ -216,6 +223,7 @@ REFERENCES: dict[str, list[Case]] = {
     "laplace-ucb": [
         Case(outcomes.laplace_ucb, **CLICKS),
         Case(partial(outcomes.laplace_ucb, width=2.0), {"band": 2.0}, **COUNTS),
+        Case(partial(outcomes.laplace_ucb, G=lambda age: 0.7 * (age >= 4)), **ADS),
         Case(partial(outcomes.laplace_ucb, width="mixture"), {"band": "mixture"}, **BOUNDED["bernoulli"]),
         Case(partial(outcomes.laplace_ucb, width="mixture"), {"band": "mixture"}, **BOUNDED["poisson"]),
         Case(partial(stationary.gp_ucb, width=1.0)),

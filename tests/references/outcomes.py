@@ -1,7 +1,8 @@
 """Laplace's approximation for clicks and counts in the form of functions (Rasmussen & Williams 2006, 3.4)."""
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,24 +42,42 @@ class Mode(NamedTuple):
         return np.eye(len(self.x)) + root[:, None] * self.gram[np.ix_(self.x, self.x)] * root
 
 
-def mode(given: Given, seen: Seen) -> Mode:
+def mode(given: Given, seen: Seen, start: Floats | None = None) -> Mode:
     """Newton's method: f <- K (K + W^-1)^-1 (f + W^-1 (b - n m)), with steps of at most 1 in logits."""
     law, here = given.setting.outcome, seen.here
     gram = given.setting.latent_kernel(given.setting.arms)
     x, place = np.unique(seen.played[here], return_inverse=True)
     n = np.bincount(place, minlength=len(x)).astype(np.float64)
     b = np.bincount(place, seen.value[here], len(x)).astype(np.float64)
-    f, k = np.zeros(len(x)), gram[np.ix_(x, x)]
-    for _ in range(100):
+    f, k = np.zeros(len(x)) if start is None else start, gram[np.ix_(x, x)]
+    for _ in range(100 if start is None else 2):
         W = n * law.variance(law.mean(f))
         step = np.linalg.solve(np.eye(len(x)) + k * W, k @ (b - n * law.mean(f)) - f)
         f = f + step / max(1.0, np.abs(step).max(initial=0.0))
     return Mode(gram, x, n, b, f, b - n * law.mean(f), n * law.variance(law.mean(f)))
 
 
-def laplace_ucb(given: Given, seen: Seen, width: float | str = 1.0, delta: float = 0.1) -> Floats:
-    """f_map + w sd, or f_map + h, h half the mixture band."""
-    found = mode(given, seen)
+def aged_mode(given: Given, seen: Seen, G: Callable[[Floats], Floats]) -> Mode:
+    """EM: a play of age a without a click is one of value p (1 - G(a)) / (1 - p G(a)); W by its age."""
+    law, x = given.setting.outcome, seen.played
+    g, value = G(seen.t - 1 - np.arange(1, seen.t)), seen.value.copy()
+    found = mode(given, seen._replace(value=np.zeros(len(x))))
+    for _ in range(300):
+        p = law.mean(found.mean)[x]
+        value = np.where(seen.here, 1.0, p * (1 - g) / (1 - p * g))
+        before, found = found, mode(given, seen._replace(value=value), found.f)
+        if np.abs(found.f - before.f).max(initial=0.0) < 1e-11:
+            break
+    p = law.mean(found.mean)[x]
+    each = g * p * (1 - p) ** 2 / (1 - p * g)
+    return found._replace(W=np.bincount(x, each, len(found.gram))[found.x])
+
+
+def laplace_ucb(
+    given: Given, seen: Seen, width: float | str = 1.0, delta: float = 0.1, G: Any = None
+) -> Floats:
+    """f_map + w sd, or f_map + h, h half the mixture band; G(a) is the share of clicks seen by age a."""
+    found = mode(given, seen) if G is None else aged_mode(given, seen, G)
     if width == "mixture":
         return found.mean + band(given, found, delta)
     return found.mean + float(width) * np.sqrt(np.diag(found.covariance(found.W)))

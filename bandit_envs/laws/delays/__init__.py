@@ -1,6 +1,6 @@
 """Draw the delays of feedback: in rounds, in units of time, longer for some arms or rewards."""
 
-from bandit_envs.laws.delays.by_play import ByArm, ByReward
+from bandit_envs.laws.delays.by_play import ByArm, ByReward, Conversions
 from bandit_envs.laws.delays.waits import (
     BASES,
     TAIL,
@@ -16,7 +16,7 @@ from bandit_envs.laws.delays.waits import (
     Uniform,
 )
 
-LAWS: dict[str, type[Delay]] = {**BASES, "by-arm": ByArm, "by-reward": ByReward}
+LAWS: dict[str, type[Delay]] = {**BASES, "by-arm": ByArm, "by-reward": ByReward, "conversions": Conversions}
 
 __all__ = [
     "LAWS",
@@ -24,6 +24,7 @@ __all__ = [
     "ByArm",
     "ByReward",
     "Constant",
+    "Conversions",
     "Cyclic",
     "Delay",
     "Exponential",

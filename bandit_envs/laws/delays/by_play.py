@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import pdtr, pdtrik
 
 from bandit_envs.basics.types import Floats
-from bandit_envs.laws.delays.waits import BASES, TAIL, Delay, Poisson
+from bandit_envs.laws.delays.waits import BASES, TAIL, Cyclic, Delay, DelayInTime, Poisson
 from bandit_envs.laws.parameters import not_negative, number, parse
 
 
@@ -72,7 +72,7 @@ class ByReward(Delay):
         super().__post_init__()
         Poisson(self.mean)
 
-    def wait(self, drawn: Any, shortfall: Any) -> Any:
+    def wait(self, drawn: Any, shortfall: Any, reward: Any) -> Any:
         """Return the quantiles at the uniforms, (n,) each -> (n,); infinite where the draw is."""
         lost = np.isinf(drawn)
         return np.where(
@@ -85,6 +85,39 @@ class ByReward(Delay):
 
     def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.random(horizon)
+
+
+ALIKE = {name: law for name, law in BASES.items() if not issubclass(law, Cyclic | DelayInTime)}
+
+
+@dataclass(frozen=True)
+class Conversions(Delay):
+    """Deliver positive rewards alone, after another law's delay: of a play without one nothing is reported.
+
+    With clicks these are conversions, whose absence is never reported. Delivered feedback is then all ones:
+    what is delivered by some age is a biased sample, and a play without feedback may convert later or never.
+
+    Args:
+        base: the other law, or its description: one in rounds that is the same in all of them.
+    """
+
+    base: Any = "geometric"
+
+    depends_on_rewards = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "base", parse("base", self.base, ALIKE))
+
+    def wait(self, drawn: Any, shortfall: Any, reward: Any) -> Any:
+        return np.where(reward > 0.0, drawn, np.inf)
+
+    def quantile(self, late: float = TAIL) -> float:
+        """Return the other law's quantile, that of conversions."""
+        return self.base.quantile(late)
+
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return self.base.draw(horizon, rng)
 
 
 def _quantile(uniform: Any, mean: Any) -> Any:

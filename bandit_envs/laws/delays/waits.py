@@ -47,7 +47,7 @@ class Delay(Checked, abc.ABC):
             waits = np.where(rng.random(horizon) < self.lost, np.inf, waits)
         return waits
 
-    def wait(self, drawn: Any, shortfall: Any) -> Any:
+    def wait(self, drawn: Any, shortfall: Any, reward: Any) -> Any:
         """Return the waits of plays from the draws of their rounds, (n,) -> (n,); here the draws themselves.
 
         The shortfall is the best mean minus the reward as a share of the range, in [0, 1].

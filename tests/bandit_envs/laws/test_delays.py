@@ -31,6 +31,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {  # short delays, for the short runs belo
     "log-normal": {"law": "log-normal", "mean": 2, "sigma": 1.5},
     "by-arm": {"law": "by-arm", "base": {"law": "poisson", "mean": 3}, "slowest": 2.5},
     "by-reward": {"law": "by-reward", "mean": 2, "more": 4},
+    "conversions": {"law": "conversions", "base": {"law": "poisson", "mean": 3}},
     "by-arm, in time": {"law": "by-arm", "base": {"law": "exponential", "mean": 3}, "slowest": 4.0},
 }
 SPECS = {name: {"law": name} for name in delays.LAWS} | EXAMPLES
@@ -240,7 +241,7 @@ def test_what_has_arrived_is_biased_towards_what_helps():
 @pytest.mark.long
 @given(uniform=st.floats(0.0, 1.0, exclude_max=True), mean=st.floats(0.0, 500.0), share=st.floats(0.0, 1.0))
 def test_a_delay_is_the_quantile_of_its_law(uniform, mean, share):
-    wait = float(delays.ByReward(mean, 0.0).wait(np.float64(uniform), share))
+    wait = float(delays.ByReward(mean, 0.0).wait(np.float64(uniform), share, 0.0))
     assert wait == stats.poisson(mean).ppf(uniform) or (uniform == 0.0 and wait == 0.0)
 
 
@@ -250,6 +251,19 @@ def test_no_arm_of_a_constant_function_falls_short():
     env.reset(seed=0)
     found = [env.step(0)[4]["oracle"]["delay"] for _ in range(400)]
     assert abs(np.mean(found) - 4.0) < 4.0 * np.sqrt(4.0 / 400)
+
+
+def test_positive_rewards_alone_are_delivered_after_the_delays_of_the_other_law():
+    spec = {"law": "constant", "rounds": 3}
+    keywords = {"num_arms": 7, "horizon": 60, "max_delay": 59}
+    found = {}
+    for label, delay in {"all": spec, "some": {"law": "conversions", "base": spec}}.items():
+        env = BanditEnv("clicks", delay=delay, **keywords)
+        env.reset(seed=3)
+        found[label] = np.array([env.step(t % 7)[4]["oracle"]["delay"] for t in range(60)])
+        clicked = env.simulator.observed[0, :, 0] > 0
+    assert 0 < clicked.sum() < 60
+    np.testing.assert_array_equal(found["some"], np.where(clicked, found["all"], -1))
 
 
 # --- delays in time ---
@@ -308,6 +322,7 @@ STATED: dict[str, list[tuple[Delay, Any]]] = {
     ],
     "by-arm": [(delays.ByArm({"law": "poisson", "mean": 3}), stats.poisson(3))],
     "by-reward": [(delays.ByReward(mean, more=0.0), stats.poisson(mean)) for mean in (0.0, 0.3, 7.0, 200.0)],
+    "conversions": [(delays.Conversions({"law": "poisson", "mean": 3}), stats.poisson(3))],
 }
 stated = pytest.mark.parametrize(
     ("delay", "expected"),
@@ -322,7 +337,7 @@ def test_the_distribution_of_every_registered_law_is_stated():
 @stated
 def test_waits_have_the_stated_distribution(delay, expected):
     count = 40_000
-    waits = delay.wait(delay.draw(count, rng()), np.ones(count))
+    waits = delay.wait(delay.draw(count, rng()), np.ones(count), np.ones(count))
     assert waits.shape == (count,)
     assert (waits >= 0).all()
     for k in np.unique(np.quantile(waits, [0.01, 0.1, 0.5, 0.9, 0.99], method="lower")):
@@ -336,7 +351,7 @@ def test_waits_have_the_stated_distribution(delay, expected):
 def test_waits_have_the_stated_mean_and_variance(delay, expected):
     mean, variance, kurtosis = expected.stats("mvk")
     if np.isfinite([mean, variance, kurtosis]).all():
-        waits = delay.wait(delay.draw(40_000, rng()), np.ones(40_000))
+        waits = delay.wait(delay.draw(40_000, rng()), np.ones(40_000), np.ones(40_000))
         assert abs(waits.mean() - mean) <= 4 * np.sqrt(variance / 40_000)
         # A sample variance has the variance v^2 (excess kurtosis + 2) / n.
         assert abs(waits.var() - variance) <= 4 * variance * np.sqrt((kurtosis + 2) / 40_000) + 1e-12
@@ -409,6 +424,8 @@ def test_feedback_is_lost_with_the_stated_probability_and_the_other_waits_stay(s
         ({"law": "log-normal", "sigma": -1}, r"delay..sigma.. must be a number in \[0, 100\], got -1"),
         ({"law": "by-reward", "mean": -1}, "delay..mean.. must be 0 or positive, got -1"),
         ({"law": "by-reward", "more": -1}, "delay..more.. must be 0 or positive, got -1"),
+        ({"law": "conversions", "base": "exponential"}, r'delay\["base"\]\["law"\] must be one of immediate'),
+        ({"law": "conversions", "base": "cyclic"}, r'delay\["base"\]\["law"\] must be one of immediate'),
         ({"law": "by-arm", "slowest": 0.5}, "delay..slowest.. must be a factor >= 1, got 0.5"),
         ({"law": "by-arm", "base": {"law": "by-arm"}}, r'delay\["base"\]\["law"\] must be one of immediate'),
         (

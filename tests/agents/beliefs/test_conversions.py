@@ -1,0 +1,183 @@
+"""Clicks whose absence is never reported: the mode and its information by brute force, and identities."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit
+
+import agents
+from agents.beliefs.conversions import AgedPosterior, AgedRows
+from agents.posteriors.laplace import Clicks, PlayedRows, laplace
+from bandit_envs.environment.making import make
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws.outcomes import Bernoulli
+from bandit_envs.problem.decisions import unit_grid
+from gpbandits import evaluate
+
+GRAM = Gram(make_kernel("rbf", 0.3), unit_grid(6))
+BASE = -1.0
+LATE = {"law": "conversions", "base": {"law": "geometric", "mean": 5}, "lost": 0.3}
+SMALL = {"num_arms": 12, "horizon": 30, "outcome": {"law": "bernoulli", "base": BASE}}
+
+
+def plays(rounds=40, seed=0):
+    """Arms, and after how many rounds each converted, inf where it did not."""
+    rng = np.random.default_rng(seed)
+    points, delay = rng.integers(0, 6, rounds), rng.geometric(1 / 6, rounds) - 1.0
+    clicked = rng.random(rounds) < expit(BASE + np.linspace(-1.0, 2.0, 6)[points])
+    return points, np.where(clicked, delay, np.inf)
+
+
+def shares():
+    """Of conversions by age; a third never come."""
+    return 0.7 * (1 / 6) * (5 / 6) ** np.arange(60)
+
+
+def played(points, delay, settle=1.0):
+    """The belief after these plays, each followed by what is delivered in its round."""
+    belief = AgedPosterior(GRAM, Bernoulli(BASE), shares(), 1)
+    for t, x in enumerate(points):
+        belief.advance(np.array([x]))
+        (came,) = (np.arange(t + 1) + delay[: t + 1] == t).nonzero()
+        nobody = np.zeros(len(came), dtype=int)
+        belief.settle(nobody, points[came], t - came, np.full(len(came), settle))
+    return belief
+
+
+def negative_log_posterior(f, points, delay):
+    """- sum ln p - sum ln(1 - p G(age)) + f K^-1 f / 2, written as it is said."""
+    age = len(points) - 1 - np.arange(len(points))
+    G = shares().cumsum()[age]
+    p = expit(BASE + f)[points]
+    each = np.where(delay <= age, np.log(p), np.log(1.0 - p * G))
+    return -each.sum() + f @ np.linalg.solve(GRAM.dense + 1e-10 * np.eye(6), f) / 2.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_mode_is_that_of_a_general_optimiser(seed):
+    points, delay = plays(seed=seed)
+    mode = played(points, delay).mean_at(None)[0]
+    found = minimize(negative_log_posterior, np.zeros(6), args=(points, delay), method="BFGS")
+    assert negative_log_posterior(mode, points, delay) <= found.fun + 1e-6
+    np.testing.assert_allclose(mode, found.x, atol=1e-2)
+
+
+def test_the_information_of_a_play_is_the_mean_square_of_its_score():
+    z, G, step = np.linspace(-3.0, 3.0, 9), 0.6, 1e-5
+
+    def scores(sign):
+        click = (log_expit(z + step) - log_expit(z - step)) / (2 * step)
+        none = (np.log(1 - G * expit(z + step)) - np.log(1 - G * expit(z - step))) / (2 * step)
+        return click if sign else none
+
+    chance = G * expit(z)
+    expected = chance * scores(1) ** 2 + (1 - chance) * scores(0) ** 2
+    alone = np.arange(9)
+    rows = AgedRows(np.eye(9), np.ones(9), np.zeros(9), z, alone, np.full(9, np.log(1 - G)), alone >= 0)
+    np.testing.assert_allclose(rows.information(z, Clicks()), expected, rtol=1e-8)
+
+
+def test_slope_and_curvature_are_derivatives_of_the_loss():
+    points, delay = plays(seed=1)
+    rows, likelihood, step = played(points, delay)._aged_rows(0), Clicks(), 1e-5
+    plain = rows._replace(design=np.eye(len(rows.plays)), offset=np.zeros(len(rows.plays)))
+    z = np.linspace(-2.0, 1.0, len(rows.plays))
+
+    def loss(z):
+        return plain.loss(z, likelihood) - z @ z / 2.0
+
+    for i, unit in enumerate(np.eye(len(z)) * step):
+        slope = (loss(z + unit) - loss(z - unit)) / (2 * step)
+        assert slope == pytest.approx(plain.surplus(z, likelihood)[i], abs=1e-7)
+        rise = plain.surplus(z + unit, likelihood)[i] - plain.surplus(z - unit, likelihood)[i]
+        assert max(rise / (2 * step), 0.0) == pytest.approx(plain.curvature(z, likelihood)[i], abs=1e-7)
+
+
+def test_where_all_would_have_converted_a_play_without_a_click_is_none():
+    points, delay = plays()
+    clicked = np.isfinite(delay)
+    x, row = np.unique(points, return_inverse=True)
+    count, total = np.bincount(row).astype(float), np.bincount(row, clicked)
+    design, offset = GRAM.root.T[x], np.full(len(x), BASE)
+    aged = AgedRows(design, count, total, offset, row, np.full(len(points), -np.inf), ~clicked)
+    fit = laplace(aged, Clicks())
+    known = laplace(PlayedRows(design, count, total, offset), Clicks())
+    np.testing.assert_allclose(fit.weight, known.weight, atol=1e-9)
+    z = aged.z(fit.weight)
+    np.testing.assert_allclose(
+        aged.information(z, Clicks()), count * Clicks().curvature(z), rtol=1e-9, atol=1e-12
+    )
+
+
+def test_an_absence_that_is_reported_counts_at_once():
+    points, delay = plays()
+    told, silent = played(points, np.minimum(delay, 0.0), settle=0.0), played(points, np.full(40, np.inf))
+    count = np.bincount(points, minlength=6).astype(float)
+    rows = PlayedRows(GRAM.root.T, count, np.zeros(6), np.full(6, BASE))
+    np.testing.assert_allclose(told.mean_at(None)[0], laplace(rows, Clicks()).mean(GRAM.root.T), atol=1e-6)
+    assert (silent.mean_at(None) > told.mean_at(None)).all()
+
+
+def test_a_dropped_play_counts_no_more_and_a_restart_is_the_prior():
+    points, delay = plays()
+    belief = played(points, delay)
+    here = np.zeros(1, dtype=int)
+    (open_plays,) = np.isinf(delay).nonzero()
+    before, first = belief.mean_at(None), open_plays[:1]
+    belief.drop(here, points[first], 39 - first)
+    assert (belief.mean_at(None) > before).all()  # the kernel is positive, and a play without a click is gone
+    assert belief.count_at(None).sum() == 39
+    belief.reset(here)
+    np.testing.assert_array_equal(belief.mean_at(None), np.zeros((1, 6)))
+    np.testing.assert_allclose(belief.variance_at(None), 1.0, atol=1e-6)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("feature", ["plain", "contexts", "volatile"])
+def test_a_batch_of_conversions_equals_single_trials(feature):
+    more = {"contexts": {"num_contexts": 3}, "volatile": {"availability": {"law": "bernoulli", "p": 0.7}}}
+    given = {"env_kwargs": {**SMALL, "delay": LATE, **more.get(feature, {})}, "trials": 3}
+    names = ("laplace-ucb", "laplace-ts")
+    batch = evaluate("GPBandit-Clicks-v0", list(names), **given)
+    single = {name: lambda setting, name=name: agents.make(name, setting) for name in names}
+    singles = evaluate("GPBandit-Clicks-v0", single, **given)
+    for name in names:
+        np.testing.assert_array_equal(batch.actions[name], singles.actions[name])
+
+
+def test_without_delay_conversions_are_the_clicks_that_they_are():
+    at_once = {**SMALL, "delay": {"law": "conversions", "base": "immediate"}}
+    late, prompt = (
+        evaluate("GPBandit-Clicks-v0", ["laplace-ucb"], trials=3, env_kwargs=keywords)
+        for keywords in (at_once, SMALL)
+    )
+    np.testing.assert_array_equal(late.actions["laplace-ucb"], prompt.actions["laplace-ucb"])
+
+
+@pytest.mark.parametrize(
+    ("options", "facts", "message"),
+    [
+        ({"band": "mixture"}, {}, "band must be a number where conversions alone are delivered"),
+        ({}, {"outcome": {"law": "poisson"}}, "setting must be of clicks where conversions"),
+    ],
+)
+def test_what_ages_do_not_cover_is_refused_with_the_reason(options, facts, message):
+    env = make("GPBandit-Clicks-v0", **{**SMALL, "delay": LATE, **facts})
+    with pytest.raises(ValueError, match=message):
+        agents.make("laplace-ucb", env, **options)
+
+
+def test_an_agent_drops_plays_of_ads_that_were_never_shown():
+    env = make("GPBandit-Clicks-v0", **SMALL, delay=LATE)
+    observation, _ = env.reset(seed=0)
+    agent = agents.make("laplace-ts", env)
+    agent.reset(0)
+    silent = []
+    for t in range(12):
+        action = agent.act(observation)
+        observation, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        silent.append(info["oracle"]["delay"] < 0 or t + info["oracle"]["delay"] > 11)
+    agent.drop(np.array(silent).nonzero()[0][:3])
+    assert agent.belief.latent.count.sum() == 9
