@@ -50,7 +50,7 @@ each_law = pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 
 def seen(law: delays.Delay, slowdown: float) -> Any:
     """How long the feedback of each play of one arm takes, as an agent sees it, where it comes."""
-    waits = law.wait(law.draw(HORIZON, np.random.default_rng(0)), np.ones(HORIZON))
+    waits = law.wait(law.draw(HORIZON, np.random.default_rng(0)), np.ones(HORIZON), np.ones(HORIZON))
     rounds = law.in_rounds(slowdown * waits)
     played = np.arange(HORIZON)
     comes = played + rounds < HORIZON

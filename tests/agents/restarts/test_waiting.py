@@ -55,7 +55,7 @@ def test_a_published_law_says_how_long_is_long_enough(law):
     extra, share = quantile_wait(published, LATE, t), 2.0 * LATE / (3.0 * t)
     assert published.delay is not None
     drawn = published.delay.draw(200_000, np.random.default_rng(0))
-    waits = published.delay.wait(drawn, np.ones(200_000))
+    waits = published.delay.wait(drawn, np.ones(200_000), np.ones(200_000))
     rounds = published.delay.in_rounds(waits)
     late = (rounds > extra).mean()
     assert late <= share + 4.0 * math.sqrt(share / 200_000) or extra == published.horizon - 1
