@@ -114,27 +114,35 @@ SHOWN = {  # rules of the page, with their names there
     "minima gap": "minima gap",
     "plateau": "plateau",
 }
-PRICE = 0.01
-HEADS = ("rule", "never", "plays", "regret", "adjusted", "promises broken")
+HEADS = ("plays", "regret", "promises broken")  # of each player
 
 
 def tables(rows: list[dict[str, str]]) -> dict[str, list[str]]:
-    """Lines of a table for each setting and player, by "setting, player"."""
-    found: dict[str, list[str]] = {}
+    """Lines of a table for each setting, with columns for each player."""
+    found: dict[str, dict[str, list[str]]] = {}
+    players: dict[str, dict[str, None]] = {}
     for row in rows:
         if row["rule"] in SHOWN:
-            head = [f"| {' | '.join(HEADS)} |", "|" + "---|" * len(HEADS)]
-            found.setdefault(f"{row['setting']}, {row['player']}", head).append(line(row))
-    return found
+            players.setdefault(row["setting"], {})[row["player"]] = None
+            found.setdefault(row["setting"], {}).setdefault(SHOWN[row["rule"]], []).extend(cells(row))
+    return {
+        setting: [
+            joined("rule", *(f"`{player}`: {head}" for player in players[setting] for head in HEADS)),
+            "|" + "---|" * (1 + len(HEADS) * len(players[setting])),
+            *(joined(rule, *of_players) for rule, of_players in of_rules.items()),
+        ]
+        for setting, of_rules in found.items()
+    }
 
 
-def line(row: dict[str, str]) -> str:
-    """A row of the page: means with standard errors, and broken promises of the runs that stopped."""
-    regret, error = float(row["regret"]), float(row["regret_se"])
-    adjusted = regret + PRICE * float(row["stop"])
+def cells(row: dict[str, str]) -> tuple[str, ...]:
+    """Cells of a player: plays, regret with its standard error, broken promises of the runs that stopped."""
     broken = f"{row['broken']} of {row['stopped']}" if row["promise"] else "-"
-    cells = f"{float(row['never']):.0%}", f"{float(row['stop']):.1f}", f"{regret:.4f} ± {error:.4f}"
-    return f"| {SHOWN[row['rule']]} | {' | '.join(cells)} | {adjusted:.3f} | {broken} |"
+    return f"{float(row['stop']):.1f}", f"{float(row['regret']):.4f} ± {float(row['regret_se']):.4f}", broken
+
+
+def joined(*columns: str) -> str:
+    return f"| {' | '.join(columns)} |"
 
 
 def read(path: Path) -> list[dict[str, str]]:
