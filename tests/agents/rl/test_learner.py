@@ -57,6 +57,16 @@ def test_boxes_are_played_as_boxes(name):
     assert len(np.unique(plays)) > 10
 
 
+@pytest.mark.parametrize("delay", [None, {"law": "conversions", "base": {"law": "poisson", "mean": 2}}])
+def test_learners_play_clicks_and_are_marked_where_they_are_late_alone(delay):
+    place = {**SMALL, "delay": delay}
+    result = evaluate("GPBandit-Clicks-v0", ["sb3-dqn", "gp-ucb"], trials=1, env_kwargs=place)
+    assert 0.0 < result.regret["sb3-dqn"][0, -1] < SMALL["horizon"]  # in probability
+    assert len(np.unique(result.actions["sb3-dqn"])) > 1
+    assert "gp-ucb" in result.unfit  # takes clicks for values with Gaussian noise
+    assert ("sb3-dqn" in result.unfit) == (delay is not None)
+
+
 def test_a_learner_for_boxes_plays_the_nearest_arm_of_a_finite_set():
     setting = Setting(arms=np.array([[0.0, 0.0], [10.0, 0.1], [10.0, 1.0]]))
     plays = Plays(setting, box=True)
