@@ -1,6 +1,6 @@
-"""Clicks: Laplace agents and Gaussian ones on the same trials, and coverage: docs/results/clicks.csv.
+"""Clicks: Laplace agents and Gaussian ones on the same trials, and coverage: docs/results/clicks*.csv.
 
-    python benchmarks/clicks.py --out docs/results [--trials 100] [--runs 200]
+    python benchmarks/clicks.py --out docs/results [--trials 100] [--runs 200] [--only others]
     python benchmarks/clicks.py --page docs/results      # prints the page's tables
 
 Sixty arms of [0, 1], an SE kernel of length-scale 0.2 and variance 1; f in logits, of norm 4 in the space of
@@ -63,6 +63,35 @@ SHEET = {  # of an independent implementation, 20 trials of its own, for both ba
     "Laplace-UCB, w = 1, 20 rounds late": ("19.58 ± 2.23", "11.67 ± 1.58"),
 }
 FIELDS = ("base", "agent", "trials", "regret", "se", "difference", "low", "high")
+COUNTED = {"law": "poisson", "base": 0.0, "exposure": 5.0}
+COUNTS: dict[str, tuple[str, dict[str, Any]]] = {
+    label: AT_ONCE[label]
+    for label in (
+        "Laplace-UCB, w = 1",
+        "Laplace-UCB, w = 2",
+        "Laplace-TS",
+        GAUSSIAN,
+        "Gaussian moment-matched, TS",
+        "uniform",
+    )
+}
+ADS = {"law": "bernoulli", "base": -2.0}
+TAKING = delays.Conversions(delays.Geometric(20.0))
+BY_AGE, REPORTED = "by age", "no delay, all outcomes reported"
+AGES = {  # what plays without a conversion count as -> the law of delays that Laplace-TS assumes
+    BY_AGE: TAKING,
+    "as no click": delays.Conversions(delays.Immediate()),
+    "not at all": None,
+}
+AGES_SHEET = {  # of an independent implementation, 20 trials
+    REPORTED: "24.7 ± 2.4",
+    BY_AGE: "26.4 ± 3.4",
+    "as no click": "27.6 ± 3.3",
+    "not at all": "31.5 ± 5.2",
+}
+LEARNER = "DQN from scratch"
+TAUGHT = 20  # trials of a learner, which takes seconds for each
+OTHERS = ("problem", "agent", "trials", "regret", "se", "difference", "low", "high")
 BANDS = ("base", "runs", "failed", "half_width_100", "half_width_500")
 CHECKED = (19, 99, 199, 299, 399, 499)  # rounds in which a band is compared with the truth
 SHOWN = (99, 499)
@@ -70,10 +99,15 @@ SHOWN = (99, 499)
 
 def problem(base: float, delay: int = 0) -> Problem:
     """Return the problem of one base rate, whose outcomes are so many rounds late."""
-    decisions = unit_box("grid", 60, 1, 0, False)
-    laws = matched(RKHSFunction(UNSHRUNK, NORM), KERNEL, decisions.points, {"law": "bernoulli", "base": base})
-    mean = laws.reward.mean
     late = delays.Constant(delay) if delay else delays.Immediate()
+    return of_outcome({"law": "bernoulli", "base": base}, late)
+
+
+def of_outcome(outcome: dict[str, Any], late: delays.Delay) -> Problem:
+    """Return the problem of a law of outcomes and of delays."""
+    decisions = unit_box("grid", 60, 1, 0, False)
+    laws = matched(RKHSFunction(UNSHRUNK, NORM), KERNEL, decisions.points, outcome)
+    mean = laws.reward.mean
     return Problem(
         decisions, laws.reward, laws.kernel, laws.noise, delay=late, horizon=HORIZON, prior_mean=mean
     )
@@ -94,6 +128,44 @@ def rows(base: float, trials: int) -> list[dict[str, Any]]:
                 row |= {"difference": gap.estimate, "low": gap.low, "high": gap.high}
             found.append(rounded(row))
     return found
+
+
+def counted(trials: int) -> Iterator[dict[str, Any]]:
+    """Yield final regrets on counts."""
+    found = evaluate(of_outcome(COUNTED, delays.Immediate()), COUNTS, trials=trials)
+    yield from compared("counts", {label: found.regret[label][:, -1] for label in COUNTS}, GAUSSIAN)
+
+
+def aged(trials: int) -> Iterator[dict[str, Any]]:
+    """Yield final regrets of Laplace-TS where conversions are late, by what it takes other plays for."""
+
+    def playing(law: delays.Delay | None) -> Any:
+        return lambda setting: agents.make("laplace-ts", setting.with_facts(delay=law))
+
+    prompt = evaluate(of_outcome(ADS, delays.Immediate()), {REPORTED: "laplace-ts"}, trials=trials)
+    late = evaluate(
+        of_outcome(ADS, TAKING), {label: playing(law) for label, law in AGES.items()}, trials=trials
+    )
+    regret = {label: late.regret[label][:, -1] for label in AGES}
+    yield from compared("conversions", {REPORTED: prompt.regret[REPORTED][:, -1]} | regret, BY_AGE)
+
+
+def learner(trials: int) -> Iterator[dict[str, Any]]:
+    """Yield the final regret on clicks, m0 = 0, of a learner that is given no model."""
+    entrants = {LEARNER: "sb3-dqn", GAUSSIAN: AT_ONCE[GAUSSIAN]}
+    found = evaluate(problem(0.0), entrants, trials=min(trials, TAUGHT))
+    yield from compared("clicks", {label: found.regret[label][:, -1] for label in entrants}, GAUSSIAN)
+
+
+def compared(name: str, regret: dict[str, Any], baseline: str) -> Iterator[dict[str, Any]]:
+    """Yield rows of final regrets, (B,) each, with paired differences to one of them."""
+    for label, each in regret.items():
+        row = {"problem": name, "agent": label, "trials": len(each), "regret": each.mean()}
+        row["se"] = each.std(ddof=1) / len(each) ** 0.5
+        if label != baseline:
+            gap = paired_difference(each, regret[baseline])
+            row |= {"difference": gap.estimate, "low": gap.low, "high": gap.high}
+        yield rounded(row)
 
 
 def band(base: float, runs: int) -> dict[str, Any]:
@@ -156,11 +228,30 @@ def tables(found: list[dict[str, str]], bands: list[dict[str, str]]) -> dict[str
     return {"regret": regrets, "differences": gaps, "bands": held}
 
 
-def read(folder: Path) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """Return the rows of both files of results."""
-    texts = [(folder / name).read_text(encoding="utf-8") for name in ("clicks.csv", "clicks_bands.csv")]
-    regrets, bands = (list(csv.DictReader(text.splitlines())) for text in texts)
-    return regrets, bands
+def tables_of_others(found: list[dict[str, str]]) -> dict[str, list[str]]:
+    """Lines of the page's tables of the other problems."""
+    made: dict[str, list[str]] = {}
+    for row in found:
+        name, mean = row["problem"], f"{float(row['regret']):.2f} ± {float(row['se']):.2f}"
+        baseline = BY_AGE if name == "conversions" else GAUSSIAN
+        cells = [row["agent"], mean, *([AGES_SHEET[row["agent"]]] if name == "conversions" else [])]
+        gap = (
+            f"{float(row['difference']):.2f} [{float(row['low']):.2f}, {float(row['high']):.2f}]"
+            if row["low"]
+            else "-"
+        )
+        first = ["plays without a conversion count", "regret", "independent"]
+        heads = [*(first if name == "conversions" else ["agent", "regret"]), f"less {baseline}"]
+        head = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+        made.setdefault(name, head).append(f"| {' | '.join([*cells, gap])} |")
+    return made
+
+
+def read(folder: Path) -> list[list[dict[str, str]]]:
+    """Return the rows of the files of results, none of one that is not made yet."""
+    paths = [folder / f"clicks{part}.csv" for part in ("", "_bands", "_others")]
+    texts = [path.read_text(encoding="utf-8") if path.exists() else "" for path in paths]
+    return [list(csv.DictReader(text.splitlines())) for text in texts]
 
 
 def write(path: Path, fields: Sequence[str], found: Sequence[dict[str, Any]]) -> None:
@@ -171,22 +262,33 @@ def write(path: Path, fields: Sequence[str], found: Sequence[dict[str, Any]]) ->
         writer.writerows(found)
 
 
+FILES: dict[str, tuple[Sequence[str], Any]] = {
+    "regret": (FIELDS, lambda trials, runs: [row for base in BASES for row in rows(base, trials)]),
+    "bands": (BANDS, lambda trials, runs: [band(base, runs) for base in BASES]),
+    "others": (
+        OTHERS,
+        lambda trials, runs: [row for part in (counted, aged, learner) for row in part(trials)],
+    ),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path)
     parser.add_argument("--page", type=Path, metavar="FOLDER")
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--only", action="append", choices=FILES, help="default: all")
     given = parser.parse_args()
     if given.page:
-        for lines in tables(*read(given.page)).values():
+        *regrets, others = read(given.page)
+        for lines in (*tables(*regrets).values(), *tables_of_others(others).values()):
             print(*lines, "", sep="\n")
         return
-    for name, fields, found in (
-        ("clicks", FIELDS, [row for base in BASES for row in rows(base, given.trials)]),
-        ("clicks_bands", BANDS, [band(base, given.runs) for base in BASES]),
-    ):
-        write(given.out / f"{name}.csv", fields, found)
+    for name in given.only or FILES:
+        fields, compute = FILES[name]
+        stored = "clicks" if name == "regret" else f"clicks_{name}"
+        write(given.out / f"{stored}.csv", fields, compute(given.trials, given.runs))
 
 
 if __name__ == "__main__":
