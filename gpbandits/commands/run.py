@@ -80,7 +80,6 @@ def run(
     from gpbandits.commands.progress import run_with_progress
     from gpbandits.experiments import check_study, keep_study, load_study, write_tables
     from gpbandits.experiments.backends import shard_of
-    from gpbandits.report.page import write_figures
 
     loaded, text = load_study(study), study.read_bytes()  # read now: the file may be edited during the run
     require(shard or not only, "--only", "given with --shard, whose share it is", shard)
@@ -103,6 +102,8 @@ def run(
         console().print(f"Share {share} is done. {left} {remedy}")
         _end(failed)
         return
+    from gpbandits.report.page import write_figures  # after the cells: matplotlib is slow
+
     results = store.load(loaded)
     write_tables(out, results)
     for environment, result in results:
