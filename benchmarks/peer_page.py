@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,10 +89,18 @@ def lines(rows: list[Row]) -> Iterator[str]:
         ours, others = ways[OURS], [ways[way] for way in WAYS if way in ways]
         multiples = [multiple(ways[way].ratio) if way in ways else "-" for way in WAYS]
         checks = {row.way: row.check.partition(",")[0] for row in (ours, *others) if row.check}
-        each = [f"{way}: {check}" for way, check in checks.items()]
-        said = next(iter(checks.values())) if len({*checks.values()}) == 1 else "; ".join(each)
-        cells = [workload, short(ours.microseconds), *multiples, said]
+        cells = [workload, short(ours.microseconds), *multiples, joined(checks)]
         yield f"| {' | '.join(cells)} |"
+
+
+def joined(checks: dict[str, str]) -> str:
+    """All checks, with the words in which they begin alike once."""
+    if len({*checks.values()}) == 1:
+        return next(iter(checks.values()))
+    words = {way: check.split() for way, check in checks.items()}
+    alike = len([*takewhile(lambda each: len({*each}) == 1, zip(*words.values(), strict=False))])
+    rests = (f"{way} {' '.join(each[alike:])}" for way, each in words.items())
+    return f"{' '.join(next(iter(words.values()))[:alike])}: {', '.join(rests)}"
 
 
 def multiple(ratio: tuple[float, float, float]) -> str:
