@@ -114,7 +114,7 @@ SHOWN = {  # rules of the page, with their names there
     "minima gap": "minima gap",
     "plateau": "plateau",
 }
-HEADS = ("plays", "regret", "promises broken")  # of each player
+HEADS = ("plays", "regret", "broken")  # of each player
 
 
 def tables(rows: list[dict[str, str]]) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from docutils import nodes
 
-_NUMBERS = re.compile(r"(?:[-\d.,:e+±%†§≈* \[\]()/]|\b(?:of|times|to)\b)+")
+_NUMBERS = re.compile(r"(?:[-\d.,:e+±%†§≈* \[\]()/]|\b(?:of|times)\b)+")
 _NAME = re.compile(r".{1,16}")
 _WORD = re.compile(r"\S{1,16}")  # of a heading, which may be higher than a line
 
