@@ -126,7 +126,9 @@ class SelfScaled(Shown):
         if not SMALLEST < deviation < 1.0 / SMALLEST:
             words = f"must vary by more than {SMALLEST:g} and less than {1.0 / SMALLEST:g}"
             raise ArgumentError("feedback_reward", f"{words}, got {deviation:.3g}; write it in another unit")
-        self._agent = self._make(scaled(self.setting, mean, deviation, sizes_of(self._values[:, 1:])))
+        learnt = getattr(getattr(self._agent, "model", None), "learning", None) is not None
+        sizes = sizes_of(self._values[:, 1:])
+        self._agent = self._make(scaled(self.setting, mean, deviation, sizes, learnt))
         self._agent.reset(self._seed)
         for kind, arguments in told:
             getattr(self._agent, kind)(*arguments)
@@ -134,9 +136,9 @@ class SelfScaled(Shown):
             self._told = None
 
 
-def scaled(setting: Setting, mean: float, deviation: float, sizes: Floats) -> Setting:
+def scaled(setting: Setting, mean: float, deviation: float, sizes: Floats, learnt: bool = False) -> Setting:
     """Return the setting with a kernel of this std, this mean and these cost scales where it has none."""
-    found: dict[str, Any] = {"kernel": of_deviation(assumed_kernel(setting, None, None), deviation)}
+    found: dict[str, Any] = {"kernel": of_deviation(assumed_kernel(setting, None, None, learnt), deviation)}
     if not tells_mean(setting) and not setting.aggregated:  # the mean of aggregated rewards is another
         found["prior_mean"] = mean
     if len(sizes) and setting.constraint_prior_std is None:

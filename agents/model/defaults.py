@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields, is_dataclass
 from typing import Any, TypedDict
 
@@ -31,6 +32,10 @@ SMALLEST_NOISE = 1e-10  # smallest given lambda: every form is exact to 1e-8 of 
 SMOOTHNESS = "smoothness"  # names the lambda that grows with the horizon
 DEFAULT_NOISE_STD = 0.1  # prior stds, where the setting withholds the noise
 DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
+# Where they are learnt on a box, the modes of BoTorch's priors: a length-scale in sides times the root of the
+# dimension, as two random points are then correlated alike in all dimensions; the noise std in prior stds.
+FIRST_LENGTH_SCALE = math.exp(math.sqrt(2.0) - 3.0)
+FIRST_NOISE_STD, FIRST_NOISE_SPREAD = math.exp(-2.5), 1.0
 
 
 class SharedOptions(TypedDict, total=False):
@@ -46,7 +51,8 @@ class SharedOptions(TypedDict, total=False):
     length_scale: LengthScale | None
     """Length-scale of the kernel, in units of the features; it replaces that of a published kernel.
 
-    Default None: the published kernel's own, else 0.2 of the width of the box.
+    Default None: the published kernel's own, else 0.2 of the width of the box. Where it is learnt on a box
+    there is one a side, 0.2048 of the side times the root of the dimension: the mode of BoTorch's prior.
     """
     noise_std: PerTrial | None
     """R, the standard deviation of the noise, in the unit of the reward; a number or one a trial, (B,).
@@ -87,10 +93,11 @@ class SharedOptions(TypedDict, total=False):
     """The number of latest values that a fit looks at, since it takes O(n^3); default None: all."""
     fit_amplitude_spread: float
     """Standard deviation of a prior on the logarithm of the prior variance; default inf: no prior."""
-    fit_noise_spread: float
+    fit_noise_spread: float | None
     """Standard deviation of a prior on the logarithm of the noise variance around `noise_variance`.
 
-    Default inf: no prior. With 0 the noise is known, and not learnt.
+    Default None: infinite, which is no prior; on a box where no noise is given or published 1, around exp(-5)
+    of the prior variance. With 0 the noise is known, and not learnt.
     """
     search: Any
     """Search for the largest score on a box: {"candidates": ..., "starts": ..., "steps": ...} of
@@ -147,12 +154,13 @@ def assumed_noise(
     published: PerTrial | None,
     deviation: float,
     growth: float = 1.0,
+    usual: float = DEFAULT_NOISE_STD,
 ) -> tuple[PerTrial, PerTrial]:
     """Return R and lambda of the given noise, else of a WhiteKernel, else the published, else a default one.
 
     Lambda is by default R squared, but at least 1e-6 of the prior variance; "smoothness" is that times
-    `growth`, see `growth_by_smoothness`. `white` is the variance of the user's WhiteKernel, 0 for none, and
-    `deviation` the largest prior std.
+    `growth`, see `growth_by_smoothness`. `white` is the variance of the user's WhiteKernel, 0 for none,
+    `deviation` the largest prior std, and `usual` the default R in units of that.
     """
     tied = isinstance(variance, str)
     if isinstance(variance, str):
@@ -163,7 +171,7 @@ def assumed_noise(
         require_same_noise("noise_variance", variance, white)
         std, variance = float(np.sqrt(white)), None if tied else white
     if std is None:
-        std = DEFAULT_NOISE_STD * deviation if published is None else published
+        std = usual * deviation if published is None else published
     require_deviation("noise_std", std, "it is the standard deviation of the noise")
     if variance is None:
         factor = growth if tied else 1.0
@@ -200,21 +208,35 @@ def require_noise_variance(variance: PerTrial, deviation: float) -> None:
         )
 
 
-def assumed_kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> Any:
-    """Return the given kernel, else the setting's, else SE; named ones get the setting's amplitude."""
+def assumed_kernel(
+    setting: Setting, kernel: Any, length_scale: LengthScale | None, learnt: bool = False
+) -> Any:
+    """Return the given kernel, else the setting's, else SE; named ones get the setting's amplitude.
+
+    Without a length-scale it is 0.2 of the width; on a box where it is learnt there is one a side, 0.2048 of
+    the side times the root of the dimension.
+    """
     if kernel is None and length_scale is None and setting.kernel is not None:
         return setting.kernel
-    assert setting.low is not None
-    assert setting.high is not None
-    width = float(np.max(setting.high - setting.low)) or 1.0
-    made = make_kernel(
-        "rbf" if kernel is None else kernel,
-        DEFAULT_LENGTH_SCALE * width if length_scale is None else length_scale,
-    )
+    usual = _usual_length_scale(setting, learnt) if length_scale is None else length_scale
+    made = make_kernel("rbf" if kernel is None else kernel, usual)
     if setting.kernel is None or says_unit(kernel):
         return made
     deviation = largest_deviation(setting.kernel, setting.decisions.points)
     return unit_kernel(made, 1.0 / deviation)
+
+
+def _usual_length_scale(setting: Setting, learnt: bool) -> LengthScale:
+    assert setting.low is not None
+    assert setting.high is not None
+    sides = setting.high - setting.low
+    width = float(np.max(sides)) or 1.0
+    if not (learnt and setting.continuous):
+        return DEFAULT_LENGTH_SCALE * width
+    share = FIRST_LENGTH_SCALE * math.sqrt(setting.pairs_width)
+    if setting.has_contexts or setting.dim == 1:
+        return share * width
+    return share * np.where(sides > 0, sides, width)
 
 
 def says_unit(kernel: Any) -> bool:

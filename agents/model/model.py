@@ -23,6 +23,9 @@ from ..kernels.visited import Visited, VisitedGram
 from ..options import require_left_out, typed
 from ..validation import PerTrial
 from .defaults import (
+    DEFAULT_NOISE_STD,
+    FIRST_NOISE_SPREAD,
+    FIRST_NOISE_STD,
     LEARNT_NOISE_FLOOR,
     DefaultBound,
     assumed_kernel,
@@ -104,7 +107,7 @@ class Model:
         fit_spread: float | None = None,
         fit_most: int | None = None,
         fit_amplitude_spread: float = math.inf,
-        fit_noise_spread: float = math.inf,
+        fit_noise_spread: float | None = None,
         search: Any = None,
         repeat: float = 1.0,
         stopping: Any = None,
@@ -114,11 +117,16 @@ class Model:
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
         spread = SPREAD_ON_BOX if setting.continuous else math.inf
         options = {"on": fit_on, "restarts": fit_restarts, "mean": fit_mean, "most": fit_most}
-        options |= {"amplitude_spread": fit_amplitude_spread, "noise_spread": fit_noise_spread}
+        known = noise_std is not None or noise_variance is not None or setting.noise_std is not None
+        found = setting.continuous and bool(refit_every) and fit_noise_spread is None and not known
+        noise_spread = (
+            (FIRST_NOISE_SPREAD if found else math.inf) if fit_noise_spread is None else fit_noise_spread
+        )
+        options |= {"amplitude_spread": fit_amplitude_spread, "noise_spread": noise_spread}
         learning = Learning.asked(refit_every, fit_spread, spread, **options)
         if learning is not None:
             require_untied(noise_variance)
-        chosen, white = split_white(assumed_kernel(setting, kernel, length_scale))
+        chosen, white = split_white(assumed_kernel(setting, kernel, length_scale, bool(refit_every)))
         if setting.continuous:
             keeps = "None on a box, which keeps the plays alone"
             require(form in (None, "pairs"), "form", keeps, form)
@@ -137,6 +145,7 @@ class Model:
             published=setting.noise_std,
             deviation=deviation,
             growth=growth_by_smoothness(chosen, setting.pairs_width, setting.horizon),
+            usual=FIRST_NOISE_STD if found else DEFAULT_NOISE_STD,
         )
         bound = _first(rkhs_bound, setting.rkhs_bound, DEFAULT_BOUND)
         require_not_negative("rkhs_bound", bound, "it bounds the norm of the reward function")

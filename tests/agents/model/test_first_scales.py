@@ -1,0 +1,67 @@
+"""Where hyperparameters are learnt on a box, first length-scales and noise are modes of BoTorch's priors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import agents
+from agents.model.model import Model
+from bandit_envs import Setting
+from bandit_envs.kernels.kernels import make_kernel
+
+
+def box(dim: int, side: float = 1.0, **facts: object) -> Setting:
+    return Setting(low=np.zeros(dim), high=side * np.ones(dim), horizon=30, **facts)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 6, 20, 100])
+def test_a_random_pair_is_correlated_alike_in_every_dimension(dim):
+    kernel = Model.of(box(dim, side=7.0), refit_every=5).kernel
+    typical = np.zeros((2, dim))
+    typical[1] = 7.0 / math.sqrt(6.0)  # two uniform points are sqrt(d / 6) sides apart
+    assert kernel(typical)[0, 1] == pytest.approx(math.exp(-1.0 / (12.0 * 0.2048**2)), rel=1e-3)
+
+
+def test_each_side_of_a_box_has_its_own_length_scale():
+    sides = np.array([1.0, 10.0, 0.0])
+    kernel = Model.of(Setting(low=[0.0, 0.0, 2.0], high=[1.0, 10.0, 2.0]), refit_every=5).kernel
+    share = math.exp(math.sqrt(2.0) - 3.0) * math.sqrt(3.0)
+    np.testing.assert_allclose(kernel.length_scale, share * np.where(sides > 0, sides, 10.0))
+
+
+def test_a_noise_that_is_withheld_starts_at_the_mode_of_its_prior():
+    model = Model.of(box(2), refit_every=5)
+    assert model.noise_variance == pytest.approx(math.exp(-5.0))
+    assert model.learning is not None
+    assert model.learning.noise_spread == 1.0
+
+
+@pytest.mark.parametrize(
+    ("setting", "options"),
+    [
+        (box(2), {}),
+        (box(2, kernel=make_kernel("rbf"), noise_std=0.1), {"refit_every": 5}),
+        (Setting(arms=np.random.default_rng(0).random((9, 2))), {"refit_every": 5}),
+    ],
+)
+def test_what_is_given_published_or_not_learnt_stays(setting, options):
+    model = Model.of(setting, **options)
+    usual = 0.2 if setting.continuous else 0.2 * np.ptp(setting.arms, axis=0).max()
+    np.testing.assert_allclose(model.kernel.length_scale, usual)
+    assert model.noise_std == 0.1
+    assert model.learning is None or math.isinf(model.learning.noise_spread)
+
+
+def test_agents_that_scale_themselves_start_there_too():
+    agent = agents.make("gp-bucb", box(6), refit_every=50)
+    agent.reset(0)
+    for t in range(6):
+        action = agent.act(np.zeros(1))
+        value = float(action[0] + 0.5 * action[1])
+        one = {"feedback_mask": np.array([True]), "feedback_step": np.array([t])}
+        agent.update(np.zeros(1), action, value, {"t": t, "feedback_reward": np.array([value]), **one})
+    scales = agent.model.kernel.get_params()["k2__length_scale"]
+    np.testing.assert_allclose(scales, math.exp(math.sqrt(2.0) - 3.0) * math.sqrt(6.0) * np.ones(6))
