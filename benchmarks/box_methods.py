@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -43,10 +43,17 @@ class Clock:
 
 def gpbandits(observe: Observe, first: np.ndarray, rounds: int, refit: int, seed: int) -> Iterator[Turn]:
     """GP-EI of this package, refitting with warm starts."""
+    kernel = Matern([0.5] * first.shape[1], BOUNDS, nu=2.5)
+    return agent_of({"kernel": kernel, "fit_mean": True}, observe, first, rounds, refit, seed)
+
+
+def agent_of(
+    options: dict[str, Any], observe: Observe, first: np.ndarray, rounds: int, refit: int, seed: int
+) -> Iterator[Turn]:
+    """GP-EI with options of its model."""
     dim = first.shape[1]
     setting = Setting(low=np.zeros(dim), high=np.ones(dim), horizon=rounds)
-    kernel = Matern([0.5] * dim, BOUNDS, nu=2.5)
-    agent = agents.make("gp-ei", setting, kernel=kernel, refit_every=refit, fit_mean=True)
+    agent = agents.make("gp-ei", setting, refit_every=refit, **options)
     agent.reset(seed)
     clock, nothing = Clock(), np.zeros(1)
     for t in range(rounds):

@@ -96,8 +96,9 @@ class SharedOptions(TypedDict, total=False):
     fit_noise_spread: float | None
     """Standard deviation of a prior on the logarithm of the noise variance around `noise_variance`.
 
-    Default None: infinite, which is no prior; on a box where no noise is given or published 1, around exp(-5)
-    of the prior variance. With 0 the noise is known, and not learnt.
+    Default None: infinite, which is no prior; on a box where no noise is given or published 1, and then
+    `noise_variance` is exp(-5) of the prior variance unless an agent says another. With 0 the noise is known,
+    and not learnt.
     """
     search: Any
     """Search for the largest score on a box: {"candidates": ..., "starts": ..., "steps": ...} of

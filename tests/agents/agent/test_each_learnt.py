@@ -14,6 +14,7 @@ from agents import Linear, Tuner
 from agents.algorithms.constrained import constrained_ei
 from agents.beliefs.surface import Surface
 from agents.model.hyperparameters import Fitter, Spreads
+from agents.model.model import Model
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery
 
@@ -66,8 +67,11 @@ def started(name: str, scale: float = 1.0, **options: Any) -> tuple[Any, Setting
 def test_each_quantity_finds_the_kernel_that_a_fit_of_it_alone_finds(name):
     agent, setting = started(name, fit_restarts=0)
     play(agent, setting, range(EVERY))
+    learning = Model.of(setting, refit_every=EVERY).learning
+    assert learning is not None
+    spreads = Spreads(learning.spread, noise=learning.noise_spread)
     for model, point, value in quantities(agent):
-        alone = Fitter(setting.kernel, 0.01, 1.0, spreads=Spreads(agent.model.learning.spread))
+        alone = Fitter(setting.kernel, 0.01, 1.0, spreads=spreads)
         found = alone.fit(agent.features, point, value, 0, np.random.default_rng(0))
         assert found is not None
         np.testing.assert_allclose(model.kernel.theta, found.kernel.theta, atol=1e-6)

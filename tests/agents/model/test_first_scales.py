@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import ConstantKernel
 
 import agents
+from agents.model.hyperparameters import Fitter, Spreads
 from agents.model.model import Model
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
@@ -65,3 +67,30 @@ def test_agents_that_scale_themselves_start_there_too():
         agent.update(np.zeros(1), action, value, {"t": t, "feedback_reward": np.array([value]), **one})
     scales = agent.model.kernel.get_params()["k2__length_scale"]
     np.testing.assert_allclose(scales, math.exp(math.sqrt(2.0) - 3.0) * math.sqrt(6.0) * np.ones(6))
+
+
+# Length-scales of the first two features, the median of the others and the noise that BoTorch 0.18's
+# SingleTaskGP finds for these values; the more
+# features do nothing, the flatter is the likelihood: of the length-scales with the tolerance at the end.
+FOUND_BY_BOTORCH = {
+    2: (0.3590, 0.5390, None, 0.009420, 1e-3),
+    20: (0.362, 0.539, 6.56, 0.00327, 0.02),
+    100: (3.208, 1.019, 3.00, 0.006305, 0.1),
+}
+
+
+@pytest.mark.parametrize("dim", FOUND_BY_BOTORCH)
+def test_a_fit_of_standardised_values_finds_what_botorch_finds(dim):
+    rng = np.random.default_rng(0)
+    x = rng.random((30, dim))
+    y = np.sin(3.0 * x[:, 0]) + x[:, 1] ** 2 + 0.05 * rng.standard_normal(30)
+    model = Model.of(box(dim), refit_every=5)
+    assert model.learning is not None
+    spreads = Spreads(model.learning.spread, amplitude=1e-3, noise=model.learning.noise_spread)
+    fitter = Fitter(ConstantKernel() * model.kernel, float(model.noise_variance), 1.0, True, spreads)
+    found = fitter.fit(x, np.arange(30), (y - y.mean()) / y.std(ddof=1), 0, rng)
+    assert found is not None
+    scales = found.kernel.get_params()["k2__length_scale"]
+    first, second, median, noise, tolerance = FOUND_BY_BOTORCH[dim]
+    np.testing.assert_allclose([*scales[:2], found.noise_variance], [first, second, noise], rtol=tolerance)
+    assert median is None or np.median(scales[2:]) == pytest.approx(median, rel=tolerance)
