@@ -237,7 +237,7 @@ def _usual_length_scale(setting: Setting, learnt: bool) -> LengthScale:
     share = FIRST_LENGTH_SCALE * math.sqrt(setting.pairs_width)
     if setting.has_contexts or setting.dim == 1:
         return share * width
-    return share * np.where(sides > 0, sides, width)
+    return (share * np.where(sides > 0, sides, width)).tolist()
 
 
 def says_unit(kernel: Any) -> bool:
