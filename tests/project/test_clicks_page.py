@@ -29,10 +29,6 @@ def test_the_tables_are_those_of_the_results():
         assert "\n".join(lines) in PAGE, name
 
 
-def test_the_page_says_what_is_not_measured():
-    assert bool(OTHERS) != ("Not measured yet" in PAGE)
-
-
 def test_verdicts_rest_on_a_hundred_trials_and_bands_on_two_hundred_runs():
     rested = [*ROWS, *(row for row in OTHERS if row["problem"] != "clicks")]
     assert {row["trials"] for row in rested} == {"100"}
@@ -85,3 +81,22 @@ def test_the_functions_alone_may_explain_the_distance_to_the_independent_program
     text = " ".join(PAGE.split())
     assert f"is {errors[0]:.1f} and {errors[1]:.1f} (of 100" in text
     assert f"differs by {apart[0]:.1f} and {apart[1]:.1f}." in text
+
+
+def of_others(problem, agent):
+    """Return the paired difference of another problem with its interval."""
+    (row,) = [row for row in OTHERS if row["problem"] == problem and row["agent"] == agent]
+    return tuple(float(row[name]) for name in ("difference", "low", "high"))
+
+
+def test_counts_late_conversions_and_a_learner_are_judged_as_the_results_say():
+    assert of_others("counts", UCB[2])[1] < 0 < of_others("counts", UCB[2])[2]
+    assert "loses 320.98 [77.30, 1025.99]" in " ".join(PAGE.split())
+    assert of_others("counts", UCB[1]) == pytest.approx((320.98, 77.30, 1025.99), abs=0.006)
+    assert "loses 2.66 [1.40, 4.00]" in PAGE
+    found = of_others("conversions", "no delay, all outcomes reported")
+    assert found == pytest.approx((-2.66, -4.00, -1.40), abs=0.006)
+    assert of_others("conversions", "as no click")[1] > 0
+    assert of_others("conversions", "not at all")[1] > 0
+    regrets = [float(row["regret"]) for row in OTHERS if row["problem"] == "clicks"]
+    assert regrets[0] / regrets[1] == pytest.approx(2.5, abs=0.1)
