@@ -40,7 +40,7 @@ class Book:
         if self.rounds == len(self._pending):
             self._pending = np.concatenate([self._pending, np.full_like(self._pending, UNPLAYED)])
         if len(point) == 1 and rounds.tolist() == [self.rounds]:  # one trial without delays: every round
-            self._pending[self.rounds] = COLLECTED
+            self._pending[self.rounds, 0] = COLLECTED
             played = point.copy()
         else:
             self._pending[self.rounds] = point  # written anew if this round turns out to be wrong

@@ -39,6 +39,7 @@ from .outlooks import ArmsView, outlooks_on_set
 from .queries import NEVER, Answers
 from .repeating import Holds, plays_of
 
+ONE = np.array(1)  # an array: a number would be converted in every round
 # In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
 TIE = 1e-9
 
@@ -135,9 +136,11 @@ class GPAgent(Answers, Resumable, Shown):
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
         context = self._contexts(observation)
         uniform = self.tie_breaker()  # in every round: a trial's draws do not depend on which others choose
-        begin = partial(self._begin_hold, context, uniform)
-        arm = self.holds.action_in(self.round, begin) if self.holds else self._choose(context, uniform)
-        return arm if self.num_trials else int(arm[0])
+        if self.holds is None:
+            arm = self._choose(context, uniform)
+        else:
+            arm = self.holds.action_in(self.round, partial(self._begin_hold, context, uniform))
+        return arm if self.num_trials else arm.item()
 
     def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
         """Return the arms of the largest scores, (B,); only free trials, (B,), draw samples, if given."""
@@ -160,9 +163,11 @@ class GPAgent(Answers, Resumable, Shown):
         self, belief: Belief, context: Ints, offered: Bools | None, safety: Safety | None = None
     ) -> ArmsView:
         """Return the arms as rules see them in this round."""
-        draw = partial(self.streams.of_round, "rule", self.round)
-        parts = belief, self.incumbent, self.objective, context, self.t
-        return ArmsView(*parts, self.samplers, draw, offered, safety, self.memory)
+        draw, samplers = partial(self.streams.of_round, "rule", self.round), self.samplers
+        incumbent, objective, memory = self.incumbent, self.objective, self.memory
+        return ArmsView(
+            belief, incumbent, objective, context, self.t, samplers, draw, offered, safety, memory
+        )
 
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return what the objective makes of the scores of the arms that may be played, (B, A)."""
@@ -316,7 +321,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.objective.receive(*came)
         self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1
-        self.t = self.t + 1  # in place it takes twice as long
+        self.t = self.t + ONE  # in place it takes twice as long
 
     def _new_book(self) -> Book:
         """Return an empty book; it keeps feedback for the assumptions, and for restarts that keep plays."""

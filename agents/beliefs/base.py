@@ -19,7 +19,7 @@ from ..posteriors.base import SufficientStatistics
 from ..validation import PerTrial
 
 ROUNDING = 1e-9  # of a weight: rounding error left by removed plays
-NO_BIAS = np.zeros(1)  # an array: a number would be converted in every round
+ZERO, NO_BIAS = np.zeros(()), np.zeros(1)  # arrays: a number would be converted in every round
 
 
 def make_posterior(model: Model, num_trials: int, noise_variance: Floats | None = None) -> Posterior:
@@ -225,7 +225,7 @@ class Belief(abc.ABC):
     def std(self, context: Ints) -> Floats:
         """Posterior std of f, without noise unless the belief is `noisy`, (B,) -> (B, A)."""
         cells = None if self._one_context else self.cells(context)
-        variance = np.maximum(self.spread.variance_at(cells), 0.0)
+        variance = np.maximum(self.spread.variance_at(cells), ZERO)
         if self.noisy:
             variance += self.noise_of(self.rows)[:, None]
         return np.sqrt(variance, out=variance)
