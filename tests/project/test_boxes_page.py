@@ -1,0 +1,42 @@
+"""The page on boxes says of many dimensions what the stored results say."""
+
+import csv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = " ".join((ROOT / "docs" / "boxes.md").read_text(encoding="utf-8").split())
+with (ROOT / "docs" / "results" / "dimensions.csv").open(encoding="utf-8") as file:
+    ROWS = {(row["function"], int(row["d"]), row["method"]): row for row in csv.DictReader(file)}
+MODE, ONE, BOTORCH = "gp-ei", "gp-ei, 0.2 of a side", "BoTorch LogEI"
+FUNCTIONS = {(function, dim) for function, dim, _ in ROWS}
+
+
+def median(function, dim, method):
+    return float(ROWS[function, dim, method]["median"])
+
+
+def test_one_length_scale_fails_where_few_of_many_features_count():
+    one, mode = ([median("few count", dim, method) for dim in (50, 100)] for method in (ONE, MODE))
+    assert "{:g} and {:g} standard deviations from the best".format(*one) in PAGE
+    assert "starts at the mode {:g} and {:g}.".format(*mode) in PAGE
+
+
+def test_and_is_ahead_where_all_count_alike():
+    methods = {method for *_, method in ROWS}
+    for dim in {dim for _, dim in FUNCTIONS} - {2}:
+        assert median("bowl", dim, ONE) == min(median("bowl", dim, each) for each in methods)
+
+
+def test_botorch_is_compared_as_the_page_says():
+    behind = sum(median(*each, BOTORCH) > median(*each, MODE) for each in FUNCTIONS)
+    assert f"in {behind} of {len(FUNCTIONS)} rows" in PAGE
+    ratios = [float(ROWS[*each, BOTORCH]["ms"]) / float(ROWS[*each, MODE]["ms"]) for each in FUNCTIONS]
+    assert f"takes {min(ratios):.2g} to {max(ratios):.2g} times as long" in PAGE
+    assert {row["seeds"] for row in ROWS.values()} == {"5"}
+
+
+def test_all_are_far_from_the_best_of_a_large_bowl():
+    assert (
+        min(float(row["median"]) for (name, dim, _), row in ROWS.items() if name == "bowl" and dim >= 50)
+        > 1.5
+    )
