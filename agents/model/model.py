@@ -117,16 +117,15 @@ class Model:
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
         spread = SPREAD_ON_BOX if setting.continuous else math.inf
         options = {"on": fit_on, "restarts": fit_restarts, "mean": fit_mean, "most": fit_most}
-        known = noise_std is not None or noise_variance is not None or setting.noise_std is not None
+        chosen, white = split_white(assumed_kernel(setting, kernel, length_scale, bool(refit_every)))
+        known = white > 0 or any(each is not None for each in (noise_std, noise_variance, setting.noise_std))
         found = setting.continuous and bool(refit_every) and fit_noise_spread is None and not known
-        noise_spread = (
-            (FIRST_NOISE_SPREAD if found else math.inf) if fit_noise_spread is None else fit_noise_spread
-        )
-        options |= {"amplitude_spread": fit_amplitude_spread, "noise_spread": noise_spread}
+        if fit_noise_spread is None:
+            fit_noise_spread = FIRST_NOISE_SPREAD if found else math.inf
+        options |= {"amplitude_spread": fit_amplitude_spread, "noise_spread": fit_noise_spread}
         learning = Learning.asked(refit_every, fit_spread, spread, **options)
         if learning is not None:
             require_untied(noise_variance)
-        chosen, white = split_white(assumed_kernel(setting, kernel, length_scale, bool(refit_every)))
         if setting.continuous:
             keeps = "None on a box, which keeps the plays alone"
             require(form in (None, "pairs"), "form", keeps, form)

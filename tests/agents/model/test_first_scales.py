@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import ConstantKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import agents
 from agents.model.hyperparameters import Fitter, Spreads
@@ -39,6 +39,13 @@ def test_a_noise_that_is_withheld_starts_at_the_mode_of_its_prior():
     assert model.noise_variance == pytest.approx(math.exp(-5.0))
     assert model.learning is not None
     assert model.learning.noise_spread == 1.0
+
+
+def test_a_white_kernel_is_a_given_noise():
+    model = Model.of(box(2), kernel=RBF(0.3) + WhiteKernel(0.04), refit_every=5)
+    assert model.noise_variance == pytest.approx(0.04)
+    assert model.learning is not None
+    assert math.isinf(model.learning.noise_spread)
 
 
 @pytest.mark.parametrize(
