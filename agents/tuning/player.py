@@ -47,7 +47,8 @@ class TunerPlayer:
 
     def __init__(self, plan: TunerPlan, rounds: Sequence[TunerRound], context: Values, number: int = 0):
         values = [arrival.value for each in rounds for arrival in each.arrivals]
-        self.plan, self.told, self.number = plan, len(values), number
+        self.plan, self.number = plan, number
+        self.told = self.arrived = len(values)  # when the scale was estimated, and in known rounds
         self.scale = Scale.of(plan.goal, values if plan.standardise else [])
         self.only = values[0] if values and min(values) == max(values) else None  # the value if all are equal
         costs = [arrival.costs for each in rounds for arrival in each.arrivals]
@@ -58,7 +59,7 @@ class TunerPlayer:
         self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts)
         self.gate = Gate(plan.parameters)
         self.known = len(rounds)  # rounds in the board's setting
-        self.closed = self.observed = 0  # rounds and values that the agent has observed
+        self.closed = 0  # rounds that the agent has observed
 
     @cached_property
     def agent(self) -> Any:
@@ -74,18 +75,23 @@ class TunerPlayer:
         scale was estimated, or at the first value that determines the scale: those before were equal, or
         costs 0. Because of the doubling agents observe a history about twice in total, however long it is.
         """
-        told = self.observed + sum(len(each.arrivals) for each in rounds[self.closed :])
-        if self.plan.standardise and (told >= max(1, 2 * self.told) or self._unscaled_by(rounds)):
-            return True
         fresh = rounds[self.known :]
+        doubled = self.arrived + _arrivals(fresh) >= max(1, 2 * self.told)
+        if self.plan.standardise and (doubled or self._unscaled_by(fresh)):
+            return True
         contexts = [context, *(each.context for each in fresh)]
         return not self.board.has([each.parameters for each in fresh], contexts)
 
-    def _unscaled_by(self, rounds: Sequence[TunerRound]) -> bool:
+    def _unscaled_by(self, fresh: Sequence[TunerRound]) -> bool:
         """Return True if a value differs from all earlier, equal ones, or a cost from all earlier zeros."""
-        fresh = [arrival for each in rounds[self.closed :] for arrival in each.arrivals]
-        differ = any(each.value != self.only for each in fresh) if self.only is not None else False
-        return differ or any(np.any(self.costless & (np.array(each.costs) != 0.0)) for each in fresh)
+        arrivals = [arrival for each in fresh for arrival in each.arrivals]
+        differ = any(each.value != self.only for each in arrivals) if self.only is not None else False
+        return differ or any(np.any(self.costless & (np.array(each.costs) != 0.0)) for each in arrivals)
+
+    def knows(self, rounds: Sequence[TunerRound]) -> None:
+        """Note that these rounds do not outgrow the player: only later ones are looked at again."""
+        self.arrived += _arrivals(rounds[self.known :])
+        self.known = max(self.known, len(rounds))
 
     def catch_up(self, rounds: Sequence[TunerRound]) -> None:
         """Pass new rounds to the agent; one that learns its kernel does so once."""
@@ -93,7 +99,8 @@ class TunerPlayer:
         with self.agent.listening() if new and hasattr(self.agent, "listening") else nullcontext():
             for t in new:
                 self._close(t, rounds[t])
-        self.closed = self.known = len(rounds)
+        self.closed = len(rounds)
+        self.knows(rounds)
 
     def ask(self, context: Values, believed: SuccessProbability | None = None) -> Values:
         """Return the parameters that the agent plays next, where experiments are likely to succeed."""
@@ -170,7 +177,6 @@ class TunerPlayer:
 
     def _close(self, t: int, round_: TunerRound) -> None:
         rounds = np.array([arrival.round for arrival in round_.arrivals], dtype=np.int64)
-        self.observed += len(rounds)
         rewards = np.array([self.scale.reward(arrival.value) for arrival in round_.arrivals])
         costs = np.array([arrival.costs for arrival in round_.arrivals])
         costs = costs.reshape(len(rounds), len(self.plan.constraints)) / self.sizes
@@ -192,6 +198,11 @@ class TunerPlayer:
 def _chooses(recommend: Callable[..., Any]) -> bool:
     """Return True if an agent's `recommend` can be restricted to some actions."""
     return "among" in inspect.signature(recommend).parameters
+
+
+def _arrivals(rounds: Sequence[TunerRound]) -> int:
+    """Return the number of values that arrived in some rounds."""
+    return sum(len(each.arrivals) for each in rounds)
 
 
 def _seed(seed: int, number: int) -> int:
@@ -232,8 +243,10 @@ def _latest(plan: TunerPlan, rounds: Sequence[TunerRound]) -> tuple[TunerPlayer 
     for t, each in enumerate(rounds):
         if each.ticket is not None and each.asked:
             now = player_for(plan, player, rounds[:t], each.context)
-            asked = [*asked, t] if now is player else [t]
-            player, now.known = now, t
+            if now is not player:
+                player, asked = now, []
+            asked.append(t)
+            now.knows(rounds[:t])
     return player, asked
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -35,25 +37,36 @@ def fits(tuner: Tuner) -> int:
     return len(tuner._player.agent.assumptions.fits)
 
 
-def calls_of_tuning(tuner: Tuner) -> int:
-    """Return how many functions of `agents.tuning` a question and its report call."""
-    calls = 0
+def calls(action: Callable[[], object], module: str = "") -> int:
+    """Return how many functions an action calls, of modules whose names begin like this."""
+    count = 0
 
     def note(frame: FrameType, event: str, _: Any) -> None:
-        nonlocal calls
-        calls += event == "call" and frame.f_globals.get("__name__", "").startswith("agents.tuning.")
+        nonlocal count
+        count += event == "call" and str(frame.f_globals.get("__name__", "")).startswith(module)
 
     sys.setprofile(note)
     try:
-        question(tuner)
+        action()
     finally:
         sys.setprofile(None)
-    return calls
+    return count
+
+
+def test_loading_a_tuner_takes_time_in_proportion_to_its_results(tmp_path):
+    found = []
+    for results in (150, 300):
+        tuner = Tuner({"x": Linear(0, 1), "y": Linear(0, 1)}, agent="random", budget=results)
+        for _ in range(results):
+            question(tuner)
+        tuner.save(tmp_path / "tuner.json")
+        found.append(calls(lambda: Tuner.load(tmp_path / "tuner.json")))
+    assert found[1] < 2.2 * found[0]
 
 
 def test_the_tuner_itself_does_as_much_after_many_results_as_after_few(monkeypatch):
     monkeypatch.setattr(search, "climbed", lambda terrain, starts, steps: None)  # their number varies
-    few, many = (calls_of_tuning(informed(results)) for results in (30, 120))
+    few, many = (calls(partial(question, informed(results)), "agents.tuning.") for results in (30, 120))
     assert few == many
 
 

@@ -1,7 +1,6 @@
 """A tuner is before a call or after it, whatever interrupts the call, and nobody edits its history."""
 
 import sys
-import time
 from copy import deepcopy
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents import Categorical, Integer, Linear, Tuner
+from agents import Categorical, Integer, Tuner
 
 SPACE = {"x": Integer(1, 9), "kind": Categorical(["a", "b"])}
 PACKAGE = str(Path(agents.__file__).parent)
@@ -179,15 +178,3 @@ def test_loading_plays_again_what_the_latest_agent_was_asked_alone(tmp_path, mon
     loaded = Tuner.load(tmp_path / "tuner.json", trust=True)
     assert Counts.asked <= 8  # values were standardised anew after 1, 2, 4, 8, 16 and 32
     assert goes_on(loaded, 40) == goes_on(tuner, 40)
-
-
-@pytest.mark.long
-def test_a_thousand_results_on_a_box_take_the_tuner_itself_seconds(tmp_path):
-    began = time.process_time()
-    tuner = Tuner({"x": Linear(0, 1), "y": Linear(0, 1)}, agent="random", budget=1000)
-    for _ in range(1000):
-        ticket, parameters = tuner.ask()
-        tuner.tell(ticket, parameters["x"])
-    tuner.save(tmp_path / "tuner.json")
-    assert Tuner.load(tmp_path / "tuner.json").experiments == tuner.experiments
-    assert time.process_time() - began < 5.0  # 1 on a quiet machine
