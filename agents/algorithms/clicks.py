@@ -28,7 +28,7 @@ from ..acquisition.by_name import Always, WithWidth
 from ..acquisition.rules import UCB, BandUCB, Thompson
 from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief, observe
-from ..beliefs.conversions import AgedPosterior
+from ..beliefs.conversions import AgedOutcomes
 from ..beliefs.delivered import Alike
 from ..model.defaults import ModelOptions
 from ..model.model import Model
@@ -36,7 +36,7 @@ from ..model.rounds import shares_of_rounds
 from ..objectives.base import Reward
 from ..options import require_left_out
 from ..posteriors.laplace import NODE_SHARES, NODES
-from ..posteriors.latent import LatentPosterior
+from ..posteriors.latent import LatentPlays, LatentPosterior, Outcomes
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import FixedWidth
@@ -67,6 +67,9 @@ class LinkedReward(Reward):
     def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]]:
         return [self.in_reward_units(mean, std)]
 
+    def beliefs_on_box(self, mean: Floats, std: Floats, pairs: Floats) -> list[tuple[Floats, Floats]]:
+        return [self.in_reward_units(mean, std)]
+
 
 class Latent(Belief):
     """Belief about base + f, log-odds or log-rates, that learns an outcome when it is delivered.
@@ -75,18 +78,22 @@ class Latent(Belief):
     """
 
     def __init__(self, model: Model, num_trials: int):
-        self.latent = self.prior(model, num_trials)
+        self.outcomes, kind = self.none_yet(model, num_trials), LatentPosterior
+        if model.setting.continuous:
+            kind = LatentPlays
+        self.latent = kind(model.gram, self.outcomes, num_trials)
         super().__init__(model, self.latent, self.latent)
 
-    def prior(self, model: Model, num_trials: int) -> LatentPosterior:
-        """Return the posterior without plays."""
+    def none_yet(self, model: Model, num_trials: int) -> Outcomes:
+        """Return the outcomes before the first play."""
         assert model.setting.outcome is not None
-        return LatentPosterior(model.gram, model.setting.outcome, num_trials)
+        return Outcomes(model.setting.outcome, num_trials)
 
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
         observe(self.latent, trial, point, value)  # an outcome itself: the prior mean is that of f
 
     def half_width(self, context: Ints, bound: PerTrial, delta: PerTrial) -> Floats:
+        assert isinstance(self.latent, LatentPosterior)
         each = (np.broadcast_to(given, len(self.rows)) for given in (bound, delta))
         return self.latent.half_width_at(self.cells(context), *each)
 
@@ -97,27 +104,27 @@ class Ageing(Latent):
     A play without one counts as what has not converted at its age, see `agents.beliefs.conversions`.
     """
 
-    latent: AgedPosterior
+    outcomes: AgedOutcomes
 
-    def prior(self, model: Model, num_trials: int) -> AgedPosterior:
-        """Return the posterior without plays."""
+    def none_yet(self, model: Model, num_trials: int) -> AgedOutcomes:
+        """Return the plays before the first one."""
         outcome, delay = model.setting.outcome, model.setting.delay
         assert outcome is not None
         assert isinstance(delay, Conversions)
         shares = (1.0 - delay.lost) * shares_of_rounds(delay.base, model.setting.max_delay)
-        return AgedPosterior(model.gram, outcome, shares, num_trials)
+        return AgedOutcomes(outcome, shares, num_trials)
 
     def play(self, point: Ints) -> None:
-        self.latent.advance(point)
+        self.outcomes.advance(point)
 
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        self.latent.settle(trial, point, delay.astype(np.int64), value)
+        self.outcomes.settle(trial, point, delay.astype(np.int64), value)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        self.latent.drop(trial, point, ago - 1)
+        self.outcomes.drop(trial, point, ago - 1)
 
 
-@handles("delay", "context", "availability", "approximate", "outcome")
+@handles("delay", "context", "box", "availability", "approximate", "outcome")
 def laplace_ucb(
     setting: Setting,
     *,
@@ -147,6 +154,9 @@ def laplace_ucb(
         width_of = partial(make_width, "amm" if isinstance(band, str) else band, delta=delta)
         return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=Alike)
     if isinstance(band, str):
+        if setting.continuous:
+            reason = "a number on a box, where the band's width is no multiple of a std that has slopes"
+            raise ArgumentError("band", f"must be {reason}")
         if isinstance(setting.delay, Conversions):
             proof = "the mixture's proof needs every outcome, and none is delivered without a conversion"
             raise ArgumentError("band", f"must be a number where conversions alone are delivered: {proof}")
@@ -154,7 +164,7 @@ def laplace_ucb(
     return _latent(setting, Always(UCB(FixedWidth(band))), num_trials, options)
 
 
-@handles("delay", "context", "availability", "approximate", "outcome")
+@handles("delay", "context", "box", "availability", "approximate", "outcome")
 def laplace_ts(
     setting: Setting,
     *,
@@ -177,16 +187,14 @@ def _mixture(model: Model, delta: PerTrial) -> BandUCB:
 
 def _latent(setting: Setting, rule_of: Any, num_trials: int | None, options: ModelOptions) -> Agent:
     """Return the agent of the latent function, of whose model kernel, mean and bound are."""
-    if setting.continuous:
-        complaint = "must have arms, of whose clicks Laplace's Gaussian has one weight each, got a box"
-        raise ArgumentError("setting", f'{complaint}; take "gp-ucb", which plays the moment-matched model')
     late = isinstance(setting.delay, Conversions)
     if late and not isinstance(setting.outcome, Bernoulli):
         complaint = "must be of clicks where conversions alone are delivered, got counts"
         raise ArgumentError("setting", f"{complaint}, whose zeros are no absence; take delays of another law")
+    taken = (*OF_LATENT, "search") if setting.continuous else OF_LATENT
     for name, value in options.items():
-        remedy = f"it takes {', '.join(OF_LATENT)}"
-        if name not in OF_LATENT:
+        remedy = f"it takes {', '.join(taken)}"
+        if name not in taken:
             require_left_out(name, value, None, "where rewards are clicks or counts", remedy)
     assert setting.outcome is not None
     latent = setting.with_facts(

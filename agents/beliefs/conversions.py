@@ -14,17 +14,17 @@ Readable form: tests/references/outcomes.py.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
-from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.outcomes import OutcomeLaw
 
 from ..model.rounds import ByRound
 from ..posteriors.laplace import Laplace, OutcomeLikelihood, curved, laplace
-from ..posteriors.latent import LatentPosterior
+from ..posteriors.latent import Outcomes
 
 DROPPED = -1  # in place of a point
 PENDING = np.nan  # in place of an outcome
@@ -70,49 +70,41 @@ class AgedRows(NamedTuple):
         return (1.0 - p) * np.maximum(self.plays * p - np.bincount(self.row, later, len(z)), 0.0)
 
 
-class AgedPosterior(LatentPosterior):
-    """Posterior of f where clicks are delivered and their absence is not; O(t) a round more than others.
+class AgedOutcomes(Outcomes):
+    """Plays of B trials where clicks are delivered and their absence is not; a fit is O(t) more than others.
 
     Args:
         shares: of conversions that take 0, 1, ... rounds, (K,); the rest never comes.
     """
 
-    def __init__(self, gram: Gram, outcome: OutcomeLaw, shares: Floats, num_trials: int):
-        super().__init__(gram, outcome, num_trials)
+    def __init__(self, law: OutcomeLaw, shares: Floats, num_trials: int):
+        super().__init__(law, num_trials)
         with np.errstate(divide="ignore"):  # where all have come, ln 0
             self._later = np.log1p(-np.minimum(np.append(shares, 0.0).cumsum(), 1.0))
         self._points, self._outcomes = ByRound(num_trials), ByRound(num_trials, np.float64)
 
     def advance(self, point: Ints) -> None:
         """Begin a round with a play a trial, (B,): earlier ones become one round older."""
-        trial = np.arange(len(point))
+        self.reserve(int(point.max()) + 1)
         self._points.append(point)
         self._outcomes.append(np.full(len(point), PENDING))
-        self.count[trial, point] += 1.0
-        self._renew(trial)
+        self.add(np.arange(len(point)), point, 1.0, 0.0)
 
     def settle(self, trial: Ints, point: Ints, ago: Ints, outcome: Floats) -> None:
         """Record outcomes of plays of some rounds ago, 0 for those of this round, (n,) each."""
         self._outcomes.rows[-1 - ago, trial] = outcome
-        self.correct(trial, point, outcome)
+        self.add(trial, point, 0.0, outcome)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         """Remove plays of some rounds ago, counted likewise, (n,) each."""
         self._points.rows[-1 - ago, trial] = DROPPED
-        np.add.at(self.count, (trial, point), -1.0)
-        self._renew(trial)
+        self.add(trial, point, -1.0, 0.0)
 
-    def reset(self, trial: Ints) -> None:
-        super().reset(trial)
+    def clear(self, trial: Ints) -> None:
+        super().clear(trial)
         self._points.rows[:, trial] = DROPPED
 
-    def _found(self, trial: int) -> Laplace:
-        rows = self._aged_rows(trial)
-        mode = laplace(rows, self._likelihood, self._start[trial], STEPS)
-        information = rows.information(rows.z(mode.weight), self._likelihood)
-        return mode._replace(factor=curved(rows.design, information))
-
-    def _aged_rows(self, trial: int) -> AgedRows:
+    def rows(self, trial: int, root: Callable[[Ints], Floats]) -> AgedRows:
         points, outcomes = self._points.rows[:, trial], self._outcomes.rows[:, trial]
         (played,) = (points != DROPPED).nonzero()
         x, row = np.unique(points[played], return_inverse=True)
@@ -120,4 +112,9 @@ class AgedPosterior(LatentPosterior):
         later = np.where(outcomes[played] == 0.0, -np.inf, self._later[age])
         plays, offset = self.count[trial, x], np.full(len(x), self._base)
         pending = ~(outcomes[played] > 0.0)
-        return AgedRows(self._root[x], plays, self.total[trial, x], offset, row, later, pending)
+        return AgedRows(root(x), plays, self.total[trial, x], offset, row, later, pending)
+
+    def fit(self, rows: Any, start: Floats | None = None) -> Laplace:
+        mode = laplace(rows, self.likelihood, start, STEPS)
+        information = rows.information(rows.z(mode.weight), self.likelihood)
+        return mode._replace(factor=curved(rows.design, information))

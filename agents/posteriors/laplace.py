@@ -101,6 +101,10 @@ class Observed(Protocol):
         ...
 
     def curvature(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
+        """Return the curvature of the loss in z, (m,), or 0 where it is negative."""
+        ...
+
+    def information(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
         """Return the weight of each row in H, (m,)."""
         ...
 
@@ -128,8 +132,10 @@ class PlayedRows(NamedTuple):
         return self.plays * likelihood.mean(z) - self.total
 
     def curvature(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
-        """Return the weight of each row in H, (m,)."""
+        """Return the weight of each row in H, (m,), the curvature of the loss in z."""
         return self.plays * likelihood.curvature(z)
+
+    information = curvature
 
 
 class Laplace(NamedTuple):

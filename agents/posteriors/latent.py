@@ -3,41 +3,133 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.definite import pivoted_root
+from bandit_envs.kernels.gram import TOLERANCE, Gram
 from bandit_envs.laws.outcomes import Bernoulli, OutcomeLaw, Poisson
 
 from .base import Posterior, SufficientStatistics
-from .laplace import Clicks, Counts, Laplace, OutcomeLikelihood, PlayedRows, laplace, mixture_band, norms
+from .laplace import (
+    Clicks,
+    Counts,
+    Laplace,
+    Observed,
+    OutcomeLikelihood,
+    PlayedRows,
+    laplace,
+    mixture_band,
+    norms,
+)
+from .pairs import PairPosterior, PairTrial
 
 LIKELIHOODS: dict[type[OutcomeLaw], OutcomeLikelihood] = {Bernoulli: Clicks(), Poisson: Counts()}
+LEAST_WEIGHT = 1e-100  # of a point in H; below it its plays say nothing, and 1 / W may overflow
 
 
-class LatentPosterior(Posterior):
-    """Posterior of f ~ GP(0, k), seen by outcomes of mean link(base + f); see `laplace`.
-
-    Counts and sums of outcomes are its state. A trial is fitted anew when it is read after a play, from the
-    weights of its last fit: O(u r^2 + r^3 + N r^2), for u distinct plays and a prior of rank r.
+class Outcomes:
+    """Plays and sums of outcomes of each point, and Laplace's Gaussian given those of a trial.
 
     Args:
-        outcome: law of a play's outcome.
+        law: of a play's outcome.
     """
 
-    def __init__(self, gram: Gram, outcome: OutcomeLaw, num_trials: int):
-        likelihood = LIKELIHOODS[type(outcome)]
-        exposure = outcome.exposure if isinstance(outcome, Poisson) else 1.0
-        curvature = exposure * float(likelihood.curvature(np.array(outcome.base)))
-        super().__init__(gram, 1.0 / curvature, num_trials)  # of the quadratic approximation at f = 0
-        self._likelihood, self._base, self._exposure = likelihood, outcome.base, exposure
+    def __init__(self, law: OutcomeLaw, num_trials: int):
+        self.likelihood, self._base = LIKELIHOODS[type(law)], law.base
+        self._exposure = law.exposure if isinstance(law, Poisson) else 1.0
+        self.count, self.total = np.zeros((num_trials, 0)), np.zeros((num_trials, 0))
+        self.changes = np.zeros(num_trials, dtype=np.int64)  # so many times a trial's outcomes have changed
+
+    @property
+    def noise(self) -> float:
+        """Noise variance of the quadratic approximation at f = 0."""
+        return 1.0 / (self._exposure * float(self.likelihood.curvature(np.array(self._base))))
+
+    def reserve(self, size: int) -> None:
+        """Have room for so many points."""
+        more = size - self.count.shape[1]
+        if more > 0:
+            self.count, self.total = (np.pad(each, ((0, 0), (0, more))) for each in (self.count, self.total))
+
+    def add(self, trial: Ints, point: Ints, plays: Floats | float, total: Floats | float) -> None:
+        """Add plays of points and the sums of their outcomes, (n,) each; trials may repeat."""
+        np.add.at(self.count, (trial, point), plays)
+        np.add.at(self.total, (trial, point), total)
+        self.changes[trial] += 1
+
+    def clear(self, trial: Ints) -> None:
+        """Remove all plays of trials, (n,)."""
+        self.count[trial] = self.total[trial] = 0.0
+        self.changes[trial] += 1
+
+    def statistics(self, trial: int) -> SufficientStatistics:
+        """Return the plays of a trial and the sums of their outcomes."""
+        return SufficientStatistics.of(self.count[trial], self.total[trial])
+
+    def rows(self, trial: int, root: Callable[[Ints], Floats]) -> Observed:
+        """Return the played points, ascending, as rows of a root, (u,) -> (u, r)."""
+        (played,) = self.count[trial].nonzero()
+        plays = self._exposure * self.count[trial, played]
+        return PlayedRows(root(played), plays, self.total[trial, played], np.full(len(played), self._base))
+
+    def fit(self, rows: Any, start: Floats | None = None) -> Laplace:
+        """Return Laplace's Gaussian of the weights, found from a start, (r,)."""
+        return laplace(rows, self.likelihood, start)
+
+
+class OfOutcomes(Posterior):
+    """Posterior of f ~ GP(0, k), seen by outcomes of mean link(base + f); see `laplace`."""
+
+    def __init__(self, gram: Gram, outcomes: Outcomes, num_trials: int):
+        super().__init__(gram, outcomes.noise, num_trials)
+        self.outcomes = outcomes
+
+    def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
+        self.observe_sums(trial, point, np.ones(len(trial)), value)
+
+    def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
+        self.outcomes.reserve(self.gram.size)
+        self.outcomes.add(trial, point, plays, total)
+
+    def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
+        self.outcomes.add(trial, point, 0.0, change)
+
+    def count_at(self, cells: Ints | None) -> Floats:
+        self.outcomes.reserve(self.gram.size)
+        return _at(self.outcomes.count, cells)
+
+    def weight_norm_at(self, cells: Ints | None) -> Floats:
+        """Raise: the mode is no linear function of the outcomes."""
+        raise NotImplementedError("the mode of a latent function has no weights of observations")
+
+    def reset(self, trial: Ints) -> None:
+        self.outcomes.clear(trial)
+
+    def statistics(self, trial: int) -> SufficientStatistics:
+        return self.outcomes.statistics(trial)
+
+    def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
+        self.reset(np.array([trial]))
+        self.observe_sums(np.full(len(seen.point), trial), *seen)
+
+
+class LatentPosterior(OfOutcomes):
+    """Posterior on arms. A trial is fitted anew when it is read after a play, from its last fit's weights.
+
+    O(u r^2 + r^3 + N r^2), for u distinct plays and a prior of rank r.
+    """
+
+    def __init__(self, gram: Gram, outcomes: Outcomes, num_trials: int):
+        super().__init__(gram, outcomes, num_trials)
+        outcomes.reserve(gram.size)
         self._root = np.ascontiguousarray(gram.root.T)  # (N, r)
-        self.count, self.total = np.zeros((num_trials, gram.size)), np.zeros((num_trials, gram.size))
         self._start = np.zeros((num_trials, self._root.shape[1]))
-        self._fits: list[Laplace | None] = [None] * num_trials
-        self._std: list[Floats | None] = [None] * num_trials
+        self._fits: list[tuple[int, Laplace] | None] = [None] * num_trials  # after so many changes
+        self._std: list[tuple[int, Floats] | None] = [None] * num_trials
 
     @property
     def gain(self) -> Floats:
@@ -46,20 +138,14 @@ class LatentPosterior(Posterior):
 
     def fit(self, trial: int) -> Laplace:
         """Return Laplace's Gaussian of the weights of a trial."""
-        known = self._fits[trial]
-        if known is None:
-            known = self._found(trial)
-            self._fits[trial], self._start[trial] = known, known.weight
-        return known
+        changes, known = int(self.outcomes.changes[trial]), self._fits[trial]
+        if known is None or known[0] != changes:
+            known = changes, self.outcomes.fit(self._rows(trial), self._start[trial])
+            self._fits[trial], self._start[trial] = known, known[1].weight
+        return known[1]
 
-    def _found(self, trial: int) -> Laplace:
-        return laplace(self._rows(trial), self._likelihood, self._start[trial])
-
-    def _rows(self, trial: int) -> PlayedRows:
-        (played,) = self.count[trial].nonzero()
-        plays = self._exposure * self.count[trial, played]
-        offset = np.full(len(played), self._base)
-        return PlayedRows(self._root[played], plays, self.total[trial, played], offset)
+    def _rows(self, trial: int) -> Observed:
+        return self.outcomes.rows(trial, self._root.__getitem__)
 
     def half_width_at(self, cells: Ints | None, bound: Floats, delta: Floats) -> Floats:
         """Return the mixture band's half-width of f, (B, A), for |f| <= bound (B,) and 1 - delta (B,)."""
@@ -67,30 +153,15 @@ class LatentPosterior(Posterior):
         return _at(np.stack([self._half_width(*given) for given in each]), cells)
 
     def _half_width(self, trial: int, bound: float, delta: float) -> Floats:
-        fit = self.fit(trial)
-        return mixture_band(fit, self._rows(trial), self._likelihood, bound, delta).half_width(self._root)
-
-    def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
-        self.count[trial, point] += 1.0
-        self.total[trial, point] += value
-        self._renew(trial)
-
-    def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
-        np.add.at(self.total, (trial, point), change)
-        self._renew(trial)
+        rows, likelihood = self._rows(trial), self.outcomes.likelihood
+        assert isinstance(rows, PlayedRows)
+        return mixture_band(self.fit(trial), rows, likelihood, bound, delta).half_width(self._root)
 
     def mean_at(self, cells: Ints | None) -> Floats:
         return _at(np.stack([self._mean(i) for i in self._trials]), cells)
 
     def variance_at(self, cells: Ints | None) -> Floats:
         return _at(np.stack([self._spread(i) ** 2 for i in self._trials]), cells)
-
-    def count_at(self, cells: Ints | None) -> Floats:
-        return _at(self.count, cells)
-
-    def weight_norm_at(self, cells: Ints | None) -> Floats:
-        """Raise: the mode is no linear function of the outcomes."""
-        raise NotImplementedError("the mode of a latent function has no weights of observations")
 
     def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
         return _at(np.stack([self._deviation(i, rng) for i, rng in enumerate(rngs)]), cells)
@@ -106,32 +177,21 @@ class LatentPosterior(Posterior):
         return half[:, point].T @ half[:, other]
 
     def reset(self, trial: Ints) -> None:
-        self.count[trial] = self.total[trial] = self._start[trial] = 0.0
-        self._renew(trial)
-
-    def statistics(self, trial: int) -> SufficientStatistics:
-        return SufficientStatistics.of(self.count[trial], self.total[trial])
-
-    def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
-        self.reset(np.array([trial]))
-        self.count[trial, seen.point], self.total[trial, seen.point] = seen.plays, seen.total
+        super().reset(trial)
+        self._start[trial] = 0.0
 
     @property
     def _trials(self) -> range:
         return range(len(self.noise))
 
-    def _renew(self, trial: Ints) -> None:
-        for i in trial.tolist():
-            self._fits[i] = self._std[i] = None
-
     def _mean(self, trial: int) -> Floats:
         return self.fit(trial).mean(self._root)
 
     def _spread(self, trial: int) -> Floats:
-        known = self._std[trial]
-        if known is None:
-            known = self._std[trial] = norms(self.fit(trial).factor, self._root)
-        return known
+        changes, known = int(self.outcomes.changes[trial]), self._std[trial]
+        if known is None or known[0] != changes:
+            known = self._std[trial] = changes, norms(self.fit(trial).factor, self._root)
+        return known[1]
 
     def _deviation(self, trial: int, rng: np.random.Generator) -> Floats:
         fit = self.fit(trial)
@@ -140,6 +200,47 @@ class LatentPosterior(Posterior):
     def _of(self, trial: Ints, point: Ints, what: Callable[[int], Floats]) -> Floats:
         pairs = zip(trial.tolist(), point.tolist(), strict=True)
         return np.array([what(i).item(x) for i, x in pairs])
+
+
+class LatentPlays(OfOutcomes, PairPosterior):
+    r"""Posterior on a box: that given one Gaussian value a played point, which is Laplace's Gaussian.
+
+    With f the mode at the plays, g the slope of the log-likelihood and W the weights in H,
+
+        values f + g / W of noise 1 / W:   mu = k(x, X) (K + W^-1)^-1 (f + g / W) = k(x, X) g,
+
+    as f = K g at the mode. O(u^3) where it is read after a play, for u distinct plays; no start is kept, so
+    that it is a function of the plays.
+    """
+
+    def __init__(self, gram: Gram, outcomes: Outcomes, num_trials: int):
+        super().__init__(gram, outcomes, num_trials)
+        self._read = np.full(num_trials, -1)  # changes of the outcomes that a trial's values include
+
+    def of_trial(self, trial: int) -> PairTrial:
+        changes = int(self.outcomes.changes[trial])
+        if self._read[trial] != changes:
+            PairPosterior.condition_on(self, trial, self._values(trial))
+            self._read[trial] = changes
+        return super().of_trial(trial)
+
+    def _values(self, trial: int) -> SufficientStatistics:
+        """Return the values as sums of lambda W plays each."""
+        (played,) = self.outcomes.count[trial].nonzero()
+        if not len(played):
+            return SufficientStatistics.none()
+        rows = self.outcomes.rows(trial, self._root)
+        fit = self.outcomes.fit(rows)
+        z = rows.z(fit.weight)
+        weight = rows.information(z, self.outcomes.likelihood)
+        total = weight * (rows.design @ fit.weight) - rows.surplus(z, self.outcomes.likelihood)
+        noise, here = self.noise[trial], weight > LEAST_WEIGHT
+        return SufficientStatistics(played[here], noise * weight[here], noise * total[here])
+
+    def _root(self, points: Ints) -> Floats:
+        covariance = self.gram.between(points, points)
+        root, _ = pivoted_root(covariance, TOLERANCE * float(self.gram.diagonal[points].max(initial=0.0)))
+        return root.T
 
 
 def _at(table: Floats, cells: Ints | None) -> Floats:

@@ -129,7 +129,7 @@ class PairPosterior(Posterior):
 
     @property
     def gain(self) -> Floats:
-        return np.array([trial.factor.gain for trial in self._trial])
+        return np.array([self.of_trial(i).factor.gain for i in range(len(self._trial))])
 
     def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
         for i, x, y in zip(trial.tolist(), point.tolist(), value.tolist(), strict=True):
@@ -161,7 +161,7 @@ class PairPosterior(Posterior):
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         mean = np.empty(len(trial))
         for i in np.unique(trial).tolist():
-            factor, mine = self._trial[i].factor, trial == i
+            factor, mine = self.of_trial(i).factor, trial == i
             mean[mine] = factor.innovation @ factor.explain(point[mine])
         return mean
 
@@ -169,16 +169,20 @@ class PairPosterior(Posterior):
         variance = self.gram.diagonal[point]
         for i in np.unique(trial).tolist():
             mine = trial == i
-            variance[mine] -= (self._trial[i].factor.explain(point[mine]) ** 2).sum(axis=0)
+            variance[mine] -= (self.of_trial(i).factor.explain(point[mine]) ** 2).sum(axis=0)
         return variance
 
     def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:
-        factor = self._trial[trial].factor
+        factor = self.of_trial(trial).factor
         return self.gram.between(point, other) - factor.explain(point).T @ factor.explain(other)
 
     def factor(self, trial: int) -> PlayFactor:
         """Return the plays of one trial as a factor, which determines its posterior anywhere."""
-        return self._trial[trial].factor
+        return self.of_trial(trial).factor
+
+    def of_trial(self, trial: int) -> PairTrial:
+        """Return what one trial keeps."""
+        return self._trial[trial]
 
     def reset(self, trial: Ints) -> None:
         for i in trial.tolist():
@@ -193,7 +197,7 @@ class PairPosterior(Posterior):
     def _at(self, cells: Ints | None) -> Iterator[CellRows]:
         if cells is None:
             cells = np.broadcast_to(np.arange(self.gram.size), (len(self._trial), self.gram.size))
-        return (trial.at(row) for trial, row in zip(self._trial, cells, strict=True))
+        return (self.of_trial(i).at(row) for i, row in enumerate(cells))
 
 
 class PairTrial:

@@ -7,7 +7,7 @@ import agents
 from bandit_envs.environment.making import make
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.outcomes import Bernoulli
-from gpbandits import evaluate
+from gpbandits import check_agent, evaluate
 
 NAMES = ("laplace-ucb", "laplace-ts")
 COUNTS = {"law": "poisson", "base": 0.5, "exposure": 2.0}
@@ -17,6 +17,7 @@ SPECS = {
     "ts": "laplace-ts",
 }
 SMALL = {"num_arms": 12, "horizon": 25}
+LIGHT = {"candidates": 32, "starts": 2}
 
 
 def played(name, rounds=20, **keywords):
@@ -76,7 +77,7 @@ def test_a_recommendation_is_in_probability(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_late_outcomes_count_when_they_are_delivered(name):
     agent = played(name, delay={"law": "constant", "rounds": 6})
-    assert agent.belief.latent.count.sum() == 14
+    assert agent.belief.outcomes.count.sum() == 14
 
 
 def test_a_restart_of_the_belief_is_the_prior():
@@ -113,10 +114,41 @@ def test_what_a_latent_model_does_not_have_is_refused(options, message):
         agents.make("laplace-ucb", make("GPBandit-Clicks-v0", **SMALL), **options)
 
 
+ADS = {"law": "conversions", "base": {"law": "geometric", "mean": 4}, "lost": 0.2}
+BOXES = {
+    "clicks": {},
+    "counts": {"outcome": COUNTS},
+    "late": {"delay": {"law": "poisson", "mean": 3}},
+    "conversions": {"delay": ADS},
+    "contexts": {"num_contexts": 3},
+}
+
+
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
-def test_boxes_of_clicks_are_refused_with_a_remedy(name):
-    with pytest.raises(ValueError, match="gp-ucb"):
-        agents.make(name, make("GPBandit-Clicks-v0", continuous=True, **SMALL))
+@pytest.mark.parametrize("problem", BOXES)
+def test_agents_of_clicks_play_boxes(name, problem):
+    keywords = {**SMALL, "continuous": True, "dim": 2, "horizon": 12, **BOXES[problem]}
+    del keywords["num_arms"]
+    env = make("GPBandit-Clicks-v0", **keywords)
+    check_agent((name, {"search": LIGHT}), {problem: env.get_wrapper_attr("problem")}, time_limit=120.0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recommendation_on_a_box_is_in_probability(name):
+    agent = played(name, continuous=True, dim=1)
+    best = agent.recommend()
+    mean, std = agent.believed(np.zeros(0), best.action)
+    p = Bernoulli().mean(mean + std * np.random.default_rng(0).standard_normal(200_000))
+    assert abs(best.mean - p.mean()) < 4 * p.std() / np.sqrt(len(p))
+    assert best.std == pytest.approx(p.std(), rel=0.01)
+    ((few, _),) = agent.beliefs_at(np.zeros(0), np.linspace(0.0, 1.0, 7)[:, None])
+    assert ((few > 0) & (few < best.mean + 1e-6)).all()
+
+
+def test_the_band_of_the_mixture_is_refused_on_a_box():
+    with pytest.raises(ValueError, match="band must be a number on a box"):
+        agents.make("laplace-ucb", make("GPBandit-Clicks-v0", continuous=True), band="mixture")
 
 
 def test_a_latent_kernel_of_the_user_s_own_is_taken():

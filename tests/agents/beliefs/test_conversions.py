@@ -6,8 +6,9 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 import agents
-from agents.beliefs.conversions import AgedPosterior, AgedRows
+from agents.beliefs.conversions import AgedOutcomes, AgedRows
 from agents.posteriors.laplace import Clicks, PlayedRows, laplace
+from agents.posteriors.latent import LatentPosterior
 from bandit_envs.environment.making import make
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
@@ -36,12 +37,12 @@ def shares():
 
 def played(points, delay, settle=1.0):
     """The belief after these plays, each followed by what is delivered in its round."""
-    belief = AgedPosterior(GRAM, Bernoulli(BASE), shares(), 1)
+    belief = LatentPosterior(GRAM, AgedOutcomes(Bernoulli(BASE), shares(), 1), 1)
     for t, x in enumerate(points):
-        belief.advance(np.array([x]))
+        belief.outcomes.advance(np.array([x]))
         (came,) = (np.arange(t + 1) + delay[: t + 1] == t).nonzero()
         nobody = np.zeros(len(came), dtype=int)
-        belief.settle(nobody, points[came], t - came, np.full(len(came), settle))
+        belief.outcomes.settle(nobody, points[came], t - came, np.full(len(came), settle))
     return belief
 
 
@@ -80,7 +81,7 @@ def test_the_information_of_a_play_is_the_mean_square_of_its_score():
 
 def test_slope_and_curvature_are_derivatives_of_the_loss():
     points, delay = plays(seed=1)
-    rows, likelihood, step = played(points, delay)._aged_rows(0), Clicks(), 1e-5
+    rows, likelihood, step = played(points, delay)._rows(0), Clicks(), 1e-5
     plain = rows._replace(design=np.eye(len(rows.plays)), offset=np.zeros(len(rows.plays)))
     z = np.linspace(-2.0, 1.0, len(rows.plays))
 
@@ -125,7 +126,7 @@ def test_a_dropped_play_counts_no_more_and_a_restart_is_the_prior():
     here = np.zeros(1, dtype=int)
     (open_plays,) = np.isinf(delay).nonzero()
     before, first = belief.mean_at(None), open_plays[:1]
-    belief.drop(here, points[first], 39 - first)
+    belief.outcomes.drop(here, points[first], 39 - first)
     assert (belief.mean_at(None) > before).all()  # the kernel is positive, and a play without a click is gone
     assert belief.count_at(None).sum() == 39
     belief.reset(here)
@@ -180,4 +181,4 @@ def test_an_agent_drops_plays_of_ads_that_were_never_shown():
         agent.update(observation, action, reward, info)
         silent.append(info["oracle"]["delay"] < 0 or t + info["oracle"]["delay"] > 11)
     agent.drop(np.array(silent).nonzero()[0][:3])
-    assert agent.belief.latent.count.sum() == 9
+    assert agent.belief.outcomes.count.sum() == 9

@@ -10,15 +10,16 @@ from scipy.special import expit
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, Matern
 
+from agents.beliefs.conversions import AgedOutcomes
 from agents.beliefs.preferences import Preferences
 from agents.model.model import Model
 from agents.posteriors.laplace import Clicks, Counts, PlayedRows, laplace, least_curvature, mixture_band
-from agents.posteriors.latent import LatentPosterior
+from agents.posteriors.latent import LatentPlays, LatentPosterior, Outcomes
 from bandit_envs import Setting
 from bandit_envs.kernels import gram
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws.outcomes import Bernoulli
+from bandit_envs.laws.outcomes import Bernoulli, Poisson
 from bandit_envs.problem.decisions import unit_grid
 
 POINTS = np.linspace(0.0, 1.0, 40)[:, None]
@@ -245,9 +246,52 @@ def test_the_band_covers_in_adaptive_play(name):
     assert sum(held) >= 168
 
 
+def _outcomes(law):
+    return Outcomes(law, 2)
+
+
+def _conversions(law):
+    return AgedOutcomes(law, 0.7 * (1 / 6) * (5 / 6) ** np.arange(60), 2)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.2), Matern(0.3, nu=2.5)], ids=["low rank", "full rank"])
+@pytest.mark.parametrize(
+    ("law", "made"),
+    [(Bernoulli(-1.0), _outcomes), (Poisson(0.5, exposure=3.0), _outcomes), (Bernoulli(0.0), _conversions)],
+    ids=["clicks", "counts", "conversions"],
+)
+def test_on_a_box_it_is_the_same_gaussian_as_on_arms(kernel, law, made):
+    gram, rng = Gram(kernel, unit_grid(15)), np.random.default_rng(0)
+    each = [kind(gram, made(law), 2) for kind in (LatentPosterior, LatentPlays)]
+    trial = np.arange(2)
+    for t in range(40):
+        point = rng.integers(0, 15, 2)
+        value = rng.poisson(2.0, 2) * 1.0 if isinstance(law, Poisson) else (rng.random(2) < 0.4) * 1.0
+        for posterior in each:
+            if isinstance(posterior.outcomes, AgedOutcomes):
+                posterior.outcomes.advance(point)
+                posterior.outcomes.settle(*(part[value > 0] for part in (trial, point, 0 * point, value)))
+            else:
+                posterior.observe(trial, point, value)
+        if t not in (0, 20, 39):
+            continue
+        arms, box = each
+        np.testing.assert_allclose(box.mean_at(None), arms.mean_at(None), atol=1e-5)
+        np.testing.assert_allclose(box.variance_at(None), arms.variance_at(None), atol=1e-6)
+        np.testing.assert_allclose(box.gain, arms.gain, rtol=1e-5)
+        np.testing.assert_array_equal(box.count_at(None), arms.count_at(None))
+        some, others = np.array([0, 7, 14]), np.array([3, 7])
+        found, wanted = (posterior.covariance(1, some, others) for posterior in (box, arms))
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+    for posterior in each:
+        posterior.reset(trial[:1])
+    np.testing.assert_array_equal(each[1].mean_at(None)[0], np.zeros(15))
+    np.testing.assert_allclose(each[1].mean_at(None)[1], each[0].mean_at(None)[1], atol=1e-5)
+
+
 def _drawn_clicks(kernel, rng):
     setting = Setting(arms=unit_grid(30), kernel=kernel, noise_std=0.5)
-    posterior = LatentPosterior(Model.of(setting).gram, Bernoulli(), 1)
+    posterior = LatentPosterior(Model.of(setting).gram, Outcomes(Bernoulli(), 1), 1)
     posterior.observe(np.zeros(3, dtype=int), np.array([3, 7, 22]), np.array([1.0, 0.0, 1.0]))
     return posterior.deviation_at(None, [rng])[0]
 
