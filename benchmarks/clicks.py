@@ -89,6 +89,7 @@ AGES_SHEET = {  # of an independent implementation, 20 trials
     "as no click": "27.6 ± 3.3",
     "not at all": "31.5 ± 5.2",
 }
+ON_BOX = 150  # rounds on a box, which take longer than on arms
 LEARNER = "DQN from scratch"
 TAUGHT = 20  # trials of a learner, which takes seconds for each
 OTHERS = ("problem", "agent", "trials", "regret", "se", "difference", "low", "high")
@@ -155,6 +156,13 @@ def learner(trials: int) -> Iterator[dict[str, Any]]:
     entrants = {LEARNER: "sb3-dqn", GAUSSIAN: AT_ONCE[GAUSSIAN]}
     found = evaluate(problem(0.0), entrants, trials=min(trials, TAUGHT))
     yield from compared("clicks", {label: found.regret[label][:, -1] for label in entrants}, GAUSSIAN)
+
+
+def box(trials: int) -> Iterator[dict[str, Any]]:
+    """Yield final regrets on rare clicks of points of a square."""
+    place = {"continuous": True, "dim": 2, "horizon": ON_BOX, "outcome": ADS}
+    found = evaluate("GPBandit-Clicks-v0", COUNTS, trials=trials, env_kwargs=place)
+    yield from compared("box", {label: found.regret[label][:, -1] for label in COUNTS}, GAUSSIAN)
 
 
 def compared(name: str, regret: dict[str, Any], baseline: str) -> Iterator[dict[str, Any]]:
@@ -267,7 +275,7 @@ FILES: dict[str, tuple[Sequence[str], Any]] = {
     "bands": (BANDS, lambda trials, runs: [band(base, runs) for base in BASES]),
     "others": (
         OTHERS,
-        lambda trials, runs: [row for part in (counted, aged, learner) for row in part(trials)],
+        lambda trials, runs: [row for part in (counted, aged, learner, box) for row in part(trials)],
     ),
 }
 
