@@ -24,6 +24,7 @@ RIDGES = (-20.0, 20.0)  # least and largest logarithm of the weight of |w|^2 in 
 GAP = 1e-5  # in log odds, of the largest difference within a likelihood set
 CLOSER = 30.0  # factor of the gap from one centre to the next
 DECREMENT = 1e-6  # of Newton's method, at which a centre is found
+STEPS = 10_000  # of Newton's method; twenty, and hundreds where a far centre is reached in damped steps
 
 
 class Pairs(NamedTuple):
@@ -216,7 +217,7 @@ def _centred(ahead: Floats, rows: PlayedRows, norm: float, ceiling: float, weigh
         logs = np.log(np.where(inside, rooms[0], 1.0)) + np.log(np.where(inside, rooms[1], 1.0))
         return np.where(inside, -(ahead * w).sum(axis=1) - logs, np.inf)
 
-    for _ in range(100):
+    for _ in range(STEPS):
         z = rows.offset + weights @ rows.design.T
         slope = (rows.plays * LOGISTIC.mean(z) - rows.total) @ rows.design
         likely = (ceiling - _losses(rows, weights))[:, None]
@@ -232,7 +233,9 @@ def _centred(ahead: Floats, rows: PlayedRows, norm: float, ceiling: float, weigh
         if decrement.max() < DECREMENT:
             return weights
         weights = weights - _shares(height, weights, step, decrement)[:, None] * step
-    raise np.linalg.LinAlgError("no centre of the likelihood set was found in 100 steps of Newton's method")
+    raise np.linalg.LinAlgError(
+        f"no centre of the likelihood set was found in {STEPS} Newton steps"
+    )
 
 
 def _shares(height: Callable[[Floats], Floats], weights: Floats, step: Floats, decrement: Floats) -> Floats:

@@ -13,15 +13,18 @@ import scipy.stats
 from agent_cases import DUELLING, SETTING
 from players import play
 from references.duels import RULES, bands, belief, double_ts, mr_lpf_left, pop_bo, std_of_pairs
+from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
-from agents.beliefs.preferences import Preferences
+from agents.beliefs.preferences import LikelihoodSet, Preferences
 from agents.model.model import Model
 from agents.registry import resolve_agent
 from agents.restarts.base import growing_lengths
 from bandit_envs import Setting
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 from gpbandits import check_agent, evaluate
@@ -92,6 +95,30 @@ def test_pop_bo_plays_the_arm_that_may_be_ahead_of_the_last_by_most():
         scores = pop_bo(gram, duels, bound, slack, duels[-1][0])
         assert pair[1] == duels[-1][0]
         assert scores[pair] >= max(scores.values()) - 1e-4, (len(duels), pair)
+
+
+def test_pop_bo_finds_the_most_where_the_first_centre_is_far_away():
+    bound, width, (i, j, x) = 6.0, 0.1, (2, 16, 6)
+    setting = Setting(arms=unit_grid(30), kernel=make_kernel("rbf", 0.2), duel=True)
+    belief = LikelihoodSet(Model.of(setting, rkhs_bound=bound), width, 0.1)
+    belief.receive(i, j, 1.0)
+    belief.receive(x, 17, 1.0)
+    found = belief.largest(HERE, i)
+    likeliest, slack = belief.likeliest, width * np.sqrt(3.0)
+
+    def loss(w):
+        return np.logaddexp(0.0, -(belief.rows.design @ w)).sum()
+
+    inside = [
+        {"type": "ineq", "fun": lambda w: bound**2 - w @ w},
+        {"type": "ineq", "fun": lambda w: loss(likeliest) + slack - loss(w)},
+    ]
+    for arm in (0, x, 25):
+        ahead = belief.root[arm] - belief.root[i]
+        best = minimize(
+            lambda w, ahead=ahead: -(ahead @ w), 0.9 * likeliest, constraints=inside, method="SLSQP"
+        )
+        assert found[arm] == pytest.approx(-best.fun, abs=1e-4)
 
 
 def test_pop_bo_recommends_the_likeliest_arm_that_met_another():
