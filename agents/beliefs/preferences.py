@@ -233,9 +233,7 @@ def _centred(ahead: Floats, rows: PlayedRows, norm: float, ceiling: float, weigh
         if decrement.max() < DECREMENT:
             return weights
         weights = weights - _shares(height, weights, step, decrement)[:, None] * step
-    raise np.linalg.LinAlgError(
-        f"no centre of the likelihood set was found in {STEPS} Newton steps"
-    )
+    raise np.linalg.LinAlgError(f"no centre of the likelihood set was found in {STEPS} Newton steps")
 
 
 def _shares(height: Callable[[Floats], Floats], weights: Floats, step: Floats, decrement: Floats) -> Floats:

@@ -110,3 +110,19 @@ def test_promises_of_learnt_kernels_are_as_the_page_says():
     for rule in ("regret bound 0.9", "regret bound 0.95"):
         shares = [share("learnt", player, rule) for player in EVERYWHERE]
         assert " and ".join(f"{each:.0%}" for each in shares) in PAGE
+
+
+def test_rules_with_a_model_stop_late_on_the_tuning_table():
+    text = " ".join(PAGE.split())
+    for rule in ("kg 0.01", "plateau"):
+        plays = [value("table", player, rule, "stop") for player in EVERYWHERE]
+        adjusted = [
+            value("table", player, rule, "regret") + 0.01 * each
+            for player, each in zip(EVERYWHERE, plays, strict=True)
+        ]
+        assert f"takes {plays[0]:.1f} and {plays[1]:.1f}" in text
+        assert f"{adjusted[0]:.2f} and {adjusted[1]:.2f}" in text
+    for player in EVERYWHERE:
+        for rule in ("regret bound 0.9", "regret bound 0.95"):
+            assert value("table", player, rule, "broken") == 0
+            assert value("table", player, rule, "never") > 0.5
