@@ -81,7 +81,7 @@ class Outcomes:
         return laplace(rows, self.likelihood, start)
 
 
-class OfOutcomes(Posterior):
+class OutcomePosterior(Posterior):
     """Posterior of f ~ GP(0, k), seen by outcomes of mean link(base + f); see `laplace`."""
 
     def __init__(self, gram: Gram, outcomes: Outcomes, num_trials: int):
@@ -117,7 +117,7 @@ class OfOutcomes(Posterior):
         self.observe_sums(np.full(len(seen.point), trial), *seen)
 
 
-class LatentPosterior(OfOutcomes):
+class LatentPosterior(OutcomePosterior):
     """Posterior on arms. A trial is fitted anew when it is read after a play, from its last fit's weights.
 
     O(u r^2 + r^3 + N r^2), for u distinct plays and a prior of rank r.
@@ -202,7 +202,7 @@ class LatentPosterior(OfOutcomes):
         return np.array([what(i).item(x) for i, x in pairs])
 
 
-class LatentPlays(OfOutcomes, PairPosterior):
+class LatentPlays(OutcomePosterior, PairPosterior):
     r"""Posterior on a box: that given one Gaussian value a played point, which is Laplace's Gaussian.
 
     With f the mode at the plays, g the slope of the log-likelihood and W the weights in H,
