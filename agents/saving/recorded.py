@@ -25,9 +25,9 @@ from .data import NUMERIC, decode, encode
 from .files import MAX_BYTES, parsing, playing, read, write
 
 EVENTS = ("reset", "act", "update", "drop", "start")  # append, never insert: files list columns in order
+PLAIN = frozenset((float, int, bool, np.float64, np.int64))  # types of most numbers
 NUMBERS = (np.ndarray, np.generic, float, int)
 BLOCK = 256  # calls that are moved to columns together
-FIRST_ROWS = 16  # doubled whenever they are full
 FORM = "gpbandits agent"
 READ = (
     "t",
@@ -42,36 +42,40 @@ READ = (
 MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": dict[str, Any]}
 
 
-class Written(NamedTuple):
-    """The part of a journal that is written."""
+class Block(NamedTuple):
+    """Hold calls in columns."""
 
-    calls: int  # number of calls in columns
-    counts: tuple[int, ...]  # number of calls of each kind
-    latest: list[tuple[str, tuple[Any, ...]]]  # calls not yet in columns
+    kinds: bytes  # of the calls, in order
+    columns: list[list[Any]]  # of each kind of call, the data of each argument, see `stacked`
+
+
+class Written(NamedTuple):
+    """The part of a log that is written."""
+
+    blocks: int  # their number
+    latest: list[tuple[str, tuple[Any, ...]]]  # calls not yet in blocks
 
 
 class CallLog:
     """Records the calls since the last reset; an interrupted call, or record of it, leaves no trace.
 
-    Calls wait in a list and are moved to columns in blocks, since columns cost one call for each argument.
+    Calls wait in a list and are moved to columns in blocks: one call of numpy serves all that wait.
     """
 
     def __init__(self) -> None:
-        self._kinds = bytearray()
-        self._columns: list[list[Column]] = [[] for _ in EVENTS]
-        self._written = Written(0, (0,) * len(EVENTS), [])
+        self._blocks: list[Block] = []
+        self._written = Written(0, [])
         self._calling = False  # while a call lasts: those that an agent makes of itself follow from it
 
     def record(self, name: str, call: Callable[[], Any], *arguments: Any) -> Any:
         """Make a call and record a copy, unless it fails or is part of another; a reset begins anew."""
-        within = self._calling
+        if self._calling:
+            return call()
         try:
             self._calling = True
             result = call()
         finally:
-            self._calling = within
-        if within:
-            return result
+            self._calling = False
         if name == "reset":
             self.__init__()
         latest = self._written.latest
@@ -83,81 +87,75 @@ class CallLog:
     @property
     def events(self) -> list[str]:
         """Return the names of the calls, in order."""
-        self._pack()
-        return [EVENTS[kind] for kind in self._kinds[: self._written.calls]]
+        return [EVENTS[kind] for block in self._packed() for kind in block.kinds]
 
     @property
     def columns(self) -> list[list[Any]]:
         """Return each argument over all calls, for each kind of call."""
+        each_kind = zip(*(block.columns for block in self._packed()), strict=True)
+        return [_joined_calls(blocks) for blocks in each_kind] or [[] for _ in EVENTS]
+
+    def _packed(self) -> list[Block]:
         self._pack()
-        pairs = zip(self._columns, self._written.counts, strict=True)
-        return [[column.data(count) for column in columns] if count else [] for columns, count in pairs]
+        return self._blocks[: self._written.blocks]
 
     def _pack(self) -> None:
-        """Move the latest calls to columns; after an interruption the move is repeated in full."""
-        calls, before, latest = self._written
-        counts = list(before)
-        for name, arguments in latest:
-            kind = EVENTS.index(name)
-            columns = self._columns[kind] = self._columns[kind] or [Column() for _ in arguments]
-            for column, argument in zip(columns, arguments, strict=True):
-                column.put(counts[kind], argument)
-            counts[kind] += 1
-        self._kinds[calls:] = bytes(EVENTS.index(name) for name, _ in latest)
-        self._written = Written(calls + len(latest), tuple(counts), [])
+        """Move the latest calls to a block; after an interruption the move is repeated in full."""
+        blocks, latest = self._written
+        if latest:
+            self._blocks[blocks:] = [_block(latest)]
+            self._written = Written(blocks + 1, [])
 
 
-class Column:
-    """Stores one argument call by call: an array while shapes agree, columns for dicts, else a list."""
-
-    def __init__(self) -> None:
-        self._kept: Any = []
-
-    def put(self, row: int, value: Any) -> None:
-        """Keep a copy as this row; later rows are lost."""
-        if row == 0:
-            self._kept = _begun(value)
-        elif not self._takes(value):
-            self._kept = self.rows(row)
-        if isinstance(self._kept, dict):
-            for key, column in self._kept.items():
-                column.put(row, value[key])
-        elif isinstance(self._kept, np.ndarray):
-            if row == len(self._kept):
-                self._kept = np.concatenate([self._kept, np.empty_like(self._kept)])
-            self._kept[row] = value
-        else:
-            self._kept[row:] = [copied(value)]
-
-    def data(self, count: int) -> Any:
-        """Return the first rows: an array, a dict of such data, or a list."""
-        if isinstance(self._kept, dict):
-            return {key: column.data(count) for key, column in self._kept.items()}
-        return self._kept[:count]
-
-    def rows(self, count: int) -> list[Any]:
-        """Return a list of the first rows."""
-        return list(rows_of(copied(self.data(count))))
-
-    def _takes(self, value: Any) -> bool:
-        if isinstance(self._kept, dict):
-            return isinstance(value, dict) and value.keys() == self._kept.keys()
-        if isinstance(self._kept, np.ndarray):
-            if not isinstance(value, NUMBERS):
-                return False
-            given = np.asarray(value)
-            return given.shape == self._kept.shape[1:] and given.dtype == self._kept.dtype
-        return True
+def _block(calls: Sequence[tuple[str, tuple[Any, ...]]]) -> Block:
+    kinds = bytes(EVENTS.index(name) for name, _ in calls)
+    each = [[arguments for name, arguments in calls if name == event] for event in EVENTS]
+    return Block(kinds, [[stacked(values) for values in zip(*of_kind, strict=True)] for of_kind in each])
 
 
-def _begun(value: Any) -> Any:
-    """Return a container for values like the first one."""
-    if isinstance(value, dict) and value:
-        return {key: Column() for key in value}
-    first = np.asarray(value) if isinstance(value, NUMBERS) else None
-    if first is None or first.dtype.kind not in NUMERIC:
-        return []
-    return np.empty((FIRST_ROWS, *first.shape), first.dtype)
+def _joined_calls(blocks: Sequence[list[Any]]) -> list[Any]:
+    return [joined(parts) for parts in zip(*(columns for columns in blocks if columns), strict=True)]
+
+
+def stacked(values: Sequence[Any]) -> Any:
+    """Return values as data: an array where all have a shape and a type, columns of dicts, else a list."""
+    first = values[0]
+    if isinstance(first, dict) and first and all(_has_keys(value, first) for value in values):
+        return {key: stacked([value[key] for value in values]) for key in first}
+    alike = isinstance(first, NUMBERS) and len(set(map(type, values))) == 1
+    array = _array(values) if alike else None
+    return list(values) if array is None else array
+
+
+def _array(values: Sequence[Any]) -> np.ndarray | None:
+    """Return numbers or arrays of one type as an array; None where none of this type holds them."""
+    first = np.asarray(values[0])
+    if first.dtype.kind not in NUMERIC:
+        return None
+    if isinstance(values[0], np.ndarray):
+        if any(value.dtype != first.dtype or value.shape != first.shape for value in values):
+            return None
+        return np.concatenate(values).reshape(-1, *first.shape) if first.ndim else np.array(values)
+    array = np.array(values)
+    return array if array.dtype == first.dtype else None
+
+
+def joined(parts: Sequence[Any]) -> Any:
+    """Return the data of several blocks as that of one."""
+    first = parts[0]
+    if isinstance(first, dict) and all(_has_keys(part, first) for part in parts):
+        return {key: joined([part[key] for part in parts]) for key in first}
+    if all(isinstance(part, np.ndarray) for part in parts) and len({_row(part) for part in parts}) == 1:
+        return np.concatenate(parts)
+    return [row for part in parts for row in rows_of(part)]
+
+
+def _row(part: np.ndarray) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    return part.shape[1:], part.dtype
+
+
+def _has_keys(value: Any, other: dict[str, Any]) -> bool:
+    return isinstance(value, dict) and value.keys() == other.keys()
 
 
 def rows_of(data: Any) -> Iterator[Any]:
@@ -168,16 +166,13 @@ def rows_of(data: Any) -> Iterator[Any]:
     return iter(data)
 
 
-def copied(value: Any) -> Any:
-    """Return a copy that its owner cannot change: arrays may be buffers that the next round overwrites."""
-    return _owned([value])[0]
-
-
 def _owned(values: Iterable[Any]) -> list[Any]:
-    """Return copies of arrays, dicts and lists, and numbers as they are."""
+    """Return copies that nobody can change: arrays may be buffers that the next round overwrites."""
     owned: list[Any] = []
     for value in values:
-        if isinstance(value, np.ndarray):
+        if type(value) in PLAIN:
+            owned.append(value)
+        elif isinstance(value, np.ndarray):
             owned.append(value.copy())
         elif isinstance(value, dict):
             owned.append(dict(zip(value, _owned(value.values()), strict=True)))
@@ -189,7 +184,7 @@ def _owned(values: Iterable[Any]) -> list[Any]:
 def _seen(info: Any, keys: Sequence[str]) -> dict[str, Any]:
     """Return the entries that are logged; the agent itself raises where `info` is not a dict."""
     seen: dict[str, Any] = {}
-    for key in keys if isinstance(info, Mapping) else ():
+    for key in keys if isinstance(info, dict | Mapping) else ():  # `Mapping` alone is slow
         if key in info:
             seen[key] = info[key]
     return seen
