@@ -100,3 +100,11 @@ def test_counts_late_conversions_and_a_learner_are_judged_as_the_results_say():
     assert of_others("conversions", "not at all")[1] > 0
     regrets = [float(row["regret"]) for row in OTHERS if row["problem"] == "clicks"]
     assert regrets[0] / regrets[1] == pytest.approx(2.5, abs=0.1)
+
+
+def test_on_a_box_only_sampling_differs_from_the_moment_matched_ucb():
+    for w in (1, 2):
+        _, low, high = of_others("box", UCB[w])
+        assert low < 0 < high
+    for agent in ("Laplace-TS", "Gaussian moment-matched, TS", "uniform"):
+        assert of_others("box", agent)[1] > 0

@@ -47,3 +47,11 @@ def test_the_page_says_which_rules_are_measured():
     missing = [rule.name for rule in script.RULES if rule.name not in {row["rule"] for row in ROWS}]
     assert all(f"{name}" in PAGE.partition("Not measured yet:")[2] for name in missing)
     assert bool(missing) == ("Not measured yet:" in PAGE)
+
+
+def test_the_bands_of_the_theorem_are_no_better_than_uniform_pairs():
+    for bound in script.SIZES:
+        each = {row["rule"]: row for row in ROWS if row["bound"] == bound}
+        phases, uniform = each["MR-LPF, the theorem's beta"], each["uniform pairs"]
+        error = (float(phases["average_se"]) ** 2 + float(uniform["average_se"]) ** 2) ** 0.5
+        assert abs(float(phases["average"]) - float(uniform["average"])) < 2 * error
