@@ -79,9 +79,6 @@ def check_agent(
             ones with the features that the factory declares, or with every feature of a finite set where
             it declares none.
         time_limit: seconds for all checks together.
-
-    Returns:
-        One sentence with the rules and the environments on which they were checked.
     """
     checked: list[str] = []
 
@@ -116,7 +113,11 @@ def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
         features = getattr(factory.make, "features", None)
         takes_delays = features is None or getattr(features, "delay", False)
         if setting.max_delay and not setting.aggregated and takes_delays:
-            _check_crediting(env, setting, factory)
+            check_crediting(
+                env,
+                SEEDS[0][0],
+                lambda late, seed: _play(late, _instance(setting, factory), everything, (SEEDS[0][0], seed)),
+            )
     except Exception as error:
         error.add_note(f"on the environment {label!r}")
         raise
@@ -172,13 +173,6 @@ def _check_batch(env: Any, factory: AgentFactory, first: np.ndarray) -> None:
     agent = _with_methods(factory(vector.setting, num_trials=len(SEEDS)))
     together = rehearse(vector, agent, env_seeds, agent_seeds, everything)
     _expect_same(np.stack([first, *others], axis=1), together, *BATCH)
-
-
-def _check_crediting(env: Any, setting: Setting, factory: AgentFactory) -> None:
-    def play(other: Any, seed: int) -> np.ndarray:
-        return _play(other, _instance(setting, factory), everything, (SEEDS[0][0], seed))
-
-    check_crediting(env, SEEDS[0][0], play)
 
 
 def _expect_same(played: np.ndarray, again: np.ndarray, check: str, expected: str, remedy: str) -> None:

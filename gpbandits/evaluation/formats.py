@@ -36,6 +36,7 @@ _ESCAPES = str.maketrans(
 
 
 FORMULAE = ("=", "+", "-", "@", "\t", "\r")  # first characters of a spreadsheet's formulae
+SAFE = re.compile(rf"{MISSING}|[-+]?\d+(\.\d*)?(e[-+]?\d+)?")  # which are none all the same
 
 
 def markdown(
@@ -95,12 +96,8 @@ def csv_text(rows: Iterable[Iterable[str | float]]) -> str:
 
 def inert(part: str | float) -> str | float:
     """Quote text that a spreadsheet would run as a formula, since labels of a study are untrusted."""
-    risky = isinstance(part, str) and part.startswith(FORMULAE) and part != MISSING and not _is_number(part)
+    risky = isinstance(part, str) and part.startswith(FORMULAE) and not SAFE.fullmatch(part)
     return f"'{part}" if risky else part
-
-
-def _is_number(part: str) -> bool:
-    return re.fullmatch(r"[-+]?\d+(\.\d*)?(e[-+]?\d+)?", part) is not None
 
 
 def _escaped(cell: str) -> str:
@@ -137,17 +134,9 @@ def interval_text(interval: Interval | None, signed: bool = False) -> str:
 
 def text(cell: Cell, signed: bool = False) -> str:
     """Return a cell as tables print it."""
-    match cell:
-        case None:
-            return MISSING
-        case str():
-            return cell
-        case Interval():
-            return interval_text(cell, signed)
-        case int():
-            return str(cell)
-        case _:
-            return number(float(cell), signed)
+    if cell is None or isinstance(cell, Interval):
+        return interval_text(cell, signed)
+    return str(cell) if isinstance(cell, str | int) else number(float(cell), signed)
 
 
 def parts(cell: Cell, wide: bool) -> list[str | float | None]:

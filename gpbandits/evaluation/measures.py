@@ -65,44 +65,28 @@ class Measure(NamedTuple):
         return bootstrap_interval(np.asarray(values, dtype=np.float64))
 
 
-def _of_duels(name: str, of: Callable[[RoundBlock], Any], heading: str) -> Measure:
-    return Measure(name, "reward", "sum", of, needs="duels", heading=heading)
+def _linear(
+    name: str, unit: str, of: Callable[[RoundBlock], Any], needs: Need | None = None, heading: str = ""
+) -> Measure:
+    return Measure(name, unit, "sum", of, linear=True, needs=needs, heading=heading)
 
 
 MEASURES = {
     measure.name: measure
     for measure in (
-        Measure("regret", "reward", "sum", lambda rounds: rounds.regret, linear=True),
+        _linear("regret", "reward", lambda rounds: rounds.regret),
         Measure("lost", "reward", "sum", lambda rounds: np.maximum(_charged(rounds), 0.0), loss=True),
-        Measure("summed_costs", "cost", "sum", lambda rounds: rounds.cost, linear=True),
-        Measure("summed_observed_costs", "cost", "sum", lambda rounds: rounds.observed_cost, linear=True),
+        _linear("summed_costs", "cost", lambda rounds: rounds.cost),
+        _linear("summed_observed_costs", "cost", lambda rounds: rounds.observed_cost),
         Measure("hard_violation", "cost", "sum", lambda rounds: rounds.violation, True, "costs", loss=True),
         Measure("unsafe_plays", "plays", "count", lambda rounds: (rounds.violation > 0).astype(np.int64)),
         Measure("first_unsafe", "round", "first", lambda rounds: _unsafe_rounds(rounds)),
-        Measure("spent", "play cost", "sum", lambda rounds: rounds.spent, linear=True, needs="budget"),
-        Measure(
-            "budget_regret", "reward", "sum", lambda rounds: rounds.shortfall, linear=True, needs="budget"
-        ),
-        Measure(
-            "moved",
-            "reward",
-            "sum",
-            lambda rounds: rounds.moved,
-            linear=True,
-            needs="movement",
-            heading="moves",
-        ),
-        Measure(
-            "total_loss",
-            "reward",
-            "sum",
-            lambda rounds: rounds.regret + rounds.moved,
-            linear=True,
-            needs="movement",
-            heading="regret and moves",
-        ),
-        _of_duels("strong_regret", lambda rounds: rounds.strong, "strong regret"),
-        _of_duels("weak_regret", lambda rounds: rounds.weak, "weak regret"),
+        _linear("spent", "play cost", lambda rounds: rounds.spent, "budget"),
+        _linear("budget_regret", "reward", lambda rounds: rounds.shortfall, "budget"),
+        _linear("moved", "reward", lambda rounds: rounds.moved, "movement", "moves"),
+        _linear("total_loss", "reward", lambda x: x.regret + x.moved, "movement", "regret and moves"),
+        Measure("strong_regret", "reward", "sum", lambda x: x.strong, needs="duels", heading="strong regret"),
+        Measure("weak_regret", "reward", "sum", lambda x: x.weak, needs="duels", heading="weak regret"),
         Measure("simple_regret", "reward", "last"),
         Measure("action", "arm or point", "last"),
     )

@@ -17,7 +17,6 @@ from bandit_envs.environment.envs import BanditEnv
 from bandit_envs.environment.making import EnvLike, limit_of, make, plain_problem
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.feedback import Feedback
-from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.safety import reach_of
 from gpbandits.evaluation.trace import Trace, Traits, without_oracle
@@ -70,51 +69,43 @@ class Stage:
             with preserved_generators(), _noted(f"in trials {first}..{first + len(block) - 1}"):
                 # One trial is faster without an axis of trials.
                 if self.problem and (len(block) > 1 or factory.in_batches_only):
-                    env = BanditVectorEnv(
-                        self.problem,
-                        len(block),
-                        oracle=self.oracle,
-                        autoreset_mode="Disabled",
-                        max_episode_steps=self.limit,
-                    )
-                    yield _play(env, self.problem, factory, block, len(block), rounds, self.horizon, watch)
+                    options: dict[str, Any] = {"oracle": self.oracle, "max_episode_steps": self.limit}
+                    env = BanditVectorEnv(self.problem, len(block), autoreset_mode="Disabled", **options)
+                    yield self._play(env, factory, block, len(block), rounds, watch)
                 else:
-                    yield _play(self.env, self.problem, factory, block, None, rounds, self.horizon, watch)
+                    yield self._play(self.env, factory, block, None, rounds, watch)
+
+    def _play(
+        self,
+        env: Any,
+        factory: AgentFactory,
+        seeds: list[tuple[int, int]],
+        num_trials: int | None,
+        rounds: Ints | None,
+        watch: Watch | None,
+    ) -> tuple[Record, Traits]:
+        """Play a batch in a vector environment, or without `num_trials` one trial in an environment."""
+        columns = zip(*seeds, strict=True)
+        of_environment, of_agents = (list(column) if num_trials else column[0] for column in columns)
+        first = env.reset(seed=of_environment)
+        setting = env.setting if num_trials else env.get_wrapper_attr("setting")
+        agent = _made(factory, setting, num_trials)
+        with _closing(agent):
+            agent.reset(of_agents)
+            reach = None if self.problem is None else reach_of(self.problem, env.unwrapped.simulator.trials)
+            trace = Trace(setting, num_trials, agent, rounds, reach)
+            _run(env, agent, trace, self.horizon, watch, *first)
+            trace.end()
+        if num_trials:
+            return trace.record(np.stack(env.get_attr("worst_regret"))), trace.traits
+        worst = env.get_wrapper_attr("worst_regret")[None] if env.has_wrapper_attr("worst_regret") else None
+        return trace.record(worst), trace.traits
 
 
 def require_bandit(env: Any) -> None:
     """Raise unless an environment publishes a setting."""
     bandit = env.has_wrapper_attr("setting")
     require(bandit, "environment", "a bandit, with an attribute `setting` for agents", env)
-
-
-def _play(
-    env: Any,
-    problem: Problem | None,
-    factory: AgentFactory,
-    seeds: list[tuple[int, int]],
-    num_trials: int | None,
-    rounds: Ints | None,
-    horizon: int,
-    watch: Watch | None,
-) -> tuple[Record, Traits]:
-    """Play a batch in a vector environment, or without `num_trials` one trial in an environment."""
-    of_environment, of_agents = (
-        list(column) if num_trials else column[0] for column in zip(*seeds, strict=True)
-    )
-    first = env.reset(seed=of_environment)
-    setting = env.setting if num_trials else env.get_wrapper_attr("setting")
-    agent = _made(factory, setting, num_trials)
-    with _closing(agent):
-        agent.reset(of_agents)
-        reach = None if problem is None else reach_of(problem, env.unwrapped.simulator.trials)
-        trace = Trace(setting, num_trials, agent, rounds, reach)
-        _run(env, agent, trace, horizon, watch, *first)
-        trace.end()
-    if num_trials:
-        return trace.record(np.stack(env.get_attr("worst_regret"))), trace.traits
-    worst = env.get_wrapper_attr("worst_regret")[None] if env.has_wrapper_attr("worst_regret") else None
-    return trace.record(worst), trace.traits
 
 
 def _made(factory: AgentFactory, setting: Any, num_trials: int | None = None) -> Any:

@@ -114,14 +114,8 @@ def _joined_totals(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {name: np.concatenate([part[name] for part in parts]) for name in shared}
 
 
-def _joined_spendings(blocks: Sequence[Spending | None]) -> Spending | None:
-    """Join blocks of trials in their order; None where plays are free."""
-    known = [block for block in blocks if block is not None]
-    return Spending(*map(np.concatenate, zip(*known, strict=True))) if known else None
-
-
 _JOINS: dict[str, Callable[[Any], Any]] = {
-    "spending": _joined_spendings,
+    "spending": lambda parts: Spending(*map(np.concatenate, zip(*parts, strict=True))),
     "totals": _joined_totals,
     "stopped": joined_stopped,
 }

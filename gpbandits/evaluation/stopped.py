@@ -70,12 +70,12 @@ class WholeRun:
 
 def joined_stopped(blocks: Sequence[Mapping[str, Stopped]]) -> dict[str, Stopped]:
     """Return the rules of all trials from blocks of them, in their order."""
-    return {label: _joined([block[label] for block in blocks]) for label in blocks[0]}
-
-
-def _joined(parts: Sequence[Stopped]) -> Stopped:
-    arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS}
-    return parts[0]._replace(**arrays)
+    joined = {}
+    for label, first in blocks[0].items():
+        parts = [block[label] for block in blocks]
+        arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS}
+        joined[label] = first._replace(**arrays)
+    return joined
 
 
 def as_data(stopped: Mapping[str, Stopped] | None) -> Any:

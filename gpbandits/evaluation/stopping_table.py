@@ -6,7 +6,6 @@ import numpy as np
 
 from agents.stopping.by_name import NEVER
 from bandit_envs.basics.arguments import require, require_positive
-from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.statistics import bootstrap_interval, wilson_interval
 from gpbandits.evaluation.stopped import Stopped
@@ -32,7 +31,7 @@ def stopping_table(result: Curves, price: float | None = None) -> Table:
         require_positive("price", price, "it is what a unit of cost is worth, in units of the reward")
     rows = {f"{agent}, {rule}": each for agent, rules in found.items() for rule, each in rules.items()}
     columns: Columns = {
-        "stop": lambda x: bootstrap_interval(_rounds(rows[x], result.horizon)),
+        "stop": lambda x: bootstrap_interval(np.where(rows[x].after == NEVER, result.horizon, rows[x].after)),
         "never": lambda x: float((rows[x].after == NEVER).mean()),
         "regret": lambda x: bootstrap_interval(rows[x].regret),
         "cost-adjusted": lambda x: _adjusted(rows[x], price),
@@ -42,10 +41,6 @@ def stopping_table(result: Curves, price: float | None = None) -> Table:
     cells = tuple((x, *(cell(x) for cell in columns.values())) for x in rows)
     title = f"{result.environment}: stopping"
     return Table(title, ("agent, rule", *columns), cells, (STOPPED,), name="stopping")
-
-
-def _rounds(rule: Stopped, horizon: int) -> Floats:
-    return np.where(rule.after == NEVER, horizon, rule.after).astype(np.float64)
 
 
 def _adjusted(rule: Stopped, price: float | None) -> Any:

@@ -227,14 +227,14 @@ class StudyFigure(Reproduction):
 
     def findings(self, results: Results) -> Findings:
         """Return curves, Markdown tables of means with 95 % bootstrap intervals, and verdicts."""
+        boxes = self.drawing == "boxes"  # whose means another figure tabulates
         figures = {
             "-".join((self.name, *([environment.file_name] if len(results) > 1 else []), metric)): (
-                self._drawn(result, metric)
+                box_figure(result, metric) if boxes else regret_figure(result, self.scale, metric)
             )
             for environment, result in results
             for metric in self.metrics
         }
-        boxes = self.drawing == "boxes"  # whose means another figure tabulates
         means = "" if boxes else means_text([result for _, result in results], self.metrics)
         return Findings(figures, means, self.judged(results))
 
@@ -247,11 +247,6 @@ class StudyFigure(Reproduction):
             statement.judged(list(islice(rows, len(of_statement))))
             for statement, of_statement in zip(self.statements, tests, strict=True)
         ]
-
-    def _drawn(self, result: Result, metric: Metric) -> Figure:
-        if self.drawing == "boxes":
-            return box_figure(result, metric)
-        return regret_figure(result, self.scale, metric)
 
 
 def study_path(name: str) -> Path:

@@ -77,10 +77,6 @@ class Player:
         """Return lambda, the model's noise variance."""
         return float(np.max(self.agent.model.noise_variance))
 
-    def makes(self, factory: Callable[..., Any]) -> bool:
-        """Return True if this factory makes the agent."""
-        return self.factory.make is factory
-
     def says(self, delta: Any) -> str:
         """Return the legend of an upper bound."""
         return f"{self.name}: at most, with probability {1 - float(np.max(delta)):g}"
@@ -176,7 +172,11 @@ def bound(
 
 def _bounded_norm(problem: Problem, agent: AgentSpec | None) -> Overlay:
     player = player_of("bounded-norm", problem, agent, (gp_ucb, dmm_ucb))
-    width = _widest(player)
+    rule = player.agent.rule
+    if isinstance(rule, DMM):  # since the model's lambda is always among its regularisations
+        width: Any = AMMWidth(rule.bound, rule.noise_std, player.noise_variance, delta=rule.delta)
+    else:
+        width = player.width(AMMWidth, SelfNormalisedWidth)
     player.require_norm()
     return _of_ucb(player, width)
 
@@ -186,14 +186,6 @@ def _of_ucb(player: Player, width: Any) -> Overlay:
     gamma = player.gamma(rounds)
     values = gp_ucb_bound(rounds, width(rounds, gamma), gamma, player.noise_variance)
     return Overlay(player.says(width.delta), "upper", rounds, values)
-
-
-def _widest(player: Player) -> AMMWidth | SelfNormalisedWidth:
-    """Return the width of the rule; for DMM that of AMM, since lambda is always among its regularisations."""
-    rule = player.agent.rule
-    if isinstance(rule, DMM):
-        return AMMWidth(rule.bound, rule.noise_std, player.noise_variance, delta=rule.delta)
-    return player.width(AMMWidth, SelfNormalisedWidth)
 
 
 def _improved(problem: Problem, agent: AgentSpec | None) -> Overlay:
@@ -218,7 +210,7 @@ def _gp_sample(problem: Problem, agent: AgentSpec | None) -> Overlay:
 
 def _randomised(problem: Problem, agent: AgentSpec | None) -> Overlay:
     player = player_of("randomised", problem, agent, (irgp_ucb, pims, gp_ts))
-    if player.makes(gp_ts):
+    if player.factory.make is gp_ts:
         value = player.width(FixedWidth).value
         need(value == 1.0, "randomised", f"Thompson sampling of width 1, got {value}")
     require_sample("randomised", problem, player)
