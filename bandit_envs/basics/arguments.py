@@ -155,47 +155,41 @@ def require_probability(
     name: str, value: Numbers, remedy: str = "give a failure probability such as 0.1"
 ) -> None:
     """Raise unless every value lies strictly between 0 and 1."""
-    message = f"must lie in (0, 1), got {shown(value)}; {remedy}"
-    _require(name, value, lambda values: (values > 0) & (values < 1), message)
+    _require(name, value, lambda values: (values > 0) & (values < 1), "lie in (0, 1)", remedy)
 
 
 def require_positive(name: str, value: Numbers, remedy: str) -> None:
     """Raise unless every value is finite and larger than 0."""
-    message = f"must be positive, got {shown(value)}; {remedy}"
-    _require(name, value, lambda values: (values > 0) & np.isfinite(values), message)
+    _require(name, value, lambda values: (values > 0) & np.isfinite(values), "be positive", remedy)
 
 
 def require_not_negative(name: str, value: Numbers, remedy: str) -> None:
     """Raise unless every value is finite and at least 0."""
-    message = f"must not be negative, got {shown(value)}; {remedy}"
-    _require(name, value, lambda values: (values >= 0) & np.isfinite(values), message)
+    _require(name, value, lambda values: (values >= 0) & np.isfinite(values), "not be negative", remedy)
 
 
 def require_at_least_one(name: str, value: Numbers, remedy: str) -> None:
     """Raise unless every value is finite and at least 1."""
-    message = f"must be at least 1, got {shown(value)}; {remedy}"
-    _require(name, value, lambda values: (values >= 1) & np.isfinite(values), message)
+    _require(name, value, lambda values: (values >= 1) & np.isfinite(values), "be at least 1", remedy)
 
 
 def require_share(name: str, value: Numbers, remedy: str) -> None:
     """Raise unless every value lies in [0, 1]."""
-    message = f"must lie in [0, 1], got {shown(value)}; {remedy}"
-    _require(name, value, lambda values: (values >= 0) & (values <= 1), message)
+    _require(name, value, lambda values: (values >= 0) & (values <= 1), "lie in [0, 1]", remedy)
 
 
 def require_deviation(name: str, value: Numbers, remedy: str = "it is a standard deviation") -> None:
     """Raise unless every value is at least 0 and its square is finite."""
     require_not_negative(name, value, remedy)
-    message = f"must be at most {LARGEST_STD:g}, got {shown(value)}; its square is the variance"
-    _require(name, value, lambda values: values <= LARGEST_STD, message)
+    most, why = f"be at most {LARGEST_STD:g}", "its square is the variance"
+    _require(name, value, lambda values: values <= LARGEST_STD, most, why)
 
 
 def require_scale(name: str, value: Numbers, remedy: str) -> None:
     """Raise unless every value is positive, and its square neither 0 nor infinite."""
     require_positive(name, value, remedy)
-    allowed = f"from {LEAST_SCALE:g} to {LARGEST_STD:g}"
-    message = f"must be {allowed}, got {shown(value)}; it is squared"
-    _require(name, value, lambda values: (values >= LEAST_SCALE) & (values <= LARGEST_STD), message)
+    within = f"be from {LEAST_SCALE:g} to {LARGEST_STD:g}"
+    _require(name, value, lambda each: (each >= LEAST_SCALE) & (each <= LARGEST_STD), within, "it is squared")
 
 
 def require_integer(name: str, value: Any, least: int, remedy: str) -> None:
@@ -204,8 +198,8 @@ def require_integer(name: str, value: Any, least: int, remedy: str) -> None:
         raise ArgumentError(name, f"must be an integer of at least {least}, got {shown(value)}; {remedy}")
 
 
-def _require(name: str, value: Numbers, allowed: Callable[[Floats], Bools], complaint: str) -> None:
+def _require(name: str, value: Numbers, allowed: Callable[[Floats], Bools], must: str, remedy: str) -> None:
     values = np.asarray(value)
     # Text cannot be compared with numbers, and every condition holds for an empty array.
     if values.dtype.kind not in "iuf" or not values.size or not np.all(allowed(values)):
-        raise ArgumentError(name, complaint)
+        raise ArgumentError(name, f"must {must}, got {shown(value)}; {remedy}")

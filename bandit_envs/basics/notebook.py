@@ -37,16 +37,13 @@ def brief(value: Any) -> str:
     """Return a value on one line, shortened: an array by its shape, a dataclass by its fields."""
     if isinstance(value, np.ndarray) and not 0 < value.size <= FEW:
         return f"array{value.shape}"
-    text = _of_fields(value) if is_dataclass(value) else repr(value)
+    text = repr(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        given = {each.name: getattr(value, each.name) for each in fields(value) if each.repr}
+        shown = [f"{name}={brief(part)}" for name, part in given.items() if part is not None]
+        text = f"{type(value).__name__}({', '.join(shown)})"
     text = " ".join(text.split())
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
-
-
-def _of_fields(value: Any) -> str:
-    if isinstance(value, type):
-        return repr(value)
-    shown = (each.name for each in fields(value) if each.repr and getattr(value, each.name) is not None)
-    return f"{type(value).__name__}({', '.join(f'{name}={brief(getattr(value, name))}' for name in shown)})"
 
 
 def _cells(tag: str, texts: Sequence[str], bold: Collection[int] = ()) -> str:

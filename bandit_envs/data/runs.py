@@ -236,17 +236,13 @@ def _keep(runs: Runs, package: str, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    buffer = pa.BufferOutputStream()
-    pq.write_table(pa.table(_columns(runs)), buffer, write_page_checksum=True)
+    count, buffer = np.diff(runs.first), pa.BufferOutputStream()
+    columns = {"configuration": np.repeat(np.arange(len(count)), count)}
+    columns |= {f"x_{i + 1}": np.repeat(column, count) for i, column in enumerate(runs.unit.T)}
+    pq.write_table(pa.table({**columns, **runs.measured}), buffer, write_page_checksum=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path.parent / f"{package}-LICENCE", member(package, packages()[package].licence_file))
     write_whole(path, buffer.getvalue().to_pybytes())
-
-
-def _columns(runs: Runs) -> dict[str, Any]:
-    count = np.diff(runs.first)
-    features = {f"x_{i + 1}": np.repeat(column, count) for i, column in enumerate(runs.unit.T)}
-    return {"configuration": np.repeat(np.arange(len(count)), count), **features, **runs.measured}
 
 
 def _runs(columns: Mapping[str, Any]) -> Runs:

@@ -29,10 +29,7 @@ def action_space(decisions: Decisions, volatile: bool = False) -> spaces.Space:
 
 
 def shaped_actions(actions: Any, batch: tuple[int, ...], decisions: Decisions) -> np.ndarray:
-    """Return actions as an array, integers of shape `batch`, in duels (*batch, 2), or numbers (*batch, d).
-
-    Raises ValueError for others.
-    """
+    """Return actions as integers of shape `batch`, in duels (*batch, 2), or numbers (*batch, d), or raise."""
     array = np.asarray(actions)
     shape = (*batch, *decisions.action_shape)
     if array.shape != shape or array.dtype.kind not in ("fiu" if decisions.continuous else "iu"):
@@ -45,10 +42,7 @@ def shaped_actions(actions: Any, batch: tuple[int, ...], decisions: Decisions) -
 
 
 def checked_action(action: Any, decisions: Decisions) -> Any:
-    """Return the action of one trial, an arm as Python's integer, a pair (2,) or (d,) in [-1, 1].
-
-    Raises ValueError for others.
-    """
+    """Return the action of one trial, an arm as an integer, a pair (2,) or (d,) in [-1, 1], or raise."""
     if decisions.action_shape:
         return checked_actions(shaped_actions(action, (), decisions), decisions)
     arm = action if type(action) is int else shaped_actions(action, (), decisions).item()
@@ -58,12 +52,12 @@ def checked_action(action: Any, decisions: Decisions) -> Any:
 
 
 def checked_actions(array: np.ndarray, decisions: Decisions) -> Ints | Floats:
-    """Return the `shaped_actions` of n trials, (n,) arms, (n, 2) pairs or (n, d) in [-1, 1].
-
-    Raises ValueError for others.
-    """
+    """Return the `shaped_actions` of n trials, (n,) arms, (n, 2) pairs or (n, d) in [-1, 1], or raise."""
     if decisions.continuous:
-        return _box(array)
+        array = array.astype(np.float64)
+        if not (np.abs(array) <= 1.0 + SLACK).all():  # false for NaN
+            raise ValueError(f"action must be finite and in [-1, 1], got {array}; see setting.to_action")
+        return np.clip(array, -1.0, 1.0)
     if ((array < 0) | (array >= decisions.num_arms)).any():
         raise ValueError(_not_an_arm(decisions.num_arms, array))
     return array.astype(np.int64, copy=False)
@@ -71,10 +65,3 @@ def checked_actions(array: np.ndarray, decisions: Decisions) -> Ints | Floats:
 
 def _not_an_arm(num_arms: int, given: Any) -> str:
     return f"action must be an arm in 0..{num_arms - 1}, got {given}"
-
-
-def _box(array: np.ndarray) -> Floats:
-    array = array.astype(np.float64)
-    if not (np.abs(array) <= 1.0 + SLACK).all():  # false for NaN
-        raise ValueError(f"action must be finite and in [-1, 1], got {array}; see setting.to_action")
-    return np.clip(array, -1.0, 1.0)

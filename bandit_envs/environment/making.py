@@ -34,12 +34,7 @@ class TrainingSeeds(gym.Wrapper, RecordConstructorArgs):
 
 
 def make(environment: EnvLike, **keywords: Any) -> gym.Env:
-    """Return an environment.
-
-    Args:
-        environment: a registered id, a `Problem`, or a callable that makes an environment.
-        **keywords: of the environment; for a callable, passed to it.
-    """
+    """Return the environment of a registered id, a `Problem`, or a callable that takes the keywords."""
     if isinstance(environment, str):
         return gym.make(environment, **keywords)
     if isinstance(environment, Problem):

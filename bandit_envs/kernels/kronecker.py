@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, Product
 
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.kernels.definite import BLOCK_BYTES, FEW, quick_white
+from bandit_envs.kernels.definite import BLOCK_BYTES, FEW, blocks, quick_white
 from bandit_envs.kernels.kernels import OnColumns
 
 Columns = tuple[int, ...]  # indices of features, consecutive within a set
@@ -193,7 +193,8 @@ class Kronecker:
         The first is an `expand` and u r products, the second u N.
         """
         if self.products(len(point)) < len(point) * math.prod(self.sides):
-            weights = [w @ self.features(x) for x, w in self._blocks(point, weight)]
+            some = blocks(np.arange(len(point)), self.rank, BLOCK_BYTES)
+            weights = [weight[rows] @ self.features(point[rows]) for rows in some]
             return self.expand(sum(weights, np.zeros(self.rank))[None])[0]
         places = np.unravel_index(point, self.sides)
         columns = [root.T @ root[:, place] for root, place in zip(self.roots, places, strict=True)]
@@ -209,11 +210,6 @@ class Kronecker:
         """Return the number of multiplications of an `expand`."""
         ends = range(len(self.roots))
         return sum(math.prod(self.ranks[: i + 1]) * math.prod(self.sides[i:]) for i in ends)
-
-    def _blocks(self, point: Ints, weight: Floats) -> Iterator[tuple[Ints, Floats]]:
-        """Yield points and weights in pieces whose features fit a block."""
-        step = max(BLOCK_BYTES // (8 * self.rank), 1)
-        return ((point[i : i + step], weight[i : i + step]) for i in range(0, len(point), step))
 
 
 def _mode_product(values: Floats, root: Floats) -> Floats:

@@ -48,17 +48,13 @@ class Bernoulli(Availability):
         available: Bools = np.asarray(uniform >= missing)
         for i in np.flatnonzero(~(available & wanted).any(axis=1)):
             (arms,) = wanted[i].nonzero()
-            first = self._first(drawn[i, 0], len(arms))
+            log_missing = math.log1p(-self.p)  # p < 1, as one of them would be available
+            some = -math.expm1(len(arms) * log_missing)  # P(at least one is available)
+            first = min(int(math.log1p(-drawn[i, 0] * some) / log_missing), len(arms) - 1)
             after = arms[first + 1 :]
             available[i, arms[first]] = True
             available[i, after] = uniform[i, after] / missing >= missing
         return available
-
-    def _first(self, uniform: float, count: int) -> int:
-        """Return the index of the first available arm of `count`, given that one is available; p < 1."""
-        log_missing = math.log1p(-self.p)
-        some = -math.expm1(count * log_missing)  # P(at least one is available)
-        return min(int(math.log1p(-uniform * some) / log_missing), count - 1)
 
 
 EVERY_ARM = EveryArm()

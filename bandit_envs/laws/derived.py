@@ -67,11 +67,7 @@ class UnderKernel(Derived):
 
     kernel: Any
 
-    kept = ("has_box_form", "is_fixed", "is_gaussian", "least")
-
-    @property
-    def norm_is_drawn(self) -> bool:
-        return self.law.norm_is_drawn
+    kept = ("has_box_form", "is_fixed", "is_gaussian", "least", "norm_is_drawn")
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
         return self.law.lower_bound(gram.under(self.kernel), prior_mean, norm)
@@ -99,20 +95,14 @@ class Misspecified(Derived):
 
     eps: float = 0.1
 
-    kept = ()  # m is defined at the points only, and drawn
+    kept = ("norm_is_drawn",)  # m is defined at the points only, and drawn
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require(is_number(self.eps) and self.eps >= 0, "eps", "0 or positive", self.eps)
+        object.__setattr__(self, "misspecification", self.eps)
         if self.law.least is not None:
             object.__setattr__(self, "least", self.law.least - self.eps)
-
-    @property
-    def misspecification(self) -> float:
-        return self.eps
-
-    @property
-    def norm_is_drawn(self) -> bool:
-        return self.law.norm_is_drawn
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
         return self.law.lower_bound(gram, prior_mean, norm) - self.eps

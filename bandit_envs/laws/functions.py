@@ -39,11 +39,8 @@ class FunctionLaw(abc.ABC):
     has_box_form: bool = False  # whether a draw can be evaluated between the points
     is_fixed: bool = False  # whether every draw is one function, whose optimum is computed only once
     is_gaussian: bool = False  # whether it is a Gaussian process of mean zero: mixtures of draws are draws
-
-    @property
-    def norm_is_drawn(self) -> bool:
-        """Return whether each draw has an RKHS norm of its own."""
-        return False
+    norm_is_drawn: bool = False  # whether each draw has an RKHS norm of its own
+    misspecification: float | None = None  # bound on the distance of functions to the kernel's space
 
     @property
     def norm_bound(self) -> float | None:
@@ -71,11 +68,6 @@ class FunctionLaw(abc.ABC):
             mean, deviation = self.moments
             return of_kernel if deviation is None else _size(np.hypot(mean, deviation))
         return _size(self.among(gram.points)) or of_kernel
-
-    @property
-    def misspecification(self) -> float | None:
-        """Return a bound on the distance of functions to the kernel's space; None if they lie in it."""
-        return None
 
     def among(self, points: Floats) -> Floats:
         """Return all possible functions at points, (M, N), if they are given; else none, (0, N)."""
@@ -230,17 +222,19 @@ class RKHSFunction(FunctionLaw):
         if self.norm is not None:
             require(is_number(self.norm), "norm", "None or positive", self.norm)
             require_scale("norm", self.norm, "or leave it out, and norms are drawn")
-
-    @property
-    def norm_is_drawn(self) -> bool:
-        return self.norm is None
+        object.__setattr__(self, "norm_is_drawn", self.norm is None)
 
     @property
     def norm_bound(self) -> float | None:
         return self.norm
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        drawn = self._shrunk(gram, rng) if gram.has_quick_root else self._spread(gram, rng)
+        if gram.has_quick_root:
+            drawn = self._shrunk(gram, rng)
+        else:  # on some of the points, and evaluated at all of them
+            drawn = self._shrunk(gram.some(CENTRES), rng)
+            assert isinstance(drawn.between, Expansion)
+            drawn = drawn._replace(values=gram.combine(spread(gram.size, CENTRES), drawn.between.alpha))
         if self.norm is None:
             return drawn
         assert drawn.norm is not None
@@ -258,12 +252,6 @@ class RKHSFunction(FunctionLaw):
         values = (weights @ rotation) @ gram.root
         alpha = (y - values) / rho  # rho alpha = y - K alpha
         return Drawn(values, float(np.linalg.norm(weights)), Expansion(gram.kernel, gram.points, alpha))
-
-    def _spread(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Draw on some of the points and evaluate at all of them."""
-        drawn = self._shrunk(gram.some(CENTRES), rng)
-        assert isinstance(drawn.between, Expansion)
-        return drawn._replace(values=gram.combine(spread(gram.size, CENTRES), drawn.between.alpha))
 
     def steepest(self, gram: Gram) -> float:
         """Return B max d(x, x') / |x - x'|; where norms are drawn, the slope of the samples y."""

@@ -101,15 +101,12 @@ class HardFunctions(OfBoundedNorm):
             raise arguments.ArgumentError("bound", f"{complaint}; take a larger noise_std")
         arguments.require_integer("horizon", self.horizon, 1, "it is the number of rounds")
         arguments.require_switch("rescaled", self.rescaled)
+        object.__setattr__(self, "norm_is_drawn", not self.rescaled)
 
     @cached_property
     def rho(self) -> float:
         """Return R^2 / (B^2 T)."""
         return self.noise_std**2 / (self.bound**2 * self.horizon)
-
-    @property
-    def norm_is_drawn(self) -> bool:
-        return not self.rescaled
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         weight = design_of(gram, self.rho).weight

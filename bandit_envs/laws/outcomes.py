@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
-from scipy.special import expit, pdtr, pdtrik
+from scipy.special import expit
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import LinkedKernel
+from bandit_envs.laws.delays.by_play import poisson_quantile
 from bandit_envs.laws.derived import Derived, UnderKernel
 from bandit_envs.laws.drawn import Drawn, Through
 from bandit_envs.laws.functions import FunctionLaw, Moments
@@ -110,10 +111,8 @@ class Poisson(OutcomeLaw):
         return mean
 
     def drawn(self, uniform: Any, mean: Any) -> Any:
-        """Return the least y with P(Y <= y) >= U; `pdtrik` inverts between the integers, to rounding."""
-        above = np.ceil(pdtrik(uniform, mean))
-        below = np.maximum(above - 1.0, 0.0)
-        found = np.where(pdtr(below, mean) >= uniform, below, above)
+        """Return the least y with P(Y <= y) >= U."""
+        found = poisson_quantile(uniform, mean)
         return np.where(uniform <= np.exp(-np.asarray(mean)), 0.0, found)
 
 

@@ -56,7 +56,9 @@ def check_problem(problem: Composition) -> None:
     _check_numbers(problem)
     _check_box(problem)
     _check_drift(problem)
-    _check_movement(problem)
+    settled = problem.movement.is_free or problem.decisions.num_contexts == 1
+    reason = 'the law "none" with several contexts, which force moves whatever is learnt'
+    require(settled, "movement", reason, problem.movement)
     _check_duel(problem)
     _check_safe_seed(problem)
     check_kernel(problem.kernel, problem.decisions)
@@ -153,12 +155,6 @@ def _check_drift(problem: Composition) -> None:
     drift.check(problem.reward, problem.horizon)
     for law in problem.constraints:
         drift.of_costs.check(law, problem.horizon)
-
-
-def _check_movement(problem: Composition) -> None:
-    settled = problem.movement.is_free or problem.decisions.num_contexts == 1
-    reason = 'the law "none" with several contexts, which force moves whatever is learnt'
-    require(settled, "movement", reason, problem.movement)
 
 
 def _check_duel(problem: Composition) -> None:

@@ -199,6 +199,8 @@ def compose(
         with written_as({"eps": "misspecification"}):
             law = derived.Misspecified(law, misspecification)
     if duel:
+        for argument, given in {"noise": noise, "noise_std": noise_std}.items():
+            require(given is None, argument, "left out of duels: who wins is random by itself", given)
         decisions, law = replace(decisions, duel=True), duels.AgainstBest(law, decisions.num_arms)
     costs = constraints_of(constraints, num_constraints)
     unnoised = constraint_noise is None and constraint_noise_std is None
@@ -206,7 +208,7 @@ def compose(
         decisions=decisions,
         reward=law,
         kernel=prior.kernel,
-        noise=_who_wins(noise, noise_std) if duel else noise_law(noise, noise_std),
+        noise=duels.WhoWins() if duel else noise_law(noise, noise_std),
         constraints=costs.laws,
         feasibility=costs.feasibility,
         constraint_noise=noise_law(
@@ -287,13 +289,6 @@ def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.No
         raise ArgumentError(f"{argument}_std", f"must not be given beside a noise law object, got {std!r}")
     with written_as({} if std is None else {f'{argument}["std"]': f"{argument}_std"}):
         return parse(argument, spec, _noise.LAWS, _noise.Noise)
-
-
-def _who_wins(noise: Any, std: float | None) -> duels.WhoWins:
-    remedy = "left out of duels: who wins is random by itself"
-    for name, given in {"noise": noise, "noise_std": std}.items():
-        require(given is None, name, remedy, given)
-    return duels.WhoWins()
 
 
 _noted: ContextVar[dict[str, Any] | None] = ContextVar("noted", default=None)

@@ -96,7 +96,4 @@ def _hard_functions(
 
 def _require_left_out(function: str, **options: Any) -> None:
     for name, value in options.items():
-        if value is not None:
-            raise arguments.ArgumentError(
-                name, f'must be left out with function="{function}", got {arguments.shown(value)}'
-            )
+        arguments.require(value is None, name, f'left out with function="{function}"', value)

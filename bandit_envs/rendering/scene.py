@@ -82,7 +82,8 @@ class Scene(NamedTuple):
         arriving = due == total - 1
         features, values = _truth(simulator.problem.decisions, trial, version, context)
         believed = _beliefs(agent, simulator.views[context], len(features), len(values) - 1)
-        plays = _points(simulator, trial, here)
+        actions = simulator.actions[0, :total][here]
+        plays = trial.setting.to_point(actions if trial.setting.continuous else actions.astype(np.int64))
         shown: dict[str, Any] = {"means": means[here], "observed": observed[here]}
         shown |= {"arrived": ((due >= 0) & (due < total))[here], "lost": (due < 0)[here]}
         if trial.setting.duel:  # beliefs are of utilities, and not of the chances that are drawn
@@ -169,7 +170,9 @@ def _truth(decisions: Decisions, trial: Trial, version: int, context: int) -> tu
     if not decisions.continuous:
         here = slice(context * decisions.num_arms, (context + 1) * decisions.num_arms)
         return decisions.arms, trial.means[version][:, here]
-    points = _drawn_points(decisions)
+    points, (low, high) = decisions.arms, decisions.box
+    if len(low) in FINENESS:
+        points = low + (high - low) * unit_grid(FINENESS[len(low)], len(low))
     located = decisions.with_context(context, points)
     return points, np.array([function(located) for function in trial.between[version]])
 
@@ -187,18 +190,6 @@ def _beliefs(agent: object, observation: Floats, size: int, costs: int) -> tuple
 def _optimum(trial: Trial, version: int, context: int) -> float:
     rounds = (trial.version == version) & (trial.context[:-1] == context)
     return float(trial.optimum[rounds][0]) if rounds.any() else float("nan")
-
-
-def _drawn_points(decisions: Decisions) -> Floats:
-    low, high = decisions.box
-    if len(low) not in FINENESS:
-        return decisions.arms
-    return low + (high - low) * unit_grid(FINENESS[len(low)], len(low))
-
-
-def _points(simulator: SingleSimulator, trial: Trial, here: Bools) -> Floats:
-    actions = simulator.actions[0, : len(here)][here]
-    return trial.setting.to_point(actions if trial.setting.continuous else actions.astype(np.int64))
 
 
 def _sides(shown: dict[str, Any]) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class ByReward(Delay):
         """Return the quantiles at the uniforms, (n,) each -> (n,); infinite where the draw is."""
         lost = np.isinf(drawn)
         return np.where(
-            lost, np.inf, _quantile(np.where(lost, 0.0, drawn), self.mean + self.more * shortfall)
+            lost, np.inf, poisson_quantile(np.where(lost, 0.0, drawn), self.mean + self.more * shortfall)
         )
 
     def quantile(self, late: float = TAIL) -> float:
@@ -120,7 +120,7 @@ class Conversions(Delay):
         return self.base.draw(horizon, rng)
 
 
-def _quantile(uniform: Any, mean: Any) -> Any:
+def poisson_quantile(uniform: Any, mean: Any) -> Any:
     """Return the smallest k with P(Poisson(mean) <= k) >= u, (n,) each -> (n,)."""
     above = np.ceil(pdtrik(uniform, mean))
     below = np.maximum(above - 1.0, 0.0)  # rounding may make `above` one too large
