@@ -3,7 +3,8 @@
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import zip_longest
 from typing import Any, NamedTuple, is_typeddict
 
@@ -59,20 +60,14 @@ def agent(name: str) -> Entry:
         for feature, handles in factory.features._asdict().items()
     ]
     place = f"{factory.make.__module__}.{factory.make.__qualname__}"
-    return Entry(
-        name,
-        f"{documented(factory.make)}\n\nDefined in {place}.",
-        [
-            ("Features", ("feature", "declared"), handled),
-            ("Keywords", ("keyword", "default"), _defaults(keywords)),
-            *_options_of(factory.make),
-        ],
-    )
-
-
-def _options_of(make: Callable[..., Any]) -> Iterator[tuple[str, tuple[str, ...], Rows]]:
-    if (options := typed_dict_of(make)) is not None:
-        yield f"**options, {options.__name__}", ("option", "effect"), list(documented_keys(options).items())
+    tables: list[tuple[str, tuple[str, ...], Rows]] = [
+        ("Features", ("feature", "declared"), handled),
+        ("Keywords", ("keyword", "default"), _defaults(keywords)),
+    ]
+    if (options := typed_dict_of(factory.make)) is not None:
+        effects = list(documented_keys(options).items())
+        tables.append((f"**options, {options.__name__}", ("option", "effect"), effects))
+    return Entry(name, f"{documented(factory.make)}\n\nDefined in {place}.", tables)
 
 
 def documented_keys(options: type) -> dict[str, str]:
@@ -160,22 +155,11 @@ def _problem_row(name: str) -> tuple[str, ...]:
     files = data_files(name)
     if any(find(file) is None for file in files):
         return (summary, "?", "?", "no", "downloaded at first use")
-    problem = build(name, {})
-    box = "yes" if _has_box(name) else "no"
-    return (
-        summary,
-        str(len(problem.decisions.arms)),
-        str(problem.horizon),
-        box,
-        "found" if files else "not needed",
-    )
-
-
-def _has_box(name: str) -> bool:
-    try:
-        return build(name, {"continuous": True}).decisions.continuous
-    except ValueError:
-        return False
+    problem, box = build(name, {}), "no"
+    with suppress(ValueError):
+        box = "yes" if build(name, {"continuous": True}).decisions.continuous else "no"
+    size = str(len(problem.decisions.arms)), str(problem.horizon)
+    return (summary, *size, box, "found" if files else "not needed")
 
 
 def _agent_row(name: str) -> tuple[str, ...]:

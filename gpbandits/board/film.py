@@ -67,7 +67,7 @@ def cell_state(store: Store, cell: Cell) -> str:
 def curves_of(folder: Path, label: str) -> dict[str, Any]:
     """Return the curves of an environment as SVG, one a measure; none before a cell is done."""
     study, store = open_results(folder)
-    result = Holdings(study, store).result(entry_of(study, label))
+    result = Holdings(study, store).result(_labelled(study.environments, label, "environment"))
     if result is None:
         return {"curves": []}
     numbers = {agent.label: number for number, agent in enumerate(study.agents)}
@@ -78,11 +78,6 @@ def curves_of(folder: Path, label: str) -> dict[str, Any]:
         ],
         "trials": result.num_trials,
     }
-
-
-def entry_of(study: Study, label: str) -> EnvironmentEntry:
-    """Return the environment of this label; a ValueError lists the known labels."""
-    return _labelled(study.environments, label, "environment")
 
 
 class Choice(NamedTuple):
@@ -104,7 +99,8 @@ def film(study: Study, choice: Choice) -> dict[str, Any]:
     """
     require(1 <= choice.rounds <= MOST_ROUNDS, "rounds", f"in 1..{MOST_ROUNDS}", choice.rounds)
     require(choice.seed >= 0, "seed", "an integer >= 0", choice.seed)
-    entry, agent = entry_of(study, choice.environment), _labelled(study.agents, choice.agent, "agent")
+    entry = _labelled(study.environments, choice.environment, "environment")
+    agent = _labelled(study.agents, choice.agent, "agent")
     for name in (entry.id, agent.name):
         if ":" in name:
             raise ValueError(f"the board imports no modules of a study, got {name!r}; use `gpbandits watch`")

@@ -70,7 +70,7 @@ def leaderboard(
     time_limit: TimeLimit = None,
 ) -> None:
     """Run every agent on every environment that it handles, and rank the agents in each class of problems."""
-    from gpbandits.commands.progress import print_failures, run_with_progress
+    from gpbandits.commands.progress import end_if_failed, run_with_progress
     from gpbandits.experiments import Store
     from gpbandits.experiments.store import CELLS
     from gpbandits.report.board import write_board
@@ -115,9 +115,7 @@ def leaderboard(
     console().print(
         f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.", soft_wrap=True
     )
-    if failed:
-        print_failures(failed)
-        raise typer.Exit(1)
+    end_if_failed(failed)
 
 
 def _archive(results: "Sequence[Result]", folder: Path) -> None:

@@ -121,11 +121,14 @@ def run_with_progress(
             raise typer.Exit(ENDED if isinstance(interrupt, EndedError) else INTERRUPTED) from None
 
 
-def print_failures(failed: list[Outcome]) -> None:
-    """Print the tracebacks of failed cells on the error stream, then one line for each."""
+def end_if_failed(failed: list[Outcome]) -> None:
+    """Print the tracebacks of failed cells on the error stream, then one line for each, and exit with 1."""
+    if not failed:
+        return
     errors = console(stderr=True)
     for outcome in failed:
         errors.print(Text(escaped(f"\n{outcome.cell} failed:\n{outcome.failure}")))
     errors.print(Text(f"{len(failed)} cells failed; run the same command again to repeat only these."))
     for outcome in failed:
         errors.print(Text(escaped(f"  {outcome.cell}: {outcome.reason}")), soft_wrap=True)
+    raise typer.Exit(1)

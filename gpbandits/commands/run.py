@@ -12,7 +12,6 @@ from bandit_envs.basics.arguments import require
 from gpbandits.commands.terminal import console, print_rows
 
 if TYPE_CHECKING:
-    from gpbandits.experiments import Outcome
     from gpbandits.experiments.backends import Backend
     from gpbandits.reproductions import Reproduction
     from gpbandits.reproductions.study_figure import Compute, Part, Results
@@ -77,7 +76,7 @@ def run(
     The modules that the study names are imported: run only studies from people you trust. With --shard the
     tables come from the job that finds all cells computed.
     """
-    from gpbandits.commands.progress import run_with_progress
+    from gpbandits.commands.progress import end_if_failed, run_with_progress
     from gpbandits.experiments import check_study, keep_study, load_study, write_tables
     from gpbandits.experiments.backends import shard_of
 
@@ -100,7 +99,7 @@ def run(
         left = f"{missing - len(failed)} cells are missing, which other jobs compute or will."
         remedy = "`gpbandits merge` joins their folders." if only else "Run without --shard for the tables."
         console().print(f"Share {share} is done. {left} {remedy}")
-        _end(failed)
+        end_if_failed(failed)
         return
     from gpbandits.report.page import write_figures  # after the cells: matplotlib is slow
 
@@ -116,15 +115,7 @@ def run(
             console().print(result.stopping_table(), "")
         write_figures(result, out / "figures", environment.file_name, (".png",))
     console().print(Text(f"Tables of the recorded rounds in {out}/results, figures in {out}/figures."))
-    _end(failed)
-
-
-def _end(failed: "list[Outcome]") -> None:
-    from gpbandits.commands.progress import print_failures
-
-    if failed:
-        print_failures(failed)
-        raise typer.Exit(1)
+    end_if_failed(failed)
 
 
 def _figures(incomplete: str) -> list[str]:
@@ -178,9 +169,8 @@ def _reproduce(reproduction: "Reproduction", out: Path, quick: bool, compute: "C
     figures.mkdir(parents=True, exist_ok=True)
     for name, figure in findings.figures.items():
         save_figure(figure, figures / f"{name}.png")
-    title = f"# {reproduction.paper}, {reproduction.title}"
     parts = (
-        title,
+        f"# {reproduction.paper}, {reproduction.title}",
         "The paper says:",
         findings.claims,
         findings.text,
@@ -192,7 +182,7 @@ def _reproduce(reproduction: "Reproduction", out: Path, quick: bool, compute: "C
 
 def _computing(backend: "Backend", announced: int) -> "Compute":
     """Return a function that computes a part; for `announced` processes it prints how long that takes."""
-    from gpbandits.commands.progress import print_failures, run_with_progress
+    from gpbandits.commands.progress import end_if_failed, run_with_progress
     from gpbandits.experiments import check_study, keep_study
     from gpbandits.experiments.toml import study_text
     from gpbandits.reproductions.study_figure import in_words, seconds_of
@@ -204,10 +194,7 @@ def _computing(backend: "Backend", announced: int) -> "Compute":
             duration = in_words(seconds_of(part.shown, announced))
             processes = "one process" if announced == 1 else f"{announced} processes"
             console().print(f"{part.figure}: about {duration} on {processes}.")
-        failed = run_with_progress(part.shown, store, backend)
-        if failed:
-            print_failures(failed)
-            raise typer.Exit(1)
+        end_if_failed(run_with_progress(part.shown, store, backend))
         return store.load(part.shown)
 
     return compute

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -77,14 +76,13 @@ def status(folder: FOLDER) -> None:
 
 def _print_parts(study: Study, store: Store) -> None:
     """Print the trials done of each figure: a reproduction computes only its part of a study."""
-    from gpbandits.experiments import count_trials
+    from gpbandits.experiments.check import count_all
     from gpbandits.reproductions.page import parts_of
 
     rows = []
     for name, part in parts_of(study).items():
-        pairs = product(part.environments, part.agents)
-        done = sum(count_trials(part, store, *pair).done for pair in pairs)
-        rows.append((name, f"{done} of {part.trials * len(part.environments) * len(part.agents)}"))
+        counts = count_all(part, store.survey(part)).values()
+        rows.append((name, f"{sum(each.done for each in counts)} of {sum(each.total for each in counts)}"))
     if rows:
         print_rows("Figures that are parts of it", ("reproduction", "trials"), rows)
 

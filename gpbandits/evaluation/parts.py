@@ -55,10 +55,7 @@ def play_here(
 def play_in_processes(
     stage: Stage, factories: Factories, whole: TrialsPart, progress: Progress | None, workers: int
 ) -> dict[str, Played]:
-    """Run the trials of every agent in `workers` parts, in as many processes; the records are the same.
-
-    An environment or an agent that cannot be pickled is a ValueError.
-    """
+    """Run the trials of every agent in `workers` parts, in as many processes; the records are the same."""
     require_workers(f"{workers=}", "leave workers at 1")
     with from_extra("eval", "workers"):
         from joblib import Parallel, delayed

@@ -145,7 +145,7 @@ class Result(Curves):
         """Return when each rule of `stopping` would have stopped, at what regret and cost.
 
         Args:
-            price: charges the same for all rules; by default each its own.
+            price: charges the same for all rules; by default each its own, and none of a rule without one.
         """
         from gpbandits.evaluation.stopping_table import stopping_table
 

@@ -80,12 +80,7 @@ class Results(Mapping[str, Result]):
         size: str | tuple[float, float] | None = None,
         legend: Legend = "outside",
     ) -> Figure:
-        """Draw a panel an environment, with one legend; see `Result.plot`.
-
-        Args:
-            path: path of a .png, .pdf or .svg file to write; by default no file.
-            scale, metric, agents, size, legend: see `Result.plot`.
-        """
+        """Draw a panel an environment, with one legend; the arguments are those of `Result.plot`."""
         with from_extra("eval", "figures"):
             from gpbandits.evaluation.panels import Panels
             from gpbandits.evaluation.plots import regret_figure, save_figure

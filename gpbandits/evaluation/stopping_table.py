@@ -20,11 +20,7 @@ STOPPED = (
 
 
 def stopping_table(result: Curves, price: float | None = None) -> Table:
-    """Return stop, regret and cost of every agent's rules, one row a rule.
-
-    Args:
-        price: charges this price for every rule; default each its own, and none of a rule without one.
-    """
+    """Return stop, regret and cost of every agent's rules, one row a rule; see `Result.stopping_table`."""
     found = result.stopped
     require(len(found) > 0, "stopping", "given to `evaluate`, or to an agent, for a table of stops", None)
     if price is not None:

@@ -2,7 +2,7 @@
 
 from gpbandits.evaluation.thinning import Checkpoints
 from gpbandits.experiments.backends import run
-from gpbandits.experiments.check import check_study, count_trials, failures
+from gpbandits.experiments.check import check_study, failures
 from gpbandits.experiments.store import Store, keep_study, open_results, write_tables
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
 from gpbandits.experiments.toml import load_study
@@ -18,7 +18,6 @@ __all__ = [
     "Study",
     "check_study",
     "compute",
-    "count_trials",
     "failures",
     "keep_study",
     "load_study",

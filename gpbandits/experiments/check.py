@@ -13,7 +13,7 @@ from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import Stage
 from gpbandits.experiments.provenance import environment_spec
 from gpbandits.experiments.store import Store
-from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
+from gpbandits.experiments.study import Cell, Study
 from gpbandits.experiments.survey import Survey
 from gpbandits.experiments.work import within
 
@@ -21,20 +21,16 @@ from gpbandits.experiments.work import within
 def check_study(study: Study, time_limit: float | None = None) -> None:
     """Make every environment and every agent for it once, within a limit each; an error names its entry."""
     for environment in study.environments:
-        _check_environment(study, environment, time_limit)
-
-
-def _check_environment(study: Study, environment: EnvironmentEntry, time_limit: float | None) -> None:
-    with naming(f"environment {environment.label!r}", time_limit):
-        environment_spec(environment.id)
-        env = Stage(environment.id, environment.kwargs).env
-        _, info = env.reset(seed=trial_seeds(study.seed, 0)[0])
-        require("oracle" in info, "oracle", "on: a study scores by it", False)
-        setting = env.get_wrapper_attr("setting")
-    for agent in study.agents:
-        with naming(f"agent {agent.label!r} for {environment.label!r}", time_limit):
-            resolve_agent((agent.name, agent.options))(setting)
-    env.close()
+        with naming(f"environment {environment.label!r}", time_limit):
+            environment_spec(environment.id)
+            env = Stage(environment.id, environment.kwargs).env
+            _, info = env.reset(seed=trial_seeds(study.seed, 0)[0])
+            require("oracle" in info, "oracle", "on: a study scores by it", False)
+            setting = env.get_wrapper_attr("setting")
+        for agent in study.agents:
+            with naming(f"agent {agent.label!r} for {environment.label!r}", time_limit):
+                resolve_agent((agent.name, agent.options))(setting)
+        env.close()
 
 
 @contextmanager
@@ -63,14 +59,6 @@ class CellCount(NamedTuple):
     def total(self) -> int:
         """Return the number of trials in the study."""
         return sum(self)
-
-
-def count_trials(study: Study, store: Store, environment: EnvironmentEntry, agent: AgentEntry) -> CellCount:
-    """Count the trials of one agent on one environment in the store."""
-    cells = study.cells_of(environment, agent)
-    done = sum(cell.trials for cell in cells if store.holds(cell))
-    failed = sum(cell.trials for cell in cells if store.failure(cell) is not None)
-    return CellCount(done, failed, study.trials - done - failed)
 
 
 def count_all(study: Study, known: Survey) -> dict[tuple[str, str], CellCount]:

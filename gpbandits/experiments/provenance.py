@@ -7,7 +7,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -70,13 +70,10 @@ def _files(package: str) -> set[Path]:
         return set()
     if spec.submodule_search_locations is None:
         return _with_neighbours(Path(spec.origin)) if spec.origin else set()
-    return {path for place in spec.submodule_search_locations for path in _below(Path(place), package)}
-
-
-def _below(place: Path, package: str) -> Iterator[Path]:
-    """Yield the code and the tables in the folder of a package, without its code for pictures."""
-    pictures = place / PICTURES[package] if package in PICTURES else None
-    return (path for path in place.rglob("*") if path.suffix in _SUFFIXES and pictures not in path.parents)
+    places = [Path(place) for place in spec.submodule_search_locations]
+    pictures = [place / PICTURES[package] for place in places if package in PICTURES]
+    code = [path for place in places for path in place.rglob("*") if path.suffix in _SUFFIXES]
+    return {path for path in code if not any(folder in path.parents for folder in pictures)}
 
 
 def _with_neighbours(module: Path) -> set[Path]:
@@ -198,8 +195,8 @@ def named_files(
     """
     of_environment, of_agent = _naming_files(environment, agent)
     named = [*map(kwargs.get, of_environment), *map(options.get, of_agent)]
-    texts = {text for value in named for text in _texts(value)}
-    found = {text for text in texts if os.path.isfile(text)}
+    each = [part for value in named for part in (value if isinstance(value, list | tuple) else [value])]
+    found = {text for text in each if isinstance(text, str) and os.path.isfile(text)}
     return {text: _digest_of_file(text, os.stat(text).st_mtime_ns) for text in sorted(found)}
 
 
@@ -219,10 +216,6 @@ def _paths(make: Callable[..., Any]) -> frozenset[str]:
 def _digest_of_file(path: str, _modified: int) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
-
-
-def _texts(value: Any) -> list[str]:
-    return [each for each in (value if isinstance(value, list | tuple) else [value]) if isinstance(each, str)]
 
 
 def _makers_of_environment(env_id: str) -> list[Callable[..., Any]]:

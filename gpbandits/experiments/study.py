@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from bandit_envs.basics.arguments import require
+from bandit_envs.basics.arguments import require, require_seed
 from gpbandits.evaluation.thinning import Checkpoints
 from gpbandits.experiments.provenance import OURS, named_files, sources, versions
 
@@ -141,8 +141,7 @@ class Study:
 
     Args:
         trials: number of trials of each agent on each environment.
-        environments: at least one, with different labels.
-        agents: at least one, with different labels.
+        environments, agents: at least one each, with different labels.
         seed: trial i is drawn from (seed, i).
         block_size: trials in a cell; blocks start at its multiples, so that more trials reuse stored cells.
     """
@@ -159,8 +158,7 @@ class Study:
     def __post_init__(self) -> None:
         require(self.trials >= 1, "trials", "at least 1", self.trials)
         require(self.block_size >= 1, "block_size", "at least 1", self.block_size)
-        if self.seed < 0:
-            raise ValueError(f"seed must not be negative, got {self.seed}")
+        require_seed("seed", self.seed)
         _check_labels("environments", [entry.label for entry in self.environments])
         _check_labels("agents", [entry.label for entry in self.agents])
         _check_file_names(self.environments)

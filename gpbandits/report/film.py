@@ -226,9 +226,7 @@ def watch(
 ) -> Film:
     """Return a film of an agent in one trial: the true mean, the plays, its band and its next choice.
 
-    Args:
-        environment, agent, seed, count, env_kwargs: see `frames`.
-        fps: frames a second.
+    The arguments are those of `frames`, and the frames a second.
     """
     check_speed(fps)
     shown = scenes(environment, agent, seed, count, env_kwargs)

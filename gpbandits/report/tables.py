@@ -158,12 +158,9 @@ def _table(result: Result, what: str, columns: Columns, *notes: str) -> Table:
 
 
 def _slope(result: Result, label: str, window: tuple[int, int]) -> statistics.Interval | None:
-    inside = (result.rounds >= window[0]) & (result.rounds <= window[1])
-    if inside.sum() < 2:
-        return None
     try:
         return statistics.log_log_slope(result.regret[label], result.rounds, window)
-    except ValueError:  # a resampled mean is not positive
+    except ValueError:  # a resampled mean is not positive, or one round alone was recorded
         return None
 
 

@@ -100,13 +100,8 @@ class GPBanditSearchCV(BaseSearchCV):
         require(is_count(self.batch_size), "batch_size", "a positive integer", self.batch_size)
         ranges = SearchRanges(self.param_distributions)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        options: Values = {
-            "agent": self.agent,
-            "stopping": self.stopping,
-            "budget": self.n_iter,
-            "seed": seed,
-        }
-        self.tuner_ = Tuner(ranges.kinds, **options)
+        given = {"agent": self.agent, "stopping": self.stopping, "seed": seed}
+        self.tuner_ = Tuner(ranges.kinds, budget=self.n_iter, **given)
         fits = _Fits(evaluate_candidates, _OneSplit(self._checked_cv_orig), self.refit, self.error_score)
         left = self.n_iter
         while left > 0 and not (
@@ -114,9 +109,8 @@ class GPBanditSearchCV(BaseSearchCV):
         ):
             asked = self.tuner_.ask(min(left, self.batch_size))
             left -= len(asked)
-            scores = fits.scores(
-                [ranges.candidate(chosen) for _, chosen in asked], [_key(c) for _, c in asked]
-            )
+            candidates = [ranges.candidate(chosen) for _, chosen in asked]
+            scores = fits.scores(candidates, [tuple(chosen.items()) for _, chosen in asked])
             for (ticket, _), score in zip(asked, scores, strict=True):
                 if isfinite(score):
                     self.tuner_.tell(ticket, score)
@@ -177,10 +171,6 @@ class _Fits:
         named = isinstance(self._refit, str) and f"mean_test_{self._refit}" in results
         require(named, "refit", "the name of the metric to maximise, where there are several", self._refit)
         return f"mean_test_{self._refit}"
-
-
-def _key(chosen: Values) -> Hashable:
-    return tuple(chosen.items())
 
 
 class SearchRanges:

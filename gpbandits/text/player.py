@@ -55,7 +55,8 @@ class TextPlayer:
 
     def reset(self, seed: int) -> None:
         """Start a trial and its transcript."""
-        note = _forget if self._folder is None else TranscriptFile(Path(self._folder) / f"{int(seed)}.jsonl")
+        file = f"{int(seed)}.jsonl"
+        note = (lambda _: None) if self._folder is None else TranscriptFile(Path(self._folder) / file)
         self._dialogue.reset(seed, note)
 
     def start(self, info: dict[str, Any]) -> None:
@@ -75,10 +76,6 @@ class TextPlayer:
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Note the delivered feedback."""
         self._dialogue.deliver(info)
-
-
-def _forget(exchange: Exchange) -> None:
-    """Keep no transcript."""
 
 
 class ReplayedPlayer(TextPlayer):

@@ -102,7 +102,6 @@ def to_mlflow(experiment: str = "gpbandits", uri: str | None = None, every: int 
     Args:
         experiment: name, which is made if there is none.
         uri: of the tracking server or store, by default MLflow's own.
-        every: log each so many rounds, and the last.
     """
     with from_extra("trackers", "runs of MLflow"):
         from mlflow import MlflowClient  # type: ignore[import-not-found] (the extra `trackers` has it)
@@ -124,12 +123,9 @@ def to_mlflow(experiment: str = "gpbandits", uri: str | None = None, every: int 
 
 
 def to_trackio(project: str = "gpbandits", every: int = 1, **options: Any) -> Tracker:
-    """Return a tracker that writes to a project of Trackio on this machine: `trackio show --project PROJECT`.
+    """Return a tracker that writes to a project of Trackio on this machine, with options of `trackio.init`.
 
-    Args:
-        project: name.
-        every: log each so many rounds, and the last.
-        **options: of `trackio.init`.
+    `trackio show --project PROJECT` shows it.
     """
     with from_extra("trackers", "runs of Trackio"):
         import trackio  # type: ignore[import-not-found] (the extra `trackers` has it)

@@ -125,12 +125,7 @@ RESAMPLES = 2000  # as Agarwal et al. (2021)
 
 
 def normalised_scores(losses: Mapping[str, Floats], reference: str) -> dict[str, Floats]:
-    """Return 1 - loss / mean loss of the reference, (B,) each: 1 without loss, 0 as the reference, unbounded.
-
-    Args:
-        losses: losses of the agents in the trials of one environment, (B,) each.
-        reference: label of the agent whose mean score is 0, such as a random one.
-    """
+    """Return 1 - loss / mean loss of the reference, (B,) each: 1 without loss, 0 as the reference in mean."""
     require_known("reference", reference, losses)
     scale = interval.checked(losses[reference]).mean()
     if scale <= 0:

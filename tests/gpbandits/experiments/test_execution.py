@@ -19,8 +19,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpbandits.experiments import Store, Study, count_trials, run, write_tables
+from gpbandits.experiments import Store, Study, run, write_tables
 from gpbandits.experiments.backends import local
+from gpbandits.experiments.check import count_all
 from gpbandits.experiments.cluster import dask
 from gpbandits.experiments.locks import is_locked, locked
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
@@ -173,7 +174,7 @@ def test_a_store_is_readable_while_another_process_writes_it(tmp_path, forked):
     store.folder.mkdir(exist_ok=True)
     writer = forked(which, store, 1)
     while writer.is_alive():
-        counts = [count_trials(which, store, GP, agent) for agent in AGENTS]
+        counts = count_all(which, store.survey(which)).values()
         assert all(count.total == MANY for count in counts)
         seen.add(sum(count.done for count in counts))
         for _, result in store.load(which):  # raises where a file is torn

@@ -21,13 +21,13 @@ from gpbandits.evaluation.result import Result
 from gpbandits.experiments import (
     Store,
     cells,
-    count_trials,
     failures,
     keep_study,
     load_study,
     open_results,
     run,
 )
+from gpbandits.experiments.check import count_all
 from gpbandits.experiments.locks import locked
 from gpbandits.experiments.toml import parse_study
 
@@ -84,7 +84,8 @@ def test_a_failure_is_kept_shown_and_repeated_by_the_next_run(call):
     assert call("run")[0] == 1
     study, store = open_results("out")
     assert [cell.first_trial for cell, _ in failures(study, store)] == [0, 2, 4]
-    assert count_trials(study, store, study.environments[0], study.agents[0]) == (0, 5, 0)
+    counts = count_all(study, store.survey(study))
+    assert counts[study.agents[0].label, study.environments[0].label] == (0, 5, 0)
     code, out, _ = call("status")
     assert code == 0
     assert "0 of 5, 5 failed" in out
@@ -125,7 +126,8 @@ def test_status_counts_what_an_interrupted_run_has_left(call):
     call("run")
     study, store = open_results("out")
     store.path(study.cells_of(study.environments[0], study.agents[1])[0]).unlink()
-    assert count_trials(study, store, study.environments[0], study.agents[1]) == (3, 0, 2)
+    counts = count_all(study, store.survey(study))
+    assert counts[study.agents[1].label, study.environments[0].label] == (3, 0, 2)
     assert "8 trials done, 0 failed, 2 missing." in call("status")[1]
 
 
