@@ -256,7 +256,7 @@ def test_a_study_file_can_say_everything():
         ("trials = 3", 'trials = "3"', r"trials in \[study\] must be an integer, got '3'"),
         ("trials = 3", "trials = true", r"trials in \[study\] must be an integer, got True"),
         ("trials = 3", "trials = 0", "trials must be at least 1, got 0"),
-        ("trials = 3", "trials = 3\nseed = -1", "seed must not be negative, got -1"),
+        ("trials = 3", "trials = 3\nseed = -1", "seed must be an integer >= 0, got -1"),
         ("[study]", "[[study]]", "study must be a table"),
         ("[[agents]]", "[agents]", "agents must be an array of tables"),
         ('[[agents]]\nname = "random"', "", r"at least one entry of \[\[agents\]\], got none"),
