@@ -91,13 +91,11 @@ def documented(made: Callable[..., Any]) -> str:
 
 
 def _defaults(keywords: Mapping[str, Any]) -> Rows:
-    return [(name, _default(name, value)) for name, value in keywords.items()]
-
-
-def _default(name: str, value: Any) -> str:
-    if name.startswith("**"):
-        return "see the text"
-    return "must be given" if value is inspect.Parameter.empty else brief(value)
+    rows = []
+    for name, value in keywords.items():
+        default = "must be given" if value is inspect.Parameter.empty else brief(value)
+        rows.append((name, "see the text" if name.startswith("**") else default))
+    return rows
 
 
 def environment_rows() -> list[tuple[str, ...]]:
@@ -107,18 +105,17 @@ def environment_rows() -> list[tuple[str, ...]]:
 
 def task_rows() -> list[tuple[str, ...]]:
     """Return (task, family, pairs of context and arm, source, licence, on this machine) of each real task."""
-    return [(name, *_task_row(task)) for name, task in tasks().items()]
-
-
-def _task_row(task: Task) -> tuple[str, ...]:
-    package = package_of(task.tables[0]) if task.tables else None
-    if task.problem:
-        found = "yes" if all(map(find, data_files(task.problem))) else "a download"
-    elif package is None:
-        found = "ships with the suite"
-    else:
-        found = "yes" if find_wheel(package) else f"a download of {packages()[package].megabytes:g} MB"
-    return task.family, str(task.points), *source_of(task), found
+    rows = []
+    for name, task in tasks().items():
+        package = package_of(task.tables[0]) if task.tables else None
+        if task.problem:
+            found = "yes" if all(map(find, data_files(task.problem))) else "a download"
+        elif package is None:
+            found = "ships with the suite"
+        else:
+            found = "yes" if find_wheel(package) else f"a download of {packages()[package].megabytes:g} MB"
+        rows.append((name, task.family, str(task.points), *source_of(task), found))
+    return rows
 
 
 def source_of(task: Task) -> tuple[str, str]:
@@ -133,7 +130,17 @@ def source_of(task: Task) -> tuple[str, str]:
 
 def agent_rows() -> list[tuple[str, ...]]:
     """Return (name, algorithm, features handled) of each registered agent."""
-    return [(name, *_agent_row(name)) for name in names()]
+    rows = []
+    for name in names():
+        try:
+            factory = resolve_agent(name).make
+        except Exception as error:  # one broken package must not hide the other agents
+            rows.append((name, f"cannot be loaded: {error}", ""))
+            continue
+        features = getattr(factory, "features", None)
+        handled = {} if features is None else features._asdict()
+        rows.append((name, first_line(factory), ", ".join(each for each in handled if handled[each])))
+    return rows
 
 
 def require_features(asked: Sequence[str]) -> None:
@@ -160,13 +167,3 @@ def _problem_row(name: str) -> tuple[str, ...]:
         box = "yes" if build(name, {"continuous": True}).decisions.continuous else "no"
     size = str(len(problem.decisions.arms)), str(problem.horizon)
     return (summary, *size, box, "found" if files else "not needed")
-
-
-def _agent_row(name: str) -> tuple[str, ...]:
-    try:
-        factory = resolve_agent(name).make
-    except Exception as error:  # one broken package must not hide the other agents
-        return (f"cannot be loaded: {error}", "")
-    features = getattr(factory, "features", None)
-    handled = features._asdict() if features is not None else {}
-    return (first_line(factory), ", ".join(feature for feature, is_handled in handled.items() if is_handled))

@@ -173,7 +173,11 @@ MUTANTS = (
     Mutant(
         "gpbandits/evaluation/statistics/pairs.py", "(1 + extreme) / (1 + flips)", "extreme / (1 + flips)"
     ),
-    Mutant("gpbandits/experiments/check.py", "study.trials - done - failed", "study.trials - done"),
+    Mutant(
+        "gpbandits/experiments/check.py",
+        "study.trials - done[pair] - failed[pair]",
+        "study.trials - done[pair]",
+    ),
     Mutant("gpbandits/theory/regret.py", "2.0 * width * np.sqrt(rounds *", "width * np.sqrt(rounds *"),
 )
 

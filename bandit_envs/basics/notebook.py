@@ -47,7 +47,6 @@ def brief(value: Any) -> str:
 
 
 def _cells(tag: str, texts: Sequence[str], bold: Collection[int] = ()) -> str:
-    inner = (
-        f"<strong>{escape(text)}</strong>" if j in bold else escape(text) for j, text in enumerate(texts)
-    )
+    plain = list(map(escape, texts))
+    inner = (f"<strong>{text}</strong>" if j in bold else text for j, text in enumerate(plain))
     return "".join(f"<{tag}{LEFT}>{text}</{tag}>" for text in inner)

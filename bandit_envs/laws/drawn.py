@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ class Drawn(NamedTuple):
         return Drawn(
             values=factor * self.values + shift,
             norm=None if self.norm is None or shift else abs(factor) * self.norm,
-            between=None if self.between is None else Affine(self.between, factor, shift),
+            between=None if self.between is None else Through(self.between, partial(affine, factor, shift)),
         )
 
 
@@ -122,14 +122,6 @@ class Through:
         return self.link(self.function(x))
 
 
-@dataclass(frozen=True, eq=False)
-class Affine:
-    """Evaluate factor * f + shift."""
-
-    function: Callable[[Floats], Floats]
-    factor: float
-    shift: float
-
-    def __call__(self, x: Floats) -> Floats:
-        """Return the values, (n, d) -> (n,)."""
-        return self.factor * self.function(x) + self.shift
+def affine(factor: float, shift: float, values: Floats) -> Floats:
+    """Return factor * f + shift."""
+    return factor * values + shift

@@ -2,8 +2,8 @@
 
 import abc
 import math
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.laws.drawn import Drawn
+from bandit_envs.laws.drawn import Drawn, Through
 from bandit_envs.laws.functions import GPSample
 from bandit_envs.laws.parameters import Checked, not_negative, positive, switch
 
@@ -92,7 +92,7 @@ class ConstantCosts(PlayCosts):
         return self.value, 0.0
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        return Drawn(np.full(gram.size, self.value), between=_Constant(self.value))
+        return Drawn(np.full(gram.size, self.value), between=partial(_constant, self.value))
 
 
 @dataclass(frozen=True)
@@ -120,12 +120,8 @@ class UnitCosts(ConstantCosts):
         )
 
 
-@dataclass(frozen=True)
-class _Constant:
-    value: float
-
-    def __call__(self, x: Floats) -> Floats:
-        return np.full(len(x), self.value)
+def _constant(value: float, x: Floats) -> Floats:
+    return np.full(len(x), value)
 
 
 @dataclass(frozen=True)
@@ -190,24 +186,15 @@ class LogGPCosts(PlayCosts):
         return _clipped(GPSample().draw(gram, rng), factor, math.log(self.median), low, high, np.exp)
 
 
-@dataclass(frozen=True, eq=False)
-class _Clipped:
-    """Evaluate outer(factor * f + shift, clipped to [low, high]), (n, dz + d) -> (n,)."""
-
-    function: Callable[[Floats], Floats]
-    factor: float
-    shift: float
-    low: float
-    high: float
-    outer: Callable[[Floats], Floats]
-
-    def __call__(self, x: Floats) -> Floats:
-        return self.outer(np.clip(self.factor * self.function(x) + self.shift, self.low, self.high))
+def _within(factor: float, shift: float, low: float, high: float, outer: Any, values: Floats) -> Floats:
+    """Return outer(factor * f + shift, clipped to [low, high])."""
+    return outer(np.clip(factor * values + shift, low, high))
 
 
 def _clipped(drawn: Drawn, *change: Any) -> Drawn:
-    between = None if drawn.between is None else _Clipped(drawn.between, *change)
-    return Drawn(_Clipped(np.asarray, *change)(drawn.values), between=between)
+    changed = partial(_within, *change)
+    between = None if drawn.between is None else Through(drawn.between, changed)
+    return Drawn(changed(drawn.values), between=between)
 
 
 FREE = Free()

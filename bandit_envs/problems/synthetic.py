@@ -249,9 +249,8 @@ def unit_box(
     arguments.require_size("dim", dim, num_arms)
     arguments.require_seed("points_seed", points_seed)
     arguments.require_choice("points", points, ("grid", "uniform"))
-    arms: Floats = (
-        unit_grid(num_arms, dim) if points == "grid" else uniform_points(num_arms, dim, points_seed)
-    )
+    grid = points == "grid"
+    arms: Floats = unit_grid(num_arms, dim) if grid else uniform_points(num_arms, dim, points_seed)
     return Decisions(arms, contexts, low=np.zeros(dim), high=np.ones(dim), continuous=continuous)
 
 

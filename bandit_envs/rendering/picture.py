@@ -178,7 +178,6 @@ def _draw_band(axes: Any, x: Floats, mean: Floats, reach: Floats, label: str, jo
 
 
 def _draw_scores(axes: Any, scene: Scene, limits: Limits) -> None:
-    """Draw the acquisition function, whose largest value is played next."""
     if scene.scores is not None:
         line = np.argsort(scene.order)
         x, scores = scene.order[line], scene.scores[line]
@@ -195,7 +194,6 @@ def _draw_scores(axes: Any, scene: Scene, limits: Limits) -> None:
 
 
 def _mark_following(axes: Any, scene: Scene, limits: Limits) -> None:
-    """Draw a vertical line through the next play."""
     if scene.following is None and not limits.scored:
         return
     at = np.nan if scene.next_place is None else scene.next_place  # its entry in the legend stays

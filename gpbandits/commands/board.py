@@ -36,7 +36,7 @@ def report(
 
     study, store = open_results(folder)
     page = write_report(folder, figures)
-    print_faults(store.faults(study))  # known by now: the page has read all files
+    print_faults(store.survey(study).faults.values())  # known by now: the page has read all files
     places = f"Report in {page}; tables in {folder}/tables" + (f", figures in {folder}/figures." * figures)
     console().print(places, soft_wrap=True)  # a path must not be broken
 

@@ -90,7 +90,7 @@ def run_with_progress(
     Ctrl-C prints how to continue and exits with 130, SIGTERM with 143.
     """
     known = store.survey(study)
-    print_faults(list(known.faults.values()))
+    print_faults(known.faults.values())
     own = known.keys if shard is None else shard.ordered(known.keys)
     total, done = len(own), sum(key in known.valid for key in own)
     with Bars() as bars:

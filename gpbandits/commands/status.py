@@ -64,7 +64,7 @@ def status(folder: FOLDER) -> None:
         table.add_row(Text(agent.label), *row)
     console().print(table)
     _print_parts(study, store)
-    print_faults(list(known.faults.values()))
+    print_faults(known.faults.values())
     for cell, failure in failures(study, store, known):
         shown = f"\n{cell} failed ({store.failure_path(cell)}):\n{failure.strip()}"
         console().print(Text(escaped(shown)))  # escaped first, since lines are broken by their final width

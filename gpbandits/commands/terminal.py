@@ -95,9 +95,8 @@ def print_rows(
     terminal.print(table)
 
 
-def print_faults(faults: list[str]) -> None:
+def print_faults(faults: Iterable[str]) -> None:
     """Print which files of cells are not used, and why."""
     for reason in faults:
-        console().print(
-            Text(f"{reason}; the cell counts as missing, and the next run computes it."), soft_wrap=True
-        )
+        said = Text(f"{reason}; the cell counts as missing, and the next run computes it.")
+        console().print(said, soft_wrap=True)

@@ -101,12 +101,10 @@ class Isolated:
             answer, error = self._pipe.recv()
         except (EOFError, BrokenPipeError, ConnectionResetError) as broken:
             self._process.join(PATIENCE)
-            guard = (
-                "; a script has to call evaluate below `if __name__ == '__main__':`" if what == "make" else ""
-            )
+            guard = "; a script has to call evaluate below `if __name__ == '__main__':`"
             raise AgentProcessError(
                 f"the process of the agent ended during {what!r}, with exit code "
-                f"{self._process.exitcode}{guard}"
+                f"{self._process.exitcode}{guard if what == 'make' else ''}"
             ) from broken
         if error is not None:
             raise error

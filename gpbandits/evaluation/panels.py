@@ -48,9 +48,17 @@ class Panels(NamedTuple):
 
     @staticmethod
     def new(count: int, lines: int, size: Size = None) -> "Panels":
-        """Make panels in rows of `ACROSS`, high enough for a legend of so many lines if no size is given."""
+        """Make panels in rows of `ACROSS`, high enough for a legend of so many lines if no size is given.
+
+        In the width of print the legend is beneath, and in a column panels are stacked.
+        """
         if isinstance(size, str):
-            return _printed(count, size)
+            expected = '"column", "page" or a positive width and height in inches'
+            require(size in PRINT, "size", expected, size)
+            rows = count if size == "column" else -(-count // ACROSS)
+            figure = ShownFigure.of_size(PRINT[size], rows * PRINT_HEIGHT)
+            figure.printed = True
+            return _divided(figure, count, rows)
         if size is not None:
             require_size(size)
         rows, across = -(-count // ACROSS), min(count, ACROSS)
@@ -94,15 +102,6 @@ def _divided(figure: Figure, count: int, rows: int) -> Panels:
     for spare in axes[count:]:
         spare.remove()
     return Panels(figure, axes[:count])
-
-
-def _printed(count: int, size: str) -> Panels:
-    """Make panels in the width of print, with the legend beneath; in a column they are stacked."""
-    require(size in PRINT, "size", '"column", "page" or a positive width and height in inches', size)
-    rows = count if size == "column" else -(-count // ACROSS)
-    figure = ShownFigure.of_size(PRINT[size], rows * PRINT_HEIGHT)
-    figure.printed = True
-    return _divided(figure, count, rows)
 
 
 def tidy(axes: Axes, **grid: Any) -> None:

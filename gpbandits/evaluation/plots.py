@@ -51,11 +51,8 @@ def regret_figure(
 
     Change-points that all trials share are marked, and the alarms of a single trial. Learners from scratch
     and pretrained policies do not share a figure. Bounds of theorems are drawn in grey. Over the spent budget
-    each trial counts with its value at that budget.
-
-    Args:
-        scale, metric, bounds, x, ax, size, title, legend, inset: see `Result.plot`.
-        order: labels in the order of the legend; None is `result.ordered`.
+    each trial counts with its value at that budget. The legend has the `order` of some labels, or that of
+    `result.ordered`; `Result.plot` describes the other arguments.
     """
     if scale is not None:
         require_known("scale", scale, _SPACINGS)
@@ -86,7 +83,8 @@ def regret_figure(
         axes.set_ylabel(metric_named(each).label)
         if legend == "direct":
             _label_ends(axes, [result.marked(label) for label in values])
-    _head(panels, result.environment if title is None else title, own=ax is None)
+    head = panels.figure.suptitle if ax is None and len(panels.axes) > 1 else panels.axes[0].set_title
+    head(result.environment if title is None else title)
     if legend == "outside":
         _explain(panels, result, order or result.ordered)
     elif legend == "direct" and ax is None and (notes := [mark.footnote for mark in marks_in([result])]):
@@ -118,14 +116,6 @@ def _draw_panel(
     _finish(axes, result, scale)
     if inset and scale == "linear" and not bounds:
         add_inset(axes, means)
-
-
-def _head(panels: Panels, title: str, own: bool) -> None:
-    """Set the title of a new figure with several panels, else of the first panel."""
-    if own and len(panels.axes) > 1:
-        panels.figure.suptitle(title)
-    else:
-        panels.axes[0].set_title(title)
 
 
 def _check_axis(x: Axis, result: Curves, bounds: Sequence[Overlay]) -> None:

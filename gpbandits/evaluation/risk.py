@@ -30,9 +30,7 @@ def risk_averse_regret(
     require_not_negative("alpha", alpha, "it is the cost of noise variance")
     words = "on a finite set in one context, without changes"
     require(_is_static(problem), "problem", words, problem.name)
-    whole = (
-        f"of all {problem.horizon} rounds, (trials, rounds); evaluate without checkpoints, which drop rounds"
-    )
+    whole = f"of all {problem.horizon} rounds, (trials, rounds); checkpoints drop rounds, evaluate without"
     require(np.ndim(actions) == 2 and np.shape(actions)[1] == problem.horizon, "actions", whole, actions)
     env = BanditVectorEnv(problem, len(actions), autoreset_mode="Disabled")
     env.reset(seed=[trial_seeds(seed, i, entropy)[0] for i in range(len(actions))])

@@ -10,11 +10,7 @@ from bandit_envs.problem.setting import Setting
 
 
 class BestPlay:
-    """The best play has the least regret of the plays that count in B trials, block by block.
-
-    In round t those plays count that violate no cost, were made in the context and the segment of round t,
-    and whose feedback was delivered by its end. Each counts with the regret of its own round.
-    """
+    """The best play has the least regret of the plays that count in B trials, see `Curves.simple_regret`."""
 
     def __init__(self) -> None:
         # Of each remembered play: trial, context, segment, and the round from which it counts, where rounds

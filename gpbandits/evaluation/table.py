@@ -195,6 +195,7 @@ def result_table(result: Curves, baseline: str | None = None) -> Table:
     baseline = baseline or result.baseline
     final = {label: regret[:, -1] for label, regret in result.main.items()}
     constrained, budget = bool(result.num_constraints), bool(result.spent)
+    charged = "budget regret" if budget else "cumulative regret"
 
     def mean(values: Mapping[str, Any]) -> Callable[[str], Cell]:
         return lambda x: float(values[x][:, -1].mean())
@@ -204,11 +205,7 @@ def result_table(result: Curves, baseline: str | None = None) -> Table:
 
     columns: list[tuple[str, Callable[[str], Cell], bool]] = [
         (HARD, lambda x: statistics.bootstrap_interval(result.hard_violation[x][:, -1]), constrained),
-        (
-            "budget regret" if budget else "cumulative regret",
-            lambda x: statistics.bootstrap_interval(final[x]),
-            True,
-        ),
+        (charged, lambda x: statistics.bootstrap_interval(final[x]), True),
         ("median [10, 90 %]", lambda x: statistics.quantile_band(final[x]), True),
         (f"minus {baseline}", difference, True),
         ("average", mean(result.curves("average")), not budget),

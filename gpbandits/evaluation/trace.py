@@ -195,7 +195,6 @@ class Trace:
         )
 
     def _look(self) -> None:
-        """Process the rounds of the block and drop them."""
         block = slice(self.played, self.played + len(self._block))
         noted = Noted(
             *(_by_trial(np.array(column), self.batched) for column in zip(*self._block, strict=True))
@@ -240,7 +239,6 @@ class Trace:
         self._segment = segment[:, -1:]
 
     def _asked_window(self) -> float | None:
-        """Return the agent's window; raise if it has changed."""
         window = getattr(self._agent, "feedback_window", None)
         valid = window is None or (is_number(window) and window >= 0)
         require(valid, "feedback_window of an agent", "None, 0 or positive, the same in all trials", window)

@@ -127,12 +127,9 @@ def run(
     require(time_limit is None or time_limit > 0.0, "time_limit", "a number of seconds above 0", time_limit)
     store.folder.mkdir(parents=True, exist_ok=True)
     known = store.survey(study) if known is None else known
-    cells = list(
-        zip(known.cells, known.keys, strict=True)
-    )  # all, so that jobs of an array have the same shares
-    missing = [
-        each for each in (cells if shard is None else shard.ordered(cells)) if each[1] not in known.valid
-    ]
+    cells = list(zip(known.cells, known.keys, strict=True))
+    cells = cells if shard is None else shard.ordered(cells)  # of all, so that jobs have the same shares
+    missing = [each for each in cells if each[1] not in known.valid]
     backend, left = backend or local(workers), []
     sweep(store.folder)
     with tidied(store.folder):
@@ -146,10 +143,12 @@ def run(
         if shard is not None:
             return failed
         names = {id(cell) for cell in left}
-        waiting = [
-            _task(store, each, time_limit)._replace(wait=True) for each in missing if id(each[0]) in names
-        ]
-        _warn_of(waiting)
+        awaited = [each for each in missing if id(each[0]) in names]
+        waiting = [_task(store, each, time_limit)._replace(wait=True) for each in awaited]
+        if waiting:
+            whom = sorted({holder(task.path.parent, task.path.stem) for task in waiting})
+            text = f"waiting for {', '.join(whom)} of another run, computing {len(waiting)} cells of this one"
+            warnings.warn(text, stacklevel=2)
         return failed + _computed(backend, waiting, report, left.append)
 
 
@@ -157,14 +156,6 @@ def _task(store: Store, named: tuple[Cell, str], time_limit: float | None) -> Ce
     cell, key = named
     path = store.folder.absolute() / f"{key}.parquet"
     return CellTask(cell, path, store.metadata(cell), time_limit=time_limit)
-
-
-def _warn_of(waiting: Sequence[CellTask]) -> None:
-    """Warn that cells are computed by other runs, which this run waits for."""
-    if waiting:
-        whom = sorted({holder(task.path.parent, task.path.stem) for task in waiting})
-        text = f"waiting for {', '.join(whom)} of another run, computing {len(waiting)} cells of this one"
-        warnings.warn(text, stacklevel=3)
 
 
 def _computed(

@@ -79,10 +79,8 @@ def sound(path: Path) -> Result | None:
 def same_numbers(one: Path, other: Path) -> bool:
     """Return True if two valid files hold the same numbers, apart from seconds."""
     first, second = (next(iter(read_cell(path).records.values())) for path in (one, other))
-    pairs = zip(
-        first[:6], second[:6], strict=True
-    )  # of every round; what follows are seconds, and sums of these
-    return all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+    # The six fields of every round: what follows are seconds, and sums of these.
+    return all(np.array_equal(*pair, equal_nan=True) for pair in zip(first[:6], second[:6], strict=True))
 
 
 def fault(path: Path) -> str | None:

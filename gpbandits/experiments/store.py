@@ -177,10 +177,6 @@ class Store:
         """Return which cells are computed, invalid or failed, in one listing of the folder."""
         return survey(study, self.folder, self._code)
 
-    def faults(self, study: Study) -> list[str]:
-        """Return a message for each invalid file of a cell, which names the file."""
-        return list(self.survey(study).faults.values())
-
     def failure(self, cell: Cell) -> str | None:
         """Return the traceback of the last attempt at a cell without a valid file; None if there is none."""
         path = self.path(cell)

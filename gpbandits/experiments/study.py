@@ -197,7 +197,6 @@ def _check_labels(what: str, labels: list[str]) -> None:
 
 
 def _check_size(study: Study) -> None:
-    """Raise for more cells than a folder can hold, or more trials in a cell than fit in memory."""
     block = min(study.trials, study.block_size)
     require(block <= MOST_TRIALS, "block_size", f"at most {MOST_TRIALS} trials in a cell", block)
     pairs = len(study.environments) * len(study.agents)

@@ -112,12 +112,8 @@ def nbytes(thing: Any, seen: set[int]) -> int:
     if isinstance(thing, np.ndarray):
         owner = thing if thing.base is None else thing.base
         return thing.nbytes if owner is thing else nbytes(owner, seen)
-    if isinstance(thing, dict):
-        inside = list(thing.values())
-    else:
-        inside = (
-            list(thing) if isinstance(thing, list | tuple) else list(getattr(thing, "__dict__", {}).values())
-        )
+    named = thing if isinstance(thing, dict) else getattr(thing, "__dict__", {})
+    inside = thing if isinstance(thing, list | tuple) else list(named.values())
     return sum(nbytes(each, seen) for each in inside)
 
 
@@ -233,10 +229,8 @@ def _writing(path: Path) -> Iterator[None]:
 
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        reason = (
-            "the folder of the cells is missing, or not shared with this worker; restore it and run again"
-        )
-        raise FileNotFoundError(errno.ENOENT, reason, str(folder))
+        gone = "the folder of the cells is missing, or not shared with this worker; restore it and run again"
+        raise FileNotFoundError(errno.ENOENT, gone, str(folder))
 
 
 def _check_code(task: CellTask) -> None:

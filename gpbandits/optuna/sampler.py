@@ -153,8 +153,10 @@ class GPBanditSampler(BaseSampler):
         if self._independent_sampler is not None:
             self._independent_sampler.after_trial(study, trial, state, values)
         looping = getattr(study._thread_local, "in_optimize_loop", False)  # `stop` is for `optimize` alone
-        if self._is_spent(study, trial) and looping:
-            study.stop()
+        if looping and (budget := self._options["cost_budget"]) is not None:
+            spent = [spent_by(each) or 0.0 for each in (*_others(study, trial), trial)]
+            if sum(spent) >= budget:
+                study.stop()
         if self._options["stopping"] is not None and looping and state == TrialState.COMPLETE:
             ended = copy.copy(trial)  # the storage learns of its end afterwards
             ended.state, ended.values, ended.datetime_complete = state, values, datetime.now()
@@ -173,14 +175,7 @@ class GPBanditSampler(BaseSampler):
         known = None if answer.parameters is None else Dimensions(space).to_optuna(answer.parameters)
         return replace(answer, parameters=known)
 
-    def _is_spent(self, study: Study, trial: FrozenTrial) -> bool:
-        """Return True once the trials have spent the budget of costs, if there is one."""
-        budget = self._options["cost_budget"]
-        each = [] if budget is None else [spent_by(one) or 0.0 for one in (*_others(study, trial), trial)]
-        return budget is not None and sum(each) >= budget
-
     def _tuner(self, study: Study, dimensions: Dimensions, begun: list[FrozenTrial], seed: int) -> Tuner:
-        """Return a tuner that is given all trials that have begun."""
         goal = "maximise" if study.direction == StudyDirection.MAXIMIZE else "minimise"
         constraints = constraint_names(begun)
         tuner = Tuner(dimensions.kinds, goal=goal, constraints=constraints, seed=seed, **self._options)
@@ -208,6 +203,5 @@ def _tunable(trials: list[FrozenTrial]) -> dict[str, BaseDistribution]:
 
 
 def _others(study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
-    """Return the other trials of the study that have begun."""
     others = [each for each in study.get_trials(deepcopy=False) if each.number != trial.number]
     return [each for each in others if each.state != TrialState.WAITING]

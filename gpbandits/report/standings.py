@@ -80,11 +80,10 @@ class Standings:
         mean = {
             label: np.mean([table[label][:trials] for table in self.losses], axis=0) for label in self.same
         }
+        whole = {label: statistics.bootstrap_interval(1 - loss) for label, loss in mean.items()}
         self.overall_scores = {  # rounded, so that the reference's is exactly 0
-            label: statistics.Interval(
-                *(np.round(end, 12) + 0.0 for end in statistics.bootstrap_interval(1 - loss))
-            )
-            for label, loss in mean.items()
+            label: statistics.Interval(*(np.round(end, 12) + 0.0 for end in ends))
+            for label, ends in whole.items()
         }
         if self.constrained:
             asked = [each.curves(each.asked) for each in self.results if each.asked]
@@ -145,7 +144,7 @@ class Standings:
         ]
         first = sum(rank.low == 1 for rank in self.ranks.values())
         notes = (
-            f"n = {self._trials()} of each agent on each environment.",
+            self._size,
             _METHOD.format(self.reference),
             _INTERVALS,
             *([_FIRST] if self.constrained else []),
@@ -180,16 +179,14 @@ class Standings:
             "have no width where all trials agree."
         )
         header = ("agent", f"P(less than {name})")
-        notes = (
-            f"n = {self._trials()} of each agent on each environment.",
-            method,
-            *footnotes(*self.results),
-        )
+        notes = (self._size, method, *footnotes(*self.results))
         return Table(f"Probability of improvement over {name}", header, rows, notes, name="improvement")
 
-    def _trials(self) -> str:
+    @property
+    def _size(self) -> str:
         counts = sorted({result.num_trials for result in self.results})
-        return f"{' to '.join(map(str, counts[:: max(len(counts) - 1, 1)]))} trials"
+        trials = " to ".join(map(str, counts[:: max(len(counts) - 1, 1)]))
+        return f"n = {trials} trials of each agent on each environment."
 
 
 def by_places(places: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

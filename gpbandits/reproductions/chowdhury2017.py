@@ -21,7 +21,6 @@ _OF_UNIT_BOUND[_UCB] = "GP-UCB (Theorem 3, B = 1)"
 
 
 def _less(label: str, others: Iterable[str], environment: str = "") -> tuple[Claim, ...]:
-    """Claim that one agent has less regret than each of the others."""
     return tuple(Claim(label, other, environment=environment) for other in others)
 
 

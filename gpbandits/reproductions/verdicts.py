@@ -230,9 +230,8 @@ class Claim(Check):
 
     def row(self, result: Result) -> Row:
         curves, column = result.curves(self.metric), result.column_of(self.at)
-        tested = (
-            f"{self.less} {'=' if self.alike else '<'} {self.more} ({self.metric}{_place(result, self.at)})"
-        )
+        sign = "=" if self.alike else "<"
+        tested = f"{self.less} {sign} {self.more} ({self.metric}{_place(result, self.at)})"
         more, less = (curves[label][:, column] for label in (self.more, self.less))
         return _of_pair(result.environment, tested, more, less, self.alike)
 
