@@ -216,7 +216,8 @@ class LinkedKernel(Kernel):
 
     def __call__(self, X: Floats, Y: Floats | None = None, eval_gradient: bool = False) -> Any:
         """Return covariances, (n, d) and (m, d) -> (n, m); the slopes in no hyperparameter are empty."""
-        correlation = np.asarray(self.kernel(X, Y), dtype=np.float64) / latent_variance(self.kernel, X)
+        variance = float(np.asarray(self.kernel.diag(np.asarray(X)[:1]))[0]) if len(X) else 1.0
+        correlation = np.asarray(self.kernel(X, Y), dtype=np.float64) / variance
         values = np.zeros_like(correlation)
         for share in self.shares[::-1]:  # Horner's scheme
             values += share
@@ -233,8 +234,3 @@ class LinkedKernel(Kernel):
 
     def __repr__(self) -> str:
         return f"LinkedKernel({self.kernel!r}, {len(self.shares)} terms)"
-
-
-def latent_variance(kernel: Any, points: Floats) -> float:
-    """Return the variance v of a kernel that has the same everywhere."""
-    return float(kernel.diag(np.asarray(points)[:1])[0]) if len(points) else 1.0

@@ -77,11 +77,6 @@ class Composition:
         """Return the number K of feedback slots in `info`: one a delay, or one for the delivered sum."""
         return 1 if self.aggregated else self.window + 1
 
-    @property
-    def publishes_std(self) -> bool:
-        """Return whether `info` holds the noise std of delivered feedback."""
-        return self.noise.publishes_shape and self.publish_model and not self.aggregated
-
     @cached_property
     def window(self) -> int:
         """Return the largest delay at which feedback is delivered."""

@@ -42,13 +42,6 @@ def checked_context_box(arms: Any, contexts: Any, box: Box) -> dict[str, Any]:
     return {"context_low": found.low, "context_high": found.high}
 
 
-def corners_of(arms: Floats | None, box: Box, contexts: Floats | None, context_box: Box) -> "Decisions":
-    """Return arms and contexts as one indexed set; a box of either gives two corners."""
-    if context_box[0] is not None:
-        contexts = np.vstack(context_box)
-    return Decisions(np.vstack(box) if arms is None else arms, contexts, *box, arms is None)
-
-
 @dataclass(frozen=True, eq=False)
 class Decisions:
     """Hold A arms and Z contexts; a *point* is a (context, arm) pair with index context * A + arm.

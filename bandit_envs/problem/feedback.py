@@ -1,7 +1,7 @@
 """Read the feedback in `info` as one record, whatever its shape."""
 
-from collections.abc import Mapping
-from math import isfinite, isnan
+from collections.abc import Callable, Mapping
+from math import inf, isfinite, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,28 +71,25 @@ def deviations(info: dict[str, Any]) -> Floats | None:
     """Return the noise std of each delivered reward, (n,), NaN for the setting's; None without any."""
     if "feedback_std" not in info:
         return None
-    try:
-        std = info["feedback_std"][info["feedback_mask"]]
-        usable = all(isnan(each) or (isfinite(each) and each > 0.0) for each in std.tolist())
-    except UNREADABLE as error:
-        raise _damage(info) from error
-    if not usable:
-        raise ArgumentError("feedback_std", f"must be positive and finite, got {std}")
-    return std
+    return _delivered(info, "feedback_std", lambda std: isnan(std) or 0.0 < std < inf, "positive and finite")
 
 
 def spendings(info: dict[str, Any]) -> Floats | None:
     """Return the observed cost of each play that `Feedback.arrived` reads, (n,); None without a budget."""
     if "feedback_spent" not in info:
         return None
+    return _delivered(info, "feedback_spent", isfinite, "finite")
+
+
+def _delivered(info: dict[str, Any], key: str, usable: Callable[[float], bool], must: str) -> Floats:
     try:
-        spent = info["feedback_spent"][info["feedback_mask"]]
-        _check_finite("feedback_spent", spent)
-    except ArgumentError:
-        raise
+        values = info[key][info["feedback_mask"]]
+        valid = all(map(usable, values.tolist()))
     except UNREADABLE as error:
         raise _damage(info) from error
-    return spent
+    if not valid:
+        raise ArgumentError(key, f"must be {must}, got {values}")
+    return values
 
 
 def delivery(

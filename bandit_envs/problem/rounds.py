@@ -109,8 +109,8 @@ class Rounds:
         # K - 1 rounds without feedback come first: the slots of round t are the columns t..t + K - 1.
         self.due_since = np.full((num_trials, lead + horizon), -1, order="F")
         self.observed_since = zeros((num_trials, lead + horizon, 1 + costs))
-        stds = lead + horizon if problem.publishes_std else 0
-        self.std_since = zeros((num_trials, stds))  # of the noise on the rewards
+        published = problem.noise.publishes_shape and problem.publish_model and not problem.aggregated
+        self.std_since = zeros((num_trials, (lead + horizon) * published))  # of the noise on the rewards
         priced = 0 if problem.play_costs.is_free else lead + horizon
         self.paid_since = zeros((num_trials, priced))  # observed cost of each play
         points = len(problem.decisions.points)

@@ -18,7 +18,7 @@ from bandit_envs.laws.outcomes import OutcomeLaw
 from bandit_envs.laws.parameters import parse
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem import told
-from bandit_envs.problem.decisions import Decisions, checked_context_box, checked_places, corners_of
+from bandit_envs.problem.decisions import Decisions, checked_context_box, checked_places
 
 PER_TRIAL = (
     *("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound"),
@@ -228,8 +228,12 @@ class Setting:
     @cached_property
     def decisions(self) -> Decisions:
         """Return arms and contexts as one indexed set; a box of either gives two corners."""
-        context_box = self.context_low, self.context_high
-        return corners_of(self.arms, (self.low, self.high), self.contexts, context_box)
+        arms, contexts = self.arms, self.contexts
+        if arms is None:
+            arms = np.array([self.low, self.high])
+        if self.context_low is not None:
+            contexts = np.array([self.context_low, self.context_high])
+        return Decisions(arms, contexts, self.low, self.high, self.continuous)
 
     @cached_property
     def scaled_contexts(self) -> Floats:

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import is_number, require, require_choice, require_size, written_as
+from bandit_envs.basics.arguments import is_number, require, require_choice, written_as
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, OnColumns, amplified, make_kernel
 from bandit_envs.laws.functions import FunctionLaw, Moments
-from bandit_envs.problem.decisions import unit_grid
 
 KERNELS_OWN = Moments(0.0)
 _WRITTEN = {name: f'context_kernel["{name}"]' for name in ("combine", "kernel", "length_scale")}
@@ -77,13 +76,6 @@ class ContextKernel:
         of_context = OnColumns(over_contexts, list(context_columns))
         of_arm = OnColumns(over_arms, list(arm_columns))
         return of_context * of_arm if self.combine == "product" else of_context + of_arm
-
-
-def context_grid(num_contexts: int, context_dim: int) -> Floats | None:
-    """Return evenly spread contexts in [0, 1]^context_dim, (Z, dz); None if there is only one."""
-    require_size("num_contexts", num_contexts)
-    require_size("context_dim", context_dim, num_contexts)
-    return None if num_contexts == 1 else unit_grid(num_contexts, context_dim)
 
 
 def joint_kernel(over_arms: Kernel, context_kernel: Any, contexts: Floats | None, dim: int) -> Kernel:

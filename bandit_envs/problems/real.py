@@ -57,14 +57,6 @@ def tasks() -> dict[str, Task]:
     return {name: Task(**{**row, "tables": tuple(row.get("tables", ()))}) for name, row in rows.items()}
 
 
-def task_of(name: str) -> Task:
-    """Return the task of this name, or raise an error with the nearest."""
-    if not isinstance(name, str) or name not in tasks():
-        close = hint(name, tasks()) if isinstance(name, str) else ""
-        raise ArgumentError("task", f"must be a task of `gpbandits tasks`, got {shown(name)}{close}")
-    return tasks()[name]
-
-
 class SiblingPrior(NamedTuple):
     """Hold what a table tells about the tasks of its siblings, see `scripts/real_priors.py`."""
 
@@ -150,7 +142,10 @@ def real(
     Example:
         >>> env = gym.make("GPBandit-Real-v1", task="digits-late")
     """
-    chosen = task_of(task)
+    if not isinstance(task, str) or task not in tasks():
+        close = hint(task, tasks()) if isinstance(task, str) else ""
+        raise ArgumentError("task", f"must be a task of `gpbandits tasks`, got {shown(task)}{close}")
+    chosen = tasks()[task]
     model = {"kernel": kernel, "length_scale": length_scale}
     given = {key: value for key, value in model.items() if value is not None}
     if chosen.problem:

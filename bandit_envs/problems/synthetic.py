@@ -12,7 +12,7 @@ from bandit_envs.kernels.random_features import RandomFeatures
 from bandit_envs.laws.functions import GPSample, RKHSFunction
 from bandit_envs.problem.decisions import Decisions, uniform_points, unit_grid
 from bandit_envs.problem.problem import Problem
-from bandit_envs.problems.contextual import context_grid, joint_kernel
+from bandit_envs.problems.contextual import joint_kernel
 from bandit_envs.problems.features import compose, of_outcomes, play_costs_of, with_defaults
 
 DEFAULT = {"law": "gp", "budget": 50}
@@ -90,7 +90,9 @@ def synthetic(
         rkhs_norm is None or function == "rkhs", "rkhs_norm", 'None where function is "gp"', rkhs_norm
     )
     arguments.require(arguments.is_number(side) and side > 0, "side", "a positive number", side)
-    contexts = context_grid(num_contexts, context_dim)
+    arguments.require_size("num_contexts", num_contexts)
+    arguments.require_size("context_dim", context_dim, num_contexts)
+    contexts = None if num_contexts == 1 else unit_grid(num_contexts, context_dim)
     decisions = unit_box(points, num_arms, dim, points_seed, continuous, contexts).scaled(side)
     over_arms = make_kernel(kernel, length_scale)
     if random_features is not None:

@@ -1,7 +1,7 @@
 """Collect the contents of pictures of a trial: truth, plays, feedback; and the axes that a film shares."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,24 +19,6 @@ ROOM = 0.05  # share of a range that is added at each end
 DEEPEST = 3.0  # the axis of scores reaches so many times as far below the maximum as the median lies:
 # logarithms of improvements have deep valleys
 Range = tuple[float, float]
-
-
-@runtime_checkable
-class HasPosterior(Protocol):
-    """Require an agent with a posterior on the arms of a finite set."""
-
-    def posterior(self, observation: Any) -> tuple[Floats, Floats]:
-        """Return mean and std of the mean reward in the observed context, (A,) each."""
-        ...
-
-
-@runtime_checkable
-class HasBeliefs(Protocol):
-    """Require an agent with separate posteriors of the reward and of each cost."""
-
-    def beliefs(self, observation: Any) -> list[tuple[Floats, Floats]] | None:
-        """Return mean and std of the reward and of each cost, (A,) each; None if there is one model."""
-        ...
 
 
 class Scene(NamedTuple):
@@ -177,13 +159,13 @@ def _truth(decisions: Decisions, trial: Trial, version: int, context: int) -> tu
     return points, np.array([function(located) for function in trial.between[version]])
 
 
-def _beliefs(agent: object, observation: Floats, size: int, costs: int) -> tuple[tuple[Floats, Floats], ...]:
-    """Return posteriors of the reward and of each cost at the drawn points; () if the agent has none."""
-    if costs and isinstance(agent, HasBeliefs):
-        believed = agent.beliefs(observation) or []
+def _beliefs(agent: Any, observation: Floats, size: int, costs: int) -> tuple[tuple[Floats, Floats], ...]:
+    """Return mean and std of the reward and of each cost at the drawn points; () if the agent has none."""
+    if costs and hasattr(agent, "beliefs"):
+        believed = agent.beliefs(observation) or []  # None if one model is of all
         believed = believed if len(believed) in (1, 1 + costs) else []  # an agent may ignore the costs
     else:
-        believed = [agent.posterior(observation)] if isinstance(agent, HasPosterior) else []
+        believed = [agent.posterior(observation)] if hasattr(agent, "posterior") else []
     return tuple(believed) if all(len(mean) == size for mean, _ in believed) else ()
 
 

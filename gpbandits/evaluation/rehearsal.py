@@ -22,13 +22,11 @@ OF_FINITE_SETS = ("finite", "delay", "context", "constraint", "change")
 
 def stages(features: Any = None) -> dict[str, Problem]:
     """Return the problems of the features that a factory declares; None is every one of a finite set."""
-    handled = (
-        OF_FINITE_SETS
-        if features is None
-        else tuple(name for name in MAKERS if getattr(features, name, False))
-    )
+    handled = list(OF_FINITE_SETS)
+    if features is not None:
+        handled = [name for name in MAKERS if getattr(features, name, False)]
     if "finite" not in handled:
-        handled = tuple(name for name in handled if name == "box")
+        handled = [name for name in handled if name == "box"]
     return {name: MAKERS[name]() for name in MAKERS if name in handled}
 
 

@@ -218,15 +218,11 @@ class Store:
         return path.match(UNFINISHED) and is_locked(self.folder, path.name.removeprefix(".").split(".")[0])
 
     def _load(self, study: Study, environment: EnvironmentEntry) -> Result | None:
-        found = {
+        found: dict[str, list[Any]] = {
             agent.label: [cells.sound(self.path(cell)) for cell in study.cells_of(environment, agent)]
             for agent in study.agents
         }
-        whole = {
-            label: [block for block in row if block is not None]
-            for label, row in found.items()
-            if None not in row
-        }
+        whole = {label: row for label, row in found.items() if None not in row}
         if not whole:
             return None
         usual = cells.usual_shape(whole)

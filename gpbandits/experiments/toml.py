@@ -34,16 +34,13 @@ def document_of(study: Study) -> dict[str, Any]:
 
 def study_text(study: Study) -> str:
     """Return the study as TOML; an option that is None, which TOML lacks, is a ValueError."""
-    sections = [
-        (f"[[{name}]]" if isinstance(content, list) else f"[{name}]", values)
-        for name, content in document_of(study).items()
-        for values in (content if isinstance(content, list) else [content])
-    ]
-    lines = [
-        [head, *(f"{name} = {_value(each)}" for name, each in values.items()), ""]
-        for head, values in sections
-    ]
-    return "\n".join("\n".join(section) for section in lines)
+    lines = []
+    for name, content in document_of(study).items():
+        several = isinstance(content, list)
+        for section in content if several else [content]:
+            lines.append(f"[[{name}]]" if several else f"[{name}]")
+            lines += [*(f"{key} = {_value(each)}" for key, each in section.items()), ""]
+    return "\n".join(lines)
 
 
 def _value(value: Any) -> str:
@@ -87,14 +84,12 @@ def parse_study(document: dict[str, Any]) -> Study:
 
 
 def _entries(entry: type, section: str, named_by: str, document: dict[str, Any]) -> tuple[Any, ...]:
-    places = [f"[[{section}]] number {number}" for number in range(1, 1 + len(document.get(section, [])))]
-    tables = document.get(section, [])
-    for place, table in zip(places, tables, strict=True):
+    made = []
+    for number, table in enumerate(document.get(section, []), start=1):
+        place = f"[[{section}]] number {number}"
         _check_kind(place, table, dict)
-    labelled = ({"label": table.get(named_by), **table} for table in tables)
-    return tuple(
-        entry(**_checked(entry, place, table)) for place, table in zip(places, labelled, strict=True)
-    )
+        made.append(entry(**_checked(entry, place, {"label": table.get(named_by), **table})))
+    return tuple(made)
 
 
 def _checked(made: type, place: str, table: dict[str, Any], without: Sequence[str] = ()) -> dict[str, Any]:

@@ -125,13 +125,10 @@ def enter(
                     excluded.append((f"{label} on {env_id}", _line(error)))
             else:
                 entrants.append(entrant)
-        entry = EnvironmentEntry(
-            env_id, env_id.removeprefix("GPBandit-").removesuffix("-v0").removesuffix("-v1"), kwargs
-        )
-        classes[entry.label] = class_of(problem)
-        studies.append(
-            Study(f"leaderboard: {entry.label}", trials, (entry,), tuple(entrants), seed, checkpoints=_EVERY)
-        )
+        short = env_id.removeprefix("GPBandit-").removesuffix("-v0").removesuffix("-v1")
+        entry, title = EnvironmentEntry(env_id, short, kwargs), f"leaderboard: {short}"
+        classes[short] = class_of(problem)
+        studies.append(Study(title, trials, (entry,), tuple(entrants), seed, checkpoints=_EVERY))
     return Entries(studies, excluded, classes)
 
 

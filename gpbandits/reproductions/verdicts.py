@@ -116,14 +116,10 @@ class Judged(NamedTuple):
         return self._replace(rows=rows, verdict=UNJUDGED) if rows else self
 
 
-def sign_of(values: statistics.Interval, bar: float = 0.0) -> int:
-    """Return the sign of an interval that excludes a bar, relative to it, else 0."""
-    return int(values.low > bar) - int(values.high < bar)
-
-
 def of_bar(values: statistics.Interval, bar: float, above: bool, trials: int) -> str:
-    """Judge the claim that a number is above a bar, or below it."""
-    return of_order(sign_of(values, bar) * (1 if above else -1), trials)
+    """Judge the claim that a number is above a bar, or below it; an interval around the bar is open."""
+    sign = int(values.low > bar) - int(values.high < bar)
+    return of_order(sign if above else -sign, trials)
 
 
 def of_order(sign: float, trials: int) -> str:

@@ -66,10 +66,8 @@ def test_random_features_are_drawn_with_the_covariance_that_is_declared():
 def test_rkhs_functions_on_many_points_have_exactly_their_norm(kernel, points, structure, norm, many):
     gram = Gram(kernel, points)
     drawn = RKHSFunction(norm=norm).draw(gram, np.random.default_rng(3))
-    factor, expansion = (
-        (1.0, drawn.between) if norm is None else (drawn.between.factor, drawn.between.function)
-    )
-    alpha = factor * expansion.alpha
+    expansion = drawn.between if norm is None else drawn.between.function
+    alpha = expansion.alpha if norm is None else drawn.between.link(expansion.alpha)
     assert len(alpha) == 10
     assert np.sqrt(alpha @ kernel(expansion.points) @ alpha) == pytest.approx(drawn.norm, rel=1e-8)
     assert drawn.norm == (norm or drawn.norm)
