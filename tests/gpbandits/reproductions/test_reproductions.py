@@ -43,9 +43,8 @@ from gpbandits.reproductions.verdicts import (
     Row,
     Statement,
     corrected,
+    of_bar,
     of_likeness,
-    of_order,
-    sign_of,
     together,
 )  # fmt: skip
 
@@ -132,8 +131,8 @@ def test_a_claim_is_judged_by_the_paired_test_alone():
     assert not Claim("a", "absent").applies_to(better)
     assert not Claim("a", "b", environment="F").applies_to(better)
     intervals = [Interval(*map(np.asarray, ends)) for ends in ((2, 1, 3), (-2, -3, -1), (0, -1, 1))]
-    assert [of_order(sign_of(each), 20) for each in intervals] == [HOLDS, REVERSED, OPEN]
-    assert [of_likeness(sign_of(each), 20) for each in intervals] == [DIFFERS, DIFFERS, HOLDS]
+    assert [of_bar(each, 0.0, True, 20) for each in intervals] == [HOLDS, REVERSED, OPEN]
+    assert [of_likeness(sign, 20) for sign in (1, -1, 0)] == [DIFFERS, DIFFERS, HOLDS]
 
 
 def test_three_stuck_trials_are_no_significant_difference_though_the_interval_lies_above_zero():
