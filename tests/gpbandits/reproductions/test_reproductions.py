@@ -45,6 +45,7 @@ from gpbandits.reproductions.verdicts import (
     corrected,
     of_bar,
     of_likeness,
+    of_order,
     together,
 )  # fmt: skip
 
