@@ -1,7 +1,5 @@
 """Define a problem as a frozen composition of laws, which draws trials."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """The outcome of a round, and the state of B trials while they are played: draws and results of each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -45,12 +43,12 @@ class RoundOutcome(NamedTuple):
     moved: Floats  # (n, 1) cost of the move from the last play, where moves cost; else (n, 0)
     regrets: Floats  # (n, 2) of the two arms of a duel; else (n, 0)
 
-    def each(self, change: Callable[[Any], Any]) -> RoundOutcome:
+    def each(self, change: Callable[[Any], Any]) -> "RoundOutcome":
         """Apply one function to every array."""
         return RoundOutcome(*[change(part) for part in self])
 
     @property
-    def aggregated(self) -> RoundOutcome:
+    def aggregated(self) -> "RoundOutcome":
         """Return the outcome with one slot of step -1, the sum of the delivered, anonymous feedback.
 
         Costs of plays are summed too, because single ones would identify the plays.
@@ -63,12 +61,12 @@ class RoundOutcome(NamedTuple):
         return self._replace(arrived=arrived, step=step, values=values, paid=paid)
 
     @property
-    def single(self) -> RoundOutcome:
+    def single(self) -> "RoundOutcome":
         """Return the outcome of the only trial, without its axis."""
         return self.each(lambda part: part[0] if part.ndim > 1 else part.item())
 
     @staticmethod
-    def merged(outcomes: Sequence[RoundOutcome], rows: Sequence[Any]) -> RoundOutcome:
+    def merged(outcomes: "Sequence[RoundOutcome]", rows: Sequence[Any]) -> "RoundOutcome":
         """Stack the trials of several outcomes, and put them in the order of their rows, (n,) each."""
         order = np.concatenate(rows).argsort()
         parts: list[Any] = [np.concatenate(arrays)[order] for arrays in zip(*outcomes, strict=True)]  # type: ignore[arg-type]
@@ -152,29 +150,24 @@ class Rounds:
     def _nothing(self, rows: Ints) -> RoundOutcome:
         """Return the outcome before the first round of trials, (n,), neutral in everything."""
         n, slots, values = len(rows), self.problem.slots, self.noise.shape[2]
+        numbers = ("reward", "regret", "optimum", "corruption", "spent", "rate")
+        flags = ("finished", "played", "terminated")
         return RoundOutcome(
             observation=self.views[self.context[rows, self.round[rows]]],
-            reward=np.zeros(n),
-            finished=np.zeros(n, dtype=bool),
             t=np.full(n, -1),
             arrived=np.zeros((n, slots), dtype=bool),
             step=np.full((n, slots), -1),
             std=np.zeros((n, slots if self.std_since.size else 0)),
             values=np.zeros((n, slots, values)),
-            regret=np.zeros(n),
             means=np.zeros((n, values)),
-            optimum=np.zeros(n),
             delay=np.zeros(n, dtype=np.int64),
             segment=np.zeros(n, dtype=np.int64),
-            corruption=np.zeros(n),
             available=self.masks(rows),
-            played=np.zeros(n, dtype=bool),
-            terminated=np.zeros(n, dtype=bool),
-            spent=np.zeros(n),
             paid=np.zeros((n, slots if self.paid_since.size else 0)),
-            rate=np.zeros(n),
             moved=np.zeros((n, 0 if self.problem.movement.is_free else 1)),
             regrets=np.zeros((n, 2 if self.problem.decisions.duel else 0)),
+            **{name: np.zeros(n) for name in numbers},
+            **{name: np.zeros(n, dtype=bool) for name in flags},
         )
 
     def masks(self, rows: Any) -> Any:

@@ -1,7 +1,5 @@
 """A page that asks which of two pictures is better, and draws the posterior of the utilities beside them."""
 
-from __future__ import annotations
-
 import json
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reproductions of figures, figures that studies reproduce, and their shorter versions for `--quick`."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
@@ -101,7 +99,7 @@ class Findings:
     judged: Sequence[Judged]  # the paper's sentences about the figure, in their order
 
     @property
-    def unjudged(self) -> Findings:
+    def unjudged(self) -> "Findings":
         """Return the findings without verdicts, for too few trials."""
         return dataclasses.replace(self, judged=[each.unjudged for each in self.judged])
 

@@ -1,7 +1,5 @@
 """Claims of a paper, their tests, and verdicts, corrected for the number of tests of a figure."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -32,7 +30,7 @@ class Paired(NamedTuple):
     alike: bool  # the claim is that there is no difference
 
     @classmethod
-    def of(cls, worse: Floats, better: Floats, alike: bool = False) -> Paired:
+    def of(cls, worse: Floats, better: Floats, alike: bool = False) -> "Paired":
         """Test worse - better by flips of sign, (B,) each."""
         return cls(
             float(np.mean(worse - better)), statistics.sign_flip_test(worse, better), len(worse), alike
@@ -105,12 +103,12 @@ class Judged(NamedTuple):
     verdict: str
 
     @classmethod
-    def of(cls, says: str, reading: str, rows: Sequence[Row]) -> Judged:
+    def of(cls, says: str, reading: str, rows: Sequence[Row]) -> "Judged":
         """Judge a sentence by the verdicts of its rows."""
         return cls(says, reading, rows, together([row.verdict for row in rows]))
 
     @property
-    def unjudged(self) -> Judged:
+    def unjudged(self) -> "Judged":
         """Return the measurements without verdicts."""
         rows = [row._replace(verdict=UNJUDGED) for row in self.rows]
         return self._replace(rows=rows, verdict=UNJUDGED) if rows else self

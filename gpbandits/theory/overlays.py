@@ -7,6 +7,7 @@ among them, since it bounds the regret of the recommended arm, and results have 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -178,13 +179,13 @@ def _bounded_norm(problem: Problem, agent: AgentSpec | None) -> Overlay:
     else:
         width = player.width(AMMWidth, SelfNormalisedWidth)
     player.require_norm()
-    return _of_ucb(player, width)
+    return _of_width(player, width, partial(gp_ucb_bound, noise_variance=player.noise_variance))
 
 
-def _of_ucb(player: Player, width: Any) -> Overlay:
+def _of_width(player: Player, width: Any, proved: Callable[..., Floats]) -> Overlay:
     rounds = _rounds(player.problem.horizon)
     gamma = player.gamma(rounds)
-    values = gp_ucb_bound(rounds, width(rounds, gamma), gamma, player.noise_variance)
+    values = proved(rounds, width(rounds, gamma), gamma)
     return Overlay(player.says(width.delta), "upper", rounds, values)
 
 
@@ -194,10 +195,7 @@ def _improved(problem: Problem, agent: AgentSpec | None) -> Overlay:
     given = player.noise_variance
     need(math.isclose(given, proved), "igp-ucb", f"noise_variance = 1 + 2 / T = {proved:g}, got {given:g}")
     player.require_norm()
-    rounds = _rounds(problem.horizon)
-    gamma = player.gamma(rounds)
-    values = igp_ucb_bound(rounds, width(rounds, gamma), gamma)
-    return Overlay(player.says(width.delta), "upper", rounds, values)
+    return _of_width(player, width, igp_ucb_bound)
 
 
 def _gp_sample(problem: Problem, agent: AgentSpec | None) -> Overlay:
@@ -205,7 +203,7 @@ def _gp_sample(problem: Problem, agent: AgentSpec | None) -> Overlay:
     width = player.width(FiniteSetWidth)
     need(width.scale == 1.0, "gp-sample", f"beta_scale = 1, got {width.scale}")
     require_sample("gp-sample", problem, player)
-    return _of_ucb(player, width)
+    return _of_width(player, width, partial(gp_ucb_bound, noise_variance=player.noise_variance))
 
 
 def _randomised(problem: Problem, agent: AgentSpec | None) -> Overlay:
