@@ -66,7 +66,7 @@ class Measure(NamedTuple):
 
 
 def _linear(
-    name: str, unit: str, of: Callable[[RoundBlock], Any], needs: Need | None = None, heading: str = ""
+    name: str, unit: str, of: Callable[[Any], Any], needs: Need | None = None, heading: str = ""
 ) -> Measure:
     return Measure(name, unit, "sum", of, linear=True, needs=needs, heading=heading)
 
