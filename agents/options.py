@@ -88,6 +88,18 @@ def require_absent(options: Mapping[str, Any], names: Collection[str], reason: s
             raise ArgumentError(name, f"must be left out: {reason}, got {shown(options[name])}")
 
 
+def require_arms(setting: Any, reason: str) -> None:
+    """Raise where an agent of finite sets is given a box."""
+    if setting.continuous:
+        raise ArgumentError("setting", f"must have arms, {reason}, got a box")
+
+
+def require_once(options: Mapping[str, Any], reason: str) -> None:
+    """Raise where an agent that chooses in every round is asked to hold arms."""
+    if (repeat := options.get("repeat", 1.0)) != 1.0:
+        raise ArgumentError("repeat", f"must be 1, got {shown(repeat)}: {reason}")
+
+
 def require_left_out(name: str, given: Any, default: Any, where: str, remedy: str) -> None:
     """Raise where an option that has no effect is given another value than its default."""
     if not np.array_equal(given, default):

@@ -17,7 +17,7 @@ from agents.model.model import Model
 from agents.model.units import PriorUnits
 from agents.objectives.by_name import CONSTRAINTS
 from agents.objectives.first_plays import GivenUnits
-from agents.objectives.penalised_parts import PenalisedParts
+from agents.objectives.penalised import PenalisedParts
 from agents.restarts.by_name import RESTARTS
 from agents.restarts.in_order import InOrder
 from agents.widths.by_name import WIDTHS

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_not_negative, require_probability
+from bandit_envs.basics.arguments import require, require_not_negative, require_probability
 from bandit_envs.basics.types import Bools, Floats
 
 from ..beliefs.base import Belief
@@ -19,18 +19,10 @@ from ..named import made, require_no_options
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
+from . import rules
 from .candidates import Candidates, Rule, RuleMemory, Slopes
 from .randomised import EIMS, PIMS, OfSize
 from .robust import dmm
-from .rules import (
-    UCB,
-    ExpectedImprovement,
-    PosteriorMean,
-    PosteriorVariance,
-    ProbabilityOfImprovement,
-    RandomUCB,
-    Thompson,
-)
 
 MakeRule = Callable[[Model], Rule]
 IMPROVED = "improved"  # the width of IGP-UCB and GP-TS
@@ -166,10 +158,7 @@ def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeR
         return made("rule", rule, RULES, options, width, delta)
     require_no_options("rule", rule, options)
     _require_rule(rule)
-    if not left_out:
-        raise ValueError(
-            f"width must be left out where the rule is no name, got {width!r}; the rule has its own"
-        )
+    require(left_out, "width", "left out where the rule is no name: the rule has its own", width)
     return Always(rule)
 
 
@@ -193,15 +182,15 @@ def with_width(rule: Callable[[Width], Rule], union: int, width: Any, delta: flo
 
 # Builders from the width, the failure probability and the rule's own options.
 RULES: dict[str, Callable[..., MakeRule]] = {
-    "ucb": partial(with_width, UCB, 1),
-    "thompson": partial(with_width, Thompson, 2),
-    "random-ucb": partial(with_width, RandomUCB, 1),
-    "ei": lambda width, delta, xi=0.0: WithMargin(ExpectedImprovement, xi),
-    "pi": lambda width, delta, xi=0.01: WithMargin(ProbabilityOfImprovement, xi),
+    "ucb": partial(with_width, rules.UCB, 1),
+    "thompson": partial(with_width, rules.Thompson, 2),
+    "random-ucb": partial(with_width, rules.RandomUCB, 1),
+    "ei": lambda width, delta, xi=0.0: WithMargin(rules.ExpectedImprovement, xi),
+    "pi": lambda width, delta, xi=0.01: WithMargin(rules.ProbabilityOfImprovement, xi),
     "dmm": lambda width, delta: partial(dmm, delta=delta),
     "irgp": lambda width, delta, size=None: OfSize(size),
     "pims": lambda width, delta: Always(PIMS()),
     "eims": lambda width, delta: Always(EIMS()),
-    "mean": lambda width, delta: Always(PosteriorMean()),
-    "variance": lambda width, delta: Always(PosteriorVariance()),
+    "mean": lambda width, delta: Always(rules.PosteriorMean()),
+    "variance": lambda width, delta: Always(rules.PosteriorVariance()),
 }

@@ -14,13 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    is_count,
-    require_at_least_one,
-    require_positive,
-    shown,
-)
+from bandit_envs.basics.arguments import is_count, require, require_at_least_one, require_positive
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.amplitude import unit_kernel
@@ -153,10 +147,8 @@ class OfSize:
     size: int | str | None = None
 
     def __post_init__(self) -> None:
-        if self.size not in (None, "compact") and not is_count(self.size):
-            raise ArgumentError(
-                "size", f'must be a positive integer, "compact" or None, got {shown(self.size)}'
-            )
+        known = self.size in (None, "compact") or is_count(self.size)
+        require(known, "size", 'a positive integer, "compact" or None', self.size)
 
     def __call__(self, model: Model) -> IRGPUCB:
         if self.size == "compact":
@@ -167,8 +159,8 @@ class OfSize:
 
 def _compact_size(model: Model) -> CompactSize:
     setting = model.setting
-    if not setting.continuous or setting.has_contexts:
-        raise ArgumentError("size", 'must not be "compact" but on a box without contexts, got "compact"')
+    possible = setting.continuous and not setting.has_contexts
+    require(possible, "size", '"compact" on a box without contexts alone', "compact")
     bounds = np.column_stack([setting.low, setting.high])  # type: ignore[list-item]
     a, b = derivative_constants(unit_kernel(model.kernel, model.deviation), covering(bounds))
     return CompactSize(len(bounds), float(np.ptp(bounds, axis=1).max()), a, b)

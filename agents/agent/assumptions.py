@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, require_at_least_one, require_not_negative, shown
+from bandit_envs.basics.arguments import require, require_at_least_one, require_not_negative
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..kernels.amplitude import has_length_scale, inflation, shortened
@@ -240,10 +240,7 @@ def shrunk(first: Model, factor: float, more: float = 1.0, now: Model | None = N
 def require_power(name: str, value: Any, remedy: str) -> None:
     """Raise unless t^value is a number that does not fall with t."""
     require_not_negative(name, value, remedy)
-    if value > MOST_POWER:
-        raise ArgumentError(
-            name, f"must be at most {MOST_POWER:g}, a power of t, got {shown(value)}; {remedy}"
-        )
+    require(value <= MOST_POWER, name, f"at most {MOST_POWER:g}, a power of t ({remedy})", value)
 
 
 class OwnNoise(Given):

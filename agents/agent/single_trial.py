@@ -15,7 +15,7 @@ from ..kernels.amplitude import without_contexts
 from ..model.choice import Recommendation, TieBreaker, arms_among, arms_of, offered_in, require_offered
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..options import require_absent
+from ..options import require_absent, require_arms, require_once
 from ..protocol import Shown
 from ..validation import one_seed, require_context, require_reset
 from .book import Book
@@ -149,9 +149,7 @@ class PlanningAgent(LoneAgent):
 
 def plain_model(setting: Any, **options: Unpack[ModelOptions]) -> Model:
     """Return the model of an agent that plans: on a set, of one kernel, without plays at random or held."""
-    if setting.continuous:
-        raise ValueError("setting must have arms for an agent that plans, got a box; take another agent")
+    require_arms(setting, "for an agent that plans; take another agent")
     require_absent(options, ("initial", "refit_every"), "this agent plans its plays")
-    if (repeat := options.get("repeat", 1.0)) != 1.0:
-        raise ValueError(f"repeat must be 1, got {repeat:g}: this agent plans its plays")
+    require_once(options, "this agent plans its plays")
     return Model.of(without_contexts(setting), **options)

@@ -27,6 +27,7 @@ from ..model.units import PerCost, mean_and_deviation, unlearnt_model
 from ..objectives.each_modelled import OfCosts
 from ..objectives.each_modelled_parts import each_with_own_noise
 from ..objectives.splitting import Splitting, expected_value, log_expected_decrease
+from ..options import require_arms
 from ..protocol import handles
 from ..validation import PerTrial, require_costs
 
@@ -254,11 +255,7 @@ def admmbo(
         noise_variance: lambda of the reward, see `ModelOptions`; in units of the first plays it counts as at
             least 1e-6 of the prior variance.
     """
-    if setting.continuous:
-        raise ValueError(
-            "ADMMBO looks for its incumbent and its z among arms: setting must have arms, got a box; use "
-            "'constrained-ei'"
-        )
+    require_arms(setting, 'among which ADMMBO looks for its incumbent and its z; take "constrained-ei"')
     several = setting.dim >= 4
     steps = (
         _pair("reward_steps", reward_steps, STEPS_FROM_4D if several else REWARD_STEPS),

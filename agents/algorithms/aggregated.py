@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, is_number, require, shown
+from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.delays import ByArm
 from bandit_envs.problem.feedback import Feedback
@@ -19,7 +19,7 @@ from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import shares_of_rounds
-from ..options import require_absent
+from ..options import require_absent, require_arms, require_once
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import Width
@@ -176,11 +176,9 @@ def gp_ucb_aggregated(
             published law, estimated from 100,000 draws. Laws that depend on arms or rewards have no default.
         delta, gamma: of the width; the realised gain is that of the sums.
     """
-    if setting.continuous:
-        raise ArgumentError("setting", f"must have arms for linear functionals, got {shown(setting)}")
+    require_arms(setting, "of which sums are linear functionals")
     require_absent(options, ("form", "initial", "refit_every"), "this agent has none")
-    if (repeat := options.get("repeat", 1.0)) != 1.0:
-        raise ArgumentError("repeat", f"must be 1, got {shown(repeat)}: sums tell of no arm")
+    require_once(options, "sums tell of no arm")
     model, known = Model.of(setting, **options), chances_of(setting, chances)
 
     def of_trial(trial: int) -> AggregatedUCB:

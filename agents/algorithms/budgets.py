@@ -29,6 +29,7 @@ from ..beliefs.play_costs import CostBand, CostBelief
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..objectives.base import BoxTerms, PlayByPlay, Revision
+from ..options import require_arms
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import Width
@@ -218,8 +219,7 @@ def kg_per_cost(setting: Setting, *, num_trials: int | None = None, **options: U
     prior: it plays only points that are worth their price. Unknown costs count as 1 / E k^-1. Where plays
     cost nothing it maximises the knowledge gradient.
     """
-    if setting.continuous:
-        raise ValueError('setting must have arms for the knowledge gradient, got a box; take "ei-per-cost"')
+    require_arms(setting, 'for the knowledge gradient; take "ei-per-cost"')
     objective, rule = partial(PerCostImprovement, cooling=False), Always(KnowledgeGradient())
     return assemble(Model.of(setting, **options), rule, num_trials, incumbent=MaxMean, objective=objective)
 

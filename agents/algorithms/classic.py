@@ -17,18 +17,11 @@ from typing import Any, Unpack
 from bandit_envs.basics.arguments import require
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition import rules
 from ..acquisition.by_name import Always, WithMargin, WithWidth
 from ..acquisition.improvement import improvable, incumbent_of
 from ..acquisition.randomised import EIMS, PIMS, OfSize
 from ..acquisition.robust import dmm
-from ..acquisition.rules import (
-    UCB,
-    ExpectedImprovement,
-    PosteriorMean,
-    PosteriorVariance,
-    ProbabilityOfImprovement,
-    Thompson,
-)
 from ..agent.assembly import Agent, assemble
 from ..beliefs.ridges import RATIOS, Ridges, require_ratios
 from ..model.defaults import ModelOptions
@@ -68,7 +61,7 @@ def gp_ucb(
             require(given is None, name, words, given)
         return dmm_ucb(setting, delta=delta, num_trials=num_trials, **options)
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
-    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
+    return assemble(Model.of(setting, **options), WithWidth(rules.UCB, width_of), num_trials)
 
 
 @handles("delay", "context", "box", "noise", "availability")
@@ -111,7 +104,7 @@ def igp_ucb(
     `make_gamma`.
     """
     width_of = partial(improved_width, gamma=gamma, delta=delta, union=1)
-    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
+    return assemble(Model.of(setting, **options), WithWidth(rules.UCB, width_of), num_trials)
 
 
 @handles("delay", "context", "box", "noise", "availability")
@@ -137,7 +130,7 @@ def gp_ts(
         if isinstance(width, str) and width == "improved"
         else partial(make_width, width, delta=delta, gamma=gamma)
     )
-    return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials)
+    return assemble(Model.of(setting, **options), WithWidth(rules.Thompson, width_of), num_trials)
 
 
 @handles("delay", "context", "box", "noise", "availability")
@@ -145,7 +138,9 @@ def kernel_ucb(
     setting: Setting, *, eta: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
     """KernelUCB: argmax mu + eta s / sqrt(lambda) sigma, s the prior std (Valko et al. 2013)."""
-    return assemble(Model.of(setting, **options), WithWidth(UCB, partial(_kernel_ucb_width, eta)), num_trials)
+    return assemble(
+        Model.of(setting, **options), WithWidth(rules.UCB, partial(_kernel_ucb_width, eta)), num_trials
+    )
 
 
 @handles("delay", "context", "box", "noise", "availability")
@@ -167,7 +162,7 @@ def gp_ei(
             the plays' own values are sampled, as in noisy EI (Letham et al. 2019).
         xi: least improvement that counts, in prior deviations.
     """
-    rule, best = WithMargin(ExpectedImprovement, xi), improvable(incumbent, setting)
+    rule, best = WithMargin(rules.ExpectedImprovement, xi), improvable(incumbent, setting)
     return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best)
 
 
@@ -181,7 +176,7 @@ def gp_pi(
     **options: Unpack[ModelOptions],
 ) -> Agent:
     """GP-PI: probability of improvement (Kushner 1964) over the incumbent plus xi; see `gp_ei`."""
-    rule, best = WithMargin(ProbabilityOfImprovement, xi), incumbent_of(incumbent)
+    rule, best = WithMargin(rules.ProbabilityOfImprovement, xi), incumbent_of(incumbent)
     return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best)
 
 
@@ -190,7 +185,7 @@ def pure_exploitation(
     setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
     """Pure exploitation: argmax of the posterior mean."""
-    return assemble(Model.of(setting, **options), Always(PosteriorMean()), num_trials)
+    return assemble(Model.of(setting, **options), Always(rules.PosteriorMean()), num_trials)
 
 
 @handles("delay", "context", "box", "noise", "availability")
@@ -198,7 +193,7 @@ def pure_exploration(
     setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
     """Pure exploration: argmax of the posterior variance, the greedy experimental design."""
-    return assemble(Model.of(setting, **options), Always(PosteriorVariance()), num_trials)
+    return assemble(Model.of(setting, **options), Always(rules.PosteriorVariance()), num_trials)
 
 
 def _kernel_ucb_width(eta: PerTrial, model: Model) -> Width:

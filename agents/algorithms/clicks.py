@@ -1,46 +1,140 @@
 """Agents for clicks and counts: Laplace's approximation of the latent function (log-odds, log-rates).
 
 Where rewards have Gaussian noise the approximation is exact, and they are GP-UCB and Thompson sampling of a
-constant width. No rate of regret is proved of them.
+constant width. No rate of regret is proved of them. Where conversions alone are delivered, late or never,
+plays without one count by their age.
 
 Readable form: tests/references/outcomes.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    require_choice,
-    require_not_negative,
-    require_probability,
-)
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.arguments import require, require_choice, require_not_negative, require_probability
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.delays import Conversions
-from bandit_envs.laws.outcomes import Bernoulli
+from bandit_envs.laws.outcomes import Bernoulli, OutcomeLaw
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, WithWidth
 from ..acquisition.rules import UCB, BandUCB, Thompson
 from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief, observe
-from ..beliefs.conversions import AgedOutcomes
 from ..beliefs.delivered import Alike
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.rounds import shares_of_rounds
+from ..model.rounds import ByRound, shares_of_rounds
 from ..objectives.base import Reward
 from ..options import require_left_out
-from ..posteriors.laplace import NODE_SHARES, NODES
+from ..posteriors.laplace import NODE_SHARES, NODES, Laplace, OutcomeLikelihood, PlayedRows, curved, laplace
 from ..posteriors.latent import LatentPlays, LatentPosterior, Outcomes
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import FixedWidth
 from ..widths.by_name import make_width
+
+DROPPED = -1  # in place of a point
+PENDING = np.nan  # in place of an outcome
+STEPS = 10_000  # of Newton's method, each of which descends; a few, and hundreds where clicks are nearly sure
+
+
+@dataclass(frozen=True, eq=False)
+class AgedRows(PlayedRows):
+    """Hold plays of m points, some of which may still convert.
+
+    A conversion is delivered after d ~ G. A play of age a without one has the likelihood 1 - p G(a), and p
+    with one. As 1 - p = 1 - s(z) and p = s(z) is a click's probability, with l = ln(1 - G(a))
+
+        ln(1 - p G(a)) = A(z + l) - A(z),   A(z) = ln(1 + exp(z)),
+
+    whose slope is that of a click of value s(z + l), the probability that the play will still convert. A
+    play's expected information at its age is W = G p (1 - p)^2 / (1 - p G) = (1 - p) (p - s(z + l)). It is in
+    H of Laplace's Gaussian; Newton's method finds the mode with the observed curvatures, or 0 where negative.
+    """
+
+    row: Ints  # (n,) of each play
+    later: Floats  # (n,) l = ln(1 - G(a)) of its age a; -inf where it would have converted by now
+    pending: Bools  # (n,) whether it has not converted
+
+    def loss(self, weight: Floats, likelihood: OutcomeLikelihood) -> float:
+        """Return J(w) = - sum of ln p - sum of ln(1 - p G(a)) + |w|^2 / 2."""
+        z = self.z(weight)
+        fit = self.plays @ likelihood.log_partition(z) - self.total @ z
+        waits = likelihood.log_partition(z[self.row] + self.later)[self.pending].sum()
+        return float(fit - waits + weight @ weight / 2.0)
+
+    def surplus(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
+        """Return the slope of the loss in z, (m,): expected clicks less conversions, done and to come."""
+        to_come = np.where(self.pending, likelihood.mean(z[self.row] + self.later), 0.0)
+        return self.plays * likelihood.mean(z) - self.total - np.bincount(self.row, to_come, len(z))
+
+    def curvature(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
+        """Return the curvature of the loss in z, or 0 where it is negative, (m,): the loss is not convex."""
+        to_come = np.where(self.pending, likelihood.curvature(z[self.row] + self.later), 0.0)
+        observed = self.plays * likelihood.curvature(z) - np.bincount(self.row, to_come, len(z))
+        return np.maximum(observed, 0.0)
+
+    def information(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
+        """Return the sum of W = (1 - p) (p - s(z + l)) over the plays of each point, (m,)."""
+        p, later = likelihood.mean(z), likelihood.mean(z[self.row] + self.later)
+        return (1.0 - p) * np.maximum(self.plays * p - np.bincount(self.row, later, len(z)), 0.0)
+
+
+class AgedOutcomes(Outcomes):
+    """Plays of B trials where clicks are delivered and their absence is not; a fit is O(t) more than others.
+
+    Args:
+        shares: of conversions that take 0, 1, ... rounds, (K,); the rest never comes.
+    """
+
+    def __init__(self, law: OutcomeLaw, shares: Floats, num_trials: int):
+        super().__init__(law, num_trials)
+        with np.errstate(divide="ignore"):  # where all have come, ln 0
+            self._later = np.log1p(-np.minimum(np.append(shares, 0.0).cumsum(), 1.0))
+        self._points, self._outcomes = ByRound(num_trials), ByRound(num_trials, np.float64)
+
+    def advance(self, point: Ints) -> None:
+        """Begin a round with a play a trial, (B,): earlier ones become one round older."""
+        self.reserve(int(point.max()) + 1)
+        self._points.append(point)
+        self._outcomes.append(np.full(len(point), PENDING))
+        self.add(np.arange(len(point)), point, 1.0, 0.0)
+
+    def settle(self, trial: Ints, point: Ints, ago: Ints, outcome: Floats) -> None:
+        """Record outcomes of plays of some rounds ago, 0 for those of this round, (n,) each."""
+        self._outcomes.rows[-1 - ago, trial] = outcome
+        self.add(trial, point, 0.0, outcome)
+
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Remove plays of some rounds ago, counted likewise, (n,) each."""
+        self._points.rows[-1 - ago, trial] = DROPPED
+        self.add(trial, point, -1.0, 0.0)
+
+    def clear(self, trial: Ints) -> None:
+        super().clear(trial)
+        self._points.rows[:, trial] = DROPPED
+
+    def rows(self, trial: int, root: Callable[[Ints], Floats]) -> AgedRows:
+        points, outcomes = self._points.rows[:, trial], self._outcomes.rows[:, trial]
+        (played,) = (points != DROPPED).nonzero()
+        x, row = np.unique(points[played], return_inverse=True)
+        age = np.minimum(len(points) - 1 - played, len(self._later) - 1)
+        later = np.where(outcomes[played] == 0.0, -np.inf, self._later[age])
+        plays, offset = self.count[trial, x], np.full(len(x), self._base)
+        pending = ~(outcomes[played] > 0.0)
+        return AgedRows(root(x), plays, self.total[trial, x], offset, row, later, pending)
+
+    def fit(self, rows: Any, start: Floats | None = None) -> Laplace:
+        mode = laplace(rows, self.likelihood, start, STEPS)
+        information = rows.information(rows.z(mode.weight), self.likelihood)
+        return mode._replace(factor=curved(rows.design, information))
+
 
 MIXTURE = "mixture"
 OF_LATENT = ("kernel", "length_scale", "rkhs_bound", "initial")  # the options that a latent model takes
@@ -101,7 +195,7 @@ class Latent(Belief):
 class Ageing(Latent):
     """Belief about base + f, log-odds, where conversions alone are delivered, after delays of a known law.
 
-    A play without one counts as what has not converted at its age, see `agents.beliefs.conversions`.
+    A play without one counts as what has not converted at its age, see `agents.algorithms.clicks`.
     """
 
     outcomes: AgedOutcomes
@@ -154,12 +248,11 @@ def laplace_ucb(
         width_of = partial(make_width, "amm" if isinstance(band, str) else band, delta=delta)
         return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=Alike)
     if isinstance(band, str):
-        if setting.continuous:
-            reason = "a number on a box, where the band's width is no multiple of a std that has slopes"
-            raise ArgumentError("band", f"must be {reason}")
-        if isinstance(setting.delay, Conversions):
-            proof = "the mixture's proof needs every outcome, and none is delivered without a conversion"
-            raise ArgumentError("band", f"must be a number where conversions alone are delivered: {proof}")
+        reason = "a number on a box, where the band's width is no multiple of a std that has slopes"
+        require(not setting.continuous, "band", reason, band)
+        proof = "the mixture's proof needs every outcome, and none is delivered without a conversion"
+        where = f"a number where conversions alone are delivered: {proof}"
+        require(not isinstance(setting.delay, Conversions), "band", where, band)
         return _latent(setting, partial(_mixture, delta=delta), num_trials, options)
     return _latent(setting, Always(UCB(FixedWidth(band))), num_trials, options)
 
@@ -188,9 +281,9 @@ def _mixture(model: Model, delta: PerTrial) -> BandUCB:
 def _latent(setting: Setting, rule_of: Any, num_trials: int | None, options: ModelOptions) -> Agent:
     """Return the agent of the latent function, of whose model kernel, mean and bound are."""
     late = isinstance(setting.delay, Conversions)
-    if late and not isinstance(setting.outcome, Bernoulli):
-        complaint = "must be of clicks where conversions alone are delivered, got counts"
-        raise ArgumentError("setting", f"{complaint}, whose zeros are no absence; take delays of another law")
+    words = "of clicks where conversions alone are delivered, as the zeros of counts are no absence"
+    clicks = not late or isinstance(setting.outcome, Bernoulli)
+    require(clicks, "setting", f"{words}; take delays of another law", "counts")
     taken = (*OF_LATENT, "search") if setting.continuous else OF_LATENT
     for name, value in options.items():
         remedy = f"it takes {', '.join(taken)}"

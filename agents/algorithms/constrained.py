@@ -24,7 +24,7 @@ from ..model.units import PerCost, known_per_cost, once_model
 from ..named import made
 from ..objectives.each_modelled_parts import each_with_own_noise
 from ..objectives.feasible import Feasible
-from ..objectives.penalised_parts import EPOCH, PenalisedOptions, PenalisedParts, dual, penalised_parts
+from ..objectives.penalised import EPOCH, PenalisedOptions, PenalisedParts, dual, penalised_parts
 from ..objectives.penalties import PSI, Multiplicative
 from ..options import require_left_out
 from ..protocol import handles

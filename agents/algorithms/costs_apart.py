@@ -21,7 +21,7 @@ from ..model.model import Model
 from ..model.units import PriorUnits
 from ..objectives.each_modelled import OfCosts
 from ..objectives.each_modelled_parts import EachModelledOptions
-from ..objectives.penalised_parts import PenalisedParts
+from ..objectives.penalised import PenalisedParts
 from ..objectives.penalties import RHO, ConstantPrice, Growing, Infinite
 from ..objectives.primal_dual import CAP, Dual, primal_dual_parts, rectified_parts
 from ..options import typed

@@ -14,7 +14,7 @@ from typing import Any, Unpack
 import numpy as np
 from scipy.special import expit
 
-from bandit_envs.basics.arguments import ArgumentError, is_number, require
+from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -129,8 +129,8 @@ def mr_lpf(
         delta: probability with which a band may fail: beta_r = (B + sqrt(kappa_r / lambda ln(2 H N / delta)))
             / 4 for H phases and N arms, kappa_1 = 1 / s'(2 B), later 6.
     """
-    if setting.duel and setting.has_contexts:
-        raise ArgumentError("setting", 'must have no contexts: arms leave for good; take "maxminlcb"')
+    lasting = not (setting.duel and setting.has_contexts)
+    require(lasting, "setting", 'without contexts: arms leave for good; take "maxminlcb"', "contexts")
     require(is_number(penalty) and penalty > 0, "penalty", "a positive number", penalty)
     if band is not None:
         require(is_number(band) and band > 0, "band", "a positive number or None", band)

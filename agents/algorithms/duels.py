@@ -12,28 +12,14 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    is_number,
-    require,
-    require_not_negative,
-    require_probability,
-)
+from bandit_envs.basics.arguments import is_number, require, require_not_negative, require_probability
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.kernels import LengthScale
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
-from ..acquisition.duels import (
-    Contest,
-    DoubleThompson,
-    DuelRule,
-    MaxInfo,
-    MaxMinLCB,
-    ModeAndChallenger,
-    MultiSBM,
-    RelativeUCB,
-)
+from ..acquisition import duels
+from ..acquisition.duels import Contest, DuelRule, MultiSBM
 from ..agent.assembly import SideBySide, each_trial
 from ..agent.generators import Streams
 from ..agent.single_trial import LoneAgent
@@ -167,14 +153,11 @@ def duellist(
     **options: Unpack[DuelOptions],
 ) -> Duelling:
     """Return the agents of duels that `make` builds of a trial's model, width (None: the band) and delta."""
-    if not setting.duel:
-        raise ArgumentError(
-            "setting",
-            'must be of duels, whose actions are pairs, got single arms; take "gp-ucb", or duel=True',
-        )
-    if isinstance(width, str) and width != MIXTURE:
-        raise ArgumentError("width", f'must be a number or "{MIXTURE}", got {width!r}')
-    if not isinstance(width, str):
+    words = 'of duels, whose actions are pairs; take "gp-ucb", or duel=True'
+    require(setting.duel, "setting", words, "single arms")
+    if isinstance(width, str):
+        require(width == MIXTURE, "width", f'a number or "{MIXTURE}"', width)
+    else:
         require_not_negative("width", float(width), "it multiplies a standard deviation")
     require_probability("delta", delta)
     model, half = Model.of(setting, **options), None if isinstance(width, str) else float(width)
@@ -192,7 +175,7 @@ def maxminlcb(setting: Setting, *, num_trials: int | None = None, **options: Unp
 
     Below a `width` of 2 it gets stuck: one wrong contender is left, which then plays against itself.
     """
-    return duellist(partial(DuelAgent, rule=MaxMinLCB()), setting, num_trials, **options)
+    return duellist(partial(DuelAgent, rule=duels.MaxMinLCB()), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
@@ -201,13 +184,15 @@ def rucb(setting: Setting, *, num_trials: int | None = None, **options: Unpack[B
 
     With a `width` of 1 some trials get stuck.
     """
-    return duellist(partial(DuelAgent, rule=RelativeUCB()), setting, num_trials, **options)
+    return duellist(partial(DuelAgent, rule=duels.RelativeUCB()), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
 def double_ts(setting: Setting, *, num_trials: int | None = None, **options: Unpack[DuelOptions]) -> Duelling:
     """Double Thompson sampling: the best arms of two posterior samples (after Wu & Liu 2016)."""
-    return duellist(partial(DuelAgent, rule=DoubleThompson()), setting, num_trials, width=0.0, **options)
+    return duellist(
+        partial(DuelAgent, rule=duels.DoubleThompson()), setting, num_trials, width=0.0, **options
+    )
 
 
 @handles("delay", "context", "duel")
@@ -215,7 +200,7 @@ def max_info_duel(
     setting: Setting, *, num_trials: int | None = None, **options: Unpack[BandOptions]
 ) -> Duelling:
     """MaxInfoGain: the pair of contenders whose difference is least known (in Pasztor et al. 2024)."""
-    return duellist(partial(DuelAgent, rule=MaxInfo()), setting, num_trials, **options)
+    return duellist(partial(DuelAgent, rule=duels.MaxInfo()), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
@@ -226,7 +211,7 @@ def map_challenger(
 
     With a `width` of 1 many trials get stuck.
     """
-    return duellist(partial(DuelAgent, rule=ModeAndChallenger()), setting, num_trials, **options)
+    return duellist(partial(DuelAgent, rule=duels.ModeAndChallenger()), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")

@@ -28,7 +28,7 @@ from ..beliefs.eliminating import Eliminating, HalfWidth
 from ..beliefs.imputed import Hallucinated
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..options import require_absent
+from ..options import require_absent, require_arms
 from ..protocol import handles
 from ..restarts.base import BatchEnds, SubExponential, Wait, doubling_lengths, growing_lengths, quantile_wait
 from ..validation import PerTrial
@@ -118,8 +118,7 @@ def eliminating(
     options: ModelOptions,
 ) -> Agent:
     """Return the agent that scores the active arms by a design, and eliminates at the ends of batches."""
-    if setting.continuous:
-        raise ValueError('setting must have arms, which are struck off one by one, got a box; take "mvr"')
+    require_arms(setting, 'which are struck off one by one; take "mvr"')
     require_absent(options, ("initial",), "these agents play no arm at random")
     require_band(band)
     require_probability("delta", delta)

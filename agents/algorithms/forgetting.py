@@ -26,6 +26,7 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.delivered import discounted, sliding_window, time_varying, wandering
 from ..model.defaults import ModelOptions
 from ..model.model import Model
+from ..options import require_arms
 from ..protocol import handles
 from ..restarts.base import Periodic
 from ..validation import PerTrial
@@ -175,8 +176,7 @@ def ui_tvbo(
         variation: B_T of the default, in prior stds.
         width: a number, in the paper's code 2; or a width of `make_width`.
     """
-    if setting.continuous:
-        raise ValueError("setting must be a finite set, whose prior may grow, got a box; take tv-gp-ucb")
+    require_arms(setting, "whose prior may grow; take tv-gp-ucb")
     belief = partial(_with_memory, wandering, "rate", rate, drift_of, variation)
     width_of = partial(make_width, width, delta=delta)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)

@@ -12,12 +12,11 @@ from typing import Unpack
 import numpy as np
 
 from bandit_envs.basics.arguments import (
-    ArgumentError,
     is_number,
+    require,
     require_choice,
     require_not_negative,
     require_probability,
-    shown,
 )
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
@@ -155,8 +154,7 @@ def rgp_pe(
     """
     require_choice("extra", extra, EXTRAS)
     require_probability("delta", delta)
-    if not is_number(eta) or eta <= 1.0:
-        raise ArgumentError("eta", f"must be above 1, by which determinants grow, got {shown(eta)}")
+    require(is_number(eta) and eta > 1.0, "eta", "above 1, by which determinants grow", eta)
     most = setting.corruption if budget is None else budget
     require_not_negative("budget", 0.0 if most is None else most, "it bounds the corruption of all rewards")
     model = plain_model(setting, **options)

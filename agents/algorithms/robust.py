@@ -15,28 +15,18 @@ from typing import Any, Unpack
 import numpy as np
 
 from bandit_envs.basics.arguments import (
-    ArgumentError,
     is_number,
     require,
     require_choice,
     require_not_negative,
     require_positive,
-    shown,
 )
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition import robust
 from ..acquisition.by_name import WithWidth, unit_of
 from ..acquisition.candidates import Rule
-from ..acquisition.robust import (
-    CorruptedRewards,
-    CorruptedWidth,
-    ExactMisspecification,
-    Misspecification,
-    MisspecifiedWidth,
-    RobustUCB,
-    TruncatedWidth,
-)
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
 from ..agent.gp_agent import TIE, GPAgent
@@ -45,7 +35,7 @@ from ..model.choice import argmax_with_ties, only_offered
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..objectives.base import NOTHING, PlayByPlay, Revision, Reward
-from ..options import require_absent
+from ..options import require_absent, require_arms, require_once
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import Width
@@ -205,20 +195,22 @@ def tgp_ucb(
 def _misspecified(model: Model, *, eps: PerTrial, extra: str, width: Any, delta: PerTrial) -> Rule:
     clean = make_width(width, model, delta)
     if extra == "paper":
-        return UCB(MisspecifiedWidth(clean, eps, model.noise_variance))
-    return RobustUCB(clean, ExactMisspecification(eps) if extra == EXACT else Misspecification(eps))
+        return UCB(robust.MisspecifiedWidth(clean, eps, model.noise_variance))
+    return robust.RobustUCB(
+        clean, robust.ExactMisspecification(eps) if extra == EXACT else robust.Misspecification(eps)
+    )
 
 
 def _corrupted(model: Model, *, budget: PerTrial, extra: str, width: Any, delta: PerTrial) -> Rule:
     clean = make_width(width, model, delta)
     if extra == "paper":
-        return UCB(CorruptedWidth(clean, budget, model.noise_variance))
-    return RobustUCB(clean, CorruptedRewards(budget))
+        return UCB(robust.CorruptedWidth(clean, budget, model.noise_variance))
+    return robust.RobustUCB(clean, robust.CorruptedRewards(budget))
 
 
 def _truncated_width(model: Model, *, alpha: float, moment: float | None, delta: PerTrial) -> Width:
     largest = truncation(moment_of(model, alpha, moment), alpha, model.setting.horizon)
-    return TruncatedWidth(model.rkhs_bound, largest, alpha, model.noise_variance, delta)
+    return robust.TruncatedWidth(model.rkhs_bound, largest, alpha, model.noise_variance, delta)
 
 
 class StableAgent(GPAgent):
@@ -275,14 +267,12 @@ def stable_opt(
             arms.
         width, delta, gamma: see `gp_ucb`.
     """
-    if setting.continuous:
-        raise ArgumentError("setting", f"must have arms, which have neighbours, got {shown(setting)}")
+    require_arms(setting, "which have neighbours")
     require_not_negative("eps", eps, "it is a distance")
     near = is_number(eps) and eps <= FURTHEST
     require(near, "eps", f"a number up to {FURTHEST:g}, in ranges of features", eps)
     require_absent(options, ("refit_every",), "fears change with bands")
-    if (repeat := options.get("repeat", 1.0)) != 1.0:
-        raise ArgumentError("repeat", f"must be 1, got {shown(repeat)}: fears change with bands")
+    require_once(options, "fears change with bands")
     rule_of = WithWidth(UCB, partial(make_width, width, delta=delta, gamma=gamma))
     model, objective = Model.of(setting, **options), partial(WorstNearby, eps=eps)
     return assemble(model, rule_of, num_trials, kind=StableAgent, objective=objective)

@@ -18,11 +18,9 @@ from typing import Unpack
 import numpy as np
 
 from bandit_envs.basics.arguments import (
-    ArgumentError,
     require_at_least_one,
     require_choice,
     require_positive,
-    shown,
 )
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
@@ -33,7 +31,7 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief, observe
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..options import require_left_out
+from ..options import require_arms, require_left_out, require_once
 from ..posteriors.sketched import SketchedPosterior
 from ..protocol import handles
 from ..validation import PerTrial
@@ -186,12 +184,8 @@ def _bbkb_width(model: Model, growth: float, delta: PerTrial) -> Width:
 
 
 def _sketched_model(setting: Setting, options: ModelOptions) -> Model:
-    if setting.continuous:
-        raise ValueError('setting must have arms, of which dictionaries are made, got a box; take "gp-ucb"')
+    require_arms(setting, 'of which dictionaries are made; take "gp-ucb"')
+    require_once(options, 'batches are those of "bbkb", and arms are held with exact posteriors')
     for name in EXACT_ONLY:
         require_left_out(name, options.get(name), None, "with a dictionary", 'leave it out, or take "gp-ucb"')
-    model = Model.of(setting, **options)
-    if model.repeat != 1.0:
-        remedy = 'batches are those of "bbkb", and arms are held with exact posteriors'
-        raise ArgumentError("repeat", f"must be 1, got {shown(model.repeat)}: {remedy}")
-    return model
+    return Model.of(setting, **options)

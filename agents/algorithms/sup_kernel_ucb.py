@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, require_positive, require_probability, shown
+from bandit_envs.basics.arguments import require_positive, require_probability
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
@@ -24,7 +24,7 @@ from ..beliefs.imputed import Hallucinated
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.defaults import ModelOptions, rests_on_default
 from ..model.model import Model
-from ..options import require_absent
+from ..options import require_absent, require_arms, require_once
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.bounded_norm import ConstantBand, PlainBand
@@ -140,11 +140,9 @@ def sup_kernel_ucb(
     Args:
         band: w of w sigma, without a proof; default B + (R / sqrt(lambda)) sqrt(2 log(2 T N / delta)).
     """
-    if setting.continuous:
-        raise ArgumentError("setting", f"must have arms, which are left out by stages, got {shown(setting)}")
+    require_arms(setting, "which are left out by stages")
     require_absent(options, ("initial", "refit_every"), "stages choose plays")
-    if (repeat := options.get("repeat", 1.0)) != 1.0:
-        raise ArgumentError("repeat", f"must be 1, got {shown(repeat)}: stages choose plays")
+    require_once(options, "stages choose plays")
     require_probability("delta", delta)
     if band is not None:
         require_positive("band", band, "it multiplies a standard deviation")

@@ -8,6 +8,7 @@ believes in no distribution, but in the set of all functions that are likely eno
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -186,7 +187,7 @@ class LikelihoodSet(Preferences):
 def _ridged(rows: PlayedRows, log_ridge: float) -> Floats:
     """Return argmin of the loss without prior + ridge |w|^2 / 2, (r,)."""
     scale = np.exp(-log_ridge / 2.0)
-    return scale * laplace(rows._replace(design=scale * rows.design), LOGISTIC).weight
+    return scale * laplace(replace(rows, design=scale * rows.design), LOGISTIC).weight
 
 
 def _losses(rows: PlayedRows, weights: Floats) -> Floats:

@@ -9,16 +9,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.gaussian_process.kernels import (
-    RBF,
-    ConstantKernel,
-    DotProduct,
-    Kernel,
-    KernelOperator,
-    Matern,
-    Product,
-    RationalQuadratic,
-)
+from sklearn.gaussian_process import kernels
+from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, Product
 
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.kernels.kernels import OnColumns
@@ -26,7 +18,7 @@ from bandit_envs.problem.setting import Setting
 
 AMPLITUDE_BOUNDS = (1e-4, 1e4)  # of the prior variance; the floor applies where all values are zero
 PAPER_SMOOTHNESS = 2.5  # of Avanesov (2020), for other kernels
-INFINITELY_SMOOTH = (RBF, RationalQuadratic, DotProduct, ConstantKernel)
+INFINITELY_SMOOTH = (kernels.RBF, kernels.RationalQuadratic, kernels.DotProduct, ConstantKernel)
 LENGTH = "length_scale"  # name of the parameters in the unit of points
 
 
@@ -114,14 +106,14 @@ def largest_deviation(kernel: Kernel, points: Floats) -> float:
 
 def smoothness(kernel: Kernel) -> float | None:
     """Return nu of a Matern kernel, infinity for the squared exponential, None for any other kernel."""
-    if isinstance(kernel, Matern):  # before RBF, because scikit-learn derives Matern from RBF
+    if isinstance(kernel, kernels.Matern):  # before RBF, because scikit-learn derives Matern from RBF
         return float(kernel.nu)
-    return math.inf if isinstance(kernel, RBF) else None
+    return math.inf if isinstance(kernel, kernels.RBF) else None
 
 
 def order_of(kernel: Kernel) -> float:
     """Return the smoothness of a kernel's functions, that of its roughest part."""
-    if isinstance(kernel, KernelOperator):
+    if isinstance(kernel, kernels.KernelOperator):
         return min(order_of(kernel.k1), order_of(kernel.k2))
     if isinstance(kernel, OnColumns | InContext):
         return order_of(kernel.kernel)

@@ -10,16 +10,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.gaussian_process.kernels import (
-    RBF,
-    ConstantKernel,
-    Kernel,
-    Matern,
-    Product,
-    RationalQuadratic,
-    Sum,
-    WhiteKernel,
-)
+from sklearn.gaussian_process import kernels
+from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import OnColumns
@@ -70,12 +62,12 @@ def _value(now: Any, bounds: Any, theta: Floats) -> tuple[Any, Floats]:
 
 
 CLONES: dict[type[Kernel], Callable[[Any, Floats], Taken]] = {
-    ConstantKernel: lambda kernel, theta: _one(kernel, theta, "constant_value"),
-    WhiteKernel: lambda kernel, theta: _one(kernel, theta, "noise_level"),
-    RBF: lambda kernel, theta: _one(kernel, theta, "length_scale"),
-    Matern: lambda kernel, theta: _one(kernel, theta, "length_scale", "nu"),
-    Product: _pair,
-    Sum: _pair,
+    kernels.ConstantKernel: lambda kernel, theta: _one(kernel, theta, "constant_value"),
+    kernels.WhiteKernel: lambda kernel, theta: _one(kernel, theta, "noise_level"),
+    kernels.RBF: lambda kernel, theta: _one(kernel, theta, "length_scale"),
+    kernels.Matern: lambda kernel, theta: _one(kernel, theta, "length_scale", "nu"),
+    kernels.Product: _pair,
+    kernels.Sum: _pair,
 }
 
 
@@ -90,13 +82,13 @@ def in_theta(kernel: Kernel, x: Floats) -> InTheta:
     """Return the covariance of points, (n, D), by a formula if there is one, else by scikit-learn."""
     if type(kernel) in RULES:
         return RULES[type(kernel)](kernel, x)
-    if isinstance(kernel, RBF) and form_of(kernel):  # Matern is an RBF to scikit-learn
+    if isinstance(kernel, kernels.RBF) and form_of(kernel):  # Matern is an RBF to scikit-learn
         return _stationary(kernel, x)
     values, slopes = kernel(x, eval_gradient=True)  # type: ignore[misc]
     return InTheta(np.asarray(values), lambda weight: np.einsum("ij,ijp->p", weight, slopes))
 
 
-def _stationary(kernel: RBF, x: Floats) -> InTheta:
+def _stationary(kernel: kernels.RBF, x: Floats) -> InTheta:
     form = form_of(kernel)
     assert form is not None
     scale = np.asarray(kernel.length_scale, dtype=np.float64)
@@ -116,7 +108,7 @@ def _stationary(kernel: RBF, x: Floats) -> InTheta:
     return InTheta(values, pull)
 
 
-def _rational_quadratic(kernel: RationalQuadratic, x: Floats) -> InTheta:
+def _rational_quadratic(kernel: kernels.RationalQuadratic, x: Floats) -> InTheta:
     form = form_of(kernel)
     assert form is not None
     squares = squared_distances(x, x, float(kernel.length_scale))
@@ -132,7 +124,7 @@ def _rational_quadratic(kernel: RationalQuadratic, x: Floats) -> InTheta:
     return InTheta(values, pull)
 
 
-def _constant(kernel: ConstantKernel, x: Floats) -> InTheta:
+def _constant(kernel: kernels.ConstantKernel, x: Floats) -> InTheta:
     value = float(kernel.constant_value)
     fixed = kernel.hyperparameter_constant_value.fixed
 
@@ -142,7 +134,7 @@ def _constant(kernel: ConstantKernel, x: Floats) -> InTheta:
     return InTheta(np.full((len(x), len(x)), value), pull)
 
 
-def _white(kernel: WhiteKernel, x: Floats) -> InTheta:
+def _white(kernel: kernels.WhiteKernel, x: Floats) -> InTheta:
     value = float(kernel.noise_level)
     fixed = kernel.hyperparameter_noise_level.fixed
 
@@ -152,15 +144,15 @@ def _white(kernel: WhiteKernel, x: Floats) -> InTheta:
     return InTheta(value * np.eye(len(x)), pull)
 
 
-def _sum(kernel: Sum, x: Floats) -> InTheta:
+def _sum(kernel: kernels.Sum, x: Floats) -> InTheta:
     first, second = in_theta(kernel.k1, x), in_theta(kernel.k2, x)
     return InTheta(
         first.values + second.values, lambda weight: np.concatenate([first.pull(weight), second.pull(weight)])
     )
 
 
-def _product(kernel: Product, x: Floats) -> InTheta:
-    if type(kernel.k1) is ConstantKernel:
+def _product(kernel: kernels.Product, x: Floats) -> InTheta:
+    if type(kernel.k1) is kernels.ConstantKernel:
         return _scaled(kernel.k1, in_theta(kernel.k2, x))
     first, second = in_theta(kernel.k1, x), in_theta(kernel.k2, x)
 
@@ -170,7 +162,7 @@ def _product(kernel: Product, x: Floats) -> InTheta:
     return InTheta(first.values * second.values, pull)
 
 
-def _scaled(constant: ConstantKernel, shape: InTheta) -> InTheta:
+def _scaled(constant: kernels.ConstantKernel, shape: InTheta) -> InTheta:
     variance = float(constant.constant_value)
     fixed = constant.hyperparameter_constant_value.fixed
     values = variance * shape.values
@@ -187,10 +179,10 @@ def _on_columns(kernel: OnColumns, x: Floats) -> InTheta:
 
 
 RULES: dict[type[Kernel], Callable[[Kernel, Floats], InTheta]] = {  # type: ignore[assignment]
-    RationalQuadratic: _rational_quadratic,
-    ConstantKernel: _constant,
-    WhiteKernel: _white,
-    Sum: _sum,
-    Product: _product,
+    kernels.RationalQuadratic: _rational_quadratic,
+    kernels.ConstantKernel: _constant,
+    kernels.WhiteKernel: _white,
+    kernels.Sum: _sum,
+    kernels.Product: _product,
     OnColumns: _on_columns,
 }

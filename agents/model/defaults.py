@@ -9,13 +9,7 @@ from typing import Any, TypedDict
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    require_choice,
-    require_deviation,
-    require_positive,
-    shown,
-)
+from bandit_envs.basics.arguments import require, require_choice, require_deviation, require_positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.kernels.validity import require_same_noise
@@ -193,9 +187,8 @@ def growth_by_smoothness(kernel: Kernel, dim: int, horizon: int) -> float:
 
 def require_untied(variance: PerTrial | str | None) -> None:
     """Raise where lambda is both tied to the horizon and learnt."""
-    if isinstance(variance, str):
-        words = "must be a number or left out with refit_every, which learns it"
-        raise ArgumentError("noise_variance", f"{words}, got {shown(variance)}")
+    words = "a number or left out with refit_every, which learns it"
+    require(not isinstance(variance, str), "noise_variance", words, variance)
 
 
 def require_noise_variance(variance: PerTrial, deviation: float) -> None:

@@ -25,7 +25,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # type: ignore[attr-defi
 from scipy.optimize import minimize
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import require_integer
+from bandit_envs.basics.arguments import require, require_choice, require_integer
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.amplitude import amplified_at, amplitude_path, is_at, with_amplitude
@@ -176,15 +176,11 @@ class Learning:
         if self.most is not None:
             require_integer("fit_most", self.most, 2, "one value does not determine a length-scale")
         for name in ("spread", "amplitude_spread"):
-            if not getattr(self, name) > 0:
-                given = getattr(self, name)
-                raise ValueError(f"fit_{name} must be positive, got {given}; use inf for no prior")
-        if not self.noise_spread >= 0:
-            raise ValueError(
-                f"fit_noise_spread must not be negative, got {self.noise_spread}; use inf for no prior"
-            )
-        if self.on not in SOURCES:
-            raise ValueError(f"fit_on must be one of {', '.join(SOURCES)}, got {self.on!r}")
+            given = getattr(self, name)
+            require(given > 0, f"fit_{name}", "positive, and inf for no prior", given)
+        given = self.noise_spread
+        require(given >= 0, "fit_noise_spread", "0 or positive, and inf for no prior", given)
+        require_choice("fit_on", self.on, SOURCES)
 
     @property
     def spreads(self) -> Spreads:

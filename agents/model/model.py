@@ -19,24 +19,11 @@ from bandit_envs.problem.checks import check_kernel
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.amplitude import largest_deviation
-from ..kernels.visited import Visited, VisitedGram
+from ..kernels.point_slopes import Visited, VisitedGram
 from ..options import require_left_out, typed
 from ..validation import PerTrial
-from .defaults import (
-    DEFAULT_NOISE_STD,
-    FIRST_NOISE_SPREAD,
-    FIRST_NOISE_STD,
-    LEARNT_NOISE_FLOOR,
-    DefaultBound,
-    assumed_kernel,
-    assumed_noise,
-    check_mean,
-    growth_by_smoothness,
-    least_reward,
-    require_untied,
-    says_unit,
-    tells_mean,
-)
+from . import defaults
+from .defaults import DefaultBound
 from .hyperparameters import Hyperparameters, Learning
 
 DEFAULT_BOUND = DefaultBound(1.0)  # where the setting states no RKHS bound; the norm has no unit
@@ -117,15 +104,15 @@ class Model:
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
         spread = SPREAD_ON_BOX if setting.continuous else math.inf
         options = {"on": fit_on, "restarts": fit_restarts, "mean": fit_mean, "most": fit_most}
-        chosen, white = split_white(assumed_kernel(setting, kernel, length_scale, bool(refit_every)))
+        chosen, white = split_white(defaults.assumed_kernel(setting, kernel, length_scale, bool(refit_every)))
         known = white > 0 or any(each is not None for each in (noise_std, noise_variance, setting.noise_std))
         found = setting.continuous and bool(refit_every) and fit_noise_spread is None and not known
         if fit_noise_spread is None:
-            fit_noise_spread = FIRST_NOISE_SPREAD if found else math.inf
+            fit_noise_spread = defaults.FIRST_NOISE_SPREAD if found else math.inf
         options |= {"amplitude_spread": fit_amplitude_spread, "noise_spread": fit_noise_spread}
         learning = Learning.asked(refit_every, fit_spread, spread, **options)
         if learning is not None:
-            require_untied(noise_variance)
+            defaults.require_untied(noise_variance)
         if setting.continuous:
             keeps = "None on a box, which keeps the plays alone"
             require(form in (None, "pairs"), "form", keeps, form)
@@ -134,17 +121,17 @@ class Model:
         else:
             remedy = "take a setting of low and high alone"
             require_left_out("search", search, None, "on a finite set", remedy)
-        check_mean(setting, prior_mean)
+        defaults.check_mean(setting, prior_mean)
         check_kernel(chosen, setting.decisions)
         deviation = largest_deviation(chosen, setting.decisions.points)
-        std, variance = assumed_noise(
+        std, variance = defaults.assumed_noise(
             noise_std,
             noise_variance,
             white=white,
             published=setting.noise_std,
             deviation=deviation,
-            growth=growth_by_smoothness(chosen, setting.pairs_width, setting.horizon),
-            usual=FIRST_NOISE_STD if found else DEFAULT_NOISE_STD,
+            growth=defaults.growth_by_smoothness(chosen, setting.pairs_width, setting.horizon),
+            usual=defaults.FIRST_NOISE_STD if found else defaults.DEFAULT_NOISE_STD,
         )
         bound = _first(rkhs_bound, setting.rkhs_bound, DEFAULT_BOUND)
         require_not_negative("rkhs_bound", bound, "it bounds the norm of the reward function")
@@ -155,16 +142,16 @@ class Model:
             variance,
             bound,
             _first(prior_mean, setting.prior_mean),
-            _first(prior_mean, least_reward(setting, deviation)),
+            _first(prior_mean, defaults.least_reward(setting, deviation)),
             form,
             initial,
             learning,
             search,
             noise_is_known=bool(white) or noise_std is not None or setting.noise_std is not None,
-            mean_is_known=not fit_mean and (prior_mean is not None or tells_mean(setting)),
+            mean_is_known=not fit_mean and (prior_mean is not None or defaults.tells_mean(setting)),
             repeat=float(repeat),
             stopping=stopping,
-            unit_is_known=setting.kernel is not None or says_unit(kernel),
+            unit_is_known=setting.kernel is not None or defaults.says_unit(kernel),
         )
 
     @classmethod
@@ -186,7 +173,7 @@ class Model:
             self,
             kernel=found.kernel,
             noise_std=float(np.sqrt(found.noise_variance)),
-            noise_variance=max(found.noise_variance, LEARNT_NOISE_FLOOR * deviation**2),
+            noise_variance=max(found.noise_variance, defaults.LEARNT_NOISE_FLOOR * deviation**2),
             prior_mean=self.prior_mean + found.centre,
         )
 

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.told import check_stds, checked_per_cost
 
 from ..kernels.amplitude import largest_deviation
+from ..options import require_once
 from .defaults import SMALLEST_NOISE, ModelOptions
 from .model import Model
 
@@ -134,8 +134,7 @@ def unlearnt_model(setting: Setting, **options: Unpack[ModelOptions]) -> Model:
 
 def once_model(setting: Setting, **options: Unpack[ModelOptions]) -> Model:
     """Return the same of an agent that holds no arm."""
-    if (repeat := options.get("repeat", 1.0)) != 1.0:
-        raise ArgumentError("repeat", f"must be 1, got {repeat!r}: this agent has no index to hold")
+    require_once(options, "this agent has no index to hold")
     return centred_model(setting, **options)
 
 

@@ -14,7 +14,7 @@ from ..model.model import Model
 from ..named import made
 from .base import Reward
 from .each_modelled_parts import CostModelOptions
-from .penalised_parts import EPOCH, PenalisedOptions, PenalisedParts, dual, penalised_parts
+from .penalised import EPOCH, PenalisedOptions, PenalisedParts, dual, penalised_parts
 from .penalties import PSI, RHO, ConstantPrice, Growing, Infinite, Multiplicative, Schedule
 from .primal_dual import CAP, Dual, primal_dual_parts, rectified_parts
 from .safe import SafeModelOptions, safe_parts

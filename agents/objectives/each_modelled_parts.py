@@ -19,7 +19,7 @@ from ..model.units import PerCost, PriorUnits, centred_model, known_per_cost
 from ..options import require_absent, typed
 from .each_modelled import IMPROVED, OfCosts
 from .first_plays import GivenUnits, Values
-from .penalised_parts import BOUND, FIRST, NOISE_VARIANCE, in_prior_deviations
+from .penalised import BOUND, FIRST, NOISE_VARIANCE, in_prior_deviations
 
 NO_WIDTH = 1.0  # of bands that are not used
 LEARNING = 'the agent "gp-agent" with constraint="dual" learns hyperparameters'

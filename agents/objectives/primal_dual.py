@@ -17,7 +17,7 @@ from ..model.model import Model
 from .base import BoxTerms
 from .each_modelled import Band, EachModelled, OfCosts
 from .each_modelled_parts import CostModelOptions, each_modelled
-from .penalised_parts import PenalisedParts
+from .penalised import PenalisedParts
 from .penalties import Schedule
 
 ESTIMATES = ("ucb", "ts", "random")

@@ -8,13 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    require_choice,
-    require_integer,
-    require_not_negative,
-    shown,
-)
+from bandit_envs.basics.arguments import require, require_choice, require_integer, require_not_negative
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.told import checked_arms, checked_slopes
@@ -22,11 +16,11 @@ from bandit_envs.problem.told import checked_arms, checked_slopes
 from ..beliefs.safety import Safety
 from ..model.model import Model
 from ..model.units import PerCost, PriorUnits
-from ..options import require_left_out, typed
+from ..options import require_arms, require_left_out, typed
 from ..validation import require_known
 from .each_modelled import Band, EachModelled, OfCosts
 from .each_modelled_parts import CostModelOptions, each_modelled
-from .penalised_parts import PenalisedParts
+from .penalised import PenalisedParts
 from .safe_masks import ByBands, ByNeighbours, ByPlays, SafeMask
 
 SETS = ("bands", "neighbours", "plays")
@@ -198,13 +192,11 @@ def safe_parts(
         patience: see `Safe`.
         safe_seed, lipschitz, cost_noise_bound, **options: see `SafeModelOptions`.
     """
-    if "cost_belief" in options:
-        words = "must be left out where every play is to be safe: only delivered costs certify an arm"
-        raise ArgumentError("cost_belief", f"{words}, got {shown(options['cost_belief'])}")
+    given, safely = options.get("cost_belief"), "left out where every play is to be safe"
+    require(given is None, "cost_belief", f"{safely}: only delivered costs certify an arm", given)
     for name in ("standardize", "initial", "centre", "scale"):
-        if options.get(name):
-            words = f"must be left out where every play is to be safe, got {options.get(name)!r}"
-            raise ArgumentError(name, f"{words}; rewards and costs are in prior deviations")
+        own = options.get(name)
+        require(not own, name, f"{safely}: rewards and costs are in prior deviations", own)
     if patience is not None:
         require_integer("patience", patience, 1, "it is a number of rounds in which S does not grow")
     seed = _seed_of(setting, safe_seed)
@@ -219,10 +211,8 @@ def safe_parts(
 
 def _require_units(setting: Setting, model: Model, options: Mapping[str, Any]) -> None:
     """Raise unless it is known how far the reward and each cost may vary."""
-    if not model.unit_is_known:
-        words = "must be known to keep costs in every round: its amplitude says how far values may vary"
-        given = shown(options.get("kernel"))
-        raise ArgumentError("kernel", f"{words}, got {given}; give a kernel object, such as 4.0 * RBF(0.2)")
+    words = "known to keep costs in every round: its amplitude says how far values may vary; give a kernel"
+    require(model.unit_is_known, "kernel", f"{words} object, such as 4.0 * RBF(0.2)", options.get("kernel"))
     task = "to keep costs in every round: it says how far each may vary"
     remedy = "give one of each cost, such as constraint_prior_std=[2.0], or make the setting with it"
     given, published = options.get("constraint_prior_std"), setting.constraint_prior_std
@@ -231,8 +221,7 @@ def _require_units(setting: Setting, model: Model, options: Mapping[str, Any]) -
 
 def _seed_of(setting: Setting, given: Any) -> Ints:
     """The safe arms, (n,) or (B, n); all arms where there are no costs."""
-    if setting.continuous:
-        raise ArgumentError("setting", "must have arms, got a box: its safe set is no finite set")
+    require_arms(setting, "of which safe sets are made")
     num_arms = setting.decisions.num_arms
     if not setting.num_constraints:
         return np.arange(num_arms)

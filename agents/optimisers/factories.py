@@ -17,16 +17,8 @@ from ..model.choice import arms_of
 from ..options import require_taken
 from ..protocol import Shown, handles, requires
 from ..validation import one_seed, require_reset
-from .engines import (
-    BayesOptEngine,
-    BoTorchEngine,
-    Engine,
-    OptimiserTask,
-    OptunaEngine,
-    SkoptEngine,
-    SMACEngine,
-    quietly,
-)
+from . import engines
+from .engines import Engine, OptimiserTask, quietly
 
 
 class OptimiserAgent(Shown):
@@ -92,7 +84,7 @@ def optuna_tpe(setting: Setting, **options: Any) -> OptimiserAgent:
 
     It would propose missing arms. Options are those of `optuna.samplers.TPESampler`.
     """
-    return _made(setting, OptunaEngine, sampler="TPESampler", **options)
+    return _made(setting, engines.OptunaEngine, sampler="TPESampler", **options)
 
 
 @requires("optuna", "torch")
@@ -102,7 +94,7 @@ def optuna_gp(setting: Setting, **options: Any) -> OptimiserAgent:
 
     It would propose missing arms. Options are those of `optuna.samplers.GPSampler`.
     """
-    return _made(setting, OptunaEngine, sampler="GPSampler", **options)
+    return _made(setting, engines.OptunaEngine, sampler="GPSampler", **options)
 
 
 @requires("botorch")
@@ -112,7 +104,7 @@ def botorch_logei(setting: Setting, **options: Any) -> OptimiserAgent:
 
     It would propose missing arms. Options are those of `BoTorchEngine`.
     """
-    return _made(setting, BoTorchEngine, acquisition="log-ei", **options)
+    return _made(setting, engines.BoTorchEngine, acquisition="log-ei", **options)
 
 
 @requires("botorch")
@@ -122,7 +114,7 @@ def botorch_nei(setting: Setting, **options: Any) -> OptimiserAgent:
 
     It would propose missing arms. Options are those of `BoTorchEngine`.
     """
-    return _made(setting, BoTorchEngine, acquisition="log-nei", **options)
+    return _made(setting, engines.BoTorchEngine, acquisition="log-nei", **options)
 
 
 @requires("smac")
@@ -132,7 +124,7 @@ def smac(setting: Setting, **options: Any) -> OptimiserAgent:
 
     It would propose missing arms. Options are those of `smac.Scenario`.
     """
-    return _made(setting, SMACEngine, **options)
+    return _made(setting, engines.SMACEngine, **options)
 
 
 @requires("bayes_opt")
@@ -142,7 +134,7 @@ def bayes_opt(setting: Setting, **options: Any) -> OptimiserAgent:
 
     It would propose missing arms. Options are those of `BayesOptEngine`.
     """
-    return _made(setting, BayesOptEngine, **options)
+    return _made(setting, engines.BayesOptEngine, **options)
 
 
 @requires("skopt")
@@ -152,7 +144,7 @@ def skopt(setting: Setting, **options: Any) -> OptimiserAgent:
 
     It would propose missing arms. Options are those of `skopt.Optimizer`.
     """
-    return _made(setting, SkoptEngine, **options)
+    return _made(setting, engines.SkoptEngine, **options)
 
 
 def _made(setting: Setting, engine: Any, **options: Any) -> OptimiserAgent:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import abc
 import math
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
@@ -80,36 +81,8 @@ class Counts(OutcomeLikelihood):
         return np.exp(mean + std**2 / 2.0)
 
 
-class Observed(Protocol):
-    """Data whose mode `laplace` finds: a loss in z = c + A w, its slope, and weights of at least 0."""
-
-    @property
-    def design(self) -> Floats:
-        """Return A, (m, r)."""
-        ...
-
-    def z(self, weight: Floats) -> Floats:
-        """Return z = c + A w, (m,)."""
-        ...
-
-    def loss(self, weight: Floats, likelihood: OutcomeLikelihood) -> float:
-        """Return J(w)."""
-        ...
-
-    def surplus(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
-        """Return the slope of the loss in z, (m,)."""
-        ...
-
-    def curvature(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
-        """Return the curvature of the loss in z, (m,), or 0 where it is negative."""
-        ...
-
-    def information(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
-        """Return the weight of each row in H, (m,)."""
-        ...
-
-
-class PlayedRows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class PlayedRows:
     """Hold the data: one row for each played arm, or for each pair of arms that met."""
 
     design: Floats  # (m, r) A
@@ -132,10 +105,12 @@ class PlayedRows(NamedTuple):
         return self.plays * likelihood.mean(z) - self.total
 
     def curvature(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
-        """Return the weight of each row in H, (m,), the curvature of the loss in z."""
+        """Return the curvature of the loss in z, (m,), or 0 where it is negative."""
         return self.plays * likelihood.curvature(z)
 
-    information = curvature
+    def information(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
+        """Return the weight of each row in H, (m,), at the mode."""
+        return self.curvature(z, likelihood)
 
 
 class Laplace(NamedTuple):
@@ -196,7 +171,7 @@ def curved(design: Floats, curvature: Floats) -> Floats:
 
 
 def laplace(
-    rows: Observed, likelihood: OutcomeLikelihood, start: Floats | None = None, steps: int = STEPS
+    rows: PlayedRows, likelihood: OutcomeLikelihood, start: Floats | None = None, steps: int = STEPS
 ) -> Laplace:
     """Find the mode by Newton's method with Armijo's halving; O(m r^2 + r^3) a step.
 
@@ -221,7 +196,7 @@ def laplace(
 
 
 def _descend(
-    rows: Observed,
+    rows: PlayedRows,
     likelihood: OutcomeLikelihood,
     weight: Floats,
     loss: float,

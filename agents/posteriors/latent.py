@@ -13,12 +13,11 @@ from bandit_envs.kernels.definite import pivoted_root
 from bandit_envs.kernels.gram import TOLERANCE, Gram
 from bandit_envs.laws.outcomes import Bernoulli, OutcomeLaw, Poisson
 
-from .base import Posterior, SufficientStatistics
+from .base import Posterior, SufficientStatistics, columns_at
 from .laplace import (
     Clicks,
     Counts,
     Laplace,
-    Observed,
     OutcomeLikelihood,
     PlayedRows,
     laplace,
@@ -70,7 +69,7 @@ class Outcomes:
         """Return the plays of a trial and the sums of their outcomes."""
         return SufficientStatistics.of(self.count[trial], self.total[trial])
 
-    def rows(self, trial: int, root: Callable[[Ints], Floats]) -> Observed:
+    def rows(self, trial: int, root: Callable[[Ints], Floats]) -> PlayedRows:
         """Return the played points, ascending, as rows of a root, (u,) -> (u, r)."""
         (played,) = self.count[trial].nonzero()
         plays = self._exposure * self.count[trial, played]
@@ -100,7 +99,7 @@ class OutcomePosterior(Posterior):
 
     def count_at(self, cells: Ints | None) -> Floats:
         self.outcomes.reserve(self.gram.size)
-        return _at(self.outcomes.count, cells)
+        return columns_at(self.outcomes.count, cells)
 
     def weight_norm_at(self, cells: Ints | None) -> Floats:
         """Raise: the mode is no linear function of the outcomes."""
@@ -144,27 +143,26 @@ class LatentPosterior(OutcomePosterior):
             self._fits[trial], self._start[trial] = known, known[1].weight
         return known[1]
 
-    def _rows(self, trial: int) -> Observed:
+    def _rows(self, trial: int) -> PlayedRows:
         return self.outcomes.rows(trial, self._root.__getitem__)
 
     def half_width_at(self, cells: Ints | None, bound: Floats, delta: Floats) -> Floats:
         """Return the mixture band's half-width of f, (B, A), for |f| <= bound (B,) and 1 - delta (B,)."""
         each = zip(self._trials, bound.tolist(), delta.tolist(), strict=True)
-        return _at(np.stack([self._half_width(*given) for given in each]), cells)
+        return columns_at(np.stack([self._half_width(*given) for given in each]), cells)
 
     def _half_width(self, trial: int, bound: float, delta: float) -> Floats:
         rows, likelihood = self._rows(trial), self.outcomes.likelihood
-        assert isinstance(rows, PlayedRows)
         return mixture_band(self.fit(trial), rows, likelihood, bound, delta).half_width(self._root)
 
     def mean_at(self, cells: Ints | None) -> Floats:
-        return _at(np.stack([self._mean(i) for i in self._trials]), cells)
+        return columns_at(np.stack([self._mean(i) for i in self._trials]), cells)
 
     def variance_at(self, cells: Ints | None) -> Floats:
-        return _at(np.stack([self._spread(i) ** 2 for i in self._trials]), cells)
+        return columns_at(np.stack([self._spread(i) ** 2 for i in self._trials]), cells)
 
     def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        return _at(np.stack([self._deviation(i, rng) for i, rng in enumerate(rngs)]), cells)
+        return columns_at(np.stack([self._deviation(i, rng) for i, rng in enumerate(rngs)]), cells)
 
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         return self._of(trial, point, self._mean)
@@ -241,7 +239,3 @@ class LatentPlays(OutcomePosterior, PairPosterior):
         covariance = self.gram.between(points, points)
         root, _ = pivoted_root(covariance, TOLERANCE * float(self.gram.diagonal[points].max(initial=0.0)))
         return root.T
-
-
-def _at(table: Floats, cells: Ints | None) -> Floats:
-    return table if cells is None else np.take_along_axis(table, cells, axis=1)

@@ -19,7 +19,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .base import Posterior, SufficientStatistics
+from .base import Posterior, SufficientStatistics, columns_at
 
 SMALLEST = 1e-12  # smallest eigenvalue of K_DD that counts as nonzero, relative to the largest
 
@@ -138,20 +138,20 @@ class SketchedPosterior(Posterior):
             self._learn(i, self.sketches[i].dictionary)
 
     def mean_at(self, cells: Ints | None) -> Floats:
-        return _at(self._all("mean"), cells)
+        return columns_at(self._all("mean"), cells)
 
     def variance_at(self, cells: Ints | None) -> Floats:
-        return _at(self._all("variance"), cells)
+        return columns_at(self._all("variance"), cells)
 
     def count_at(self, cells: Ints | None) -> Floats:
-        return _at(self.count, cells)
+        return columns_at(self.count, cells)
 
     def weight_norm_at(self, cells: Ints | None) -> Floats:
         norms = map(Sketch.weight_norm, self.sketches, self.count)
-        return _at(np.stack(list(norms)), cells)
+        return columns_at(np.stack(list(norms)), cells)
 
     def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        return _at(np.stack(list(map(Sketch.deviation, self.sketches, rngs))), cells)
+        return columns_at(np.stack(list(map(Sketch.deviation, self.sketches, rngs))), cells)
 
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         return self._of(trial, point, lambda sketch: sketch.mean)
@@ -185,7 +185,3 @@ class SketchedPosterior(Posterior):
     def _of(self, trial: Ints, point: Ints, what: Callable[[Sketch], Floats]) -> Floats:
         pairs = zip(trial.tolist(), point.tolist(), strict=True)
         return np.array([what(self.sketches[i]).item(x) for i, x in pairs])
-
-
-def _at(table: Floats, cells: Ints | None) -> Floats:
-    return table if cells is None else np.take_along_axis(table, cells, axis=1)

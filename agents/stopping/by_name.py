@@ -16,9 +16,8 @@ from ..named import made, require_called_with
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
-from .by_regret import BestArm, Gap, RegretBound
+from . import rules
 from .outlook import Outlook, StoppingRule, StopVerdict
-from .rules import GradientWorthPrice, ImprovementWorthPrice, IndexAboveMean, MinimaGap, Plateau
 
 ARGUMENT = "stopping"
 Rules = Callable[[], dict[str, StoppingRule]]  # makes the rules of one trial, by label
@@ -43,25 +42,25 @@ def make_rules(stopping: Any, model: Model) -> Rules:
     for label in specs:
         require(is_text(label), f"label of {ARGUMENT}", "text in one line", label)
 
-    def rules() -> dict[str, StoppingRule]:
+    def fresh() -> dict[str, StoppingRule]:
         return {label: _make(spec, model) for label, spec in specs.items()}
 
-    rules()  # raises now rather than at the reset
-    return rules
+    fresh()  # raises now rather than at the reset
+    return fresh
 
 
 def require_lasting(model: Model) -> None:
     """Raise where one recommendation at the end has no meaning."""
     setting = model.setting
-    if setting.has_contexts:
-        remedy = "left out with contexts, each of which has a best arm of its own"
-        raise ArgumentError(ARGUMENT, f"must be {remedy}; recommend for one context instead")
-    if setting.may_change:
-        raise ArgumentError(
-            ARGUMENT, "must be left out where functions change: what is best now may not stay so"
-        )
-    if setting.aggregated:
-        raise ArgumentError(ARGUMENT, "must be left out where feedback is a sum over unknown rounds")
+    each = "with contexts, each of which has a best arm of its own; recommend for one context instead"
+    reasons = {
+        each: setting.has_contexts,
+        "where functions change: what is best now may not stay so": setting.may_change,
+        "where feedback is a sum over unknown rounds": setting.aggregated,
+    }
+    for reason, applies in reasons.items():
+        if applies:
+            raise ArgumentError(ARGUMENT, f"must be left out {reason}")
 
 
 def _label(stopping: Any) -> str:
@@ -88,7 +87,7 @@ def _width(model: Model, width: Any, delta: float, beta_scale: PerTrial | None) 
 def _gap(
     model: Model, eps: float, width: Any = None, delta: float = 0.1, beta_scale: PerTrial | None = None
 ) -> StoppingRule:
-    return Gap(_width(model, width, delta, beta_scale), eps)
+    return rules.Gap(_width(model, width, delta, beta_scale), eps)
 
 
 def _best_arm(
@@ -101,10 +100,9 @@ def _best_arm(
 ) -> StoppingRule:
     if model.setting.continuous:
         raise ArgumentError(ARGUMENT, 'must not be "best-arm" on a box; take "gap" or "knowledge-gradient"')
-    if bands == "difference" and width not in ELLIPSOIDS:
-        words = f'one of {", ".join(ELLIPSOIDS)} with bands="difference", which needs an ellipsoid'
-        raise ArgumentError("width", f"must be {words}, got {width!r}")
-    return BestArm(_width(model, width, delta, beta_scale), eps, bands)
+    words = f'one of {", ".join(ELLIPSOIDS)} with bands="difference", which needs an ellipsoid'
+    require(bands != "difference" or width in ELLIPSOIDS, "width", words, width)
+    return rules.BestArm(_width(model, width, delta, beta_scale), eps, bands)
 
 
 def _minima_gap(
@@ -118,26 +116,24 @@ def _minima_gap(
 ) -> StoppingRule:
     refused = "on a box" if model.setting.continuous else "with delays" if model.setting.max_delay else ""
     if refused:
-        remedy = 'take "gap" or "knowledge-gradient"'
-        raise ArgumentError(
-            ARGUMENT, f'must not be "minima-gap" {refused}, which compares two rounds; {remedy}'
-        )
-    return MinimaGap(_width(model, width, delta, beta_scale), threshold, share, reading)
+        words = f'must not be "minima-gap" {refused}, which compares two rounds'
+        raise ArgumentError(ARGUMENT, f'{words}; take "gap" or "knowledge-gradient"')
+    return rules.MinimaGap(_width(model, width, delta, beta_scale), threshold, share, reading)
 
 
 ELLIPSOIDS = ("amm", "self-normalised")
 # Builders from the model, with the rule's options.
 RULES: dict[str, Callable[..., StoppingRule]] = {
-    "knowledge-gradient": lambda model, price: GradientWorthPrice(price),
-    "expected-improvement": lambda model, price: ImprovementWorthPrice(price),
-    "gittins": lambda model, price: IndexAboveMean(price),
+    "knowledge-gradient": lambda model, price: rules.GradientWorthPrice(price),
+    "expected-improvement": lambda model, price: rules.ImprovementWorthPrice(price),
+    "gittins": lambda model, price: rules.IndexAboveMean(price),
     "gap": _gap,
     "best-arm": _best_arm,
-    "regret-bound": lambda model, eps, delta=0.05, error=0.01, most=4096: RegretBound(
+    "regret-bound": lambda model, eps, delta=0.05, error=0.01, most=4096: rules.RegretBound(
         eps, delta, error, most
     ),
     "minima-gap": _minima_gap,
-    "plateau": lambda model, rounds=5, share=0.01: Plateau(rounds, share),
+    "plateau": lambda model, rounds=5, share=0.01: rules.Plateau(rounds, share),
 }
 
 
@@ -161,12 +157,12 @@ class Stopping:
     consecutive rounds in which the rule says so.
 
     Args:
-        rules: makes the rules of a trial, by label.
+        fresh: makes the rules of a trial, by label.
         patience: 1 on a finite set, whose maximum is exact, and more on a box, where it is searched for.
     """
 
-    def __init__(self, rules: Rules, num_trials: int, patience: int):
-        self._rules = [rules() for _ in range(num_trials)]
+    def __init__(self, fresh: Rules, num_trials: int, patience: int):
+        self._rules = [fresh() for _ in range(num_trials)]
         self._patience = patience
         self._first: list[dict[int, int]] = [{} for _ in range(num_trials)]  # point -> its first round
         labels = list(self._rules[0])

@@ -9,30 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    is_number,
-    require_positive,
-    require_probability,
-    shown,
-    written_as,
-)
+from bandit_envs.basics.arguments import is_number, require, require_positive, require_probability, written_as
 
 from ..kernels.amplitude import order_of, unit_kernel
 from ..model.model import Model
 from ..named import require_called_with
 from ..validation import PerTrial
+from . import information_gain
 from .base import PAPER_CONSTANT, ChangePointWidth, FixedWidth, Width, mean_width
 from .bounded_norm import AMMWidth, ImprovedWidth, RealBetaWidth, RKHSWidth, SelfNormalisedWidth
-from .information_gain import (
-    ConstantGain,
-    Gamma,
-    Realised,
-    greedy_bound,
-    rate_for,
-    spectral_bound,
-    upper_bound,
-)
+from .information_gain import Gamma, Realised
 from .prior_draws import CompactWidth, FiniteSetWidth
 
 DMM = "dmm"  # the smallest of several bands: an agent and a rule, but not a width
@@ -74,10 +60,10 @@ def make_width(
         return width
     if isinstance(width, str) and width in ELSEWHERE:
         reason, instead = ELSEWHERE[width]
-        raise ArgumentError("width", f'must not be "{width}" here, which {reason}; take {instead}')
-    if not isinstance(width, str) or width not in WIDTHS:
-        words = f"a number or one of {', '.join(WIDTHS)}, or a width"
-        raise ArgumentError("width", f"must be {words}, got {shown(width)}")
+        require(False, "width", f"another one here, as it {reason}; take {instead}", width)
+    known = isinstance(width, str) and width in WIDTHS
+    require(known, "width", f"a number or one of {', '.join(WIDTHS)}, or a width", width)
+    assert isinstance(width, str)
     _require_taken(width, takes(width), given)
     with written_as({"scale": "beta_scale", "constant": "beta_scale"}):
         return WIDTHS[width](model, delta, **given)
@@ -108,13 +94,12 @@ def make_gamma(gamma: Any, model: Model) -> Gamma:
     """
     if is_number(gamma):
         with written_as({"value": "gamma"}):
-            return ConstantGain(float(gamma))
+            return information_gain.ConstantGain(float(gamma))
     if isinstance(gamma, Gamma) and not isinstance(gamma, type):
         require_called_with("gamma", gamma, 2, "called with rounds and gains, (B,) each")
         return gamma
-    if not isinstance(gamma, str) or gamma not in GAMMAS:
-        words = f"a number or one of {', '.join(GAMMAS)}"
-        raise ArgumentError("gamma", f"must be {words}, got {shown(gamma)}")
+    known = isinstance(gamma, str) and gamma in GAMMAS
+    require(known, "gamma", f"a number or one of {', '.join(GAMMAS)}", gamma)
     return GAMMAS[gamma](model)
 
 
@@ -130,10 +115,8 @@ def _dim(model: Model) -> int:
 
 def _table(bound: Callable[..., Gamma]) -> Callable[[Model], Gamma]:
     def of_model(model: Model) -> Gamma:
-        if model.setting.continuous:
-            raise ValueError(
-                'gamma must not be bounded by a table of points on a box; take "realised", "rate" or a number'
-            )
+        words = '"realised", "rate" or a number on a box, of which there is no table of points'
+        require(not model.setting.continuous, "gamma", words, "a bound")
         return bound(model.gram, model.noise_variance, model.setting.horizon)
 
     return of_model
@@ -141,19 +124,17 @@ def _table(bound: Callable[..., Gamma]) -> Callable[[Model], Gamma]:
 
 GAMMAS: dict[str, Callable[[Model], Gamma]] = {
     "realised": lambda model: Realised(),
-    "greedy": _table(greedy_bound),
-    "spectral": _table(spectral_bound),
-    "bound": _table(upper_bound),
-    "rate": lambda model: rate_for(model.kernel, _dim(model)),
-    "rate-vakili": lambda model: rate_for(model.kernel, _dim(model), vakili=True),
+    "greedy": _table(information_gain.greedy_bound),
+    "spectral": _table(information_gain.spectral_bound),
+    "bound": _table(information_gain.upper_bound),
+    "rate": lambda model: information_gain.rate_for(model.kernel, _dim(model)),
+    "rate-vakili": lambda model: information_gain.rate_for(model.kernel, _dim(model), vakili=True),
 }
 
 
 def _finite_set(model: Model, delta: PerTrial, *, beta_scale: PerTrial = 1.0) -> Width:
-    if model.setting.continuous:
-        raise ValueError(
-            'width must not be "finite-set" on a box; take "self-normalised", "compact" or a number'
-        )
+    words = '"self-normalised", "compact" or a number on a box'
+    require(not model.setting.continuous, "width", words, "finite-set")
     return FiniteSetWidth(model.gram.size, delta, beta_scale)
 
 
@@ -179,8 +160,7 @@ def _real_beta(model: Model, delta: PerTrial) -> Width:
 
 
 def _constant(model: Model, delta: PerTrial) -> Width:
-    if model.setting.continuous:
-        raise ValueError('width must not be "constant" on a box; take "amm" or a number')
+    require(not model.setting.continuous, "width", '"amm" or a number on a box', "constant")
     return FixedWidth(mean_width(model.setting.decisions.num_arms))
 
 

@@ -21,7 +21,7 @@ from agents.algorithms.duels import BandOptions, DuelOptions
 from agents.algorithms.safe import SafeOptions
 from agents.model.model import Model
 from agents.objectives.each_modelled_parts import CostModelOptions, each_modelled
-from agents.objectives.penalised_parts import PenalisedOptions, parts_of
+from agents.objectives.penalised import PenalisedOptions, parts_of
 from agents.options import keywords_of, require_types, typed_dict_of
 from agents.registry import resolve_agent
 from bandit_envs import Setting

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import require_not_negative, require_positive
+from bandit_envs.basics.arguments import require, require_choice, require_not_negative, require_positive
 from bandit_envs.basics.types import Floats, Ints
 
 from ...kernels.amplitude import order_of
@@ -43,10 +43,8 @@ class TestRates:
             "ridge", self.ridge, 'it is the c of rho_n = c n^-e; use 5, or "cross-validated" in a detector'
         )
         theta = np.asarray(self.theta)
-        if theta.dtype.kind not in "iuf" or not (theta > 0).all():  # NaN is not
-            raise ValueError(
-                f"theta must be positive, got {self.theta}; use inf for a test that never alarms"
-            )
+        positive = theta.dtype.kind in "iuf" and (theta > 0).all()  # NaN is not
+        require(positive, "theta", "positive, and inf for a test that never alarms", self.theta)
 
     @classmethod
     def of(
@@ -74,14 +72,10 @@ class TestRates:
             theta: of the integral as scaled by `volume`; default 2.6 volume / 5 times the variance.
             reading: "experiments" (c = 5; 4 to 5 reproduce the paper's curves) or "theory" (c = 1).
         """
-        if reading not in READINGS:
-            raise ValueError(f"reading must be one of {', '.join(READINGS)}, got {reading!r}")
+        require_choice("reading", reading, READINGS)
         require_positive("volume", volume, "it is the measure of the set of covariates")
         rough = order_of(kernel) if smoothness is None else smoothness
-        if not rough > 0:
-            raise ValueError(
-                f"smoothness must be positive, got {rough}; it is the nu of a Matern kernel, or inf"
-            )
+        require(rough > 0, "smoothness", "positive: the nu of a Matern kernel, or inf", rough)
         order = 2.0 * rough + dim
         share = 1.0 if math.isinf(order) else order / (order + 1.0)
         given = PAPER_THETA * volume / PAPER_VOLUME * np.asarray(variance) if theta is None else theta

@@ -13,8 +13,7 @@ from references.moves import drift_half_widths
 from scipy.stats import binomtest
 
 import agents
-from agents.agent.planned import in_short_order, nearest_first, shortened
-from agents.algorithms.moves import phases_of
+from agents.algorithms.moves import in_short_order, nearest_first, phases_of, shortened
 from agents.registry import resolve_agent
 from agents.restarts.base import growing_lengths
 from agents.widths.bounded_norm import DriftBand

@@ -1,6 +1,7 @@
 """Laplace's Gaussian and the anytime band of clicks and counts, against brute force and scikit-learn."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.special import expit
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, Matern
 
-from agents.beliefs.conversions import AgedOutcomes
+from agents.algorithms.clicks import AgedOutcomes
 from agents.beliefs.preferences import Preferences
 from agents.model.model import Model
 from agents.posteriors.laplace import Clicks, Counts, PlayedRows, laplace, least_curvature, mixture_band
@@ -106,7 +107,7 @@ def test_the_expected_log_partition_is_an_average_of_normal_draws(name):
 def test_a_warm_start_finds_the_same_mode(name):
     likelihood, rows = LIKELIHOODS[name], data(name)
     cold = laplace(rows, likelihood)
-    more = rows._replace(plays=rows.plays + 1.0, total=rows.total + (np.arange(12) % 2))
+    more = replace(rows, plays=rows.plays + 1.0, total=rows.total + (np.arange(12) % 2))
     np.testing.assert_allclose(
         laplace(more, likelihood, cold.weight).weight, laplace(more, likelihood).weight, atol=1e-6
     )

@@ -11,9 +11,14 @@ import agents
 from agents.acquisition.improvement import gittins_index
 from agents.registry import resolve_agent
 from agents.stopping.by_name import RULES
-from agents.stopping.by_regret import RegretBound, interval
 from agents.stopping.outlook import Outlook
-from agents.stopping.rules import GradientWorthPrice, ImprovementWorthPrice, IndexAboveMean
+from agents.stopping.rules import (
+    GradientWorthPrice,
+    ImprovementWorthPrice,
+    IndexAboveMean,
+    RegretBound,
+    interval,
+)
 from bandit_envs.kernels.kernels import make_kernel
 from gpbandits import evaluate
 

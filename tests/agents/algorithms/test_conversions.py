@@ -1,12 +1,14 @@
 """Clicks whose absence is never reported: the mode and its information by brute force, and identities."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 import agents
-from agents.beliefs.conversions import AgedOutcomes, AgedRows
+from agents.algorithms.clicks import AgedOutcomes, AgedRows
 from agents.posteriors.laplace import Clicks, PlayedRows, laplace
 from agents.posteriors.latent import LatentPosterior
 from bandit_envs.environment.making import make
@@ -82,7 +84,7 @@ def test_the_information_of_a_play_is_the_mean_square_of_its_score():
 def test_slope_and_curvature_are_derivatives_of_the_loss():
     points, delay = plays(seed=1)
     rows, likelihood, step = played(points, delay)._rows(0), Clicks(), 1e-5
-    plain = rows._replace(design=np.eye(len(rows.plays)), offset=np.zeros(len(rows.plays)))
+    plain = replace(rows, design=np.eye(len(rows.plays)), offset=np.zeros(len(rows.plays)))
     z = np.linspace(-2.0, 1.0, len(rows.plays))
 
     def loss(z):
