@@ -61,12 +61,11 @@ def make_width(
     if isinstance(width, str) and width in ELSEWHERE:
         reason, instead = ELSEWHERE[width]
         require(False, "width", f"another one here, as it {reason}; take {instead}", width)
-    known = isinstance(width, str) and width in WIDTHS
-    require(known, "width", f"a number or one of {', '.join(WIDTHS)}, or a width", width)
-    assert isinstance(width, str)
-    _require_taken(width, takes(width), given)
+    name = width if isinstance(width, str) else ""
+    require(name in WIDTHS, "width", f"a number or one of {', '.join(WIDTHS)}, or a width", width)
+    _require_taken(name, takes(name), given)
     with written_as({"scale": "beta_scale", "constant": "beta_scale"}):
-        return WIDTHS[width](model, delta, **given)
+        return WIDTHS[name](model, delta, **given)
 
 
 def takes(width: str) -> tuple[str, ...]:
@@ -98,9 +97,9 @@ def make_gamma(gamma: Any, model: Model) -> Gamma:
     if isinstance(gamma, Gamma) and not isinstance(gamma, type):
         require_called_with("gamma", gamma, 2, "called with rounds and gains, (B,) each")
         return gamma
-    known = isinstance(gamma, str) and gamma in GAMMAS
-    require(known, "gamma", f"a number or one of {', '.join(GAMMAS)}", gamma)
-    return GAMMAS[gamma](model)
+    name = gamma if isinstance(gamma, str) else ""
+    require(name in GAMMAS, "gamma", f"a number or one of {', '.join(GAMMAS)}", gamma)
+    return GAMMAS[name](model)
 
 
 def improved_width(model: Model, *, gamma: Any = None, delta: PerTrial = 0.1, union: int = 1) -> Width:
