@@ -21,24 +21,15 @@ REDRAWS = 20  # of the second sample of double Thompson sampling, while its best
 
 @dataclass(frozen=True)
 class Contest:
-    """The belief about all pairs of arms in a round, as rules of duels see it.
+    """The belief about all pairs of arms in a round, as rules of duels see it."""
 
-    Args:
-        mean: (A,) mode of the utilities.
-        lower, upper: (A, A) d - h and d + h.
-        rng: generator of the rule in this round.
-        draw: draws utilities from the posterior, (A,).
-        last: the duel of the round before; None in the first.
-        largest: what arms may be ahead of one at most, (A,); None for d + h.
-    """
-
-    mean: Floats
-    lower: Floats
-    upper: Floats
-    rng: np.random.Generator
-    draw: Callable[[], Floats]
-    last: tuple[int, int] | None = None
-    largest: Callable[[int], Floats] | None = None
+    mean: Floats  # (A,) mode of the utilities
+    lower: Floats  # (A, A) d - h
+    upper: Floats  # (A, A) d + h
+    rng: np.random.Generator  # the rule's in this round
+    draw: Callable[[], Floats]  # utilities from the posterior, (A,)
+    last: tuple[int, int] | None = None  # the duel of the round before; None in the first
+    largest: Callable[[int], Floats] | None = None  # how far others may be ahead of it, (A,); None: d + h
 
     @cached_property
     def contenders(self) -> Ints:

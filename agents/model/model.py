@@ -34,44 +34,25 @@ OF_THE_REWARD = ("kernel", "length_scale", "noise_std", "prior_mean", "refit_eve
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The assumptions of a Gaussian-process agent.
-
-    Args:
-        kernel: a scikit-learn kernel over (context, arm) features, or a name.
-        noise_std: R, the std of the noise; a number or (B,).
-        noise_variance: lambda, the noise variance of the posterior; a number or (B,).
-        rkhs_bound: B, the bound on the norm of f; a number or (B,).
-        prior_mean: of the reward, a number, (N,) or (B, 1).
-        least: of the reward, likewise: the value of pending feedback where a belief censors it.
-        form: the posterior representation, None for the automatic choice.
-        initial: number of first rounds with random plays.
-        learning: options of learning hyperparameters, None if they are not learnt.
-        search: on a box, the search for the largest score; see `box.search.make_search`.
-        visited: on a box, the points played so far.
-        noise_is_known: True if the noise is given or published, and not a default.
-        mean_is_known: True if the prior mean is given or published, and neither a default 0 nor learnt.
-        repeat: C2 of mini-GP-UCB, which determines how often a chosen arm is played; 1 is once.
-        unit_is_known: True if the kernel is given or published, and its amplitude is not a default.
-        stopping: the rules that say when to stop, see `stopping.by_name.make_rules`; None for none.
-    """
+    """The assumptions of a Gaussian-process agent."""
 
     setting: Setting
-    kernel: Any
-    noise_std: PerTrial
-    noise_variance: PerTrial
-    rkhs_bound: PerTrial
-    prior_mean: Floats | float
-    least: Floats | float
-    form: str | None = None
-    initial: int = 0
-    learning: Learning | None = None
-    search: Any = None
-    visited: Visited | None = None
-    mean_is_known: bool = True
-    noise_is_known: bool = True
-    repeat: float = 1.0
-    unit_is_known: bool = True
-    stopping: Any = None
+    kernel: Any  # scikit-learn's, over (context, arm) features
+    noise_std: PerTrial  # R, the std of the noise; a number or (B,)
+    noise_variance: PerTrial  # lambda, the noise variance of the posterior; a number or (B,)
+    rkhs_bound: PerTrial  # B, the bound on the norm of f; a number or (B,)
+    prior_mean: Floats | float  # of the reward, a number, (N,) or (B, 1)
+    least: Floats | float  # of the reward, likewise: the value of pending feedback where a belief censors it
+    form: str | None = None  # of the posterior, None for the automatic choice
+    initial: int = 0  # number of first rounds with random plays
+    learning: Learning | None = None  # of hyperparameters, None if they are not learnt
+    search: Any = None  # on a box, the search for the largest score; see `box.search.make_search`
+    visited: Visited | None = None  # on a box, the points played so far
+    mean_is_known: bool = True  # it is given or published, and neither a default 0 nor learnt
+    noise_is_known: bool = True  # it is given or published, and not a default
+    repeat: float = 1.0  # C2 of mini-GP-UCB, which says how often a chosen arm is played; 1 is once
+    unit_is_known: bool = True  # the kernel is given or published, and its amplitude is not a default
+    stopping: Any = None  # rules that say when to stop, see `stopping.by_name.make_rules`; None for none
 
     @classmethod
     @typed

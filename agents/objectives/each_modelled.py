@@ -33,26 +33,15 @@ Band = tuple[Floats, Floats]  # scaled mean and std of a cost at some points, (B
 
 @dataclass(frozen=True)
 class OfCosts:
-    """Assumptions of the models of the costs, which share kernel and B with the reward's.
+    """Assumptions of the models of the costs, which share kernel and B with the reward's."""
 
-    Args:
-        standardize: True estimates centres and scales from the first plays, else they are the prior's.
-        given: the user's centre and scale of the reward and of each cost in prior stds, if any.
-        prior: the units.
-        noise: stds of the noise on the costs, in prior stds, (C,); None where they are withheld: then their
-            ratio to a cost's scale is that of the reward's noise to the reward's scale.
-        least: lower bound of a cost's lambda, in squares of its scale, a number or (B,).
-        width: of their bands: "improved" (IGP-UCB), or a width of `make_width`.
-        delta: failure probability of each band.
-    """
-
-    standardize: bool
-    given: GivenUnits
+    standardize: bool  # True takes units from the first plays, else they are the prior's
+    given: GivenUnits  # the user's centres and scales of reward and costs in prior stds, if any
     prior: PriorUnits
-    noise: Floats | None
-    least: PerTrial
-    width: Any
-    delta: float
+    noise: Floats | None  # stds in prior stds, (C,); None where withheld: as large a share as the reward's
+    least: PerTrial  # bound of a cost's lambda, in squares of its scale, a number or (B,)
+    width: Any  # of their bands: "improved" (IGP-UCB), or what `make_width` takes
+    delta: float  # failure probability of each band
     belief: Callable[[Model, int], Belief] = Delivered  # of each
 
     def models(self, reward: Model, scale: Floats) -> list[Model]:

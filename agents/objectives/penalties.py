@@ -135,13 +135,9 @@ class Multiplicative(Penalty):
 
 @dataclass(frozen=True)
 class LinearDual(Penalty):
-    """f - sum_j kappa_j g_j, kappa_j <- [kappa_j + step mean(g_j + noise)]^+, kappa^1 = 0 (Algorithm 3).
+    """f - sum_j kappa_j g_j, kappa_j <- [kappa_j + step mean(g_j + noise)]^+, kappa^1 = 0 (Algorithm 3)."""
 
-    Args:
-        step: of the dual descent; None for `adaptive_step`.
-    """
-
-    step: float | None = None
+    step: float | None = None  # of the dual descent; None for `adaptive_step`
     union = 2
 
     def __post_init__(self) -> None:
@@ -248,13 +244,9 @@ class Infinite(Schedule):
 
 @dataclass(frozen=True)
 class ConstantPrice(Schedule):
-    """Q_t = rho (EPBO, Lu & Paulson 2022); its theory [memory] needs rho above all optimal multipliers.
+    """Q_t = rho (EPBO, Lu & Paulson 2022); its theory [memory] needs rho above all optimal multipliers."""
 
-    Args:
-        rho: in prior stds of the reward per prior std of a cost.
-    """
-
-    rho: float = RHO
+    rho: float = RHO  # in prior stds of the reward per prior std of a cost
 
     def __post_init__(self) -> None:
         require_not_negative("rho", self.rho, "it is the penalty for a unit of violation")

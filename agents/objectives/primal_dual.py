@@ -29,22 +29,14 @@ ON_BOX, TOLERANCE = 1e9, 1e-6  # on boxes: a finite substitute of an infinite pe
 class Dual:
     """phi <- min([phi + step c]^+, cap), phi_1 = 0, in prior stds.
 
-    Args:
-        step: eta; None is 1 / sqrt(T).
-        cap: rho, the largest multiplier.
-        observed: True if c is the sum of the round's delivered costs; False if it is their estimate at the
-            play.
-        estimate: of the costs, "ucb" (lg), "ts" (one joint sample of N(mu, w^2 k)) or "random" (mu + w Z sd,
-            one Z ~ N(0, 1) a round and cost, from memory of RandGP-UCB).
-        clip: bound of all estimates around their prior means, in prior stds, which the theory requires [from
-            memory]; None for none.
+    Of estimate "random" one Z ~ N(0, 1) is drawn a round and cost, from memory of RandGP-UCB.
     """
 
-    step: float | None = 1.0
-    cap: float = np.inf
-    observed: bool = True
-    estimate: str = "ucb"
-    clip: float | None = None
+    step: float | None = 1.0  # eta; None is 1 / sqrt(T)
+    cap: float = np.inf  # rho, the largest multiplier
+    observed: bool = True  # True: c are the delivered costs of the round; False: estimates at the play
+    estimate: str = "ucb"  # "ucb" (lg), "ts" (one joint sample of N(mu, w^2 k)) or "random" (mu + w Z sd)
+    clip: float | None = None  # bound of estimates around prior means, in prior stds, by the theory [memory]
 
     def __post_init__(self) -> None:
         require_not_negative("step", 1.0 if self.step is None else self.step, "it moves the multipliers")

@@ -149,21 +149,16 @@ class CalibratedAlarm:
     is `UNKNOWN_RIDGE`, and theta is the largest of those for little, some and much noise. The reward and each
     of C costs take an equal share of the rate. Costs, whose means are unknown, are centred, but use the
     threshold of a reward with a known mean: their false alarms are rarer.
-
-    Args:
-        observed: the model of the reward: its kernel and, where the setting publishes none, its noise.
-        ridge: None for the reading's, or the noise variance where `ridge_of_noise`.
-        noise_std: given by the user, None for each trial's own.
     """
 
-    observed: Model
+    observed: Model  # of the reward; its noise where the setting publishes none
     xi_squared: float
     false_alarm_rate: float | None
     theta: float | Floats | None = None
-    ridge: float | str | None = None
+    ridge: float | str | None = None  # None for the reading's, or the noise variance where `ridge_of_noise`
     ridge_of_noise: bool = False
     reading: str = "experiments"
-    noise_std: PerTrial | None = None
+    noise_std: PerTrial | None = None  # given by the user, None for each trial's own
 
     @property
     def noise_is_known(self) -> bool:

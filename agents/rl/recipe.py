@@ -134,22 +134,14 @@ def preset_options(
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """Specification of a learner.
-
-    Args:
-        options: of its constructor; a number as "action_noise" is the std of Gaussian noise.
-        box: True if it plays points of the box, False for arms.
-        observation: see `bandit_envs.environment.observations.make_summary`.
-        attribute: True credits delayed rewards to their own actions.
-        penalty: price of the positive parts of delivered costs.
-    """
+    """Specification of a learner."""
 
     algorithm: Algorithm
-    options: Mapping[str, Any] = field(default_factory=dict)
-    box: bool = False
-    observation: Any = "none"
-    attribute: bool = False
-    penalty: float = 0.0
+    options: Mapping[str, Any] = field(default_factory=dict)  # "action_noise" may be a std
+    box: bool = False  # True if it plays points of the box, False for arms
+    observation: Any = "none"  # see `make_summary`
+    attribute: bool = False  # True credits delayed rewards to their own actions
+    penalty: float = 0.0  # price of the positive parts of delivered costs
 
     def check(self) -> None:
         """Raise unless the model can be made; this imports the libraries."""

@@ -24,39 +24,23 @@ class Outlook:
     """The posterior of one trial, given the delivered feedback, at n candidates in the reward's unit.
 
     All arms are candidates on a finite set. On a box they are the plays and a cloud of points.
-
-    Args:
-        point: numbers of the candidates, (n,); of points that were not played on a box, -1.
-        arms: their features, (n, d).
-        mean, std: of the mean reward, (n,).
-        played: (n,).
-        noise: variance of the reward of one play, (n,).
-        cost: expected cost of a play, (n,); 1 where plays are free.
-        feasible: probability that all costs are kept, (n,); 1 without constraints.
-        plays: number of rounds so far, t.
-        pending: number of plays whose feedback may still come.
-        gain: information gain of the plays.
-        covariance: maps two sets of indices of candidates, (a,) and (b,), to posterior covariances, (a, b).
-        values: delivered rewards in the order of plays, (v,).
-        latest: point and reward of the last play, None where its reward was not delivered.
-        rng: for rules that draw from the posterior.
     """
 
-    point: Ints
-    arms: Floats
-    mean: Floats
-    std: Floats
-    played: Bools
-    noise: Floats
-    cost: Floats
-    feasible: Floats
-    plays: int
-    pending: int
-    gain: float
-    covariance: Callable[[Ints, Ints], Floats]
-    values: Floats
-    latest: tuple[int, float] | None
-    rng: np.random.Generator
+    point: Ints  # (n,) numbers of the candidates; -1 of points of a box that were not played
+    arms: Floats  # (n, d) features
+    mean: Floats  # (n,) of the mean reward
+    std: Floats  # (n,)
+    played: Bools  # (n,)
+    noise: Floats  # (n,) variance of the reward of one play
+    cost: Floats  # (n,) expected cost of a play; 1 where plays are free
+    feasible: Floats  # (n,) probability that all costs are kept; 1 without constraints
+    plays: int  # rounds so far, t
+    pending: int  # plays whose feedback may still come
+    gain: float  # information gain of the plays
+    covariance: Callable[[Ints, Ints], Floats]  # of candidates by their indices, (a,) and (b,) -> (a, b)
+    values: Floats  # (v,) delivered rewards in the order of plays
+    latest: tuple[int, float] | None  # point and reward of the last play; None before its delivery
+    rng: np.random.Generator  # for rules that draw from the posterior
     name_of: Callable[[int], str] | None = None  # of a candidate, in reasons
 
     def name(self, candidate: int) -> str:
