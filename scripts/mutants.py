@@ -41,7 +41,7 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
-    Mutant("agents/widths/prior_draws.py", "self._union + 4.0 * log(t)", "self._union + 2.0 * log(t)"),
+    Mutant("agents/widths/base.py", "self._union + 4.0 * log(t)", "self._union + 2.0 * log(t)"),
     Mutant("agents/widths/bounded_norm.py", "_of_gamma(self.gamma(t - 1", "_of_gamma(self.gamma(t"),
     Mutant(
         "agents/widths/bounded_norm.py",
@@ -75,7 +75,7 @@ MUTANTS = (
     ),
     Mutant("agents/acquisition/randomised.py", "candidates.sampled_maximum()[:, None]", "0.0"),
     Mutant(
-        "agents/acquisition/safe.py", "candidates.mean + reach >= surely", "candidates.mean - reach >= surely"
+        "agents/algorithms/safe.py", "candidates.mean + reach >= surely", "candidates.mean - reach >= surely"
     ),
     Mutant("agents/acquisition/robust.py", "- fit.misfit", "+ fit.misfit"),
     Mutant("agents/beliefs/base.py", "values.total - values.plays * self", "values.total - self"),

@@ -7,8 +7,7 @@ from baseline_cases import LINE, NOWHERE, SETTING, feedback, started, two_discs
 from scipy import stats
 
 import agents
-from agents.algorithms.admmbo import admmbo
-from agents.objectives.splitting import Splitting, log_expected_decrease
+from agents.algorithms.admmbo import Splitting, admmbo, log_expected_decrease
 from bandit_envs import Setting
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.kernels.kernels import make_kernel

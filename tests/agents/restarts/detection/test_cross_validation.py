@@ -11,7 +11,7 @@ from agents.restarts.detection import (
     detect,
     detector,
 )
-from agents.restarts.detection.rates import CROSS_VALIDATED, TestRates, best_ridge, due
+from agents.restarts.detection.tails import CROSS_VALIDATED, TestRates, best_ridge, due
 from bandit_envs import Setting
 from bandit_envs.kernels.gram import Gram
 
