@@ -91,7 +91,7 @@ def require_absent(options: Mapping[str, Any], names: Collection[str], reason: s
 def require_arms(setting: Any, reason: str) -> None:
     """Raise where an agent of finite sets is given a box."""
     if setting.continuous:
-        raise ArgumentError("setting", f"must have arms, {reason}, got a box")
+        raise ArgumentError("setting", f"must have arms, got a box; {reason}")
 
 
 def require_once(options: Mapping[str, Any], reason: str) -> None:

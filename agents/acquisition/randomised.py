@@ -160,7 +160,7 @@ class OfSize:
 def _compact_size(model: Model) -> CompactSize:
     setting = model.setting
     possible = setting.continuous and not setting.has_contexts
-    require(possible, "size", '"compact" on a box without contexts alone', "compact")
+    require(possible, "size", "a number or None but on a box without contexts", "compact")
     bounds = np.column_stack([setting.low, setting.high])  # type: ignore[list-item]
     a, b = derivative_constants(unit_kernel(model.kernel, model.deviation), covering(bounds))
     return CompactSize(len(bounds), float(np.ptp(bounds, axis=1).max()), a, b)

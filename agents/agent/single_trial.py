@@ -149,7 +149,7 @@ class PlanningAgent(LoneAgent):
 
 def plain_model(setting: Any, **options: Unpack[ModelOptions]) -> Model:
     """Return the model of an agent that plans: on a set, of one kernel, without plays at random or held."""
-    require_arms(setting, "for an agent that plans; take another agent")
+    require_arms(setting, "take another agent than one that plans")
     require_absent(options, ("initial", "refit_every"), "this agent plans its plays")
     require_once(options, "this agent plans its plays")
     return Model.of(without_contexts(setting), **options)

@@ -255,7 +255,7 @@ def admmbo(
         noise_variance: lambda of the reward, see `ModelOptions`; in units of the first plays it counts as at
             least 1e-6 of the prior variance.
     """
-    require_arms(setting, 'among which ADMMBO looks for its incumbent and its z; take "constrained-ei"')
+    require_arms(setting, 'ADMMBO looks for its incumbent and its z among them; take "constrained-ei"')
     several = setting.dim >= 4
     steps = (
         _pair("reward_steps", reward_steps, STEPS_FROM_4D if several else REWARD_STEPS),

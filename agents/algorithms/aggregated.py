@@ -176,7 +176,7 @@ def gp_ucb_aggregated(
             published law, estimated from 100,000 draws. Laws that depend on arms or rewards have no default.
         delta, gamma: of the width; the realised gain is that of the sums.
     """
-    require_arms(setting, "of which sums are linear functionals")
+    require_arms(setting, "sums are linear functionals of them")
     require_absent(options, ("form", "initial", "refit_every"), "this agent has none")
     require_once(options, "sums tell of no arm")
     model, known = Model.of(setting, **options), chances_of(setting, chances)

@@ -219,7 +219,7 @@ def kg_per_cost(setting: Setting, *, num_trials: int | None = None, **options: U
     prior: it plays only points that are worth their price. Unknown costs count as 1 / E k^-1. Where plays
     cost nothing it maximises the knowledge gradient.
     """
-    require_arms(setting, 'for the knowledge gradient; take "ei-per-cost"')
+    require_arms(setting, 'take "ei-per-cost"; the knowledge gradient compares arms')
     objective, rule = partial(PerCostImprovement, cooling=False), Always(KnowledgeGradient())
     return assemble(Model.of(setting, **options), rule, num_trials, incumbent=MaxMean, objective=objective)
 

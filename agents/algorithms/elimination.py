@@ -118,7 +118,7 @@ def eliminating(
     options: ModelOptions,
 ) -> Agent:
     """Return the agent that scores the active arms by a design, and eliminates at the ends of batches."""
-    require_arms(setting, 'which are struck off one by one; take "mvr"')
+    require_arms(setting, 'they are struck off one by one; take "mvr"')
     require_absent(options, ("initial",), "these agents play no arm at random")
     require_band(band)
     require_probability("delta", delta)

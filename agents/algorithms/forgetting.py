@@ -176,7 +176,7 @@ def ui_tvbo(
         variation: B_T of the default, in prior stds.
         width: a number, in the paper's code 2; or a width of `make_width`.
     """
-    require_arms(setting, "whose prior may grow; take tv-gp-ucb")
+    require_arms(setting, "their prior may grow; take tv-gp-ucb")
     belief = partial(_with_memory, wandering, "rate", rate, drift_of, variation)
     width_of = partial(make_width, width, delta=delta)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)

@@ -38,7 +38,7 @@ from ..validation import PerTrial
 from ..widths.bounded_norm import DriftBand
 from .elimination import band_builder, require_band
 
-REMEDY = 'between which moves have prices; take "gp-ucb" with repeat=2, which moves seldom'
+REMEDY = 'take "gp-ucb" with repeat=2, which moves seldom'
 RATE = 1e-3  # of drift where none is given and functions may change, in prior deviations a round
 
 

@@ -267,7 +267,7 @@ def stable_opt(
             arms.
         width, delta, gamma: see `gp_ucb`.
     """
-    require_arms(setting, "which have neighbours")
+    require_arms(setting, "they have neighbours")
     require_not_negative("eps", eps, "it is a distance")
     near = is_number(eps) and eps <= FURTHEST
     require(near, "eps", f"a number up to {FURTHEST:g}, in ranges of features", eps)

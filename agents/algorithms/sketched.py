@@ -184,7 +184,7 @@ def _bbkb_width(model: Model, growth: float, delta: PerTrial) -> Width:
 
 
 def _sketched_model(setting: Setting, options: ModelOptions) -> Model:
-    require_arms(setting, 'of which dictionaries are made; take "gp-ucb"')
+    require_arms(setting, 'dictionaries are made of them; take "gp-ucb"')
     require_once(options, 'batches are those of "bbkb", and arms are held with exact posteriors')
     for name in EXACT_ONLY:
         require_left_out(name, options.get(name), None, "with a dictionary", 'leave it out, or take "gp-ucb"')

@@ -140,7 +140,7 @@ def sup_kernel_ucb(
     Args:
         band: w of w sigma, without a proof; default B + (R / sqrt(lambda)) sqrt(2 log(2 T N / delta)).
     """
-    require_arms(setting, "which are left out by stages")
+    require_arms(setting, "they are left out by stages")
     require_absent(options, ("initial", "refit_every"), "stages choose plays")
     require_once(options, "stages choose plays")
     require_probability("delta", delta)

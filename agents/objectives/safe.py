@@ -221,7 +221,7 @@ def _require_units(setting: Setting, model: Model, options: Mapping[str, Any]) -
 
 def _seed_of(setting: Setting, given: Any) -> Ints:
     """The safe arms, (n,) or (B, n); all arms where there are no costs."""
-    require_arms(setting, "of which safe sets are made")
+    require_arms(setting, "safe sets are made of them")
     num_arms = setting.decisions.num_arms
     if not setting.num_constraints:
         return np.arange(num_arms)

@@ -67,7 +67,7 @@ def make_width(
         return width
     if isinstance(width, str) and width in ELSEWHERE:
         reason, instead = ELSEWHERE[width]
-        require(False, "width", f"another one here, as it {reason}; take {instead}", width)
+        require(False, "width", f'another than "{width}", which {reason}; take {instead}', width)
     name = width if isinstance(width, str) else ""
     require(name in WIDTHS, "width", f"a number or one of {', '.join(WIDTHS)}, or a width", width)
     _require_taken(name, takes(name), given)

@@ -198,7 +198,9 @@ def test_of_one_environment_the_flag_is_one_word(options):
 def test_who_takes_a_width_takes_amm_and_has_dmm_or_says_who_has(name):
     assert takes(name, width="amm")
     if not takes(name, width="dmm"):
-        with pytest.raises(ValueError, match=r'width must not be "dmm" .* take the agent "dmm-ucb"'):
+        with pytest.raises(
+            ValueError, match=r'width must be another than "dmm", .* take the agent "dmm-ucb"'
+        ):
             agents.make(name, PROBLEM.setting(), width="dmm")
 
 

@@ -186,7 +186,7 @@ def test_by_the_band_of_its_theorem_no_arm_leaves_mr_lpf_in_2000_duels():
 
 
 def test_mr_lpf_refuses_contexts_and_penalties_that_are_none():
-    with pytest.raises(ValueError, match="must have no contexts"):
+    with pytest.raises(ValueError, match="must be without contexts"):
         agents.make("mr-lpf", build("duel", {"num_contexts": 3}))
     with pytest.raises(ValueError, match="penalty must be a positive number"):
         agents.make("mr-lpf", build("duel", {}), penalty=0.0)

@@ -369,7 +369,7 @@ def test_without_refits_agents_are_the_plain_ones():
     ("options", "message"),
     [
         ({"refit_every": -1}, "refit_every must be an integer of at least 1"),
-        ({"fit_on": "some"}, "fit_on must be one of arrived, all"),
+        ({"fit_on": "some"}, 'fit_on must be "arrived" or "all"'),
         ({"refit_every": 5, "fit_restarts": -1}, "fit_restarts must be an integer of at least 0"),
         ({"refit_every": 5, "fit_most": 1}, "fit_most must be an integer of at least 2, got 1"),
         ({"refit_every": 5, "num_trials": 0}, "num_trials must be None or a positive"),
@@ -495,5 +495,5 @@ def test_boxes_have_the_prior_and_finite_sets_do_not():
     assert Model.of(grid, refit_every=5).learning.spread == np.inf
     with pytest.raises(ValueError, match="fit_spread"):
         Model.of(grid, refit_every=5, fit_spread=0.0)
-    with pytest.raises(ValueError, match="fit_noise_spread must not be negative"):
+    with pytest.raises(ValueError, match="fit_noise_spread must be 0 or positive"):
         Model.of(grid, refit_every=5, fit_noise_spread=-1.0)

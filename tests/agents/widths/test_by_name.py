@@ -72,7 +72,7 @@ def test_theorem_3_is_used_with_a_true_bound_on_the_gain_whoever_uses_it(name):
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_a_band_that_is_no_width_names_the_agents_that_have_it(name):
     with pytest.raises(
-        ValueError, match=f'width must not be "{name}" here, which .*; take .*agent'
+        ValueError, match=f'width must be another than "{name}", which .*; take .*agent'
     ) as raised:
         make_width(name, MODEL, 0.1)
     instead = {word.strip('",') for word in str(raised.value).partition("; take")[2].split()}
