@@ -113,13 +113,9 @@ class ModeAndChallenger:
 
 @dataclass(frozen=True)
 class MultiSBM:
-    """Play the last challenger, x, and its own, argmax_j (d + h)_jx (Ailon et al. 2014).
+    """Play the last challenger, x, and its own, argmax_j (d + h)_jx (Ailon et al. 2014)."""
 
-    Args:
-        place: of the challenger in the pair, 1, or 0 as in POP-BO.
-    """
-
-    place: int = 1
+    place: int = 1  # of the challenger in the pair; 0 as in POP-BO
 
     def __call__(self, contest: Contest) -> tuple[int, int]:
         if contest.last is None:

@@ -37,6 +37,13 @@ def _of_each(name: str) -> property:
     return property(stacked, doc=f"`{name}` of each trial, see `GPAgent`; None where the agents have none.")
 
 
+def of_first(name: str, default: Any = None) -> property:
+    """Return the property that is an attribute of the first agent, equal in all, or a default without it."""
+    return property(
+        lambda batch: getattr(batch.agents[0], name, default), doc=f"`{name}` of the first, see `GPAgent`."
+    )
+
+
 class SideBySide(Shown):
     """Play a batch of B independent trials, each with its own agent (own kernel or own points)."""
 
@@ -50,11 +57,6 @@ class SideBySide(Shown):
         return np.array([getattr(agent, "failed_fits", 0) for agent in self.agents])
 
     @property
-    def privileged(self) -> bool:
-        """Return True if the agents are meant to see the truth in `info`."""
-        return getattr(self.agents[0], "privileged", False)
-
-    @property
     def assumes_bound(self) -> bool:
         """Return True if an agent relies on a default bound, neither given nor published."""
         return any(getattr(agent, "assumes_bound", False) for agent in self.agents)
@@ -65,6 +67,8 @@ class SideBySide(Shown):
         each = [getattr(agent, "alarms", None) for agent in self.agents]
         return None if each[0] is None else each  # type: ignore[return-value]
 
+    privileged = of_first("privileged", False)
+    feedback_window = of_first("feedback_window")
     refuted = _of_each("refuted")
     infeasible = _of_each("infeasible")
     infeasible_since = _of_each("infeasible_since")
@@ -75,11 +79,6 @@ class SideBySide(Shown):
         """Return when each rule of the option `stopping` first said stop; None without the option."""
         each: list[Any] = [getattr(agent, "stops", None) for agent in self.agents]
         return None if each[0] is None else joined_stops(each)
-
-    @property
-    def feedback_window(self) -> float | None:
-        """Return the largest delay of feedback that is learnt, equal in all trials; None if unlimited."""
-        return getattr(self.agents[0], "feedback_window", None)
 
     def reset(self, seed: Sequence[int]) -> None:
         """Forget everything; takes B seeds."""
@@ -182,11 +181,8 @@ def assemble(
     """Return the agent of a model and a rule, which is made again whenever the model changes.
 
     Of B trials it is one agent where trials share kernel and arms, and an agent per trial where each learns
-    its own kernel or has its own points, as on a box.
-
-    Args:
-        kind: class of the agent on a finite set.
-        **parts: belief, incumbent and the others, see `GPAgent`.
+    its own kernel or has its own points, as on a box. `kind` is that on a finite set; `parts` are a belief,
+    an incumbent and the others, see `GPAgent`.
     """
     require_trials(num_trials)
     for name in PER_TRIAL:

@@ -224,13 +224,9 @@ class Shrinking(Given):
 
 
 def shrunk(first: Model, factor: float, more: float = 1.0, now: Model | None = None) -> Model:
-    """Return the model with length-scales divided by c, and a bound c^(d/2) times as large, and more.
+    """Return a model with length-scales divided by c, `factor`, and a bound c^(d/2) times as large, and more.
 
-    Args:
-        first: the model of theta_0.
-        factor: c.
-        more: another factor of the bound.
-        now: a model of the same agent, of which everything else is taken; default the first.
+    All else is that of the model `now`, by default of the `first`, whose theta_0 and B_0 these are.
     """
     scale = factor if has_length_scale(first.kernel) else 1.0
     bound = multiple(first.rkhs_bound, more * inflation(scale, first.setting.pairs_width))

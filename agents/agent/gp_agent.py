@@ -223,11 +223,9 @@ class GPAgent(Answers, Resumable, Shown):
         return outlooks_on_set(self)
 
     def forget(self, trial: Ints, kept: bool = False) -> None:
-        """Begin anew in some trials, as after a reset; feedback of their earlier plays is stale.
+        """Begin anew in trials, (n,) ascending, as after a reset; feedback of their earlier plays is stale.
 
-        Args:
-            trial: (n,) ascending.
-            kept: True where plays that the restart keeps or recalls count again.
+        With `kept` plays that the restart keeps or recalls count again.
         """
         kept_from = self.restart.kept_from if kept and self._learns_again else None
         older = None if kept_from is None else self.restart.recalled

@@ -174,9 +174,7 @@ def _scaled(centre: Any, trial: int, scale: float, point: Ints, other: Ints) -> 
 def outlook_on_box(agent: Stoppable, snap: Snap | None = None, look: int = 0) -> Outlook:
     """Return the outlook on a box: the plays, quasi-random points, and points near the best plays.
 
-    Args:
-        snap: moves points of the box, (n, d), to those that may be played.
-        look: another number gives other points.
+    `snap` moves points, (n, d), to those that may be played; another `look` gives other points.
     """
     factor = keeping_plays(agent.belief.centre).factor(ONLY)
     mean = float(np.ravel(agent.belief.given_mean)[0])
@@ -221,11 +219,10 @@ def _cloud(agent: Stoppable, factor: Any, look: int) -> Floats:
 
 def require_reward_model(known: Any) -> None:
     """Raise where an agent models something else than the reward, such as the reward less a penalty."""
+    remedy = 'take an agent that models reward and costs apart, such as "constrained-ei"'
     if known is None:
-        remedy = 'take an agent that models reward and costs apart, such as "constrained-ei"'
-        raise ArgumentError(
-            "stopping", f"must be left out where the reward has no model of its own; {remedy}"
-        )
+        without = "must be left out where the reward has no model of its own"
+        raise ArgumentError("stopping", f"{without}; {remedy}")
 
 
 def feasible(costs: Any, size: int) -> Floats:
@@ -256,10 +253,8 @@ def costs_of(agent: Stoppable) -> CostBelief:
         return own
     free = CostBelief(agent.model, agent._size)
     if not free.free and free.known is None:
-        remedy = 'take an agent that learns them, such as "ei-per-cost"'
-        raise ArgumentError(
-            "stopping", f"must know what plays cost, which this agent does not learn; {remedy}"
-        )
+        words = "must know what plays cost, which this agent does not learn"
+        raise ArgumentError("stopping", f'{words}; take an agent that learns them, such as "ei-per-cost"')
     return free
 
 

@@ -38,10 +38,6 @@ class SelfScaled(Shown):
     it had chosen them. The prior std of a cost, where it is withheld, is the root mean square of its first
     values. Queries before that use the values so far; while these are all equal they use none, and the
     uniform plays continue.
-
-    Args:
-        make: builds the agent of one trial from a setting.
-        setting: has no kernel.
     """
 
     num_trials = None

@@ -12,13 +12,11 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 
 from ..acquisition.by_name import WithWidth
-from ..acquisition.candidates import Rule
-from ..beliefs.base import Belief
 from ..model.choice import Recommendation, TieBreaker
 from ..model.model import Model
 from ..protocol import Shown
 from ..validation import PerTrial, require_reset, require_trials, seeds_of
-from .assembly import SideBySide, assemble, part_of_trial
+from .assembly import SideBySide, assemble, of_first, part_of_trial
 from .generators import Streams
 from .gp_agent import GPAgent
 
@@ -77,6 +75,7 @@ class Several(Shown, abc.ABC):
     """
 
     privileged = False
+    model, rule, belief, round = map(of_first, ("model", "rule", "belief", "round"))
 
     def __init__(self, agents: Sequence[GPAgent], rule_of: WithWidth):
         first = agents[0]
@@ -84,26 +83,6 @@ class Several(Shown, abc.ABC):
         self._size = first.num_trials or 1
         self.widths = [rule_of.width_of(agent.model) for agent in agents]
         self.turns: Turns | None = None
-
-    @property
-    def model(self) -> Model:
-        """Return the first candidate's model."""
-        return self.agents[0].model
-
-    @property
-    def rule(self) -> Rule:
-        """Return the first candidate's rule."""
-        return self.agents[0].rule
-
-    @property
-    def belief(self) -> Belief:
-        """Return the first candidate's belief."""
-        return self.agents[0].belief
-
-    @property
-    def round(self) -> int:
-        """Count the rounds played; -1 before the first reset."""
-        return self.agents[0].round
 
     @property
     def assumes_bound(self) -> bool:

@@ -276,10 +276,8 @@ def in_short_order(plays: Ints, last: int | None, places: Floats, law: Movement 
     """Return the plays of a batch, (n,), in the order of a short tour from the present arm.
 
     A tour of distinct arms starts at `last`, or at the first of the plays where there is none, and need not
-    return. Prices do not matter to it. Where moves are free it goes by travel.
-
-    Args:
-        places: of the arms in the unit box, (A, d).
+    return. Prices do not matter to it. Where moves are free it goes by travel. `places` are those of the arms
+    in the unit box, (A, d).
     """
     arms, first, times = np.unique(plays, return_index=True, return_counts=True)
     rank = first.argsort()  # distinct arms in the order of their first plays, so that ties follow the plan

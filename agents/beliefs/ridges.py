@@ -74,10 +74,8 @@ class Ridges(Delivered):
 
         q_a = sum_s a (y_s - mu_{a,s-1}(x_s))^2 / (a + sigma_{a,s-1}^2(x_s)),
 
-    and where values change, computed from sums: q_a - q_lambda = sum_x b_x (mu_lambda(x) - mu_a(x)).
-
-    Args:
-        ratios: a / lambda; 1 is always included. A regularisation is at least 1e-10 of the prior variance.
+    and where values change, computed from sums: q_a - q_lambda = sum_x b_x (mu_lambda(x) - mu_a(x)). A
+    regularisation is at least 1e-10 of the prior variance, and lambda is always one.
     """
 
     def __init__(self, model: Model, num_trials: int, ratios: Sequence[float] = RATIOS):

@@ -23,10 +23,8 @@ from .safe import SafeModelOptions, safe_parts
 def constraint_for(setting: Setting, together: bool = False) -> str:
     """Return the name of a setting's default constraint; see docs/constraints.md and docs/field.md.
 
-    Args:
-        setting: whether there are costs, and whether they are noisy.
-        together: True where reward and costs must share one model: scores without a unit cannot be weighed
-            against costs, and hyperparameters are learnt for one model only.
+    Reward and costs must share one model, be `together`, where scores without a unit cannot be weighed
+    against costs, or hyperparameters are learnt, for one model only.
     """
     if not setting.num_constraints:
         return "none"

@@ -26,10 +26,8 @@ class Feasible(EachModelled):
     the same of all arms, up to 1e-9 a prior std of mu_f, and the sum decides.
 
     Scales are estimated again whenever one of the first plays is delivered. Where pending plays count in the
-    stds none of them is repeated.
-
-    Args:
-        model: of the reward, with lambda at a scale of 1; the costs share its kernel.
+    stds none of them is repeated. The costs share the kernel of the reward's model, which has lambda at a
+    scale of 1.
     """
 
     resumes = True

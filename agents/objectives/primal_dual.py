@@ -161,11 +161,8 @@ class Rectified(EachModelled):
     search compares points there and needs no slopes. A round is infeasible there if no candidate of the
     search may be feasible.
 
-    A restart of a trial resets Q, too; the violations of plays that are kept then move it at once, with the
-    next round, and t counts from the first of them.
-
-    Args:
-        schedule: Q.
+    A restart of a trial resets Q, the `schedule`, too; the violations of plays that are kept then move it at
+    once, with the next round, and t counts from the first of them.
     """
 
     def __init__(self, model: Model, num_trials: int, *, assumed: OfCosts, schedule: Schedule):

@@ -175,11 +175,8 @@ def laplace(
 ) -> Laplace:
     """Find the mode by Newton's method with Armijo's halving; O(m r^2 + r^3) a step.
 
-    Args:
-        rows: all rows that were played; without any, the prior is returned.
-        likelihood: of a play's outcome.
-        start: weights to begin at, (r,): from those of the round before it takes two steps.
-        steps: limit on their number.
+    Without rows the prior is returned. From a `start`, the weights (r,) of the round before, it takes two
+    steps.
     """
     weight = np.zeros(rows.design.shape[1]) if start is None else start
     loss = rows.loss(weight, likelihood)
@@ -243,7 +240,6 @@ def mixture_band(
     Args:
         fit: the mode, to the accuracy of `laplace`.
         rows: the data; their offset must be that of the law which generates the outcomes.
-        likelihood: of a play's outcome.
         radius: bound on |w|: B / sqrt(v) if the root is that of v k and |f| <= B in the space of k.
         delta: probability with which the band may fail in some round.
     """

@@ -47,9 +47,7 @@ class Run:
     context: Values | None = None  # of the questions
     time: Callable[[], float] | None = None
     file: str | os.PathLike[str] | None = None  # where the tuner is saved, None for nowhere
-    price: float | None = (
-        None  # at which no further experiment is worth it; None for the tuner's rule, if any
-    )
+    price: float | None = None  # of a further experiment; None for the tuner's rule, if any
     running: dict[Future[RunReport], int] = field(default_factory=dict)
 
     def play(self, n: int, workers: int) -> None:
@@ -192,8 +190,8 @@ class MayStop:
 
 def rule_of(plan: TunerPlan, price: Any) -> Any:
     """Return the rule of a price, or that of the tuner; raise where there is none, or none has a meaning."""
+    without = "must be left out with contexts, each of which has a best experiment, and with a clock"
     if plan.contexts.kinds:
-        without = "must be left out with contexts, each of which has a best experiment, and with a clock"
         raise ArgumentError("stopping", without)
     if price is not None:
         return "knowledge-gradient", {"price": price}
@@ -215,19 +213,14 @@ def may_stop(
     a gain counts with its probability of success.
     """
     plan, agent = player.plan, player.agent
-    if not hasattr(agent, "outlooks"):
-        raise ArgumentError(
-            "stopping", f"must be left out with the agent {plan.agent!r}, which has no model of its own"
-        )
+    has_model = hasattr(agent, "outlooks")
+    require(has_model, "stopping", "left out with an agent that has no model of its own", plan.agent)
     rules = make_rules(rule, agent.model)()
     values = [arrival.value for each in rounds for arrival in each.arrivals]
     fewest = 2 * plan.parameters.dim + 1
     if len(values) < fewest:
-        return MayStop(
-            False,
-            f"{len(values)} of the first {fewest} values were delivered, from which scales are estimated",
-            None,
-        )
+        words = f"{len(values)} of the first {fewest} values were delivered"
+        return MayStop(False, f"{words}, from which scales are estimated", None)
     answer = MayStop(False, "no rule was asked", None)
     for look in range(PATIENCE if agent.setting.continuous else 1):
         answer = _answer(player, list(rules.values()), values, believed, look)
