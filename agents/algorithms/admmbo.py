@@ -24,10 +24,10 @@ from ..kernels.amplitude import is_found
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.defaults import NOISE_FLOOR, SharedOptions
 from ..model.model import Model
-from ..model.units import PerCost, mean_and_deviation, unlearnt_model
+from ..model.units import PerCost, mean_and_deviation, once_model
 from ..objectives.each_modelled import OfCosts
 from ..objectives.each_modelled_parts import each_with_own_noise
-from ..options import require_arms
+from ..options import require_absent, require_arms
 from ..protocol import handles
 from ..validation import PerTrial, require_costs
 
@@ -265,7 +265,8 @@ def admmbo(
     require_integer("initial", initial, 1, "improvement needs a play to improve on")
     if setting.kernel is None or is_found(setting.kernel) or "length_scale" in options:
         options = {"kernel": "matern52", **options}
-    of_reward = unlearnt_model(setting, initial=initial, noise_variance=noise_variance, **options)
+    require_absent(options, ("refit_every",), "this agent centres and scales by its own plays")
+    of_reward = once_model(setting, initial=initial, noise_variance=noise_variance, **options)
     model, assumed = each_with_own_noise(of_reward, constraint_noise_std, standardize=False)
     return each_trial(lambda i: ADMMBO(model.of_trial(i), assumed, rho, steps, shared), num_trials)
 

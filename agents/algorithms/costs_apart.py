@@ -127,7 +127,6 @@ def pdcbo(
     """PDCBO: argmax uf - sum_j phi_j lg_j, phi <- [phi + step c_t]^+, c_t observed (Xu et al. 2023).
 
     A constraint given twice has two multipliers, which changes plays; one that is never active changes none.
-
     This is the authors' code; the paper's dual takes lg(x_t) + eps in place of c_t [from memory]. Costs
     delivered in one round are summed, so that sum c_t <= (phi_{T+1} - phi_1) / step on every path.
 
@@ -155,7 +154,6 @@ def ckb(
     """CKB: argmax fhat - sum_j phi_j ghat_j, phi <- min([phi + step ghat(x_t)]^+, cap) (Zhou & Ji 2022).
 
     A constraint given twice has two multipliers, which changes plays; one that is never active changes none.
-
     The multipliers move by the estimate at the play, not by the observed cost. The constants of the paper are
     from memory: cap >= 4 B / chi, where some mixture of arms has costs of at most -chi, and
     step = cap / (G sqrt T).
@@ -209,7 +207,6 @@ def rpol(
     """RPOL: argmax uf - sum_j Q_j [lg_j]^+, Q_{t+1} = max(Q_t + [c_t]^+, sqrt t) (Guo et al. 2023).
 
     A constraint given twice is charged twice, which changes plays; one that is never active changes none.
-
     Under delay Q moves with the delivered costs; see `Growing` for our readings. With censored rewards and
     costs, `cost_belief="censored"`, it is RPOL under delay, whose regret and violation are
     O((gamma_T / rho_m) (sqrt T + m) + m gamma_T) in a window of m rounds (Guo et al. 2023, Theorem 6).

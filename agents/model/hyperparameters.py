@@ -109,16 +109,8 @@ class Likelihood(NamedTuple):
     centre: float  # 0 where no mean is learnt
 
 
-def negative_log_likelihood(
-    theta: Floats, kernel: Any, sample: Sample, with_mean: bool = False
-) -> tuple[float, Floats]:
-    """Return -log p and its gradient in the logarithms theta; infinity where the covariance has no factor."""
-    found = likelihood(theta, kernel, sample, with_mean)
-    return found.loss, found.slopes
-
-
 def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = False) -> Likelihood:
-    """Return -log p, its gradient and the mean; as `negative_log_likelihood`."""
+    """Return -log p, infinite where the covariance has no factor, its gradient in theta, and the mean."""
     noise, n = math.exp(theta[-1]), sample.plays
     covariance, pull_back = in_theta(with_theta(kernel, theta[:-1]), sample.features)
     covariance = covariance.copy()  # the kernel may keep a reference
@@ -284,7 +276,7 @@ class Fitter:
         return end.x, float(end.fun) if np.isfinite(end.fun) else math.inf
 
     def _loss(self, theta: Floats, sample: Sample) -> tuple[float, Floats]:
-        loss, slopes = negative_log_likelihood(theta, self._in_units, sample, self._with_mean)
+        loss, slopes, _ = likelihood(theta, self._in_units, sample, self._with_mean)
         more, steeper = self._prior(theta)
         return loss + more, slopes + steeper
 

@@ -120,28 +120,17 @@ def _column(trials: Bools, like: Floats) -> Bools:
 
 def centred_model(setting: Setting, **options: Unpack[ModelOptions]) -> Model:
     """Return the model of an agent whose prior means come from its own plays, so that none is given."""
-    _require_absent(options, "prior_mean")
+    given = options.get("prior_mean")
+    if given is not None and np.any(np.asarray(given) != 0.0):
+        raise ValueError("prior_mean must be left out: this agent centres and scales by its own plays")
     taken: ModelOptions = {**options, "prior_mean": 0.0}
     return Model.of(setting, **taken)
-
-
-def unlearnt_model(setting: Setting, **options: Unpack[ModelOptions]) -> Model:
-    """Return the same of an agent that learns no hyperparameters either, and holds no arm."""
-    _require_absent(options, "refit_every")
-    taken: ModelOptions = {**options, "refit_every": None}
-    return once_model(setting, **taken)
 
 
 def once_model(setting: Setting, **options: Unpack[ModelOptions]) -> Model:
     """Return the same of an agent that holds no arm."""
     require_once(options, "this agent has no index to hold")
     return centred_model(setting, **options)
-
-
-def _require_absent(options: ModelOptions, name: str) -> None:
-    given = options.get(name)
-    if given is not None and np.any(np.asarray(given) != 0.0):
-        raise ValueError(f"{name} must be left out: this agent centres and scales by its own plays")
 
 
 def profile_weights(setting: Setting) -> Floats | None:

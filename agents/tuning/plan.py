@@ -181,10 +181,6 @@ class TunerPlan:
         require(is_number(given) and given > 0, "spent", "the cost of the experiment, positive", given)
         return float(given)
 
-    def spent_in_vain(self, given: Any) -> float | None:
-        """Return the validated cost of a failed experiment; None for nothing."""
-        return None if given is None else self.spent(given)
-
     @property
     def clocked(self) -> bool:
         """True if experiments have a time."""

@@ -260,4 +260,5 @@ def require_possible(plan: TunerPlan, round_: TunerRound) -> None:
         plan.spent(arrival.spent)
         plan.costs(dict(zip(plan.constraints, arrival.costs, strict=True)))
     for failure in round_.failed:
-        plan.spent_in_vain(failure.spent)
+        if failure.spent is not None:
+            plan.spent(failure.spent)

@@ -158,13 +158,7 @@ class Tuner(Records):
 
     @in_turn
     def start(self, parameters: Values, context: Values | None = None, *, time: float | None = None) -> int:
-        """Report an experiment that runs without having been asked for; return its ticket.
-
-        Args:
-            parameters: chosen by the user or another program.
-            context: name -> value, where there are contexts.
-            time: of its start, where there is a `clock`.
-        """
+        """Report an experiment that runs without having been asked for; return its ticket; see `ask`."""
         known, within = self.plan.parameters.check(parameters), self.plan.context(context, time)
         self._history = self._history.ask(known, within, asked=False)
         return self._history.tickets - 1
@@ -221,7 +215,7 @@ class Tuner(Records):
             spent: its cost until then, where there is a `cost_budget`; None for nothing.
         """
         require(isinstance(reason, str), "reason", "text", reason)
-        paid = self.plan.spent_in_vain(spent)
+        paid = None if spent is None else self.plan.spent(spent)
         self._history = self._history.fail(ticket, reason, paid)
 
     @in_turn
@@ -324,10 +318,9 @@ class Tuner(Records):
         to be feasible, it is the one most likely to be. It changes no state.
 
         Args:
-            context: name -> value, where there are contexts.
             anywhere: True chooses from all possible parameters, tried or not. Then try them before use: the
                 model may be wrong far from observations.
-            time: of their use, where there is a `clock`.
+            context, time: of their use, see `ask`.
 
         Returns:
             The parameters, and the posterior mean, standard deviation and `interval` of the value there.

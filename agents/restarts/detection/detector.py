@@ -11,7 +11,12 @@ import numpy as np
 from scipy.stats import qmc
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import is_count, is_integer, require_not_negative, require_probability
+from bandit_envs.basics.arguments import (
+    require_integer,
+    require_not_negative,
+    require_probability,
+    require_seed,
+)
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.setting import Setting
@@ -76,8 +81,7 @@ class ChangePointDetector:
         scaled: bool = False,
         **options: Any,
     ):
-        if not is_count(num_responses):
-            raise ValueError(f"num_responses must be a positive integer, got {num_responses!r}")
+        require_integer("num_responses", num_responses, 1, "each response is tested")
         self._chooses_ridge = ridge == CROSS_VALIDATED
         own_ridge = None if self._chooses_ridge else ridge
         options = {"variance": covariates.variance, "ridge": own_ridge, **options}
@@ -110,11 +114,9 @@ class ChangePointDetector:
         return self._tails.count
 
     def append(self, x: Any, y: Any) -> bool:
-        """Add a sample later than all others and test; return whether there is an alarm.
+        """Add a sample later than all others, and test; return whether there is an alarm.
 
-        Args:
-            x: its covariate: features (d,), or the index of a point.
-            y: its response, a number, or (q,).
+        x are features (d,), or the index of a point, and y is a number, or (q,).
         """
         return self.insert(self._time[-1] + 1.0 if self._time else 0.0, x, y)
 
@@ -256,10 +258,9 @@ def calibrate(
     """
     require_not_negative("noise_std", noise_std, "it is the standard deviation of the noise")
     require_probability("rate", rate, "give the probability of a false alarm in a sequence, such as 0.1")
-    if not is_count(samples) or samples < 2 or not is_count(runs):
-        raise ValueError(f"samples >= 2 and runs >= 1 must be integers, got {samples!r} and {runs!r}")
-    if not is_integer(seed) or seed < 0:
-        raise ValueError(f"seed must be an integer >= 0, got {seed!r}")
+    require_integer("samples", samples, 2, "it is the length of a sequence")
+    require_integer("runs", runs, 1, "it is the number of simulated sequences")
+    require_seed("seed", seed)
     alone = options.get("ridge") == CROSS_VALIDATED
     together = 1 if alone else PER_DESIGN
     designs = np.random.default_rng(seed).spawn(-(-runs // together))

@@ -16,7 +16,7 @@ from agents.beliefs.delivered import Delivered, Gathered
 from agents.beliefs.eliminating import Eliminating
 from agents.beliefs.imputed import Hallucinated
 from agents.beliefs.ridges import Ridges
-from agents.model.hyperparameters import Sample, negative_log_likelihood
+from agents.model.hyperparameters import Sample, likelihood
 from agents.model.model import Model
 from agents.posteriors import FORMS
 from agents.widths.bounded_norm import PlainBand
@@ -117,13 +117,13 @@ def test_the_likelihood_is_that_of_the_values_one_by_one():
     weight = (NOISE / stds) ** 2
     kernel, theta = make_kernel("matern52", 0.3), np.log([0.3, NOISE**2])
     sample = Sample.of(ARMS, point, value, weight)
-    loss, slopes = negative_log_likelihood(theta, kernel, sample)
+    loss, slopes = likelihood(theta, kernel, sample)
     among = kernel(ARMS)[np.ix_(point, point)] + np.diag(stds**2)
     expected = 0.5 * value @ np.linalg.solve(among, value) + 0.5 * np.linalg.slogdet(among)[1]
     np.testing.assert_allclose(loss, expected + 0.5 * len(point) * np.log(2 * np.pi), rtol=1e-9)
     for i in range(2):
         step = 1e-5 * np.eye(2)[i]
-        up, down = (negative_log_likelihood(theta + s, kernel, sample)[0] for s in (step, -step))
+        up, down = (likelihood(theta + s, kernel, sample)[0] for s in (step, -step))
         np.testing.assert_allclose(slopes[i], (up - down) / 2e-5, rtol=1e-4, atol=1e-6)
 
 

@@ -21,7 +21,6 @@ from agents.model.hyperparameters import (
     Sample,
     Spreads,
     likelihood,
-    negative_log_likelihood,
 )
 from agents.model.model import Model
 from agents.posteriors import FORMS
@@ -62,7 +61,7 @@ def test_the_likelihood_of_condensed_values_is_scikit_learns_of_single_ones(kern
     for _ in range(5):
         theta = raw.kernel_.theta + rng.normal(size=len(raw.kernel_.theta)) * 0.5
         height, slope = raw.log_marginal_likelihood(theta, eval_gradient=True)
-        mine = negative_log_likelihood(theta, kernel, sample)
+        mine = likelihood(theta, kernel, sample)
         np.testing.assert_allclose(mine[0], -height, rtol=1e-9, atol=1e-8)
         np.testing.assert_allclose(mine[1], -slope, rtol=1e-7, atol=1e-7)
 
@@ -73,8 +72,8 @@ def test_the_gradient_is_that_of_the_likelihood():
     sample = Sample.of(features, *values_at(features, rng))
     theta = np.append(kernel.theta, np.log(0.02))
     error = check_grad(
-        lambda at: negative_log_likelihood(at, kernel, sample)[0],
-        lambda at: negative_log_likelihood(at, kernel, sample)[1],
+        lambda at: likelihood(at, kernel, sample)[0],
+        lambda at: likelihood(at, kernel, sample)[1],
         theta,
     )
     assert error < 1e-3  # of forward differences, where the slopes are of the order 100
@@ -109,7 +108,7 @@ def test_a_fit_starts_where_the_last_one_ended_and_is_at_least_as_likely_as_its_
     for restarts in (0, 0, 3):
         best = fitter.fit(features, point, value, restarts, rng)
         theta = np.append(best.kernel.theta, np.log(best.noise_variance))
-        heights.append(negative_log_likelihood(theta, best.kernel, sample)[0])
+        heights.append(likelihood(theta, best.kernel, sample)[0])
     assert heights[0] >= heights[1] - 1e-9
     assert heights[1] >= heights[2] - 1e-9
 
@@ -392,7 +391,7 @@ def test_the_learnt_mean_is_the_generalised_least_squares_one_and_its_slopes_are
     found = likelihood(theta, kernel, sample, with_mean=True)
     np.testing.assert_allclose(found.centre, expected, rtol=1e-10)
     shifted = Sample.of(features, np.arange(15), value - expected)
-    np.testing.assert_allclose(found.loss, negative_log_likelihood(theta, kernel, shifted)[0], rtol=1e-10)
+    np.testing.assert_allclose(found.loss, likelihood(theta, kernel, shifted)[0], rtol=1e-10)
     for j, shift in enumerate(1e-5 * np.eye(len(theta))):
         up, down = (likelihood(theta + sign * shift, kernel, sample, True).loss for sign in (1, -1))
         np.testing.assert_allclose(found.slopes[j], (up - down) / 2e-5, rtol=1e-5, atol=1e-6)
