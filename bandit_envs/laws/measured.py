@@ -103,13 +103,9 @@ class MeasuredCosts(PlayCosts):
         super().__post_init__()
 
     @property
-    def least(self) -> float:
-        """Return the power of 10 below all costs: it is published, and tells no more than their size."""
-        return 10.0 ** math.floor(math.log10(self.values.min()))
-
-    @property
-    def most(self) -> float:
-        return float(self.values.max())
+    def extent(self) -> tuple[float, float]:
+        """Return the power of 10 below all costs, which is published and tells their size, and the most."""
+        return 10.0 ** math.floor(math.log10(self.values.min())), float(self.values.max())
 
     @property
     def prior(self) -> tuple[float, float]:

@@ -50,13 +50,18 @@ class PlayCosts(Checked, abc.ABC):
 
     @property
     @abc.abstractmethod
-    def least(self) -> float:
-        """Return a lower bound on the cost of a play."""
+    def extent(self) -> tuple[float, float]:
+        """Return a lower and an upper bound on the cost of a play."""
 
     @property
-    @abc.abstractmethod
+    def least(self) -> float:
+        """Return the lower bound on the cost of a play."""
+        return self.extent[0]
+
+    @property
     def most(self) -> float:
-        """Return an upper bound on the cost of a play."""
+        """Return the upper bound on the cost of a play."""
+        return self.extent[1]
 
     @property
     @abc.abstractmethod
@@ -80,12 +85,8 @@ class ConstantCosts(PlayCosts):
     is_fixed: ClassVar[bool] = True
 
     @property
-    def least(self) -> float:
-        return self.value
-
-    @property
-    def most(self) -> float:
-        return self.value
+    def extent(self) -> tuple[float, float]:
+        return self.value, self.value
 
     @property
     def prior(self) -> tuple[float, float]:
@@ -138,12 +139,8 @@ class GPCosts(PlayCosts):
         super().__post_init__()
 
     @property
-    def least(self) -> float:
-        return self.low
-
-    @property
-    def most(self) -> float:
-        return self.high
+    def extent(self) -> tuple[float, float]:
+        return self.low, self.high
 
     @property
     def prior(self) -> tuple[float, float]:
@@ -169,12 +166,9 @@ class LogGPCosts(PlayCosts):
     logarithmic: ClassVar[bool] = True
 
     @property
-    def least(self) -> float:
-        return self.median * math.exp(-MOST_STDS * self.deviation)
-
-    @property
-    def most(self) -> float:
-        return self.median * math.exp(MOST_STDS * self.deviation)
+    def extent(self) -> tuple[float, float]:
+        reach = MOST_STDS * self.deviation
+        return self.median * math.exp(-reach), self.median * math.exp(reach)
 
     @property
     def prior(self) -> tuple[float, float]:

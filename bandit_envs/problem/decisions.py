@@ -68,7 +68,10 @@ class Decisions:
         low, high = _bounds(arms, self.low, self.high)
         require_switch("continuous", self.continuous)
         require_switch("duel", self.duel)
-        _require_inside(arms, low, high)
+        slack = ROUNDING * (high - low)
+        outside = ((arms < low - slack) | (arms > high + slack)).any(axis=1)
+        inside = f"in the box from {shown(low)} to {shown(high)}; widen low and high, or leave it out"
+        require(not outside.any(), "arms", inside, arms[outside.argmax()])
         for name, value in {"arms": arms, "contexts": contexts, "low": low, "high": high}.items():
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -174,10 +177,3 @@ def _bounds(arms: Floats, low: Any, high: Any) -> tuple[Floats, Floats]:
         require(bound.shape == (arms.shape[1],), name, f"finite numbers, {expected}", bound)
     require((low <= high).all(), "low", f"at most high = {shown(high)}", low)
     return low, high
-
-
-def _require_inside(arms: Floats, low: Floats, high: Floats) -> None:
-    slack = ROUNDING * (high - low)
-    outside = ((arms < low - slack) | (arms > high + slack)).any(axis=1)
-    box = f"in the box from {shown(low)} to {shown(high)}; widen low and high, or leave it out"
-    require(not outside.any(), "arms", box, arms[outside.argmax()])

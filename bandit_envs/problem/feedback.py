@@ -143,13 +143,10 @@ def _damage(info: Any) -> ArgumentError:
         return ArgumentError("feedback_mask", f"must be {wanted}, got {shown(mask)}")
     wanted = f"a numpy array of numbers, one a slot of feedback_mask {mask.shape}"
     for key in (*REQUIRED, *OPTIONAL):
-        if (key in info or key in REQUIRED) and not _fits(info.get(key), mask):
-            return ArgumentError(
-                key, f"must be {wanted}, got {shown(info[key]) if key in info else 'nothing'}"
-            )
+        given: Any = info.get(key)
+        numbers = isinstance(given, np.ndarray) and given.dtype.kind in "biuf"
+        fits = numbers and given.shape[: mask.ndim] == mask.shape
+        if (key in info or key in REQUIRED) and not fits:
+            found = shown(given) if key in info else "nothing"
+            return ArgumentError(key, f"must be {wanted}, got {found}")
     return ArgumentError("info", f"must be {step}, got {shown(info)}")
-
-
-def _fits(values: Any, mask: Bools) -> bool:
-    numbers = isinstance(values, np.ndarray) and values.dtype.kind in "biuf"
-    return numbers and values.shape[: mask.ndim] == mask.shape

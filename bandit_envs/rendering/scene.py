@@ -62,6 +62,7 @@ class Scene(NamedTuple):
         due, observed = simulator.due[0, :total], simulator.observed[0, :total, 0]
         means = simulator.earned[0, :total]
         arriving = due == total - 1
+        alike = (trial.version == version) & (trial.context[:-1] == context)  # rounds
         features, values = _truth(simulator.problem.decisions, trial, version, context)
         believed = _beliefs(agent, simulator.views[context], len(features), len(values) - 1)
         actions = simulator.actions[0, :total][here]
@@ -77,7 +78,7 @@ class Scene(NamedTuple):
             feasible=np.asarray((values[1:] <= 0).all(axis=0)),
             plays=plays,
             **shown,
-            optimum=_optimum(trial, version, context),
+            optimum=float(trial.optimum[alike][0]) if alike.any() else float("nan"),
             total=total,
             horizon=horizon,
             regrets=trial.optimum[:total] - means,
@@ -167,11 +168,6 @@ def _beliefs(agent: Any, observation: Floats, size: int, costs: int) -> tuple[tu
     else:
         believed = [agent.posterior(observation)] if hasattr(agent, "posterior") else []
     return tuple(believed) if all(len(mean) == size for mean, _ in believed) else ()
-
-
-def _optimum(trial: Trial, version: int, context: int) -> float:
-    rounds = (trial.version == version) & (trial.context[:-1] == context)
-    return float(trial.optimum[rounds][0]) if rounds.any() else float("nan")
 
 
 def _sides(shown: dict[str, Any]) -> dict[str, Any]:

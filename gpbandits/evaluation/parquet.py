@@ -82,13 +82,11 @@ def write(
         pq.write_table(table, file, compression="zstd")
 
 
-def read(path: str | os.PathLike[str], kind: type[_Kind]) -> _Kind:
-    """Read a result as this kind, its arrays as they were written; a damaged file is a DamagedFileError."""
-    return read_with_metadata(path, kind)[0]
-
-
 def read_with_metadata(path: str | os.PathLike[str], kind: type[_Kind]) -> tuple[_Kind, dict[str, Any]]:
-    """Read a result and the metadata that was given to `write`, as `read`."""
+    """Read a result as this kind, its arrays as they were written, and the metadata given to `write`.
+
+    A damaged file is a DamagedFileError.
+    """
     require(not os.path.isdir(path), "path", "of a file that `save` wrote, not a folder", os.fspath(path))
     with _undamaged(path), pq.ParquetFile(path) as file:
         # Most files are small: threads would cost more than they save.
@@ -218,7 +216,7 @@ def _header_of(stored: Mapping[bytes, bytes], path: str | os.PathLike[str]) -> d
 
 
 def _digest(header: bytes, table: pa.Table) -> bytes:
-    """Return the hash of the header and of every column that `read` uses."""
+    """Return the hash of the header and of every column that is read."""
     total = hashlib.sha256(header)
     for name in sorted(set(table.column_names) - {"agent"}):
         total.update(name.encode() + table[name].to_numpy().tobytes())

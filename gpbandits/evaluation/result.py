@@ -197,6 +197,6 @@ class Result(Curves):
     def load(path: str | os.PathLike[str]) -> Result:
         """Read a file that `save` wrote; every array is identical."""
         with from_extra("eval", "files of results"):
-            from gpbandits.evaluation.parquet import read
+            from gpbandits.evaluation.parquet import read_with_metadata
 
-        return read(path, Result)
+        return read_with_metadata(path, Result)[0]

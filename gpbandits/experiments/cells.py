@@ -150,13 +150,10 @@ def _check_bound(path: Path, result: Result, stored: Any) -> None:
     if not isinstance(stored, Mapping):
         raise UnfitFileError(f"{os.fspath(path)} does not hold a cell of a study")
     if key_of(stored) != path.stem:
-        raise UnfitFileError(f"{os.fspath(path)} holds another cell: {_described(stored)}")
+        parts = (f"{name} {stored.get(name)}" for name in ("agent", "options", "environment", "kwargs"))
+        raise UnfitFileError(f"{os.fspath(path)} holds another cell: {', '.join(parts)}")
     named = tuple(stored.get(name) for name in ("seed", "first_trial", "trials"))
     if named != (found := (result.seed, result.first_trial, result.num_trials)):
         raise UnfitFileError(
             f"{os.fspath(path)} must have the seed, first trial and number of trials {named}, got {found}"
         )
-
-
-def _described(stored: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {stored.get(name)}" for name in ("agent", "options", "environment", "kwargs"))

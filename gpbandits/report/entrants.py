@@ -85,7 +85,8 @@ def enter(
     for env_id in environments if suite == "real" else ():
         require(env_id in offered, "environments", f"ids such as {offered[0]} in the suite real", env_id)
     studies, excluded, classes = [], [], {}
-    registered = [name for name in agent_names() if not _is_slow(name)]
+    quick = [name for name in agent_names() if not name.startswith(LEARNERS)]
+    registered = [name for name in quick if not hasattr(resolve_agent(name).make, "requires")]
     if not agents and suite == "ids":
         slow = f"{LEARNERS}* and optimisers of other libraries"
         excluded.append((slow, "they take longer than all others together; --agent names them"))
@@ -179,11 +180,6 @@ def _selected(problem: Problem) -> list[str]:
     """Return the agents that enter a real task unnamed."""
     features = {"", *_budgeted_features(problem)}
     return [name for feature, names in SELECTED.items() if feature in features for name in names]
-
-
-def _is_slow(name: str) -> bool:
-    """Return True for learners and for optimisers of other libraries."""
-    return name.startswith(LEARNERS) or hasattr(resolve_agent(name).make, "requires")
 
 
 def _line(error: Exception) -> str:

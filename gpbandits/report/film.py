@@ -81,13 +81,10 @@ def scenes(
     """Return the contents of the pictures of `frames`."""
     shown = [_scene(moment) for moment in moments(environment, agent, seed, count, env_kwargs or {})]
     where = environment if isinstance(environment, str) else shown[0].name
-    return [scene._replace(title=f"{_label(agent)} on {where}") for scene in shown]
-
-
-def _label(agent: AgentSpec) -> str:
     factory = resolve_agent(agent)
     name = factory.name or getattr(factory.make, "__name__", type(factory.make).__name__)
-    return ", ".join([name, *(f"{option}={value}" for option, value in factory.options.items())])
+    label = ", ".join([name, *(f"{option}={value}" for option, value in factory.options.items())])
+    return [scene._replace(title=f"{label} on {where}") for scene in shown]
 
 
 def _scene(moment: Moment) -> Scene:

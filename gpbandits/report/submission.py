@@ -61,8 +61,7 @@ def write_submission(
     Every result has the same seed and number of trials, from trial 0, and records all rounds.
 
     Args:
-        agent: a registered name, or "package.module:Class".
-        options: its keyword arguments.
+        agent, options: see `Spec`.
         label: the agent's in the results, by default its name.
     """
     first = next(iter(results.values()))

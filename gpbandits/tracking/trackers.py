@@ -44,7 +44,9 @@ class Tracker:
         """Take a round of `evaluate`."""
         if seen.round == 1:
             self.close()
-            self._run, self._sums = self._begin(_name(seen)), {}
+            first, last = int(seen.trial[0]), int(seen.trial[-1])
+            trials = f"trial {first}" if first == last else f"trials {first}-{last}"
+            self._run, self._sums = self._begin(f"{seen.agent}, {trials}"), {}
         if self._run is None:
             raise RuntimeError("a tracker must see trials from their first round, got one that has begun")
         for name, values in {"regret": seen.regret, "violation": seen.violation}.items():
@@ -135,8 +137,3 @@ def to_trackio(project: str = "gpbandits", every: int = 1, **options: Any) -> Tr
         return TrackedRun(lambda numbers, step: trackio.log(numbers, step=step), trackio.finish)
 
     return Tracker(begin, every)
-
-
-def _name(seen: Round) -> str:
-    first, last = int(seen.trial[0]), int(seen.trial[-1])
-    return f"{seen.agent}, trial {first}" if first == last else f"{seen.agent}, trials {first}-{last}"
