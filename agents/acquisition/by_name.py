@@ -163,7 +163,6 @@ def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeR
 
 
 def _require_rule(rule: Any) -> None:
-    """Raise unless the rule can be called with candidates."""
     expected = f"one of {', '.join(RULES)}, or an object that is called with candidates and scores them"
     if isinstance(rule, type):
         raise ValueError(f"rule must be {expected}, got the class {rule.__name__}; make an object of it")

@@ -162,7 +162,6 @@ class GPAgent(Answers, Resumable, Shown):
     def _view(
         self, belief: Belief, context: Ints, offered: Bools | None, safety: Safety | None = None
     ) -> ArmsView:
-        """Return the arms as rules see them in this round."""
         draw, samplers = partial(self.streams.of_round, "rule", self.round), self.samplers
         incumbent, objective, memory = self.incumbent, self.objective, self.memory
         return ArmsView(

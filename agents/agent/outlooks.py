@@ -259,7 +259,6 @@ def costs_of(agent: Stoppable) -> CostBelief:
 
 
 def _facts(agent: Stoppable, trial: int) -> dict[str, Any]:
-    """Return what an outlook says of a trial's plays so far."""
     values, latest = np.empty(0), None
     if agent.book.keeps:
         rows = agent.book.rows(np.array([trial]))

@@ -144,7 +144,6 @@ class AggregatedUCB(LoneAgent):
         return self.functionals.mean[point], self.functionals.std[point]
 
     def _learn_sum(self, total: float) -> None:
-        """Condition on the sum of this round's feedback."""
         point = np.array(self.recent)
         chance = self.chances[: len(point)]
         uncertain = (chance * (1.0 - chance)) @ self.functionals.square[point]

@@ -126,7 +126,6 @@ def _assemble(
     gamma: Any = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """Return Algorithm 2 with the restart that `watch` builds."""
     chosen("reading", reading, READINGS)
     model = Model.of(setting, **options)
     if reading == "theory" and options.get("noise_variance") is None:

@@ -219,7 +219,6 @@ def _with_memory(
     model: Model,
     num_trials: int,
 ) -> Any:
-    """Return the part with the given memory, or with the default one of the model."""
     memory = default_of(model, variation) if given is None else given
     return make(model, num_trials, **{name: memory})
 

@@ -14,16 +14,9 @@ from bandit_envs.kernels.gram import Gram
 
 from ..model.model import Model
 from ..model.rounds import Clock, Rows
-from ..posteriors import (
-    Discounted,
-    Drifting,
-    ForgettingPosterior,
-    LastCounts,
-    LastPlays,
-    Memory,
-    Posterior,
-    Wandering,
-)
+from ..posteriors import Posterior
+from ..posteriors.forgetting.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
+from ..posteriors.forgetting.memory import ForgettingPosterior, Memory
 from ..validation import PerTrial
 from .base import Belief, make_posterior, observe, waves
 

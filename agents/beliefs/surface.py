@@ -15,7 +15,9 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 
 from ..kernels.point_slopes import linearise, prior_variance
-from ..posteriors import ForgettingPosterior, PairPosterior, Posterior
+from ..posteriors import Posterior
+from ..posteriors.forgetting.memory import ForgettingPosterior
+from ..posteriors.pairs import PairPosterior
 from ..posteriors.play_factor import Centre, Factor, Spread
 from .base import Belief, Ridge, Shift
 

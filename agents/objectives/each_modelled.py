@@ -231,7 +231,6 @@ class EachModelled(Objective):
                 belief.remodel(cost)
 
     def _units(self) -> Units:
-        """Return the units of the reward and of each cost, estimated from the first plays."""
         num_trials, quantities = self.first_plays.values.shape[:2]
         if not self.standardize:
             centre = np.tile(self.first_plays.prior, (num_trials, 1))

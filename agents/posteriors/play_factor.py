@@ -208,7 +208,6 @@ class PlayFactor:
         return innovation
 
     def _extend(self) -> None:
-        """Update L with the latest rows."""
         if self._known == self.used:
             return
         if self._known < 0:
@@ -221,7 +220,6 @@ class PlayFactor:
             self._known = k + 1
 
     def _begin(self) -> None:
-        """Factorise the first rows at once."""
         size, count = self._together, self._count[: self._together]
         self._triangle = decompose(self.gram, self._point[:size], self.noise / count, len(self._point))
         scale = np.diag(self._triangle)[:size]

@@ -147,7 +147,6 @@ def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) 
 
 
 def _too_much(size: int, num_trials: int, least: float) -> ArgumentError:
-    """Return the error for points whose posteriors fit in no form."""
     return ArgumentError(
         "num_arms",
         f"must be so few that the posterior fits into {MOST_BYTES / 2**30:.0f} GB, got {size} in all "

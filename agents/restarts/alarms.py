@@ -180,7 +180,6 @@ class CalibratedAlarm:
         return replace(self, observed=self.observed.of_trial(trial), noise_std=noise)
 
     def _test(self, noise: float) -> dict[str, Any]:
-        """Return ridge and scale of the detector."""
         scaled = not self.noise_is_known and self.theta is None and self.false_alarm_rate is not None
         ridge = UNKNOWN_RIDGE if scaled and self.ridge is None else self._ridge(noise)
         return {"ridge": ridge, "reading": self.reading, **({"scaled": True} if scaled else {})}

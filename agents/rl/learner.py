@@ -161,7 +161,6 @@ def sb3(
 
 
 def _learner(name: str, what: str, *features: str) -> Callable[..., SB3Agent]:
-    """Return the factory of a learner, which has the options of `sb3`."""
 
     @handles("context", "on_policy", "outcome", *features)
     def made(setting: Setting, **options: Any) -> SB3Agent:

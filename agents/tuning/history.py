@@ -225,7 +225,6 @@ class TunerHistory:
         return replace(self, rounds=(*self.rounds[:-1], replace(self.rounds[-1], **news)), pending=pending)
 
     def _round(self, ticket: Any) -> int:
-        """Return the round of a pending ticket, or raise a ValueError."""
         if not is_integer(ticket) or ticket not in self.pending:
             known = ", ".join(map(str, self.pending)) or "none"
             over = "is over" if is_integer(ticket) and 0 <= ticket < self.tickets else "was never given"

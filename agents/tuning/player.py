@@ -201,7 +201,6 @@ def _chooses(recommend: Callable[..., Any]) -> bool:
 
 
 def _arrivals(rounds: Sequence[TunerRound]) -> int:
-    """Return the number of values that arrived in some rounds."""
     return sum(len(each.arrivals) for each in rounds)
 
 

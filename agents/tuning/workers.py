@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial, wraps
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from bandit_envs.basics.arguments import is_count, require, require_choice
 from bandit_envs.basics.threads import require_workers
@@ -29,20 +29,11 @@ class Turn:
         return Turn, ()
 
 
-class Taking(Protocol):
-    """Object with a lock."""
-
-    _turn: Turn
-
-
-T = TypeVar("T", bound=Taking)
-
-
-def in_turn(method: Callable[Concatenate[T, P], R]) -> Callable[Concatenate[T, P], R]:
+def in_turn(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     """Return the method with the lock held, so that other threads wait for its end."""
 
     @wraps(method)
-    def waiting(self: T, *args: P.args, **kwargs: P.kwargs) -> R:
+    def waiting(self: Any, *args: P.args, **kwargs: P.kwargs) -> R:
         with self._turn.lock:
             return method(self, *args, **kwargs)
 

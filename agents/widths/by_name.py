@@ -82,7 +82,6 @@ def takes(width: str) -> tuple[str, ...]:
 
 
 def _require_taken(width: str | Width, taken: Sequence[str], given: Mapping[str, Any]) -> None:
-    """Raise where a width would ignore an option, or a factor is not positive."""
     for name in sorted(given.keys() - set(taken)):
         users = ", ".join(f'"{other}"' for other in WIDTHS if name in takes(other))
         raise ValueError(

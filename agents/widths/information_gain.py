@@ -131,7 +131,6 @@ def _distinct(noise_variance: PerTrial) -> tuple[Floats, Ints]:
 
 
 def _rounds(horizon: int) -> Ints:
-    """Return the numbers of observations 0..T."""
     require_not_negative("horizon", horizon, "it is the number of rounds")
     return np.arange(horizon + 1)
 

@@ -86,7 +86,6 @@ class Discounted(Tallied):
         self._forget_factor()
 
     def _reserve(self, x: int) -> None:
-        """Make room for a new point of a box."""
         if x >= len(self._count):
             more = max(x + 1, 2 * len(self._count)) - len(self._count)
             self._count = np.concatenate([self._count, np.zeros(more)])

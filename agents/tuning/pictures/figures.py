@@ -199,7 +199,6 @@ def _pair(drawing: Drawing) -> list[str]:
 def _draw_border(
     drawing: Drawing, ax: Axes, x: Floats, y: Floats, features: Floats, shape: tuple[int, int], smooth: bool
 ) -> None:
-    """Draw the border where a success is as likely as a failure."""
     believed = feasibility_of(drawing.plan, drawing.rounds)
     if believed is None or not smooth:
         return
@@ -291,7 +290,6 @@ def draw(drawing: Drawing, kind: str, ax: Any, size: Any, path: str | os.PathLik
 
 
 def _mark_failures(ax: Axes, places: Sequence[float] | Floats) -> None:
-    """Draw crosses at the foot of the axes."""
     if len(places):
         foot = np.full(len(places), 0.03)
         ax.plot(places, foot, "x", color=FAILED, transform=ax.get_xaxis_transform(), label="failed")

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from agent_cases import EXACT, GAUSSIAN, of_each_shape
 
-from agents.posteriors import TABLES, PairPosterior, TablePosterior, posterior
+from agents.posteriors import TABLES, posterior
 from agents.posteriors import pairs as pairs_module
+from agents.posteriors.pairs import PairPosterior
+from agents.posteriors.table import TablePosterior
 from agents.registry import resolve_agent
 from bandit_envs import Problem
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram

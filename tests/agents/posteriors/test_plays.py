@@ -5,7 +5,9 @@ import pytest
 import references
 from sklearn.gaussian_process.kernels import RBF, Matern
 
-from agents.posteriors import FactorPosterior, PlayPosterior, TablePosterior, posterior
+from agents.posteriors import posterior
+from agents.posteriors.factor import FactorPosterior, PlayPosterior
+from agents.posteriors.table import TablePosterior
 from bandit_envs.kernels.circulant import Circulant
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kronecker import Kronecker

@@ -5,15 +5,11 @@ import pytest
 import references
 from sklearn.gaussian_process import GaussianProcessRegressor
 
-from agents.posteriors import (
-    TABLES,
-    DensePosterior,
-    FactorPosterior,
-    KroneckerPosterior,
-    TablePosterior,
-    WeightSpacePosterior,
-    posterior,
-)
+from agents.posteriors import TABLES, posterior
+from agents.posteriors.dense import DensePosterior
+from agents.posteriors.factor import FactorPosterior
+from agents.posteriors.table import TablePosterior
+from agents.posteriors.weight_space import KroneckerPosterior, WeightSpacePosterior
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 from bandit_envs.kernels.kernels import OnColumns, make_kernel
 from bandit_envs.problem.decisions import unit_grid

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from agents.beliefs.surface import Surface
-from agents.posteriors import FORMS, Discounted, Drifting, ForgettingPosterior, LastPlays, posterior
+from agents.posteriors import FORMS, posterior
+from agents.posteriors.forgetting.fading import Discounted, Drifting, LastPlays
+from agents.posteriors.forgetting.memory import ForgettingPosterior
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 

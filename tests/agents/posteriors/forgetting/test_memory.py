@@ -9,16 +9,9 @@ from sklearn.gaussian_process.kernels import RBF
 
 from agents.beliefs.delivered import sliding_window
 from agents.model.model import Model
-from agents.posteriors import (
-    Discounted,
-    Drifting,
-    ForgettingPosterior,
-    LastCounts,
-    LastPlays,
-    SufficientStatistics,
-    Wandering,
-    posterior,
-)
+from agents.posteriors import SufficientStatistics, posterior
+from agents.posteriors.forgetting.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
+from agents.posteriors.forgetting.memory import ForgettingPosterior
 from bandit_envs import Setting
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 from bandit_envs.kernels.kernels import make_kernel
