@@ -28,7 +28,7 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.play_costs import CostBand, CostBelief
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..objectives.base import BoxTerms, PlayByPlay, Revision
+from ..objectives.base import BoxTerms, Revision, Reward
 from ..options import require_arms
 from ..protocol import handles
 from ..validation import PerTrial
@@ -39,18 +39,15 @@ WIDTH = 2.0
 LAM, HALVED_LAM = 1e-4, 0.1  # of PBGI and of PBGI-D
 
 
-class PerCost(PlayByPlay):
+class PerCost(Reward):
     """The reward, with a belief about the costs of plays, which no change affects and restarts keep."""
 
-    of_reward = True
+    resumes = False
 
     def __init__(self, model: Model, num_trials: int):
         super().__init__(model, num_trials)
         self.costs = CostBelief(model, num_trials)
         self._initial = model.initial
-
-    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        return reward
 
     def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:
         self.costs.receive(trial, point, cost)
@@ -88,13 +85,8 @@ class Ratio(PerCost):
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
         belief = self.costs.belief
         width = np.zeros(len(t)) if belief is None or self.width is None else self.width(t, belief.gain)
-        least = band.lower(width)
-        return np.maximum(scores, 0.0) * self.costs.unit / np.maximum(least, self.tiny)
-
-    @property
-    def tiny(self) -> Floats:
-        """Least cost where none is published, (B, 1): a thousandth of the typical one."""
-        return 1e-3 * self.costs.unit
+        tiny = 1e-3 * self.costs.unit  # the least cost where none is published
+        return np.maximum(scores, 0.0) * self.costs.unit / np.maximum(band.lower(width), tiny)
 
 
 class PerCostImprovement(PerCost):

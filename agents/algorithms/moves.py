@@ -30,7 +30,7 @@ from ..kernels.amplitude import without_contexts
 from ..model.choice import argmax_with_ties
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..objectives.base import PlayByPlay
+from ..objectives.base import Reward
 from ..options import require_absent, require_arms
 from ..protocol import handles
 from ..restarts.base import BatchEnds, growing_lengths
@@ -167,19 +167,14 @@ def _block(rate: float, every: int | None, model: Model) -> int:
     return max(1, math.ceil((model.deviation / rate) ** (2.0 / 3.0)))
 
 
-class LessMoves(PlayByPlay):
+class LessMoves(Reward):
     """score(x) - c(x_{t-1}, x), in units of the reward: what a move leads to is not valued."""
-
-    of_reward = resumes = True
 
     def __init__(self, model: Model, num_trials: int):
         super().__init__(model, num_trials)
         self._law, self._places = model.setting.movement, model.setting.decisions.unit_arms
         self._last: Ints | None = None  # arms of the last round, (B,)
         self._initial = model.initial
-
-    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        return reward
 
     def played(self, point: Ints, t: Ints) -> None:
         self._last = point.copy()
