@@ -99,6 +99,13 @@ class SideBySide(Shown):
         for i, agent in enumerate(self.agents):
             agent.update(observation[i], action[i], reward[i], of_trial(info, i))
 
+    def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
+        """Forget pending plays that will never be observed, (n,) each; see `GPAgent.drop`."""
+        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
+        trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
+        for i in np.unique(trial).tolist():
+            self.agents[i].drop(rounds[trial == i])
+
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """Recommend the arm of the largest posterior mean in each trial; see `GPAgent.recommend`."""
         rows = [None] * self.num_trials if observation is None else list(observation)

@@ -239,9 +239,9 @@ def laplace_ucb(
             noise it is that of the width "amm".
         delta: failure probability of the band.
     """
+    require_probability("delta", delta, "it is the failure probability of the band")
     if isinstance(band, str):
         require_choice("band", band, (MIXTURE,))
-        require_probability("delta", delta, "it is the failure probability of the band")
     else:
         require_not_negative("band", band, "it multiplies the latent std")
     if setting.outcome is None:

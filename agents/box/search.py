@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
-from bandit_envs.basics.arguments import require_at_least_one, require_not_negative, require_positive
+from bandit_envs.basics.arguments import require, require_at_least_one, require_not_negative, require_positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
@@ -249,6 +249,8 @@ def make_search(given: Any) -> Search:
     if given is None:
         return QuasiRandom()
     if isinstance(given, dict):
+        names = [field.name for field in fields(QuasiRandom)]
+        require({*given} <= {*names}, "search", f"None, a Search or options among {', '.join(names)}", given)
         return QuasiRandom(**given)
     if not isinstance(given, Search):
         raise ValueError(f"search must be None, options of QuasiRandom or a Search, got {given!r}")

@@ -27,7 +27,7 @@ from .laplace import (
 from .pairs import PairPosterior, PairTrial
 
 LIKELIHOODS: dict[type[OutcomeLaw], OutcomeLikelihood] = {Bernoulli: Clicks(), Poisson: Counts()}
-LEAST_WEIGHT = 1e-100  # of a point in H; below it its plays say nothing, and 1 / W may overflow
+LEAST_WEIGHT = 1e-9  # of a point in H: its value stays finite, and variances change by 1e-9 at most
 
 
 class Outcomes:
@@ -207,8 +207,8 @@ class LatentPlays(OutcomePosterior, PairPosterior):
 
         values f + g / W of noise 1 / W:   mu = k(x, X) (K + W^-1)^-1 (f + g / W) = k(x, X) g,
 
-    as f = K g at the mode. O(u^3) where it is read after a play, for u distinct plays; no start is kept, so
-    that it is a function of the plays.
+    as f = K g at the mode, whatever W is. O(u^3) where it is read after a play, for u distinct plays; no
+    start is kept, so that it is a function of the plays.
     """
 
     def __init__(self, gram: Gram, outcomes: Outcomes, num_trials: int):
@@ -230,10 +230,9 @@ class LatentPlays(OutcomePosterior, PairPosterior):
         rows = self.outcomes.rows(trial, self._root)
         fit = self.outcomes.fit(rows)
         z = rows.z(fit.weight)
-        weight = rows.information(z, self.outcomes.likelihood)
+        weight = np.maximum(rows.information(z, self.outcomes.likelihood), LEAST_WEIGHT)
         total = weight * (rows.design @ fit.weight) - rows.surplus(z, self.outcomes.likelihood)
-        noise, here = self.noise[trial], weight > LEAST_WEIGHT
-        return SufficientStatistics(played[here], noise * weight[here], noise * total[here])
+        return SufficientStatistics(played, self.noise[trial] * weight, self.noise[trial] * total)
 
     def _root(self, points: Ints) -> Floats:
         covariance = self.gram.between(points, points)

@@ -79,7 +79,7 @@ class CallLog:
             self.__init__()
         latest = self._written.latest
         latest.append((name, tuple(_owned(arguments))))
-        if len(latest) == BLOCK:
+        if len(latest) >= BLOCK:  # more where packing them was interrupted
             self._pack()
         return result
 
@@ -134,7 +134,7 @@ def _array(values: Sequence[Any]) -> np.ndarray | None:
     if isinstance(values[0], np.ndarray):
         if any(value.dtype != first.dtype or value.shape != first.shape for value in values):
             return None
-        return np.concatenate(values).reshape(-1, *first.shape) if first.ndim else np.array(values)
+        return np.concatenate(values).reshape(len(values), *first.shape) if first.ndim else np.array(values)
     array = np.array(values)
     return array if array.dtype == first.dtype else None
 

@@ -32,6 +32,8 @@ from gpbandits.evaluation.statistics import (
 from gpbandits.reproductions.page import condensed
 
 SMALL, LARGE = 1000, 30_000  # points of a task: all up to the first, one a family up to the second
+LATER = 15_625  # points of the tasks that were added afterwards, as far as the time sufficed
+WATCHED = 2000  # most points of a task on which false alarms are counted
 TRIALS, HORIZON = 20, 200
 PROMISED = 0.1  # false alarms in a run, of all restarts but "bocpd"
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -140,19 +142,20 @@ STATEMENTS = {
 
 
 def chosen() -> list[str]:
-    """Return the tasks of the leaderboard: all small ones, and of each family the first that is larger."""
+    """Return the tasks that are played: small ones, of each family the first larger one, and later ones."""
     small = [name for name, task in tasks().items() if task.points <= SMALL]
     larger: dict[str, str] = {}
     for name, task in tasks().items():
         if SMALL < task.points <= LARGE:
             larger.setdefault(task.family, name)
-    return [*small, *larger.values()]
+    later = [name for name, task in tasks().items() if task.points <= LATER]
+    return list(dict.fromkeys([*small, *larger.values(), *later]))
 
 
 def question_of(task: str) -> str:
     """Return the name in `VARIANTS` of what is played on a task beside the leaderboard, or ""."""
     family = tasks()[task].family
-    still = family in STILL and tasks()[task].points <= SMALL
+    still = family in STILL and tasks()[task].points <= WATCHED
     return "still" if still else family if family in VARIANTS else ""
 
 

@@ -11,6 +11,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
 from agents import Linear, Tuner
+from agents.agent.assembly import SideBySide
 from agents.algorithms.constrained import constrained_ei
 from agents.beliefs.surface import Surface
 from agents.model.hyperparameters import Fitter, Spreads
@@ -148,3 +149,18 @@ def test_a_loaded_tuner_goes_on_by_the_kernels_that_were_found(tmp_path):
     tuner.save(tmp_path / "tuner.json")
     again = agents.load(tmp_path / "tuner.json")
     assert [told(again) for _ in range(5)] == [told(tuner) for _ in range(5)]
+
+
+def test_a_batch_of_agents_drops_plays_of_each_trial():
+    setting = Setting(arms=np.linspace(0.0, 1.0, 5)[:, None], max_delay=5)
+    batch = agents.make("gp-bucb", setting, num_trials=3)
+    batch.reset([0, 1, 2])
+    assert isinstance(batch, SideBySide)
+    seen = np.zeros((3, 1))
+    for t in range(2):
+        nothing = delivery(t, np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, 0)), 5)
+        info = {key: np.stack([value] * 3) for key, value in nothing.items()}
+        batch.update(seen, batch.act(seen), np.zeros(3), info)
+    batch.drop(np.array([0, 1]), np.array([1, 2]))
+    open_ = [[t for t in range(2) if agent.book._pending[t, 0] >= 0] for agent in batch.agents]
+    assert open_ == [[0, 1], [1], [0]]

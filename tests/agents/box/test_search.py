@@ -109,6 +109,10 @@ def test_the_lattice_of_theorem_4_has_the_theorems_size_up_to_its_cap():
         (lambda: Lattice(cap=0), "cap"),
         (lambda: Lattice(bound=0.0), "bound"),
         (lambda: agents.gp_ei(SETTING, search=3), "search"),
+        (
+            lambda: agents.gp_ei(SETTING, search={"candidate": 64}),
+            "search must be .* candidates, starts, steps",
+        ),
         (lambda: agents.gp_ei(SETTING, form="dense"), "form"),
         (lambda: agents.gp_ei(SETTING, prior_mean=np.zeros(2)), "prior_mean"),
         (lambda: agents.gp_ei(SETTING, kernel=RBF([1.0, 1.0, 1.0])), "kernel"),

@@ -290,6 +290,22 @@ def test_on_a_box_it_is_the_same_gaussian_as_on_arms(kernel, law, made):
     np.testing.assert_allclose(each[1].mean_at(None)[1], each[0].mean_at(None)[1], atol=1e-5)
 
 
+def test_a_conversion_before_the_law_allows_it_counts_on_a_box_as_on_arms():
+    gram, here, point = Gram(RBF(0.3), unit_grid(5)), np.zeros(1, dtype=np.int64), np.array([2])
+    each = [
+        kind(gram, AgedOutcomes(Bernoulli(0.0), np.array([0.0, 0.0, 1.0]), 1), 1)
+        for kind in (LatentPosterior, LatentPlays)
+    ]
+    for posterior in each:
+        posterior.outcomes.advance(point)
+        posterior.outcomes.settle(
+            here, point, 0 * point, np.ones(1)
+        )  # at once, where two rounds are the least
+    arms, box = each
+    assert arms.mean_at(None)[0, 2] > 0.1
+    np.testing.assert_allclose(box.mean_at(None), arms.mean_at(None), atol=1e-6)
+
+
 def _drawn_clicks(kernel, rng):
     setting = Setting(arms=unit_grid(30), kernel=kernel, noise_std=0.5)
     posterior = LatentPosterior(Model.of(setting).gram, Outcomes(Bernoulli(), 1), 1)

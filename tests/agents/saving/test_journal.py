@@ -14,6 +14,9 @@ ALIKE = [np.float32([1, 2]), np.float32([3, 4]), np.float32([5, 6])]
 VALUES = {
     "arrays": ALIKE,
     "numbers": [1, 2, 3],
+    "empty arrays": [np.empty(0), np.empty(0), np.empty(0)],
+    "arrays of no columns": [np.empty((2, 0))] * 3,
+    "arrays of no rows": [np.empty((0, 2))] * 3,
     "words": [[1, 2], [3], []],
     "numbers too large for an array": [10**30, 1, 2],
     "shapes that change": [np.ones(2), np.ones(3), np.ones(2)],
@@ -89,6 +92,22 @@ def test_columns_whose_writing_was_interrupted_are_written_again(after, monkeypa
     assert journal.events == ["drop"] * 4
     assert journal.columns[3][0].tolist() == [1, 2, 3, 4]
     assert [list(each) for each in journal.columns[3][1]] == [[1], [2], [3], [4]]
+
+
+def test_calls_are_packed_after_an_interruption(monkeypatch):
+    journal = CallLog()
+
+    def interrupted(values):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(recorded, "stacked", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            for k in range(BLOCK):
+                journal.record("act", list, k)
+    journal.record("act", list, BLOCK)
+    assert not journal._written.latest
+    assert journal.columns[1][0].tolist() == list(range(BLOCK + 1))
 
 
 @pytest.mark.long
