@@ -102,9 +102,10 @@ def test_calls_are_packed_after_an_interruption(monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(recorded, "stacked", interrupted)
+        for k in range(BLOCK - 1):
+            journal.record("act", list, k)
         with pytest.raises(KeyboardInterrupt):
-            for k in range(BLOCK):
-                journal.record("act", list, k)
+            journal.record("act", list, BLOCK - 1)
     journal.record("act", list, BLOCK)
     assert not journal._written.latest
     assert journal.columns[1][0].tolist() == list(range(BLOCK + 1))
