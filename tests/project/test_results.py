@@ -20,9 +20,8 @@ from gpbandits.evaluation.statistics import Interval, significant_signs
 from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.page import write_table
 from gpbandits.report.standings import Standings, distinct
-from gpbandits.reproductions import REPRODUCTIONS, powers, srinivas2010
+from gpbandits.reproductions import REPRODUCTIONS, powers, srinivas2010, study_figure
 from gpbandits.reproductions.page import RESULTS, Condensed, page_text
-from gpbandits.reproductions.study_figure import StudyFigure
 
 INCLUDED = re.compile(r"^:file: (\S+)$", re.MULTILINE)
 INTERVAL = re.compile(r"\d \[[-+]?[\d.]+, [-+]?[\d.]+\]")
@@ -46,7 +45,8 @@ STORED = {
 @pytest.fixture
 def _undrawn(monkeypatch):
     """Leave the figures out: drawing them takes longer than all the rest."""
-    monkeypatch.setattr(StudyFigure, "_drawn", lambda self, result, metric: None)
+    for drawn in ("box_figure", "regret_figure"):
+        monkeypatch.setattr(study_figure, drawn, lambda *arguments: None)
     monkeypatch.setattr(powers, "power_figure", lambda *arguments: None)
     monkeypatch.setattr(srinivas2010, "_draw_spectra", lambda *arguments: None)
     monkeypatch.setattr(srinivas2010, "_draw_samples", lambda *arguments: None)
