@@ -195,7 +195,7 @@ class Latent(Belief):
 class Ageing(Latent):
     """Belief about base + f, log-odds, where conversions alone are delivered, after delays of a known law.
 
-    A play without one counts as what has not converted at its age, see `agents.algorithms.clicks`.
+    A play without one counts as what has not converted at its age, see `AgedRows`.
     """
 
     outcomes: AgedOutcomes
