@@ -71,8 +71,11 @@ def _named(made: Any) -> Iterator[type]:
         yield made
     else:
         made = inspect.unwrap(made)
-        for name in _names(made.__code__):
-            found = made.__globals__.get(name)
+        names = list(_names(made.__code__))
+        modules = [each for name in names if isinstance(each := made.__globals__.get(name), ModuleType)]
+        ours = [vars(module) for module in modules if module.__name__.startswith("agents.")]
+        for name in names:
+            found = next((each[name] for each in (made.__globals__, *ours) if name in each), None)
             if getattr(found, "__module__", "").startswith("agents.") and _is_step(name, made, found):
                 yield from _named(found)
 

@@ -33,7 +33,7 @@ from ..model.rounds import ByRound, shares_of_rounds
 from ..objectives.base import Reward
 from ..options import require_left_out
 from ..posteriors.laplace import NODE_SHARES, NODES, Laplace, OutcomeLikelihood, PlayedRows, curved, laplace
-from ..posteriors.latent import LatentPlays, LatentPosterior, Outcomes
+from ..posteriors.latent import LatentPlays, LatentPosterior, PlayOutcomes
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import FixedWidth
@@ -86,7 +86,7 @@ class AgedRows(PlayedRows):
         return (1.0 - p) * np.maximum(self.plays * p - np.bincount(self.row, later, len(z)), 0.0)
 
 
-class AgedOutcomes(Outcomes):
+class AgedOutcomes(PlayOutcomes):
     """Plays of B trials where clicks are delivered and their absence is not; a fit is O(t) more than others.
 
     Args:
@@ -178,10 +178,10 @@ class Latent(Belief):
         self.latent = kind(model.gram, self.outcomes, num_trials)
         super().__init__(model, self.latent, self.latent)
 
-    def none_yet(self, model: Model, num_trials: int) -> Outcomes:
+    def none_yet(self, model: Model, num_trials: int) -> PlayOutcomes:
         """Return the outcomes before the first play."""
         assert model.setting.outcome is not None
-        return Outcomes(model.setting.outcome, num_trials)
+        return PlayOutcomes(model.setting.outcome, num_trials)
 
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
         observe(self.latent, trial, point, value)  # an outcome itself: the prior mean is that of f

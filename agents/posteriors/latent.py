@@ -30,7 +30,7 @@ LIKELIHOODS: dict[type[OutcomeLaw], OutcomeLikelihood] = {Bernoulli: Clicks(), P
 LEAST_WEIGHT = 1e-9  # of a point in H: its value stays finite, and variances change by 1e-9 at most
 
 
-class Outcomes:
+class PlayOutcomes:
     """Plays and sums of outcomes of each point, and Laplace's Gaussian given those of a trial.
 
     Args:
@@ -83,7 +83,7 @@ class Outcomes:
 class OutcomePosterior(Posterior):
     """Posterior of f ~ GP(0, k), seen by outcomes of mean link(base + f); see `laplace`."""
 
-    def __init__(self, gram: Gram, outcomes: Outcomes, num_trials: int):
+    def __init__(self, gram: Gram, outcomes: PlayOutcomes, num_trials: int):
         super().__init__(gram, outcomes.noise, num_trials)
         self.outcomes = outcomes
 
@@ -122,7 +122,7 @@ class LatentPosterior(OutcomePosterior):
     O(u r^2 + r^3 + N r^2), for u distinct plays and a prior of rank r.
     """
 
-    def __init__(self, gram: Gram, outcomes: Outcomes, num_trials: int):
+    def __init__(self, gram: Gram, outcomes: PlayOutcomes, num_trials: int):
         super().__init__(gram, outcomes, num_trials)
         outcomes.reserve(gram.size)
         self._root = np.ascontiguousarray(gram.root.T)  # (N, r)
@@ -211,7 +211,7 @@ class LatentPlays(OutcomePosterior, PairPosterior):
     start is kept, so that it is a function of the plays.
     """
 
-    def __init__(self, gram: Gram, outcomes: Outcomes, num_trials: int):
+    def __init__(self, gram: Gram, outcomes: PlayOutcomes, num_trials: int):
         super().__init__(gram, outcomes, num_trials)
         self._read = np.full(num_trials, -1)  # changes of the outcomes that a trial's values include
 

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -33,29 +33,44 @@ Agents = Mapping[str, AgentSpec] | Sequence[str]
 Place = EnvLike | tuple[str, Mapping[str, Any]]  # an environment, or an id with its keyword arguments
 
 
-class RunOptions(TypedDict, total=False):
-    """Keyword arguments of `evaluate`, which describes them."""
-
-    trials: int
-    seed: int
-    env_kwargs: Mapping[str, Any] | None
-    first_trial: int
-    label: str | None
-    progress: Progress | bool | None
-    isolate: bool
-    entropy: int | None
-    workers: int
-    checkpoints: Checkpoints | None
-    callback: OnRound | None
-    stopping: Any
+@overload
+def evaluate(
+    environment: EnvLike | Stage,
+    agents: Agents,
+    *,
+    trials: int = 30,
+    seed: int = 0,
+    env_kwargs: Mapping[str, Any] | None = None,
+    first_trial: int = 0,
+    label: str | None = None,
+    progress: Progress | bool | None = None,
+    isolate: bool = False,
+    entropy: int | None = None,
+    workers: int = 1,
+    checkpoints: Checkpoints | None = None,
+    callback: OnRound | None = None,
+    stopping: Any = None,
+) -> Result: ...
 
 
 @overload
-def evaluate(environment: EnvLike | Stage, agents: Agents, **options: Unpack[RunOptions]) -> Result: ...
-
-
-@overload
-def evaluate(environment: Mapping[str, Place], agents: Agents, **options: Unpack[RunOptions]) -> Results: ...
+def evaluate(
+    environment: Mapping[str, Place],
+    agents: Agents,
+    *,
+    trials: int = 30,
+    seed: int = 0,
+    env_kwargs: Mapping[str, Any] | None = None,
+    first_trial: int = 0,
+    label: str | None = None,
+    progress: Progress | bool | None = None,
+    isolate: bool = False,
+    entropy: int | None = None,
+    workers: int = 1,
+    checkpoints: Checkpoints | None = None,
+    callback: OnRound | None = None,
+    stopping: Any = None,
+) -> Results: ...
 
 
 @one_thread()

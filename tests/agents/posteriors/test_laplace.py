@@ -15,7 +15,7 @@ from agents.algorithms.clicks import AgedOutcomes
 from agents.beliefs.preferences import Preferences
 from agents.model.model import Model
 from agents.posteriors.laplace import Clicks, Counts, PlayedRows, laplace, least_curvature, mixture_band
-from agents.posteriors.latent import LatentPlays, LatentPosterior, Outcomes
+from agents.posteriors.latent import LatentPlays, LatentPosterior, PlayOutcomes
 from bandit_envs import Setting
 from bandit_envs.kernels import gram
 from bandit_envs.kernels.gram import Gram
@@ -248,7 +248,7 @@ def test_the_band_covers_in_adaptive_play(name):
 
 
 def _outcomes(law):
-    return Outcomes(law, 2)
+    return PlayOutcomes(law, 2)
 
 
 def _conversions(law):
@@ -308,7 +308,7 @@ def test_a_conversion_before_the_law_allows_it_counts_on_a_box_as_on_arms():
 
 def _drawn_clicks(kernel, rng):
     setting = Setting(arms=unit_grid(30), kernel=kernel, noise_std=0.5)
-    posterior = LatentPosterior(Model.of(setting).gram, Outcomes(Bernoulli(), 1), 1)
+    posterior = LatentPosterior(Model.of(setting).gram, PlayOutcomes(Bernoulli(), 1), 1)
     posterior.observe(np.zeros(3, dtype=int), np.array([3, 7, 22]), np.array([1.0, 0.0, 1.0]))
     return posterior.deviation_at(None, [rng])[0]
 
