@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
     from .algorithms.duel_phases import mr_lpf
     from .algorithms.duels import double_ts, map_challenger, max_info_duel, maxminlcb, multisbm, pop_bo, rucb
-    from .algorithms.elimination import bpe, bpe_delay, mvr, phased_elimination, reds, sup_kernel_ucb
-    from .algorithms.planning import rahbo, rgp_pe
+    from .algorithms.elimination import bpe, bpe_delay, mvr, phased_elimination, reds
     from .algorithms.random import random
+    from .algorithms.rgp_pe import rgp_pe
+    from .algorithms.risk_averse import rahbo
     from .algorithms.robust import ec_gp_ucb, rgp_ucb, stable_opt, tgp_ucb
     from .algorithms.sketched import bbkb, bkb
+    from .algorithms.sup_kernel_ucb import sup_kernel_ucb
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
     from .beliefs.delivered import Delivered
     from .making import compose, make

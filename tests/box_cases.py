@@ -13,7 +13,7 @@ from agents.acquisition.rules import (
 )
 from agents.beliefs.surface import Surface
 from agents.box.acquisition_surface import BoxView, Landscape
-from agents.kernels.point_slopes import Visited, VisitedGram
+from agents.kernels.visited import Visited, VisitedGram
 from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
 from agents.widths.base import FixedWidth

@@ -19,7 +19,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.amplitude import unit_kernel
 from ..model.model import Model
-from ..widths.base import covering, derivative_constants
+from ..widths.prior_draws import covering, derivative_constants
 from .candidates import Candidates, Slopes
 from .improvement import log_expected_improvement, log_improvement_slopes, standardised_slopes
 

@@ -22,7 +22,7 @@ from ..beliefs.surface import ONLY, Surface, ridges_at
 from ..box.acquisition_surface import BoxView, Landscape, with_context
 from ..box.incumbents import ON_BOX, BestPlays, NothingToImprove
 from ..box.search import Terrain, make_search
-from ..kernels.point_slopes import Visited
+from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties
 from ..model.model import Model
 from ..stopping.outlook import Outlook

@@ -39,6 +39,8 @@ from ..validation import PerTrial
 from ..widths.base import FixedWidth
 from ..widths.by_name import make_width
 
+MIXTURE = "mixture"
+OF_LATENT = ("kernel", "length_scale", "rkhs_bound", "initial")  # the options that a latent model takes
 DROPPED = -1  # in place of a point
 PENDING = np.nan  # in place of an outcome
 STEPS = 10_000  # of Newton's method, each of which descends; a few, and hundreds where clicks are nearly sure
@@ -134,10 +136,6 @@ class AgedOutcomes(PlayOutcomes):
         mode = laplace(rows, self.likelihood, start, STEPS)
         information = rows.information(rows.z(mode.weight), self.likelihood)
         return mode._replace(factor=curved(rows.design, information))
-
-
-MIXTURE = "mixture"
-OF_LATENT = ("kernel", "length_scale", "rkhs_bound", "initial")  # the options that a latent model takes
 
 
 class LinkedReward(Reward):

@@ -25,7 +25,8 @@ from bandit_envs.problem.decisions import Decisions
 from ..acquisition.improvement import BestValue, MaxMean, MaxWorth, NoIncumbent, NoisyPlays
 from ..beliefs.safety import INFEASIBLE
 from ..beliefs.surface import Means, Surface
-from ..kernels.point_slopes import Visited, linearise
+from ..kernels.point_slopes import linearise
+from ..kernels.visited import Visited
 from .acquisition_surface import jitter_of, with_context
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)

@@ -19,7 +19,7 @@ from bandit_envs.problem.checks import check_kernel
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.amplitude import largest_deviation
-from ..kernels.point_slopes import Visited, VisitedGram
+from ..kernels.visited import Visited, VisitedGram
 from ..options import require_left_out, typed
 from ..validation import PerTrial
 from . import defaults

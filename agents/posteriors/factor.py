@@ -16,7 +16,8 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .base import CondensedPlays, SufficientStatistics, solve_vector
+from .base import SufficientStatistics
+from .decomposition import CondensedPlays, solve_vector
 from .play_factor import FIRST_CAPACITY, SLACK, SPARE, PlayFactor
 from .table import TablePosterior
 from .weight_space import PriorDraw

@@ -17,7 +17,8 @@ from scipy.linalg import get_lapack_funcs
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .base import SufficientStatistics, decompose
+from .base import SufficientStatistics
+from .decomposition import decompose
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 

@@ -17,7 +17,8 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .base import CondensedPlays, Posterior, SufficientStatistics, condense
+from .base import Posterior, SufficientStatistics
+from .decomposition import CondensedPlays, condense
 from .journal import Journal, LateTables
 
 

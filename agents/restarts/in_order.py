@@ -9,7 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 
-from ..kernels.point_slopes import VisitedGram
+from ..kernels.visited import VisitedGram
 from ..model.defaults import NOISE_FLOOR
 from ..model.model import Model
 from ..model.units import PriorUnits, known_per_cost, profile_weights

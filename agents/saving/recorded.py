@@ -21,7 +21,8 @@ from bandit_envs.problem.setting import Setting
 from ..options import require_types
 from ..protocol import facts_of
 from ..registry import require_registered, resolve_agent
-from .files import MAX_BYTES, NUMERIC, decode, encode, parsing, playing, read, write
+from .data import NUMERIC, decode, encode
+from .files import MAX_BYTES, parsing, playing, read, write
 
 EVENTS = ("reset", "act", "update", "drop", "start")  # append, never insert: files list columns in order
 PLAIN = frozenset((float, int, bool, np.float64, np.int64))  # types of most numbers
@@ -238,7 +239,7 @@ class Saving:
         """Write the agent to one file; after `agents.load` it continues with the same actions.
 
         Raises:
-            ValueError: a kernel or an option cannot be encoded, see `agents.saving.files`.
+            ValueError: a kernel or an option cannot be encoded, see `agents.saving.data`.
         """
         self._require_data()
         events, columns = self._log.events, encode(self._log.columns)

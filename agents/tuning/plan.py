@@ -15,7 +15,7 @@ from bandit_envs.basics.arguments import is_count, is_integer, is_number, requir
 from ..options import require_types
 from ..protocol import Features
 from ..registry import AgentFactory, require_registered, resolve_agent
-from ..saving.files import decode, encode
+from ..saving.data import decode, encode
 from .parameters import plain
 from .space import TIME, Space, Time, Values
 

@@ -19,7 +19,8 @@ from agents.objectives.each_modelled_parts import each_modelled
 from agents.objectives.penalties import Infinite
 from agents.objectives.primal_dual import Rectified
 from agents.registry import resolve_agent
-from agents.saving.files import decode, encode, read, write
+from agents.saving.data import decode, encode
+from agents.saving.files import read, write
 from agents.saving.recorded import FORM
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.problems import build

@@ -18,7 +18,8 @@ from bandit_envs.kernels.definite import pivoted_root, white
 from bandit_envs.kernels.gram import TOLERANCE, Gram
 
 from ...validation import PerTrial
-from ..base import Posterior, SufficientStatistics, solve_rows, solve_vector
+from ..base import Posterior, SufficientStatistics
+from ..decomposition import solve_rows, solve_vector
 from ..play_factor import Factor, PlayFactor
 from .play_rows import PlayRows
 

@@ -19,8 +19,8 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 
-from ...kernels.point_slopes import VisitedGram
-from ..base import solve_rows
+from ...kernels.visited import VisitedGram
+from ..decomposition import solve_rows
 from ..play_factor import FIRST_CAPACITY
 
 (_rot,) = get_blas_funcs(("rot",), dtype=np.float64)

@@ -27,7 +27,8 @@ from agents.acquisition.rules import (
     Thompson,
 )
 from agents.model.choice import BLOCK, TieBreaker, argmax_with_ties
-from agents.widths.base import FiniteSetWidth, FixedWidth
+from agents.widths.base import FixedWidth
+from agents.widths.prior_draws import FiniteSetWidth
 from bandit_envs.basics.types import Floats, Ints
 
 

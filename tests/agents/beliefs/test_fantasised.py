@@ -8,7 +8,7 @@ import pytest
 from agents.beliefs.delivered import Delivered
 from agents.beliefs.imputed import Fantasised, Hallucinated
 from agents.beliefs.surface import Surface
-from agents.kernels.point_slopes import Visited
+from agents.kernels.visited import Visited
 from agents.model.model import Model
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel

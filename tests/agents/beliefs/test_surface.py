@@ -5,7 +5,7 @@ from box_cases import KERNEL, NOISE, factor_of, plays, surface_of
 from sklearn.gaussian_process import GaussianProcessRegressor
 
 from agents.beliefs.surface import Surface
-from agents.kernels.point_slopes import Visited
+from agents.kernels.visited import Visited
 
 
 def test_the_surface_is_scikit_learns_regression():

@@ -11,7 +11,7 @@ from agents.acquisition.rules import ExpectedImprovement
 from agents.beliefs.surface import Surface
 from agents.box.acquisition_surface import BoxView, Landscape, averaged
 from agents.box.incumbents import SampledBest, fantasies, normal_points
-from agents.kernels.point_slopes import Visited, VisitedGram
+from agents.kernels.visited import Visited, VisitedGram
 from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
 from bandit_envs import Setting

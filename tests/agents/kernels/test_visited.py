@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import Matern, WhiteKernel
 
-from agents.kernels import point_slopes
-from agents.kernels.point_slopes import Visited, VisitedGram
+from agents.kernels import visited
+from agents.kernels.visited import Visited, VisitedGram
 
 KERNEL = 2.0 * Matern([0.3, 0.6], nu=2.5) + WhiteKernel(0.1)
 
 
 @pytest.mark.parametrize("part_bytes", [1, 8 * 9 * 2, 2**20])
 def test_covariances_in_parts_are_the_kernels(part_bytes, monkeypatch):
-    monkeypatch.setattr(point_slopes, "PART_BYTES", part_bytes)
+    monkeypatch.setattr(visited, "PART_BYTES", part_bytes)
     plays = Visited(2)
     for pair in np.random.default_rng(0).random((9, 2)):
         plays.index(pair)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents.posteriors import base
+from agents.posteriors import decomposition
 from agents.posteriors.base import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
 from bandit_envs.kernels.gram import Gram
@@ -28,8 +28,8 @@ def gram():
 @pytest.fixture
 def factorised(monkeypatch):
     """How many rows each factorisation had."""
-    factor, rows = base._factor, []
-    monkeypatch.setattr(base, "_factor", lambda *given: rows.append(len(given[1])) or factor(*given))
+    factor, rows = decomposition._factor, []
+    monkeypatch.setattr(decomposition, "_factor", lambda *given: rows.append(len(given[1])) or factor(*given))
     return rows
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from agents import Linear, Tuner
 from agents.box import search
-from agents.posteriors import base
+from agents.posteriors import decomposition
 
 
 def informed(results: int) -> Tuner:
@@ -72,8 +72,8 @@ def test_the_tuner_itself_does_as_much_after_many_results_as_after_few(monkeypat
 
 def test_a_question_factorises_the_plays_only_where_the_kernel_was_learnt(monkeypatch):
     tuner, factorised = informed(40), []
-    factor = base._factor
-    monkeypatch.setattr(base, "_factor", lambda *given: factorised.append(1) or factor(*given))
+    factor = decomposition._factor
+    monkeypatch.setattr(decomposition, "_factor", lambda *given: factorised.append(1) or factor(*given))
     found = []
     for _ in range(10):
         before, fitted = len(factorised), fits(tuner)

@@ -12,7 +12,8 @@ from agents.restarts.detection import (
     calibrate,
     detect,
 )
-from agents.restarts.detection.tails import MOST_NODES, Indexed, best_ridge
+from agents.restarts.detection.rates import best_ridge
+from agents.restarts.detection.tails import MOST_NODES, Indexed
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
 
