@@ -40,6 +40,9 @@ REWARD_STEPS, COST_STEPS = (10, 5), (50, 5)  # in fewer dimensions
 Pair = Sequence[int]  # plays of a subproblem, in the first sweep and in later ones
 OPENING, REWARD = -1, 0  # phases; 1, ..., C are those of the costs
 FEWEST = 3  # values whose std says something about the size of a function
+LEVEL = 50.0  # M, the price of infeasibility
+ABSOLUTE, RELATIVE = 0.05, 0.075  # tolerances of the residuals
+IMBALANCE, FACTOR = 10.0, 2.0  # of the residuals at which rho changes, and by how much
 
 
 class OutcomeProcess:
@@ -276,11 +279,6 @@ def _pair(name: str, given: Pair | None, default: Pair) -> Pair:
     if np.shape(pair) != (2,) or min(pair) < 1 or any(plays % 1 for plays in pair):
         raise ValueError(f"{name} must be two positive integers, (first sweep, later sweeps); got {pair!r}")
     return pair
-
-
-LEVEL = 50.0  # M, the price of infeasibility
-ABSOLUTE, RELATIVE = 0.05, 0.075  # tolerances of the residuals
-IMBALANCE, FACTOR = 10.0, 2.0  # of the residuals at which rho changes, and by how much
 
 
 class Splitting:

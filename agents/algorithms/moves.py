@@ -40,6 +40,10 @@ from .elimination import band_builder, require_band
 
 REMEDY = 'take "gp-ucb" with repeat=2, which moves seldom'
 RATE = 1e-3  # of drift where none is given and functions may change, in prior deviations a round
+# From a trial's plan (n,), its generator and the arm that it played last, None before the first, to (n,).
+Order = Callable[[GPAgent, Ints, np.random.Generator, "int | None"], Ints]
+DIGITS = 9  # of distances: other units of the features change their last bits
+LEAST_GAIN = 10.0**-DIGITS  # of a 2-opt move, so that rounding cannot make it go on
 
 
 @handles("delay", "noise", "horizon")
@@ -189,12 +193,6 @@ class LessMoves(Reward):
     def worth(self, mean: Floats, context: Ints, t: Ints) -> Floats:
         """Return the means: a recommendation moves nowhere."""
         return mean
-
-
-# From a trial's plan (n,), its generator and the arm that it played last, None before the first, to (n,).
-Order = Callable[[GPAgent, Ints, np.random.Generator, "int | None"], Ints]
-DIGITS = 9  # of distances: other units of the features change their last bits
-LEAST_GAIN = 10.0**-DIGITS  # of a 2-opt move, so that rounding cannot make it go on
 
 
 class PlannedAgent(GPAgent):

@@ -34,6 +34,12 @@ from .costs_apart import PartsOptions
 
 WIDTH = 2.0  # of the reward's band, on which safety does not depend
 PATIENCE = 10
+BLOCK = 64  # safe arms tested as expanders in one block
+TIE = 1e-9  # in prior stds
+C1 = 1.0 / (np.pi * np.log(2.0))
+C2 = 2.0 * C1 - 1.0
+LEAST = 1e-12  # smallest variance; below it the cost at an arm is known
+ARMS_AT_ONCE = 256  # safe arms at once
 
 
 class SafeOptions(SafeModelOptions, PartsOptions, total=False):
@@ -186,14 +192,6 @@ def safely(
         objective=parts.objective,
         restart=make_restart(restart, setting, observed, restart_options),
     )
-
-
-BLOCK = 64  # safe arms tested as expanders in one block
-TIE = 1e-9  # in prior stds
-C1 = 1.0 / (np.pi * np.log(2.0))
-C2 = 2.0 * C1 - 1.0
-LEAST = 1e-12  # smallest variance; below it the cost at an arm is known
-ARMS_AT_ONCE = 256  # safe arms at once
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ WIDTHS = {  # for functions of bounded norm, with the gain that is realised
 FIRST = 5  # shorter candidates that are open from the start
 ROUNDING = 1e-9  # relative: theta_0 / g(t) itself is among the candidates
 OFFSETS = (-1.0, 0.0, 1.0)  # offsets of the mean in the default priors, in prior stds
+TIED = 1e-9  # of the largest regret bound
 
 
 @handles("delay", "context", "box", "noise", "availability")
@@ -192,9 +193,6 @@ def _fixed_model(setting: Setting, options: Mapping[str, Any]) -> Model:
     where = "where kernels are compared by their predictions"
     require_left_out("refit_every", options.get("refit_every") or None, None, where, remedy)
     return Model.of(setting, **options)
-
-
-TIED = 1e-9  # of the largest regret bound
 
 
 class Balanced(Several):

@@ -28,6 +28,8 @@ from .first_plays import GivenUnits, Ledger, Values, first_plays_of
 from .penalties import LinearDual, Multipliers, Penalty, Weights
 
 LEAST_SCALE = 1e-150  # below it values could overflow; multipliers are useless long before
+EPOCH, FIRST, NOISE_VARIANCE, BOUND = 20, 5, 0.01, DefaultBound(2.0)
+PAPER_STEP = 0.5
 
 
 class Penalised(Objective):
@@ -170,8 +172,6 @@ class SeparateModels(EachModelled):
         super().forget(trial, rounds)
 
 
-EPOCH, FIRST, NOISE_VARIANCE, BOUND = 20, 5, 0.01, DefaultBound(2.0)
-PAPER_STEP = 0.5
 READINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "paper": {

@@ -18,6 +18,12 @@ from ..widths.base import Width
 from .outlook import MOST_JOINT, Outlook, StopVerdict, unready
 
 EPS = "it is the regret that is good enough, in units of the reward"
+MOST_CANDIDATES = 5  # plays that are tested, those that are best in most draws
+FIRST_DRAWS, GROWTH = 16, 1.5  # of the i-th look, 16 x 1.5^(i - 1)
+MOST_LOOKS = 40  # with which 10^8 draws are made
+ZETA = 0.1 / 1.1  # so that sum_i ZETA i^-1.1 <= 1
+REMEDY = "it is what a unit of cost is worth, in units of the reward"
+LAST_FIRST = 21  # the last of the first rounds, whose median the threshold is taken from
 
 
 @dataclass(frozen=True)
@@ -101,12 +107,6 @@ class BestArm:
         return StopVerdict(bool(ahead[rival] <= self.eps) and known, best if known else None, others)
 
 
-MOST_CANDIDATES = 5  # plays that are tested, those that are best in most draws
-FIRST_DRAWS, GROWTH = 16, 1.5  # of the i-th look, 16 x 1.5^(i - 1)
-MOST_LOOKS = 40  # with which 10^8 draws are made
-ZETA = 0.1 / 1.1  # so that sum_i ZETA i^-1.1 <= 1
-
-
 @dataclass(frozen=True)
 class RegretBound:
     """P(max f - f(x) <= eps | data) >= 1 - delta for some play x (Wilson 2024).
@@ -167,10 +167,6 @@ def interval(good: Floats, drawn: int, level: float) -> tuple[Floats, Floats]:
     low = np.where(good > 0, betaincinv(np.maximum(good, 1), drawn - good + 1, level / 2), 0.0)
     high = np.where(good < drawn, betaincinv(good + 1, np.maximum(drawn - good, 1), 1 - level / 2), 1.0)
     return low, high
-
-
-REMEDY = "it is what a unit of cost is worth, in units of the reward"
-LAST_FIRST = 21  # the last of the first rounds, whose median the threshold is taken from
 
 
 @dataclass(frozen=True)
