@@ -32,7 +32,7 @@ from ..model.model import Model
 from ..model.rounds import ByRound, shares_of_rounds
 from ..objectives.base import Reward
 from ..options import require_left_out
-from ..posteriors.laplace import NODE_SHARES, NODES, Laplace, OutcomeLikelihood, PlayedRows, curved, laplace
+from ..posteriors.laplace import NODE_SHARES, NODES, Laplace, OutcomeLikelihood, PlayedRows, curved
 from ..posteriors.latent import LatentPlays, LatentPosterior, PlayOutcomes
 from ..protocol import handles
 from ..validation import PerTrial
@@ -95,6 +95,8 @@ class AgedOutcomes(PlayOutcomes):
         shares: of conversions that take 0, 1, ... rounds, (K,); the rest never comes.
     """
 
+    steps = STEPS
+
     def __init__(self, law: OutcomeLaw, shares: Floats, num_trials: int):
         super().__init__(law, num_trials)
         with np.errstate(divide="ignore"):  # where all have come, ln 0
@@ -132,8 +134,8 @@ class AgedOutcomes(PlayOutcomes):
         pending = ~(outcomes[played] > 0.0)
         return AgedRows(root(x), plays, self.total[trial, x], offset, row, later, pending)
 
-    def fit(self, rows: Any, start: Floats | None = None) -> Laplace:
-        mode = laplace(rows, self.likelihood, start, STEPS)
+    def fit(self, rows: PlayedRows, start: Floats | None = None) -> Laplace:
+        mode = self.mode(rows, start)
         information = rows.information(rows.z(mode.weight), self.likelihood)
         return mode._replace(factor=curved(rows.design, information))
 

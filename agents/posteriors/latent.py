@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -15,6 +14,7 @@ from bandit_envs.laws.outcomes import Bernoulli, OutcomeLaw, Poisson
 
 from .base import Posterior, SufficientStatistics, columns_at
 from .laplace import (
+    STEPS,
     Clicks,
     Counts,
     Laplace,
@@ -36,6 +36,8 @@ class PlayOutcomes:
     Args:
         law: of a play's outcome.
     """
+
+    steps = STEPS  # of Newton's method, at most
 
     def __init__(self, law: OutcomeLaw, num_trials: int):
         self.likelihood, self._base = LIKELIHOODS[type(law)], law.base
@@ -75,9 +77,13 @@ class PlayOutcomes:
         plays = self._exposure * self.count[trial, played]
         return PlayedRows(root(played), plays, self.total[trial, played], np.full(len(played), self._base))
 
-    def fit(self, rows: Any, start: Floats | None = None) -> Laplace:
-        """Return Laplace's Gaussian of the weights, found from a start, (r,)."""
-        return laplace(rows, self.likelihood, start)
+    def mode(self, rows: PlayedRows, start: Floats | None = None) -> Laplace:
+        """Return the mode of the weights, found from a start, (r,), with the factor of the loss there."""
+        return laplace(rows, self.likelihood, start, self.steps)
+
+    def fit(self, rows: PlayedRows, start: Floats | None = None) -> Laplace:
+        """Return Laplace's Gaussian of the weights, whose factor is that of their information."""
+        return self.mode(rows, start)
 
 
 class OutcomePosterior(Posterior):
@@ -228,10 +234,10 @@ class LatentPlays(OutcomePosterior, PairPosterior):
         if not len(played):
             return SufficientStatistics.none()
         rows = self.outcomes.rows(trial, self._root)
-        fit = self.outcomes.fit(rows)
-        z = rows.z(fit.weight)
+        mode = self.outcomes.mode(rows).weight
+        z = rows.z(mode)
         weight = np.maximum(rows.information(z, self.outcomes.likelihood), LEAST_WEIGHT)
-        total = weight * (rows.design @ fit.weight) - rows.surplus(z, self.outcomes.likelihood)
+        total = weight * (rows.design @ mode) - rows.surplus(z, self.outcomes.likelihood)
         return SufficientStatistics(played, self.noise[trial] * weight, self.noise[trial] * total)
 
     def _root(self, points: Ints) -> Floats:
