@@ -107,6 +107,7 @@ def test_the_band_needs_a_bound_and_says_when_it_takes_a_default():
         ({"repeat": 2.0}, "repeat"),
         ({"band": "amm"}, "band"),
         ({"band": "mixture", "delta": 2.0}, "delta"),
+        ({"delta": 2.0}, "delta"),
     ],
 )
 def test_what_a_latent_model_does_not_have_is_refused(options, message):
