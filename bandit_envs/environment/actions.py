@@ -58,9 +58,10 @@ def checked_actions(array: np.ndarray, decisions: Decisions) -> Ints | Floats:
         if not (np.abs(array) <= 1.0 + SLACK).all():  # false for NaN
             raise ValueError(f"action must be finite and in [-1, 1], got {array}; see setting.to_action")
         return np.clip(array, -1.0, 1.0)
-    if ((array < 0) | (array >= decisions.num_arms)).any():
+    arms = array.astype(np.int64, copy=False)
+    if arms.view(np.uint64).max(initial=0) >= decisions.num_arms:  # without a sign -1 is the largest number
         raise ValueError(_not_an_arm(decisions.num_arms, array))
-    return array.astype(np.int64, copy=False)
+    return arms
 
 
 def _not_an_arm(num_arms: int, given: Any) -> str:

@@ -173,7 +173,7 @@ class Rounds:
     def masks(self, rows: Any) -> Any:
         """Return the arms that trials may play in their round, int8 (n, A); (n, 0) if not volatile."""
         if not self.volatile:
-            return self.no_masks[rows]
+            return self.no_masks[rows] if isinstance(rows, int) else self.no_masks[: len(rows)]
         return mask_of(self.bits[rows, self.round[rows]], self.problem.decisions.num_arms)
 
     def _stop(self, rows: Ints) -> RoundOutcome:
@@ -227,7 +227,9 @@ class Rounds:
         if self.problem.decisions.duel:
             return np.ones((*np.shape(actions)[:-1], 1))
         if not self.problem.decisions.continuous:
-            return self.noise_scale.take(actions, axis=1).T
+            # one column is a view, of many `take` is faster
+            several = isinstance(actions, np.ndarray)
+            return self.noise_scale.take(actions, axis=1).T if several else self.noise_scale[:, actions]
         unit = np.atleast_2d((actions + 1.0) / 2.0)
         each = np.stack([law.shape(unit) for law in self.laws], axis=1)
         return each if actions.ndim == 2 else each[0]

@@ -136,7 +136,7 @@ def _run(
         action = agent.act(observation)
         decided = perf_counter()
         following, reward, terminated, truncated, info = env.step(action)
-        if not np.all(info.get("played", True)):
+        if "played" in info and not np.all(info["played"]):
             trace.rest(horizon)  # the budget is spent, and no feedback follows
             return
         trace.note(observation, action, info)

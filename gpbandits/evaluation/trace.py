@@ -81,6 +81,7 @@ class Trace:
         self.made: int | None = None  # rounds with a play, if the budget ended the trial
         self._setting, self._agent, self._rounds = setting, agent, rounds
         self._block: list[Noted] = []  # those that are not
+        self._free: Any = np.zeros(num_trials) if num_trials else 0.0
         self._sums = {name: Sums() for name in SUMMED}
         self._moving = setting.movement is not None
         measures = followed(setting.budget is not None, self._moving, setting.duel)
@@ -107,9 +108,8 @@ class Trace:
         """Keep the context, the play's true values in the round's `oracle`, and the delivered costs."""
         if len(self._block) == BLOCK:
             self._look()
-        oracle, regret = info["oracle"], info["oracle"]["regret"]
+        oracle, regret, free = info["oracle"], info["oracle"]["regret"], self._free
         context = self._contexts.number(observation, self.num_trials)
-        free = np.zeros(np.shape(regret))
         spent, rate = oracle.get("spent", free), oracle.get("rate")
         noted = Noted(
             regret=regret,
@@ -250,12 +250,16 @@ class Trace:
 
 def without_oracle(info: dict[str, Any]) -> dict[str, Any]:
     """Return the info without "oracle", as `evaluate` passes it to agents."""
-    return {key: value for key, value in info.items() if key not in ("oracle", "_oracle")}
+    seen = dict(info)
+    seen.pop("oracle", None)
+    seen.pop("_oracle", None)
+    return seen
 
 
 def _observed(info: dict[str, Any]) -> Floats:
     if "feedback_cost" not in info:
-        return np.zeros(np.shape(info["oracle"]["cost_mean"]))
+        costs = info["oracle"]["cost_mean"]
+        return costs if not np.size(costs) else np.zeros(np.shape(costs))
     return np.sum(info["feedback_cost"], axis=-2, where=info["feedback_mask"][..., None])
 
 

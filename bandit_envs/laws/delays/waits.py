@@ -55,7 +55,7 @@ class Delay(Checked, abc.ABC):
         return drawn
 
     def in_rounds(self, waits: Floats) -> Floats:
-        """Return stretched waits in whole rounds, infinity included; here rounded down, (n,) -> (n,)."""
+        """Return stretched waits in whole rounds, (n,) -> (n,), of 0 always 0; here rounded down."""
         return np.floor(waits)
 
     def slowdown(self, features: Floats) -> Floats:

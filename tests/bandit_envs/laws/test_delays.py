@@ -293,6 +293,11 @@ def test_only_delays_in_time_publish_query_times(spec):
     assert (problem(spec).setting().query_times is not None) == in_time
 
 
+@each_spec
+def test_feedback_without_a_wait_comes_in_its_own_round_under_every_law(spec):
+    assert not law(spec).in_rounds(np.zeros(2)).any()  # a simulator does not ask
+
+
 def test_a_wait_of_exactly_one_interval_is_over_when_the_next_round_starts():
     waits = np.array([0.0, 0.5, 1.0, 1.5, 2.0, np.inf])
     np.testing.assert_array_equal(delays.Exponential().in_rounds(waits), [0, 0, 0, 1, 1, np.inf])
