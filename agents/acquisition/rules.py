@@ -28,8 +28,7 @@ class UCB:
     width: Width
 
     def __call__(self, candidates: Candidates) -> Floats:
-        width = self.width(candidates.t, candidates.gain) + candidates.bias
-        scores = (width.item() if len(width) == 1 else width[:, None]) * candidates.std
+        scores = _factor(candidates, self.width) * candidates.std
         scores += candidates.mean
         return scores
 

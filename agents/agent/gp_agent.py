@@ -21,7 +21,6 @@ from ..acquisition.improvement import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorMean
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
-from ..beliefs.safety import Safety
 from ..model.choice import KEY, TieBreaker, argmax_with_ties, offered_in, only_offered, require_offered
 from ..model.model import Model
 from ..model.rounds import PENDING, Clock, in_time
@@ -149,7 +148,7 @@ class GPAgent(Answers, Resumable, Shown):
             require_offered(self.offered, self.setting)
         safety = self.objective.safety(context, self.t, self.offered)
         offered = self.offered if safety is None else safety.playable
-        view = self._view(belief, context, offered, safety)
+        view = ArmsView(self, belief, context, offered, safety)
         view = view if free is None else view.drawing(free)
         scores = self._worth(rule(view), context, offered)
         if self.objective.infeasible is not None:
@@ -158,15 +157,6 @@ class GPAgent(Answers, Resumable, Shown):
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
         self._opening, self.scores = None, scores
         return argmax_with_ties(scores, self._tie, uniform, offered)
-
-    def _view(
-        self, belief: Belief, context: Ints, offered: Bools | None, safety: Safety | None = None
-    ) -> ArmsView:
-        draw, samplers = partial(self.streams.of_round, "rule", self.round), self.samplers
-        incumbent, objective, memory = self.incumbent, self.objective, self.memory
-        return ArmsView(
-            belief, incumbent, objective, context, self.t, samplers, draw, offered, safety, memory
-        )
 
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return what the objective makes of the scores of the arms that may be played, (B, A)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -12,8 +13,8 @@ from scipy.stats import norm
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..acquisition.candidates import Candidates, RuleMemory
-from ..acquisition.improvement import Incumbent, change_of
+from ..acquisition.candidates import Candidates
+from ..acquisition.improvement import change_of
 from ..beliefs.base import Belief, Ridge
 from ..beliefs.play_costs import CostBelief
 from ..beliefs.ridges import Pulls, pulls
@@ -22,12 +23,11 @@ from ..beliefs.surface import ONLY, Surface, keeping_plays
 from ..box.search import around, sobol
 from ..model.choice import only_offered
 from ..model.rounds import PENDING
-from ..objectives.base import Objective
 from ..stopping.by_name import PATIENCE
 from ..stopping.outlook import Outlook
 from ..validation import PerTrial
 
-Stoppable = Any  # a `GPAgent`, whose module imports this one
+Playing = Any  # a `GPAgent`, whose module imports this one
 CLOUD = 512  # quasi-random points of a box
 CENTRES, EACH, WIDTHS = 5, 16, (0.1, 0.02)  # best plays, points around each, and their stds in box widths
 Snap = Callable[[Floats], Floats]
@@ -37,29 +37,23 @@ class ArmsView(Candidates):
     """Gives rules the posterior at the arms of each trial's context, computed on access.
 
     Args:
-        incumbent, objective: compute the value that EI and PI improve on, and the prices of improvements.
-        t: 1, 2, ..., the rounds started since the last restart, (B,).
-        draw: makes the generators of the rule in this round, one per trial.
+        agent: has the incumbent, the objective, the generators and the memory of its rule.
+        belief: the agent's own, or another.
+        context: of each trial, (B,).
         offered: mask of arms that may be played in this round, (B, A); None: all.
         safety: safe set and cost bounds, where costs must be kept in every round.
     """
 
     def __init__(
         self,
+        agent: Playing,
         belief: Belief,
-        incumbent: Incumbent,
-        objective: Objective,
         context: Ints,
-        t: Ints,
-        samplers: Sequence[np.random.Generator],
-        draw: Callable[[], Sequence[np.random.Generator]],
         offered: Bools | None = None,
         safety: Safety | None = None,
-        memory: RuleMemory | None = None,
     ):
-        self._belief, self._incumbent, self._objective, self._context = belief, incumbent, objective, context
-        self.t, self._samplers, self._draw, self._offered = t, samplers, draw, offered
-        self.safety, self.memory = safety, memory
+        self._agent, self._belief, self._context, self._offered = agent, belief, context, offered
+        self.t, self.safety, self.memory, self._samplers = agent.t, safety, agent.memory, agent.samplers
         self._rngs: Sequence[np.random.Generator] | None = None
 
     @property
@@ -96,16 +90,15 @@ class ArmsView(Candidates):
 
     @property
     def rngs(self) -> Sequence[np.random.Generator]:
-        if self._rngs is None:
-            self._rngs = self._draw()
-        return self._rngs
+        rngs = self._rngs = self._rngs or self._agent.streams.of_round("rule", self._agent.round)
+        return rngs
 
     @property
     def incumbent(self) -> Floats:
-        values = self.mean
-        if getattr(self._incumbent, "of_worth", False):
-            values = self._objective.worth(values, self._context, self.t)
-        return self._incumbent(self._belief, self._context, only_offered(values, self._offered))
+        values, incumbent = self.mean, self._agent.incumbent
+        if getattr(incumbent, "of_worth", False):
+            values = self._agent.objective.worth(values, self._context, self.t)
+        return incumbent(self._belief, self._context, only_offered(values, self._offered))
 
     @property
     def change(self) -> Floats:
@@ -115,7 +108,7 @@ class ArmsView(Candidates):
 
     @property
     def price(self) -> Floats:
-        return self._objective.prices(self._context)
+        return self._agent.objective.prices(self._context)
 
     def half_width(self, bound: PerTrial, delta: PerTrial) -> Floats:
         return self._belief.half_width(self._context, bound, delta)
@@ -131,15 +124,12 @@ class ArmsView(Candidates):
 
     def drawing(self, trials: Bools) -> ArmsView:
         """Return a copy in which only these trials, (B,), draw samples; other generators do not advance."""
-        spare = np.random.default_rng(0)  # its draws are discarded
-        samplers = [rng if draws else spare for rng, draws in zip(self._samplers, trials, strict=True)]
-        return ArmsView(
-            *(self._belief, self._incumbent, self._objective, self._context, self.t, samplers),
-            *(lambda: self.rngs, self._offered, self.safety, self.memory),
-        )
+        spare, view = np.random.default_rng(0), copy(self)  # draws of `spare` are discarded
+        view._samplers = [rng if draws else spare for rng, draws in zip(self._samplers, trials, strict=True)]
+        return view
 
 
-def outlooks_on_set(agent: Stoppable) -> list[Outlook]:
+def outlooks_on_set(agent: Playing) -> list[Outlook]:
     """Return the outlook of each trial on a finite set in one context: all arms are candidates."""
     belief, context = agent.belief, np.zeros(agent._size, dtype=np.int64)
     centre = belief.centre
@@ -171,7 +161,7 @@ def _scaled(centre: Any, trial: int, scale: float, point: Ints, other: Ints) -> 
     return scale * centre.covariance(trial, point, other)
 
 
-def outlook_on_box(agent: Stoppable, snap: Snap | None = None, look: int = 0) -> Outlook:
+def outlook_on_box(agent: Playing, snap: Snap | None = None, look: int = 0) -> Outlook:
     """Return the outlook on a box: the plays, quasi-random points, and points near the best plays.
 
     `snap` moves points, (n, d), to those that may be played; another `look` gives other points.
@@ -206,7 +196,7 @@ def outlook_on_box(agent: Stoppable, snap: Snap | None = None, look: int = 0) ->
     )
 
 
-def _cloud(agent: Stoppable, factor: Any, look: int) -> Floats:
+def _cloud(agent: Playing, factor: Any, look: int) -> Floats:
     """Return points of the box: Sobol's, shifted by another step in each round, and some around the best."""
     setting, (rng,) = agent.setting, agent.streams.of_round("stopping", agent.round * PATIENCE + look)
     unit = (sobol(setting.dim, CLOUD) + rng.random(setting.dim)) % 1.0
@@ -233,20 +223,20 @@ def feasible(costs: Any, size: int) -> Floats:
     return chance
 
 
-def unit_of_values(agent: Stoppable) -> Floats:
+def unit_of_values(agent: Playing) -> Floats:
     """Return by how much a value's unit exceeds the reward's, (B,)."""
     zero, one = np.zeros(agent._size), np.ones(agent._size)
     return agent.objective.in_reward_units(zero, one)[1]
 
 
-def noise_of(agent: Stoppable) -> Floats:
+def noise_of(agent: Playing) -> Floats:
     """Return the variance of one play's noise at all points in the values' unit, (B, N)."""
     noise, points = agent.belief.centre.noise[:, None], np.arange(agent.setting.decisions.num_arms)
     weights = agent.belief.weights(points) if agent.belief.weighs else None
     return np.broadcast_to(noise, (len(noise), len(points))) if weights is None else noise / weights
 
 
-def costs_of(agent: Stoppable) -> CostBelief:
+def costs_of(agent: Playing) -> CostBelief:
     """Return the belief about what plays cost; raise where plays cost and the agent has none."""
     own = getattr(agent.objective, "costs", None)
     if isinstance(own, CostBelief):
@@ -258,7 +248,7 @@ def costs_of(agent: Stoppable) -> CostBelief:
     return free
 
 
-def _facts(agent: Stoppable, trial: int) -> dict[str, Any]:
+def _facts(agent: Playing, trial: int) -> dict[str, Any]:
     values, latest = np.empty(0), None
     if agent.book.keeps:
         rows = agent.book.rows(np.array([trial]))

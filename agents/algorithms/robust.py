@@ -30,6 +30,7 @@ from ..acquisition.candidates import Rule
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
 from ..agent.gp_agent import TIE, GPAgent
+from ..agent.outlooks import ArmsView
 from ..beliefs.delivered import Alike
 from ..model.choice import argmax_with_ties, only_offered
 from ..model.defaults import ModelOptions
@@ -238,7 +239,7 @@ class StableAgent(GPAgent):
 
     def _lower(self, context: Ints) -> Floats:
         """Return mu - w sigma, the reflection of the upper bound in the mean, (B, A)."""
-        view = self._view(self.belief, context, None)
+        view = ArmsView(self, self.belief, context)
         return 2.0 * view.mean - self.rule(view)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -160,10 +161,14 @@ def test_samples_and_incumbents_are_those_of_the_arms_that_are_there():
     offered[0, [5, 9, 10]] = True
 
     def view(among: Any) -> ArmsView:
-        rngs = [np.random.default_rng(0)]
-        here = np.zeros(1, dtype=np.int64)
-        parts = belief, MaxMean(1, model.setting.decisions), Reward(model, 1)
-        return ArmsView(*parts, here, here + 1, rngs, lambda: rngs, among)
+        agent = SimpleNamespace(
+            incumbent=MaxMean(1, model.setting.decisions),
+            objective=Reward(model, 1),
+            t=np.ones(1, dtype=np.int64),
+            samplers=[np.random.default_rng(0)],
+            memory=None,
+        )
+        return ArmsView(agent, belief, np.zeros(1, dtype=np.int64), among)
 
     mean = view(None).mean[0]
     assert view(None).incumbent == mean[[0, 5, 9]].max()

@@ -154,9 +154,7 @@ def upper(ratios: Any) -> Any:
         belief.centre.condition_on(i, seen)
     belief._follow(np.arange(2))
     context = np.zeros(2, dtype=np.int64)
-    return agent.rule(
-        ArmsView(belief, agent.incumbent, agent.objective, context, agent.t, agent.samplers, list)
-    )
+    return agent.rule(ArmsView(agent, belief, context))
 
 
 def test_the_band_shrinks_when_regularisations_are_added():

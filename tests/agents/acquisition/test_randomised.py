@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -43,9 +42,7 @@ BOX = Setting(
 
 def view_of(agent: Any) -> ArmsView:
     """What the agent's rule would see in the coming round."""
-    context = np.zeros(1, dtype=np.int64)
-    draw = partial(agent.streams.of_round, "rule", agent.round)
-    return ArmsView(agent.belief, agent.incumbent, agent.objective, context, agent.t, agent.samplers, draw)
+    return ArmsView(agent, agent.belief, np.zeros(1, dtype=np.int64))
 
 
 def halfway(name: Any, rounds: int = 15) -> Any:
@@ -155,11 +152,10 @@ def test_a_rule_whose_scores_are_random_says_so(name):
     agent = halfway(("gp-agent", {"rule": name}))
 
     def scores(seed: int) -> Any:
-        rngs = [np.random.default_rng(seed)]
-        here = np.zeros(1, dtype=np.int64)
-        return agent.rule(
-            ArmsView(agent.belief, agent.incumbent, agent.objective, here, agent.t, rngs, lambda: rngs)
-        )
+        agent.samplers = [np.random.default_rng(seed)]
+        view = view_of(agent)
+        view._rngs = agent.samplers
+        return agent.rule(view)
 
     assert getattr(agent.rule, "draws", False) != np.array_equal(scores(0), scores(1))
 
