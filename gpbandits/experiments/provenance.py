@@ -8,6 +8,7 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +21,8 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from agents.registry import agent_modules, resolve_agent
 from bandit_envs.basics.arguments import require
+from bandit_envs.basics.files import write_whole
+from bandit_envs.data.files import cache_folder
 from bandit_envs.problems import FACTORIES
 
 PLAYING = "gpbandits.evaluation.loop"  # with all that it imports it determines a cell's numbers
@@ -37,12 +40,23 @@ REQUIRED = "__distributions__"  # further distributions that the agents of a pac
 def digest(package: str) -> str:
     """Return the hash of a package, or of a module with the neighbouring modules that it imports.
 
-    For `gpbandits` only the modules that a cell's numbers depend on are hashed.
+    For `gpbandits` only the modules that a cell's numbers depend on are hashed. As parsing takes a second,
+    the hash is kept in the user's cache with that of the bytes, unless the cache cannot be written to.
     """
-    files = _playing() if package == "gpbandits" else _files(package)
+    paths = sorted(_playing() if package == "gpbandits" else _files(package))
+    files = [(path.name, path.read_bytes()) for path in paths]
+    read = repr((platform.python_version(), Path(__file__).read_bytes(), files))
+    content, kept = hashlib.sha256(read.encode()).hexdigest(), cache_folder() / "code" / package
+    with suppress(OSError, ValueError):
+        of, known = kept.read_text().split()
+        if of == content:
+            return known
     total = hashlib.sha256()
-    for path in sorted(files):
-        total.update(path.name.encode() + _meaning(path))
+    for name, text in files:
+        total.update(name.encode() + _meaning(name, text))
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(kept, f"{content} {total.hexdigest()[:16]}".encode())
     return total.hexdigest()[:16]
 
 
@@ -106,10 +120,9 @@ def _imported(module: Path) -> set[str]:
     return names
 
 
-def _meaning(path: Path) -> bytes:
+def _meaning(name: str, content: bytes) -> bytes:
     """Return a module's syntax tree without docstrings, positions and comments; other files unchanged."""
-    content = path.read_bytes()
-    if path.suffix != ".py":
+    if not name.endswith(".py"):
         return content
     try:
         tree = ast.parse(content)

@@ -24,6 +24,7 @@ def checkout(tmp_path, monkeypatch):
     for package in OURS:
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(provenance, "find_spec", lambda name: PathFinder.find_spec(name, [str(tmp_path)]))
     provenance.digest.cache_clear()
     yield tmp_path
@@ -102,6 +103,34 @@ def test_another_number_in_an_algorithm_a_law_a_table_or_the_loop_changes_the_ha
     path.write_text(with_another_number(path), encoding="utf-8")
     provenance.digest.cache_clear()
     assert provenance.digest(package) != before
+
+
+def test_code_is_parsed_once_until_its_bytes_change_or_the_cache_is_damaged(checkout, monkeypatch):
+    parsed, meaning = [], provenance._meaning
+
+    def counted(name: str, content: bytes) -> bytes:
+        parsed.append(name)
+        return meaning(name, content)
+
+    def again() -> str:
+        parsed.clear()
+        provenance.digest.cache_clear()
+        return provenance.digest("gpbandits")
+
+    monkeypatch.setattr(provenance, "_meaning", counted)
+    kept, loop = checkout / "cache/gpbandits/code/gpbandits", checkout / "gpbandits/evaluation/loop.py"
+    known = again()
+    assert "loop.py" in parsed
+    assert (again(), parsed) == (known, [])
+    loop.write_text(loop.read_text(encoding="utf-8") + "\nEDITED = 1\n", encoding="utf-8")
+    edited = again()
+    assert edited != known
+    assert "loop.py" in parsed
+    kept.write_bytes(b"\xff")
+    assert (again(), "loop.py" in parsed) == (edited, True)
+    kept.unlink()
+    kept.mkdir()  # as unusable as a folder that cannot be written to
+    assert (again(), "loop.py" in parsed) == (edited, True)
 
 
 def test_all_of_the_agents_and_of_the_problems_is_hashed_but_for_pictures(checkout):
