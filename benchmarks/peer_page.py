@@ -167,7 +167,14 @@ two changes in one row were not measured apart:
 ```
 
 What a round of one trial takes beyond the loop is Python: calls between the parts, which
-`python benchmarks/one_round.py --show` counts, and small arrays. numba was not tried.
+`python benchmarks/one_round.py --show` counts, and small arrays. `python benchmarks/compiled.py --write`
+plays the bare loop compiled by numba too, without objects: what an extra with compiled rounds saved would be
+at most the difference of the two loops. It is left out, because last bits would depend on what is installed.
+
+```{{csv-table}}
+:file: results/compiled.csv
+:header-rows: 1
+```
 
 ## Tuners and studies
 
