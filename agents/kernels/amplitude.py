@@ -73,6 +73,8 @@ def _paths(kernel: Kernel, prefix: str = "") -> Iterator[str]:
 class FoundAmplitude(ConstantKernel):
     """Constant factor that scales a kernel to the std of observed values, see `of_deviation`."""
 
+    maps_features = True  # all points to one, so it is positive semi-definite
+
 
 def of_deviation(kernel: Kernel, deviation: float) -> Kernel:
     """Return a kernel of prior std 1 scaled to another std, with equally many free parameters."""

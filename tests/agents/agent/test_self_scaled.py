@@ -16,6 +16,7 @@ import agents
 from agents.agent.self_scaled import FIRST, SelfScaled
 from agents.registry import by_attribute, resolve_agent
 from bandit_envs import BanditEnv, Setting
+from bandit_envs.kernels import validity
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 
@@ -49,6 +50,14 @@ def play(agent: Any, rounds: int, delay: int = 0) -> list[int]:
         played.append(int(agent.act(SEEN)))
         tell(agent, t, played[-1], [t - delay] if t >= delay else [], played)
     return played
+
+
+def test_a_found_prior_is_known_to_be_definite_without_an_eigenvalue_problem(monkeypatch):
+    def fail(*_: Any) -> None:
+        raise AssertionError("0.2 s for 1000 arms, in each of the first plays")
+
+    monkeypatch.setattr(validity, "require_definite", fail)
+    play(agents.make("gp-ucb", UNTOLD), 2 * FIRST)
 
 
 @pytest.mark.parametrize("delay", [0, 3])
