@@ -106,7 +106,8 @@ LAWS: dict[str, type] = {
 
 def functions_of(law: Changes, segment: Ints) -> Ints:
     """Return the index of each round's function, (T,), from its segment: a new one each unless they recur."""
-    return segment % law.num_functions if isinstance(law, Recurring) else segment
+    num_functions = getattr(law, "num_functions", None)
+    return segment if num_functions is None else segment % num_functions
 
 
 def segments_of(change_points: Ints, horizon: int) -> Ints:

@@ -174,7 +174,7 @@ class Problem(Composition):
             columns.append(
                 scale * self.constraint_noise.draw(self.horizon, rngs.get("constraint_noise", UNUSED))
             )
-        return np.stack(columns, axis=1)
+        return np.stack(columns, axis=1) if len(columns) > 1 else columns[0][:, None]
 
 
 def _seed(entropy: int, role: str) -> np.random.SeedSequence:

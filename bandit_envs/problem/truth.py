@@ -68,7 +68,7 @@ def _best(values: Floats) -> Floats:
 
 def check_feasible(best: Floats, version: str) -> None:
     """Raise unless something is feasible in every version and context, (V, Z)."""
-    if np.isneginf(best).any():
+    if best.min() == -np.inf:
         index, context = np.argwhere(np.isneginf(best))[0]
         raise ValueError(
             f"constraints must be <= 0 together somewhere, got no such point in {version} {index}, context "
