@@ -17,6 +17,7 @@ from gpbandits.evaluation.statistics import interval
 from gpbandits.evaluation.statistics.pairs import ordered
 
 TELLING = 6  # fewest differences that are not 0: with fewer, equal signs by chance keep p above .06
+_TRIALS = 100  # whose draws are made at once: those of 2000 resamples are 2 MB
 _ROWS = 500  # resamples at once: those of 1770 pairs of 60 agents are 7 MB
 
 
@@ -110,9 +111,9 @@ def joint_tests(differences: Floats, resamples: int = interval.RESAMPLES) -> Flo
     t = np.where(even, np.inf, np.abs(mean) / np.where(even, 1.0, error))
     order = np.argsort(-t, kind="stable")
     units = ((columns - mean) / np.where(even, np.inf, error))[:, order]
-    count, weights = np.zeros(len(order)), interval.resample_counts(num_trials, 0, resamples) / num_trials
+    count, drawn = np.zeros(len(order)), interval.resample_counts(num_trials, 0, resamples)
     for start in range(0, resamples, _ROWS):
-        block = weights[start : start + _ROWS]
+        block = drawn[start : start + _ROWS] / num_trials
         shift = block @ units
         spread = np.sqrt(np.maximum(block @ units**2 - shift**2, 1e-12) / num_trials)
         largest = np.maximum.accumulate((np.abs(shift) / spread)[:, ::-1], axis=1)[:, ::-1]
@@ -171,7 +172,8 @@ def _stratified(samples: Sequence[Any]) -> interval.Interval:
 
 def _resampled(sample: Any, rng: np.random.Generator) -> Floats:
     """Return the means of resamples of a sample, (B, ...) -> (R, ...), from counts of each trial."""
-    counts, each = np.zeros((RESAMPLES, len(sample))), np.arange(RESAMPLES)
-    for _ in sample:  # all draws at once would take B times the memory of a sample of each threshold
-        counts[each, rng.integers(len(sample), size=RESAMPLES)] += 1.0
-    return counts @ sample / len(sample)
+    counts, first = np.zeros(RESAMPLES * len(sample)), np.arange(RESAMPLES) * len(sample)
+    for start in range(0, len(sample), _TRIALS):
+        drawn = rng.integers(len(sample), size=(min(_TRIALS, len(sample) - start), RESAMPLES))
+        np.add.at(counts, (first + drawn).ravel(), 1.0)
+    return counts.reshape(RESAMPLES, -1) @ sample / len(sample)
