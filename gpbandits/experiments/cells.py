@@ -91,7 +91,8 @@ def fault(path: Path) -> str | None:
 
 def valid(path: Path) -> bool:
     """Return True if there is a valid file at `path`."""
-    return path.exists() and fault(path) is None
+    identity = _identity(path)
+    return identity is not None and _fault(path, identity) is None
 
 
 def stored_configuration(path: Path) -> dict[str, Any] | None:

@@ -24,7 +24,7 @@ from gpbandits.evaluation.result import Result
 from gpbandits.experiments import cells
 from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.provenance import environment_spec, versions
-from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of, key_of
+from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of, key_of, keys_of
 from gpbandits.experiments.survey import Survey, survey
 from gpbandits.experiments.toml import document_of, load_study, parse_study
 
@@ -159,11 +159,11 @@ class Store:
     def __init__(
         self, folder: str | os.PathLike[str], code: Callable[[Cell], dict[str, Any]] = attrgetter("code")
     ):
-        self.folder, self._code = Path(folder), code
+        self.folder, self.code = Path(folder), code
 
     def path(self, cell: Cell) -> Path:
         """Return the path of the cell's file, present or not."""
-        return self.folder / f"{key_of(cell.content | self._code(cell))}.parquet"
+        return self.folder / f"{key_of(cell.content | self.code(cell))}.parquet"
 
     def failure_path(self, cell: Cell) -> Path:
         """Return the path of the traceback of a failed cell."""
@@ -175,7 +175,7 @@ class Store:
 
     def survey(self, study: Study) -> Survey:
         """Return which cells are computed, invalid or failed, in one listing of the folder."""
-        return survey(study, self.folder, self._code)
+        return survey(study, self.folder, self.code)
 
     def failure(self, cell: Cell) -> str | None:
         """Return the traceback of the last attempt at a cell without a valid file; None if there is none."""
@@ -219,7 +219,10 @@ class Store:
 
     def _load(self, study: Study, environment: EnvironmentEntry) -> Result | None:
         found: dict[str, list[Any]] = {
-            agent.label: [cells.sound(self.path(cell)) for cell in study.cells_of(environment, agent)]
+            agent.label: [
+                cells.sound(self.folder / f"{key}.parquet")
+                for key in keys_of(study.cells_of(environment, agent), self.code)
+            ]
             for agent in study.agents
         }
         whole = {label: row for label, row in found.items() if None not in row}

@@ -1,6 +1,7 @@
 """The holdings of a study are the cells in its folder, complete or not, and the code that computed them."""
 
 import json
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -10,7 +11,9 @@ from gpbandits.evaluation.result import Result
 from gpbandits.experiments import cells
 from gpbandits.experiments.check import CellCount
 from gpbandits.experiments.store import Store
-from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of
+from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of, keys_of
+
+Located = tuple[Cell, Path, Path | None]  # a cell, its path by the code of the store, and that of its file
 
 
 class Holdings:
@@ -23,17 +26,10 @@ class Holdings:
     def __init__(self, study: Study, store: Store, by_installed: bool = False):
         self.study, self.store, self.by_installed = study, store, by_installed
 
-    def path(self, cell: Cell) -> Path | None:
-        """Return the path of a computed cell, preferably by the code of the store; None if there is none."""
-        if self.store.holds(cell):
-            return self.store.path(cell)
-        stored = [] if self.by_installed else self._by_content.get(content_of(cell.content), [])
-        return stored[-1] if stored else None
-
     @cached_property
     def outdated(self) -> int:
         """Return the number of cells that other code than the store's computed."""
-        return sum(path is not None and path != self.store.path(cell) for cell, path in self._located)
+        return sum(path not in (None, own) for _, own, path in self._located)
 
     @cached_property
     def conflicts(self) -> list[str]:
@@ -44,8 +40,8 @@ class Holdings:
         return [
             f"{cell}: {other.resolve()} and {path.resolve()} hold different numbers, and the newer is shown; "
             "move one of them away, or run the study again"
-            for cell, path in self._located
-            if path is not None and path != self.store.path(cell)
+            for cell, own, path in self._located
+            if path is not None and path != own
             for other in self._by_content[content_of(cell.content)]
             if not cells.same_numbers(other, path)
         ]
@@ -53,19 +49,23 @@ class Holdings:
     @cached_property
     def missing(self) -> int:
         """Return the number of cells that are not computed."""
-        return sum(path is None for _, path in self._located)
+        return sum(path is None for *_, path in self._located)
 
     @cached_property
     def failed(self) -> int:
         """Return the number of missing cells whose last attempt raised."""
-        return sum(path is None and self.store.failure(cell) is not None for cell, path in self._located)
+        absent = [cell for cell, _, path in self._located if path is None]
+        return sum(self.store.failure(cell) is not None for cell in absent)
 
     @cached_property
     def versions(self) -> list[dict[str, str]]:
         """Return the different sets of package versions that computed the cells."""
-        paths = [path for _, path in self._located if path is not None]
-        texts = {json.dumps(read_metadata(path)["versions"], sort_keys=True) for path in paths}
-        return [json.loads(text) for text in sorted(texts)]
+        named = [  # those of the store's code are part of the file's name, which was checked
+            self.store.code(cell)["versions"] if path == own else read_metadata(path)["versions"]
+            for cell, own, path in self._located
+            if path is not None
+        ]
+        return [json.loads(text) for text in sorted({json.dumps(each, sort_keys=True) for each in named})]
 
     def result(self, environment: EnvironmentEntry) -> Result | None:
         """Return the comparable part: leading blocks of trials such that agents times blocks is largest."""
@@ -86,15 +86,15 @@ class Holdings:
 
     def count(self, environment: EnvironmentEntry, agent: AgentEntry) -> CellCount:
         """Count the trials of an agent on an environment, computed by any code."""
-        absent = [cell for cell in self.study.cells_of(environment, agent) if self.path(cell) is None]
+        wanted = self.study.cells_of(environment, agent)
+        absent = [cell for cell, _, path in self._found(wanted) if path is None]
         left = sum(cell.trials for cell in absent)
         failed = sum(cell.trials for cell in absent if self.store.failure(cell) is not None)
         return CellCount(self.study.trials - left, failed, left - failed)
 
     def _leading(self, environment: EnvironmentEntry, agent: AgentEntry) -> list[Result]:
         blocks = []
-        for cell in self.study.cells_of(environment, agent):
-            path = self.path(cell)
+        for _, _, path in self._found(self.study.cells_of(environment, agent)):
             block = cells.sound(path) if path else None
             if block is None:
                 break
@@ -102,8 +102,17 @@ class Holdings:
         return blocks
 
     @cached_property
-    def _located(self) -> list[tuple[Cell, Path | None]]:
-        return [(cell, self.path(cell)) for cell in self.study.cells()]
+    def _located(self) -> list[Located]:
+        return list(self._found(list(self.study.cells())))
+
+    def _found(self, wanted: Sequence[Cell]) -> Iterator[Located]:
+        for cell, key in zip(wanted, keys_of(wanted, self.store.code), strict=True):
+            own = self.store.folder / f"{key}.parquet"
+            if cells.valid(own):
+                yield cell, own, own
+            else:
+                others = [] if self.by_installed else self._by_content.get(content_of(cell.content), [])
+                yield cell, own, others[-1] if others else None
 
     @cached_property
     def _by_content(self) -> dict[str, list[Path]]:

@@ -8,9 +8,11 @@ import subprocess
 import tomllib
 from html import escape, unescape
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from study_cases import called
 from synthetic import result as synthetic_result
@@ -179,6 +181,19 @@ def test_the_files_beside_the_page_are_tables_and_figures(folder):
     for row in rows:
         assert float(row["cumulative regret"]) == result.regret[row["agent"]][:, -1].mean()
         assert float(row["cumulative regret low"]) <= float(row["cumulative regret"])
+
+
+def test_a_report_opens_the_file_of_each_cell_once(folder, monkeypatch):
+    opened, opening = [], pq.ParquetFile
+
+    def counted(source: Path) -> pq.ParquetFile:
+        opened.append(Path(source))
+        return opening(source)
+
+    monkeypatch.setattr(pq, "ParquetFile", counted)
+    write_report(folder, figures=False)
+    study, store = open_results(folder)
+    assert sorted(opened) == sorted(map(store.path, study.cells()))
 
 
 def test_an_incomplete_folder_is_reported_as_far_as_it_is(folder):
