@@ -19,7 +19,6 @@ from typing import Any
 
 from bandit_envs.basics.files import UNFINISHED, sweep, write_whole
 from gpbandits.evaluation.formats import csv_text
-from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import cells
 from gpbandits.experiments.locks import is_locked
@@ -185,13 +184,11 @@ class Store:
 
     @staticmethod
     def metadata(cell: Cell) -> dict[str, Any]:
-        """Return the metadata of a cell's file: configuration, environment, versions and seeds."""
-        trials = range(cell.first_trial, cell.first_trial + cell.trials)
+        """Return the metadata of a cell's file that a run fixes: configuration, environment, versions."""
         return {
             "configuration": cell.configuration,
             "environment_spec": environment_spec(cell.environment.id),
             "versions": versions(cell.agent.name),
-            "seeds": [trial_seeds(cell.seed, trial) for trial in trials],
         }
 
     def load(self, study: Study) -> list[tuple[EnvironmentEntry, Result]]:

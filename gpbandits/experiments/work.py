@@ -20,7 +20,7 @@ import numpy as np
 from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
-from gpbandits.evaluation import evaluate
+from gpbandits.evaluation import evaluate, trial_seeds
 from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.cells import sound
@@ -202,9 +202,11 @@ def compute(cell: Cell) -> Result:
 
 
 def _keep(task: CellTask, result: Result, seconds: float) -> None:
+    trials = range(result.first_trial, result.first_trial + result.num_trials)
+    seeds = [trial_seeds(result.seed, trial) for trial in trials]
     timings = {"seconds": seconds, "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
     with _writing(task.path):
-        result.save(task.path, task.metadata | {"timings": timings})
+        result.save(task.path, task.metadata | {"seeds": seeds, "timings": timings})
         failure_beside(task.path).unlink(missing_ok=True)
 
 
