@@ -35,12 +35,14 @@ FITTING = 0.3  # share of the configurations that keep the limit
 class Task(NamedTuple):
     """Hold what defines a task of the suite: a family, its tables, what is earned and what is limited.
 
-    `points` and `best`, the largest mean reward of one, are reference values: a test fails where they move.
+    `points`, `best`, the largest mean reward of one, and `default`, that of the one nearest to the defaults
+    that the source names, are reference values: a test fails where they move.
     """
 
     family: str
     points: int  # pairs of a context and a configuration
     best: float
+    default: float | None = None
     tables: tuple[str, ...] = ()  # of `bandit_envs.data.runs.TABLES`
     reward: str = ""  # the metric, after "-" where less is better, after "-log10 " where its size matters
     limited: str = ""  # metric that must stay under its quantile of `FITTING`

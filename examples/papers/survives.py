@@ -209,23 +209,24 @@ def signs_of(statement: Statement, found: Mapping[str, list[Result]]) -> dict[tu
 
 
 def as_markdown(statement: Statement, found: Mapping[str, list[Result]]) -> list[str]:
-    """Return a line an agent, with means and 95 % intervals on each task; a star marks the least mean."""
-    values = on_tasks(statement, found)
-    agents = [statement.one, *statement.others]
-    least = {name: min(own[agent].mean() for agent in agents if agent in own) for name, own in values.items()}
-
-    def cell(name: str, agent: str) -> str:
-        if agent not in values[name]:
-            return "-"
-        own = values[name][agent]
-        return _text(bootstrap_interval(own)) + (" *" if own.mean() == least[name] else "")
-
-    return [f"| {agent} | {' | '.join(cell(name, agent) for name in values)} |" for agent in agents]
+    """Return a line a task, with each agent's mean and 95 % interval; a star marks the least mean."""
+    agents, lines = sorted([statement.one, *statement.others]), []
+    for name, values in on_tasks(statement, found).items():
+        least = min(values[agent].mean() for agent in agents if agent in values)
+        cells = [_cell(values.get(agent), least) for agent in agents]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
 
 
-def head(statement: Statement, found: Mapping[str, list[Result]]) -> str:
+def _cell(own: Floats | None, least: float) -> str:
+    if own is None:
+        return "-"
+    return _text(bootstrap_interval(own)) + (" *" if own.mean() == least else "")
+
+
+def head(statement: Statement) -> str:
     """Return the first line of the table."""
-    return f"| {statement.quantity} | {' | '.join(on_tasks(statement, found))} |"
+    return f"| {statement.quantity} | {' | '.join(sorted([statement.one, *statement.others]))} |"
 
 
 def verdicts(statement: Statement, found: Mapping[str, list[Result]]) -> list[str]:
@@ -274,6 +275,23 @@ def alarms(found: Mapping[str, list[Result]]) -> list[Alarms]:
     ]
 
 
+def defaults_as_markdown(found: Mapping[str, list[Result]]) -> list[str]:
+    """Return a line a late task with a known default: its regret, and of agents the least mean and random's.
+
+    A configuration that is kept has the same regret in every round, however late its results are.
+    """
+    lines = []
+    for name, (board, *_) in found.items():
+        task = tasks()[name]
+        if task.family != "late" or task.default is None:
+            continue
+        mean = {label: values.mean() for label, values in finals([board], "regret").items()}
+        best = min(mean, key=lambda label: mean[label])
+        kept = board.horizon * (task.best - task.default)
+        lines.append(f"| {name} | {kept:.3g} | {mean[best]:.3g}, {best} | {mean['random']:.3g} |")
+    return lines
+
+
 def alarms_as_markdown(counts: list[Alarms]) -> list[str]:
     """Return a line a task, with the runs that had an alarm; a dagger marks significantly more than promised.
 
@@ -310,8 +328,8 @@ def page_lines(found: Mapping[str, list[Result]]) -> list[str]:
     """Return all lines that the page has from the results."""
     lines = [summary(each, found) for each in STATEMENTS.values()]
     for each in STATEMENTS.values():
-        lines += ["", head(each, found), *as_markdown(each, found), "", *verdicts(each, found)]
-    return [*lines, "", *alarms_as_markdown(alarms(found))]
+        lines += ["", head(each), *as_markdown(each, found), "", *verdicts(each, found)]
+    return [*lines, "", *defaults_as_markdown(found), "", *alarms_as_markdown(alarms(found))]
 
 
 def main() -> None:

@@ -168,9 +168,20 @@ def test_what_survives_on_real_tasks_is_what_their_archived_trials_say():
     heads = {
         "| statement | less | more | no significant difference | verdict |",
         "| task | runs with an alarm |",
+        "| task | default, kept | least of the agents | random |",
     }
     assert tables == {line for line in lines if line.startswith("| ")} | heads
     assert {*found} <= {*script.chosen()}
+
+
+def test_a_default_configuration_that_is_kept_has_less_regret_than_every_agent():
+    script, found = archived()
+    lines = script.defaults_as_markdown(found)
+    assert lines
+    for line in lines:
+        kept, least = (float(cell.split(",")[0]) for cell in line.split(" | ")[1:3])
+        assert kept < least, line
+    assert "regret is less than that of every agent in 200 rounds" in " ".join(read("survives.md").split())
 
 
 def test_agents_of_the_leaderboard_are_not_taken_for_variants_of_the_same_name():

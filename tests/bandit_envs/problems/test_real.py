@@ -33,7 +33,7 @@ from bandit_envs.problems.real import (
 
 FROZEN = {
     "problems/real_priors.toml": "fe25d45dc2a24ed5bd8624d6a6f63915d364427868acacc18a34fb11026ae95b",
-    "problems/tasks.toml": "03095263ced4b107b807484dea63a17a99366cd1e39c1dc89c92f93d91609df3",
+    "problems/tasks.toml": "f9490a3d06a7060c66c72bf641f0a5bde731d541ed7a46c15b58326b94f1a953",
     "data/tables/digits.csv": "4b32cca25f5127ba8fa6692d6577f7fee8ce38cbd1a50593c522477b2e2d693e",
 }
 
@@ -63,6 +63,25 @@ def test_a_task_has_its_reference_values(name):
     assert values.shape[1] == task.points
     assert values.max() == pytest.approx(task.best, rel=1e-9)
     assert made.name == f"real: {name}"
+
+
+# Weight decay, batch size, depth, step size and width: what HPOBench names, and in which range.
+NAMED = np.array([1e-3, 32.0, 3.0, 1e-3, 64.0])
+LOW, HIGH = np.array([1e-8, 4.0, 1.0, 1e-5, 16.0]), np.array([1.0, 256.0, 3.0, 1.0, 1024.0])
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", cases(name for name, task in tasks().items() if task.default is not None))
+def test_the_default_of_a_task_is_the_configuration_nearest_to_what_its_source_names(name):
+    task = tasks()[name]
+    runs = load_runs(task.tables[0])
+    named = np.log(NAMED / LOW) / np.log(HIGH / LOW)
+    named[2] = (NAMED[2] - LOW[2]) / (HIGH[2] - LOW[2])
+    distance = np.abs(runs.unit - named).max(axis=1)
+    near = runs.mean("val_acc")[distance <= distance.min() + 1e-9]
+    # 25 and 40 are equally far from 32 on an exact grid; rounded to integers, as they were run, 40 is nearer.
+    assert task.default == pytest.approx(near[-1], rel=1e-9)
+    assert len(near) <= 2
 
 
 @pytest.mark.sampled(4)
