@@ -88,8 +88,8 @@ def read_with_metadata(path: str | os.PathLike[str], kind: type[_Kind]) -> tuple
     A damaged file is a DamagedFileError.
     """
     require(not os.path.isdir(path), "path", "of a file that `save` wrote, not a folder", os.fspath(path))
-    with _undamaged(path), pq.ParquetFile(path) as file:
-        # Most files are small: threads would cost more than they save.
+    # Most files are small: threads, also one that reads ahead, would cost more than they save.
+    with _undamaged(path), pq.ParquetFile(path, pre_buffer=False) as file:
         stored, table = file.schema_arrow.metadata or {}, file.read(use_threads=False)
         if _DIGEST in stored and stored[_DIGEST] != _digest(stored[_KEY], table):
             raise ValueError("its digest is another")

@@ -186,9 +186,9 @@ def test_the_files_beside_the_page_are_tables_and_figures(folder):
 def test_a_report_opens_the_file_of_each_cell_once(folder, monkeypatch):
     opened, opening = [], pq.ParquetFile
 
-    def counted(source: Path) -> pq.ParquetFile:
+    def counted(source: Path, **options: bool) -> pq.ParquetFile:
         opened.append(Path(source))
-        return opening(source)
+        return opening(source, **options)
 
     monkeypatch.setattr(pq, "ParquetFile", counted)
     write_report(folder, figures=False)
