@@ -115,6 +115,7 @@ class Slopes(NamedTuple):
 
     mean: Floats
     std: Floats
+    scores: Floats | None = None  # the scores themselves, where they are found on the way
 
 
 class RuleMemory(Protocol):

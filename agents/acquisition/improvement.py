@@ -26,12 +26,14 @@ EPSILON = 1e-14  # relative tolerance of u
 
 
 def log_expected_improvement(gap: Floats, std: Floats) -> Floats:
-    """Return log E[max(gap + std Z, 0)] = log(std) + log h(gap / std), Z ~ N(0, 1), both of one shape.
+    """Return log E[max(gap + std Z, 0)] = log(std) + log h(gap / std), Z ~ N(0, 1), of shapes that broadcast.
 
     With std = 0 it is log(max(gap, 0)); -inf means that no improvement is possible.
     """
     known = std <= 0.0
     with np.errstate(divide="ignore", over="ignore"):  # log 0 is intended; where z overflows h is 0
+        if not known.any():
+            return np.log(std) + log_mean_positive_part(gap / std)
         uncertain = np.log(std) + log_mean_positive_part(gap / np.where(known, 1.0, std))
         return np.where(known, np.log(np.maximum(gap, 0.0)), uncertain)
 
@@ -55,21 +57,27 @@ def standardised_slopes(gap: Floats, std: Floats) -> tuple[Floats, Floats]:
     return inverse, -gap * inverse**2
 
 
-def log_improvement_slopes(gap: Floats, std: Floats) -> tuple[Floats, Floats]:
-    """Return the derivatives of `log_expected_improvement` in gap and std, with z = gap / std.
+def improvement_climbed(gap: Floats, std: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return `log_expected_improvement` and its derivatives in gap and std, with z = gap / std.
 
     They are (Phi(z), phi(z)) / (h(z) std). Both ratios stay finite where all three underflow, and exact where
     the logarithms of all three are huge. With std = 0 it is (1 / gap, 0) where gap > 0, and 0 where no
-    improvement is possible.
+    improvement is possible. All three need the same Mills ratio.
     """
     known = std <= 0.0
     scale = np.where(known, 1.0, std)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # below z = -1e154 h is 0
         z = np.where(known, 0.0, gap) / scale
-        cumulative, density = _over_mean_positive_part(z)
+        x = -np.minimum(z, SURE)
+        mills = mills_ratio(x)
+        uncertain = np.log(scale) + _log_mean_positive_part(z, x, mills)
+        cumulative, density = _over_mean_positive_part(z, x, mills)
         in_gap, in_std = cumulative / scale, density / scale
+        if not known.any():
+            return uncertain, in_gap, in_std
+        log_gap = np.log(np.maximum(gap, 0.0))
     certain = np.where(gap > 0.0, 1.0 / np.where(gap > 0.0, gap, 1.0), 0.0)
-    return np.where(known, certain, in_gap), np.where(known, 0.0, in_std)
+    return np.where(known, log_gap, uncertain), np.where(known, certain, in_gap), np.where(known, 0.0, in_std)
 
 
 def log_mean_positive_part(z: Floats) -> Floats:
@@ -80,7 +88,12 @@ def log_mean_positive_part(z: Floats) -> Floats:
     large z, h(z) = z.
     """
     x = -np.clip(z, -ERFCX_LIMIT, SURE)
-    log_h = np.log1p(-x * mills_ratio(x)) - 0.5 * x**2 - LOG_SQRT_2PI
+    return _log_mean_positive_part(z, x, mills_ratio(x))
+
+
+def _log_mean_positive_part(z: Floats, x: Floats, mills: Floats) -> Floats:
+    """Return log h(z) from x = -z within the limits, and m(x)."""
+    log_h = np.log1p(-x * mills) - 0.5 * x**2 - LOG_SQRT_2PI
     far, sure = z < -ERFCX_LIMIT, z > SURE
     if far.any():
         log_h[far] = _log_by_series(-z[far])
@@ -89,10 +102,9 @@ def log_mean_positive_part(z: Floats) -> Floats:
     return log_h
 
 
-def _over_mean_positive_part(z: Floats) -> tuple[Floats, Floats]:
+def _over_mean_positive_part(z: Floats, x: Floats, mills: Floats) -> tuple[Floats, Floats]:
     """Return Phi(z) / h(z) and phi(z) / h(z), (..., n): m / (1 - x m) and 1 / (1 - x m) at x = -z."""
-    x = -np.minimum(z, SURE)
-    mills, far, sure = mills_ratio(x), z < -ERFCX_LIMIT, z > SURE
+    far, sure = z < -ERFCX_LIMIT, z > SURE
     rest = 1.0 - x * mills
     if far.any():
         u = x[far] ** -2.0
@@ -139,7 +151,8 @@ def gittins_index(mean: Floats, std: Floats, price: Floats) -> Floats:
     target, one = np.log(ratio), np.ones_like(ratio)
     u = np.where(target > 0.0, ratio, -np.sqrt(2.0 * np.maximum(-target, 0.0)))
     for _ in range(MOST_STEPS):
-        step = (target - log_mean_positive_part(u)) / log_improvement_slopes(u, one)[0]
+        log_h, slope, _ = improvement_climbed(u, one)
+        step = (target - log_h) / slope
         u += step
         if (np.abs(step) <= EPSILON * (1.0 + np.abs(u))).all():
             break

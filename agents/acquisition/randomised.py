@@ -21,7 +21,7 @@ from ..kernels.amplitude import unit_kernel
 from ..model.model import Model
 from ..widths.prior_draws import covering, derivative_constants
 from .candidates import Candidates, Slopes
-from .improvement import log_expected_improvement, log_improvement_slopes, standardised_slopes
+from .improvement import improvement_climbed, log_expected_improvement, standardised_slopes
 
 ON_BOX = 512  # usual number of candidates of a round
 
@@ -136,8 +136,9 @@ class EIMS:
         return log_expected_improvement(_over_sample(candidates), candidates.std)
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return the derivatives of the logarithm."""
-        return Slopes(*log_improvement_slopes(_over_sample(candidates), candidates.std))
+        """Return the derivatives of the logarithm, with it."""
+        scores, in_mean, in_std = improvement_climbed(_over_sample(candidates), candidates.std)
+        return Slopes(in_mean, in_std, scores)
 
 
 @dataclass(frozen=True)

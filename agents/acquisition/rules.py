@@ -14,8 +14,8 @@ from ..validation import PerTrial
 from ..widths.base import Width
 from .candidates import Candidates, Slopes
 from .improvement import (
+    improvement_climbed,
     log_expected_improvement,
-    log_improvement_slopes,
     standardised_improvement,
     standardised_slopes,
 )
@@ -95,8 +95,9 @@ class ExpectedImprovement:
         return log_expected_improvement(_improvement(candidates, self.xi), candidates.std)
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return the derivatives of the logarithm."""
-        return Slopes(*log_improvement_slopes(_improvement(candidates, self.xi), candidates.std))
+        """Return the derivatives of the logarithm, with it."""
+        scores, in_mean, in_std = improvement_climbed(_improvement(candidates, self.xi), candidates.std)
+        return Slopes(in_mean, in_std, scores)
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ class BoxView:
     """Candidates of rules on a box: A arms of one trial in S worlds, usually one; see `Candidates`."""
 
     mean: Floats  # (S, A)
-    std: Floats  # (S, A)
+    std: Floats  # (1, A), the same in all worlds
     t: Ints  # (1,)
     gain: Floats  # (1,)
     bias: Floats | float  # (1,)
@@ -236,7 +236,7 @@ class Landscape:
         of_belief = slopes_of(view)
         if of_belief is None:
             return None
-        scores, share = averaged(self.rule(view))
+        scores, share = averaged(self.rule(view) if of_belief.scores is None else of_belief.scores)
         slope = local.pull(share * of_belief.mean, (share * of_belief.std).sum(axis=0))
         if climb is not None:
             scores, slope = climb(scores, slope, pairs, self._facts.t)
@@ -244,7 +244,7 @@ class Landscape:
 
     def _view(self, pairs: Floats, local: Local) -> BoxView:
         view = copy(self._facts)  # `replace` takes longer than the kernel at a few points
-        view.mean, view.std = local.mean, np.broadcast_to(local.std, local.mean.shape)
+        view.mean, view.std = local.mean, local.std[None]
         view.deviate = lambda: self._path(pairs)[None]
         view.weigh = lambda: self.surface.weight_norm(pairs)
         if self._ridges is not None:
@@ -268,7 +268,8 @@ def averaged(scores: Floats) -> tuple[Floats, Floats]:
     if len(scores) == 1:
         return scores[0], np.ones_like(scores)
     top = scores.max(axis=0)
-    top = np.where(np.isfinite(top), top, 0.0)
+    if not np.isfinite(top).all():
+        top = np.where(np.isfinite(top), top, 0.0)
     share = np.exp(scores - top)
     total = share.sum(axis=0)
     share /= np.where(total > 0.0, total, 1.0)

@@ -11,8 +11,8 @@ from scipy.special import log_ndtr
 
 from agents.acquisition.improvement import (
     ERFCX_LIMIT,
+    improvement_climbed,
     log_expected_improvement,
-    log_improvement_slopes,
     log_mean_positive_part,
     mills_ratio,
 )
@@ -121,11 +121,13 @@ SLOPING["random"] = RandomUCB(FixedWidth(2.0))
 @pytest.mark.parametrize("rule", SLOPING.values(), ids=SLOPING)
 def test_slopes_are_those_of_finite_differences(rule, candidates):
     slopes, step = rule.slopes(candidates), 1e-6
-    for name, slope in slopes._asdict().items():
-        value = getattr(candidates, name)
+    for name in ("mean", "std"):
+        slope, value = getattr(slopes, name), getattr(candidates, name)
         above, below = (rule(candidates._replace(**{name: value + each})) for each in (step, -step))
         expected = np.broadcast_to((above - below) / (2 * step), value.shape)
         np.testing.assert_allclose(np.broadcast_to(slope, value.shape), expected, rtol=1e-5, atol=1e-7)
+    if slopes.scores is not None:
+        np.testing.assert_array_equal(slopes.scores, rule(candidates))
 
 
 @pytest.mark.parametrize("name", sorted(RULES))
@@ -203,10 +205,10 @@ def test_log_improvement_has_its_leading_terms_at_the_extremes():
 
 def test_slopes_of_log_improvement_have_their_leading_terms_at_the_extremes():
     far = np.array([1e3, 1e5, 1e7, 1e8, 1e9, 1e10, 1e100])
-    in_gap, in_std = log_improvement_slopes(-2.0 * far, np.full(7, 2.0))
+    _, in_gap, in_std = improvement_climbed(-2.0 * far, np.full(7, 2.0))
     np.testing.assert_allclose(in_gap, (far + 2.0 / far) / 2.0, rtol=1e-10)
     np.testing.assert_allclose(in_std, (far**2 + 3.0) / 2.0, rtol=1e-10)
-    in_gap, in_std = log_improvement_slopes(far, np.ones(7))
+    _, in_gap, in_std = improvement_climbed(far, np.ones(7))
     np.testing.assert_allclose(in_gap, 1.0 / far, rtol=1e-13)
     np.testing.assert_array_equal(in_std, 0.0)
 
@@ -303,7 +305,7 @@ def test_a_copied_tie_breaker_continues_alike():
 def test_slopes_of_the_log_improvement_are_those_of_finite_differences(z):
     std, step = np.array([0.7]), 1e-6
     gap = z * std
-    in_gap, in_std = log_improvement_slopes(gap, std)
+    _, in_gap, in_std = improvement_climbed(gap, std)
     by_gap = log_expected_improvement(gap + step, std) - log_expected_improvement(gap - step, std)
     by_std = log_expected_improvement(gap, std + step) - log_expected_improvement(gap, std - step)
     np.testing.assert_allclose(in_gap, by_gap / (2 * step), rtol=1e-4)
@@ -311,9 +313,17 @@ def test_slopes_of_the_log_improvement_are_those_of_finite_differences(z):
 
 
 def test_a_certain_improvement_has_the_slope_of_its_logarithm():
-    in_gap, in_std = log_improvement_slopes(np.array([0.5, -0.5]), np.zeros(2))
+    _, in_gap, in_std = improvement_climbed(np.array([0.5, -0.5]), np.zeros(2))
     np.testing.assert_array_equal(in_gap, [2.0, 0.0])
     np.testing.assert_array_equal(in_std, [0.0, 0.0])
+
+
+def test_the_slopes_bring_the_log_improvement_itself():
+    rng = np.random.default_rng(0)
+    gap, std = rng.standard_normal((4, 200)) * 10.0 ** rng.integers(-3, 160, 200), rng.random((1, 200))
+    std[0, ::7] = 0.0
+    scores, _, _ = improvement_climbed(gap, std)
+    np.testing.assert_array_equal(scores, log_expected_improvement(gap, std))
 
 
 def test_the_mills_ratio_overflows_without_a_warning():
