@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.stats import qmc
 
 from bandit_envs.basics.arguments import require, require_at_least_one, require_not_negative, require_positive
+from bandit_envs.basics.descent import descended
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
@@ -73,12 +72,9 @@ def climbed(terrain: Terrain, starts: Floats, steps: int) -> Pool | None:
     found = terrain.climb(starts)
     if found is None:
         return None
-    loss: Callable[[Floats], Any] = Stacked(terrain, starts, *found)
-    bounds = [(0.0, 1.0)] * starts.size
-    options = {"maxiter": steps, "maxfun": 2 * steps, "ftol": PRECISION}
-    end = minimize(loss, starts.ravel(), method="L-BFGS-B", jac=True, bounds=bounds, options=options)
-    unit = np.clip(end.x, 0.0, 1.0).reshape(starts.shape)
-    return terrain.survey(unit)
+    loss, bounds = Stacked(terrain, starts, *found), [(0.0, 1.0)] * starts.size
+    end, _ = descended(loss, starts.ravel(), bounds, PRECISION, steps, 2 * steps)
+    return terrain.survey(np.clip(end, 0.0, 1.0).reshape(starts.shape))
 
 
 class Stacked:
@@ -92,16 +88,17 @@ class Stacked:
     def __call__(self, flat: Floats) -> tuple[float, Floats]:
         """Return value and gradient, (m d,); points with scores that are not finite have a low constant."""
         scores, slopes = self._climb(flat.reshape(self._starts.shape))
-        usable = np.isfinite(scores) & np.isfinite(slopes).all(axis=1)
-        slopes = np.where(usable[:, None], slopes, 0.0)
         unit = self.terrain.landscape.unit
-        loss = -float(np.where(usable, scores / unit, WORST).sum())
-        return loss - self._level, -slopes.ravel() / unit
+        usable = np.isfinite(scores) & np.isfinite(slopes).all(axis=1)
+        scores = scores / unit
+        if not usable.all():
+            scores, slopes = np.where(usable, scores, WORST), np.where(usable[:, None], slopes, 0.0)
+        return -float(scores.sum()) - self._level, -slopes.ravel() / unit
 
     def _climb(self, unit: Floats) -> tuple[Floats, Floats]:
         if (unit == self._starts).all():
             return self._found
-        found = self.terrain.climb(np.clip(unit, 0.0, 1.0))
+        found = self.terrain.climb(unit.clip(0.0, 1.0))
         assert found is not None  # there were slopes at the starts
         return found
 

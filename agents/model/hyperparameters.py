@@ -18,14 +18,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # type: ignore[attr-defined]
-from scipy.optimize import minimize
 from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.arguments import require, require_choice, require_integer
+from bandit_envs.basics.descent import descended
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.amplitude import amplified_at, amplitude_path, is_at, with_amplitude
@@ -270,12 +271,12 @@ class Fitter:
 
     def _descend(self, start: Floats, sample: Sample) -> tuple[Floats, float]:
         try:
-            end = minimize(self._loss, start, (sample,), "L-BFGS-B", True, bounds=self._bounds)
+            end, height = descended(partial(self._loss, sample), start, self._bounds)
         except (ArithmeticError, ValueError):  # raised by kernels outside their domain
             return start, math.inf
-        return end.x, float(end.fun) if np.isfinite(end.fun) else math.inf
+        return end, height if math.isfinite(height) else math.inf
 
-    def _loss(self, theta: Floats, sample: Sample) -> tuple[float, Floats]:
+    def _loss(self, sample: Sample, theta: Floats) -> tuple[float, Floats]:
         loss, slopes, _ = likelihood(theta, self._in_units, sample, self._with_mean)
         more, steeper = self._prior(theta)
         return loss + more, slopes + steeper
