@@ -31,6 +31,7 @@ from .gp_agent import TIE, GPAgent
 from .outlooks import outlook_on_box
 
 COMPARED = 256  # plays with the best values, whose means are compared in a context
+ALONE = 96  # the same in the only context, where these values are their means up to rounding
 FORM = "pairs"  # a posterior of the plays alone: the points of a box cannot be listed
 PLAIN = NothingToImprove()  # for rules without an incumbent
 
@@ -189,7 +190,8 @@ class BoxAgent(GPAgent):
         """Return the arms played so far and their means or worth in a context, best first."""
         plays = surface.observed
         worth = self.objective.worth_on_box if getattr(self.incumbent, "of_worth", False) else None
-        rows = np.argsort(-plays.smoothed, kind="stable")[: None if worth else COMPARED]
+        compared = COMPARED if len(context) or surface.centre is not plays else ALONE
+        rows = np.argsort(-plays.smoothed, kind="stable")[: None if worth else compared]
         arms = plays.features[rows, len(context) :]
         pairs = with_context(context, arms)
         means = surface.mean(pairs)
