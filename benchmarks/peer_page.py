@@ -179,8 +179,9 @@ at most the difference of the two loops. It is left out, because last bits would
 ## Tuners and studies
 
 `python benchmarks/tuner.py --write`: processor's time of a question of the default `Tuner` and of a report,
-and what it keeps, in a process whose bare loop is in the first line. The posterior keeps two Cholesky
-factors of 8 n^2 bytes, one of the results and one of all experiments.
+and what it keeps, in a process whose bare loop is in the first line. The posterior keeps a Cholesky factor
+of 8 n^2 bytes, which results and experiments have in common; they have two while experiments are pending
+when a kernel is learnt, or have results in another order than their questions.
 
 ```{{csv-table}}
 :file: results/tuner.csv

@@ -14,11 +14,11 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 
-from ..kernels.point_slopes import linearise, prior_variance
+from ..kernels.point_slopes import Linearised, linearise, prior_variance
 from ..posteriors import Posterior
 from ..posteriors.forgetting.memory import ForgettingPosterior
 from ..posteriors.pairs import PairPosterior
-from ..posteriors.play_factor import Centre, Factor, Spread
+from ..posteriors.play_factor import Centre, Factor, PlayFactor, Spread
 from .base import Belief, Ridge, Shift
 
 KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # posteriors that can predict anywhere
@@ -98,10 +98,8 @@ class Surface:
 
     def local(self, x: Floats) -> Local:
         """Return the posterior mean and std with their derivatives, (n, D)."""
-        of_mean = linearise(self.kernel, x, self.centre.features)
-        shared = self.spread is self.centre
-        same = shared or np.array_equal(self.spread.features, self.centre.features)  # without pending plays
-        of_std = of_mean if same else linearise(self.kernel, x, self.spread.features)
+        of_std, shared = linearise(self.kernel, x, self.spread.features), self.spread is self.centre
+        of_mean = of_std if shared else self._of_mean(x, of_std)
         explained = self.spread.solve(of_std.values.T)  # v, (k, n)
         prior, prior_slope = self._prior(x)
         least = LEAST_STD * np.sqrt(prior.max(initial=0.0))
@@ -119,6 +117,17 @@ class Surface:
             return slope + of_mean.pull(through_mean) + of_std.pull(toward.T)
 
         return Local(self.prior_mean + weights @ of_mean.values.T, std, pull)
+
+    def _of_mean(self, x: Floats, of_std: Linearised) -> Linearised:
+        """Return the kernel at the plays of the mean, often those of the std, or the first of them."""
+        centre, spread = self.centre, self.spread
+        if isinstance(centre, PlayFactor) and centre.leads(spread):
+            if centre.used == of_std.values.shape[1]:
+                return of_std
+            values = of_std.values[:, : centre.used]
+            return Linearised(values, lambda weight: linearise(self.kernel, x, centre.features).pull(weight))
+        same = np.array_equal(spread.features, centre.features)
+        return of_std if same else linearise(self.kernel, x, centre.features)
 
     def _prior(self, x: Floats) -> tuple[Floats, Floats]:
         """Return `prior_variance`, which scikit-learn computes slowly, (n, D) -> (n,) and (n, D)."""

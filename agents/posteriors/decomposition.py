@@ -8,6 +8,7 @@ the u distinct points played, L L' = K_XX + diag(lambda / n) and V = L^-1 K_X,
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 from weakref import WeakKeyDictionary, ref
 
@@ -22,7 +23,10 @@ from ..kernels.visited import VisitedGram
 
 (_trsm,) = get_blas_funcs(("trsm",), dtype=np.float64)
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
-_latest: WeakKeyDictionary[Gram | VisitedGram, tuple[bytes, ref[Floats]]] = WeakKeyDictionary()
+_latest: WeakKeyDictionary[Gram | VisitedGram, tuple[bytes, ref[Triangle]]] = WeakKeyDictionary()
+
+FIRST_CAPACITY = 64  # rows
+GROWTH = 8  # an eighth more whenever they are full: L takes their square
 
 
 class CondensedPlays(NamedTuple):
@@ -69,22 +73,72 @@ def solve_vector(triangle: Floats, vector: Floats) -> Floats:
     return _trtrs(triangle.T, vector, lower=0, trans=1)[0] if len(vector) else vector
 
 
-def decompose(gram: Gram | VisitedGram, point: Ints, noise: Floats, capacity: int) -> Floats:
-    """Return the lower factor of k(X, X) + diag(noise), (u,) each, with spare rows -> (capacity, capacity).
+def roomy(rows: int) -> int:
+    """Return a capacity with some spare rows."""
+    return max(FIRST_CAPACITY, rows + rows // GROWTH)
 
-    Without pending plays, mean and std have the same plays: the second call then copies the result of the
-    first, as long as that is alive. Rows beyond u may have been written to since.
+
+class Triangle:
+    """L of plays in their order, row after row; factors of the same first plays may have one in common.
+
+    Rows are only added. A factor whose next play is not that of the next row goes on with a copy of the rows
+    before it. So while all plays have results, those and all experiments take the memory and time of one.
     """
-    size, key = len(point), point.tobytes() + noise.tobytes()
-    known, alive = _latest.get(gram, (b"", lambda: None))
-    before = alive() if known == key else None
-    triangle = np.empty((capacity, capacity))
-    if before is None:
-        triangle[:size, :size] = _factor(gram, point, noise)
+
+    def __init__(self, gram: Gram | VisitedGram, point: Ints, noise: Floats):
+        self.gram, self.size = gram, len(point)
+        capacity = roomy(self.size)
+        self.values = np.empty((capacity, capacity))  # above the diagonal it is never read
+        self._point, self._noise = np.empty(capacity, dtype=np.int64), np.empty(capacity)
+        self._point[: self.size], self._noise[: self.size] = point, noise
+
+    @classmethod
+    def of(cls, gram: Gram | VisitedGram, point: Ints, noise: Floats) -> Triangle:
+        """Return the lower factor of k(X, X) + diag(noise), (u,) each, or as long as it is in use the latest.
+
+        Only points of a box belong to one agent: factors on other sets get a copy, as threads may share sets.
+        """
+        size, key = len(point), point.tobytes() + noise.tobytes()
+        known, alive = _latest.get(gram, (b"", lambda: None))
+        before = alive() if known == key else None
+        if before is not None:
+            return before if isinstance(gram, VisitedGram) else before.copy(size)
+        triangle = cls(gram, point, noise)
+        triangle.values[:size, :size] = _factor(gram, point, noise)
         _latest[gram] = key, ref(triangle)
-    else:
-        triangle[:size, :size] = before[:size, :size]
-    return triangle
+        return triangle
+
+    def copy(self, size: int) -> Triangle:
+        """Return a copy of the first rows."""
+        copied = Triangle(self.gram, self._point[:size], self._noise[:size])
+        copied.values[:size, :size] = self.values[:size, :size]
+        return copied
+
+    def going_on(self, k: int, x: int, noise: float) -> Triangle:
+        """Return the triangle whose first k rows are these, and whose next row is a play of x."""
+        if k == self.size:
+            self._append(x, noise)
+        elif self._point[k] != x or self._noise[k] != noise:
+            return self.copy(k).going_on(k, x, noise)
+        return self
+
+    def solve(self, values: Floats, rows: int, transposed: int) -> Floats:
+        """Return L^-1 b, or L'^-1 b unless `transposed`, of the first k rows, (k,) or (k, n) alike."""
+        if not rows:  # LAPACK refuses empty matrices
+            return np.zeros(values.shape)
+        # Fortran sees L as its transpose. Whole rows of it are passed: a (k, k) part would be copied.
+        return _trtrs(self.values[:rows].T, values, lower=0, trans=transposed)[0]
+
+    def _append(self, x: int, noise: float) -> None:
+        k, size = self.size, len(self.values)
+        if k == size:
+            more = (0, roomy(size) - size)
+            self.values = np.pad(self.values, more)
+            self._point, self._noise = np.pad(self._point, more), np.pad(self._noise, more)
+        shared = self.solve(self.gram.between(np.array([x]), self._point[:k])[0], k, 1)
+        scale = math.sqrt(noise + self.gram.diagonal[x] - shared @ shared)
+        self.values[k, :k], self.values[k, k] = shared, scale
+        self._point[k], self._noise[k], self.size = x, noise, k + 1
 
 
 def _factor(gram: Gram | VisitedGram, point: Ints, noise: Floats) -> Floats:

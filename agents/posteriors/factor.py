@@ -17,8 +17,8 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from .base import SufficientStatistics
-from .decomposition import CondensedPlays, solve_vector
-from .play_factor import FIRST_CAPACITY, SLACK, SPARE, PlayFactor
+from .decomposition import FIRST_CAPACITY, CondensedPlays, solve_vector
+from .play_factor import SLACK, SPARE, PlayFactor
 from .table import TablePosterior
 from .weight_space import PriorDraw
 

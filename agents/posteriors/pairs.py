@@ -17,8 +17,8 @@ from bandit_envs.kernels.definite import pivoted_root, white
 from bandit_envs.kernels.gram import TOLERANCE, Gram
 
 from .base import Posterior, SufficientStatistics
-from .decomposition import solve_rows, solve_vector
-from .play_factor import FIRST_CAPACITY, PlayFactor
+from .decomposition import FIRST_CAPACITY, solve_rows, solve_vector
+from .play_factor import PlayFactor
 
 # Of a trial's latest contexts; not less in a large batch, or trials would depend on the batch.
 CACHE_BYTES = 2**26

@@ -9,21 +9,16 @@ with noise lambda / n_r. With L L' = K_XX + diag(lambda / n) and v(x) = L^-1 k(X
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from scipy.linalg import get_lapack_funcs
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from .base import SufficientStatistics
-from .decomposition import decompose
+from .decomposition import Triangle, roomy
 
-(_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
-
-FIRST_CAPACITY = 64  # rows
-GROWTH = 8  # an eighth more whenever they are full: L takes their square
 SLACK = 1.65  # rows a distinct point at which they are merged (measured)
 SPARE = 16  # further rows, so that the first plays do not merge every time
 
@@ -82,7 +77,7 @@ class PlayFactor:
     def __init__(self, gram: Gram, noise: float, seen: SufficientStatistics, squares: Floats | None = None):
         size = len(seen.point)
         self.gram, self.noise, self.used = gram, noise, size
-        capacity = max(FIRST_CAPACITY, size + size // GROWTH)
+        capacity = roomy(size)
         self._point = np.empty(capacity, dtype=np.int64)
         self._count, self._total = np.empty(capacity), np.empty(capacity)
         self._squares = np.ones(capacity)
@@ -92,7 +87,7 @@ class PlayFactor:
         self._together = size  # rows of L that are factorised at once; the others follow one by one
         self._settled = size  # rows whose values did not change after the next row was added
         self._known, self._gain = -1, 0.0  # rows of L, none yet; and their information gain
-        self._triangle = np.empty((0, 0))  # above the diagonal it is never read
+        self._rows: Triangle | None = None  # L, to which other factors may have added rows
         self._innovation: Floats | None = None  # L^-1 (b / n) of the first rows, None where outdated
         self._weights: Floats | None = None  # a, None where outdated
 
@@ -109,14 +104,20 @@ class PlayFactor:
     @property
     def triangle(self) -> Floats:
         """L, (k, k); entries above the diagonal are undefined."""
-        self._extend()
-        return self._triangle[: self.used, : self.used]
+        return self.rows.values[: self.used, : self.used]
+
+    @property
+    def rows(self) -> Triangle:
+        """L, perhaps with further rows of another factor."""
+        if self._known < self.used:
+            self._extend()
+        assert self._rows is not None
+        return self._rows
 
     @property
     def gain(self) -> float:
         """Information gain, 1/2 logdet(I + K / lambda)."""
-        self._extend()
-        return self._gain
+        return self._gain if self.rows else 0.0
 
     @property
     def statistics(self) -> SufficientStatistics:
@@ -181,63 +182,50 @@ class PlayFactor:
 
     def solve(self, values: Floats) -> Floats:
         """Return L^-1 b, (k,) or (k, n) of the same shape."""
-        self._extend()
-        return self._solved(values, self.used, 1)
+        return self.rows.solve(values, self.used, 1)
 
     def back(self, values: Floats) -> Floats:
         """Return L'^-1 b, (k,) or (k, n) of the same shape."""
-        self._extend()
-        return self._solved(values, self.used, 0)
+        return self.rows.solve(values, self.used, 0)
 
-    def _solved(self, values: Floats, rows: int, transposed: int) -> Floats:
-        if not rows:  # LAPACK refuses empty matrices
-            return np.zeros(values.shape)
-        # Fortran sees L as its transpose. Whole rows of it are passed: a (k, k) part would be copied.
-        return _trtrs(self._triangle[:rows].T, values, lower=0, trans=transposed)[0]
+    def leads(self, other: Any) -> bool:
+        """Return True if the first rows of another factor are those of this one, in one place."""
+        return isinstance(other, PlayFactor) and self.used <= other.used and self.rows is other.rows
 
     def _innovated(self) -> Floats:
         """Return L^-1 (b / n), (k,): at once for settled rows, then row by row."""
-        self._extend()
-        m, innovation = self._settled, np.empty(self.used)
+        rows, m, innovation = self.rows, self._settled, np.empty(self.used)
         known = self._innovation
         if known is None:
-            known = self._solved(self._total[:m] / self._count[:m], m, 1)
+            known = rows.solve(self._total[:m] / self._count[:m], m, 1)
         innovation[: len(known)] = known
         for k in range(len(known), self.used):
-            row = self._triangle[k]
+            row = rows.values[k]
             innovation[k] = (self._total[k] / self._count[k] - row[:k] @ innovation[:k]) / row[k]
         return innovation
 
     def _extend(self) -> None:
-        if self._known == self.used:
-            return
-        if self._known < 0:
-            self._begin()
-        old, size = len(self._triangle), len(self._point)
-        if old < size:
-            self._triangle = np.pad(self._triangle, (0, size - old))
+        if self._rows is None:
+            self._rows = self._begun()
         for k in range(self._known, self.used):
-            self._add_row(k)
+            noise = self.noise / self._count.item(k)
+            self._rows = self._rows.going_on(k, self._point.item(k), noise)
+            scale = self._rows.values[k, k]
+            self._gain += math.log(scale) - 0.5 * math.log(noise)
             self._known = k + 1
 
-    def _begin(self) -> None:
+    def _begun(self) -> Triangle:
         size, count = self._together, self._count[: self._together]
-        self._triangle = decompose(self.gram, self._point[:size], self.noise / count, len(self._point))
-        scale = np.diag(self._triangle)[:size]
+        rows = Triangle.of(self.gram, self._point[:size], self.noise / count)
+        scale = np.diag(rows.values)[:size]
         self._gain = float(np.log(scale).sum() + 0.5 * np.log(count / self.noise).sum())
         self._known = size
-
-    def _add_row(self, k: int) -> None:
-        x, noise = self._point[k], self.noise / self._count[k]
-        shared = self._solved(self.gram.between(self._point[k : k + 1], self._point[:k])[0], k, 1)
-        scale = math.sqrt(noise + self.gram.diagonal[x] - shared @ shared)
-        self._triangle[k, :k], self._triangle[k, k] = shared, scale
-        self._gain += math.log(scale) - 0.5 * math.log(noise)
+        return rows
 
     def _reserve(self) -> None:
         old = len(self._point)
         if self.used == old:
-            more = old // GROWTH
+            more = roomy(old) - old
             self._point = np.pad(self._point, (0, more))
             self._count, self._total = np.pad(self._count, (0, more)), np.pad(self._total, (0, more))
             self._squares = np.pad(self._squares, (0, more), constant_values=1.0)

@@ -20,8 +20,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 
 from ...kernels.visited import VisitedGram
-from ..decomposition import solve_rows
-from ..play_factor import FIRST_CAPACITY
+from ..decomposition import FIRST_CAPACITY, solve_rows
 
 (_rot,) = get_blas_funcs(("rot",), dtype=np.float64)
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)

@@ -8,6 +8,8 @@ from sklearn.gaussian_process.kernels import RBF, DotProduct, Matern
 from agents.acquisition.rules import Thompson
 from agents.beliefs.surface import Surface
 from agents.box.acquisition_surface import BoxView
+from agents.posteriors import SufficientStatistics
+from agents.posteriors.play_factor import PlayFactor
 from agents.widths.base import FixedWidth
 
 
@@ -33,6 +35,21 @@ def test_a_mean_and_a_deviation_of_different_plays_have_the_right_slopes():
     for j, shift in enumerate(step * np.eye(2)):
         change = (landscape.scores(at + shift) - landscape.scores(at - shift)) / (2 * step)
         np.testing.assert_allclose(slopes[:, j], change, rtol=1e-5, atol=1e-6)
+
+
+def test_a_mean_of_the_first_plays_is_to_the_bit_that_of_its_own_factor():
+    x, y = plays()
+    apart, experiments = factor_of(x[:7], y[:7]), factor_of(x, 0.0 * y)
+    results = PlayFactor(experiments.gram, experiments.noise, SufficientStatistics.none())
+    for point, value in enumerate(y[:7]):
+        results.append(point, float(value))
+    assert results.leads(experiments)
+    at = np.random.default_rng(2).random((7, 2))
+    found, expected = (Surface(KERNEL, each, experiments, 0.0).local(at) for each in (results, apart))
+    np.testing.assert_array_equal(found.mean, expected.mean)
+    np.testing.assert_array_equal(found.std, expected.std)
+    of_mean, of_std = np.random.default_rng(3).normal(size=(2, 1, 7))
+    np.testing.assert_array_equal(found.pull(of_mean, of_std[0]), expected.pull(of_mean, of_std[0]))
 
 
 def test_a_sample_on_a_box_deviates_from_the_mean_by_the_width():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from agents.kernels.visited import Visited, VisitedGram
 from agents.posteriors import decomposition
 from agents.posteriors.base import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
@@ -63,3 +64,45 @@ def test_a_factor_that_is_gone_is_not_kept_for_others(gram, factorised):
     for _ in range(2):
         assert PlayFactor(gram, NOISE, plays(1, 4, 7)).gain > 0
     assert factorised == [3, 3]
+
+
+def on_box() -> VisitedGram:
+    """Return covariances of the same points, as a box agent numbers them."""
+    visited = Visited(1)
+    for point in POINTS:
+        visited.index(point)
+    return VisitedGram(make_kernel("matern52", 0.3), visited)
+
+
+def test_on_a_box_factors_of_the_same_plays_are_one_until_their_plays_differ(factorised):
+    gram = on_box()
+    results, experiments = (PlayFactor(gram, NOISE, plays(1, 4, 7)) for _ in range(2))
+    for x in (9, 2, 5):
+        experiments.append(x, 0.0)
+    results.append(9, 2.0)
+    assert results.leads(experiments)
+    assert not experiments.leads(results)
+    assert factorised == [3]
+    results.append(5, 1.0)  # before 2
+    assert not results.leads(experiments)
+    for factor, order in ((results, (9, 5)), (experiments, (9, 2, 5))):
+        alone = PlayFactor(on_box(), NOISE, plays(1, 4, 7, *order))
+        np.testing.assert_allclose(np.tril(factor.triangle), np.tril(alone.triangle), rtol=1e-12, atol=1e-14)
+        assert factor.gain == pytest.approx(alone.gain, rel=1e-12)
+
+
+def test_a_shared_factor_is_to_the_bit_what_it_would_be_alone():
+    rng, gram = np.random.default_rng(0), on_box()
+    order = rng.integers(12, size=100).tolist()  # more rows than fit at first
+    late, early = (PlayFactor(gram, NOISE, plays()) for _ in range(2))
+    alone = PlayFactor(on_box(), NOISE, plays())
+    for t, x in enumerate(order):
+        early.append(x, 0.0)
+        assert early.gain > 0
+        if t >= 5:
+            for factor in (late, alone):
+                factor.append(order[t - 5], 1.0)
+            assert late.leads(early)
+    np.testing.assert_array_equal(np.tril(late.triangle), np.tril(alone.triangle))
+    np.testing.assert_array_equal(late.weights, alone.weights)
+    assert late.gain == alone.gain

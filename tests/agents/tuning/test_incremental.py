@@ -105,4 +105,17 @@ def test_a_factor_has_few_spare_rows():
     assert tuner._player is not None
     factor = tuner._player.agent.belief.centre.factor(0)
     assert factor.triangle.shape == (factor.used, factor.used)
-    assert len(factor._triangle) <= 1.25 * factor.used
+    assert len(factor.rows.values) <= 1.25 * factor.used
+
+
+def test_results_and_experiments_have_one_factor_while_nothing_is_pending():
+    tuner = informed(100)
+    assert tuner._player is not None
+    belief = tuner._player.agent.belief
+    assert belief.centre is not belief.spread
+    assert belief.centre.factor(0).leads(belief.spread.factor(0))
+    (first, _), (second, parameters) = tuner.ask(2)
+    tuner.tell(second, parameters["y"])
+    tuner.ask()
+    assert not belief.centre.factor(0).leads(belief.spread.factor(0))
+    tuner.tell(first, 0.0)
