@@ -28,6 +28,7 @@ CURVES = {"regret": "round_regret", "simple_regret": "simple_regret", "violation
 COORDINATES = ("cost", "observed_cost", "action")  # a column each
 _PLAIN = ("environment", "seed", "first_trial", "tracks", "windows", "entropy", "long_term")
 _OBJECTS = ("changes", "alarms", "infeasible")  # lists of a record in the JSON
+SMALL = 2**16  # bytes of a table up to which compression saves nothing and takes a quarter of the reading
 _KEY = b"gpbandits"  # of our JSON in a file's metadata
 _DIGEST = b"gpbandits-digest"  # of that JSON and of the columns of numbers
 
@@ -78,8 +79,9 @@ def write(
     header = _header(result, metadata) | ({} if timings else {"seconds": None})
     table, text = to_table(result), json.dumps(header).encode()
     table = table.replace_schema_metadata({_KEY: text, _DIGEST: _digest(text, table)})
+    small = table.nbytes < SMALL  # its columns' descriptions are most of the file
     with whole_file(path) as file:
-        pq.write_table(table, file, compression="zstd")
+        pq.write_table(table, file, compression="none" if small else "zstd")
 
 
 def read_with_metadata(path: str | os.PathLike[str], kind: type[_Kind]) -> tuple[_Kind, dict[str, Any]]:
