@@ -4,12 +4,14 @@ import numpy as np
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 from agents.acquisition.by_name import Starting
+from agents.acquisition.randomised import IRGPUCB, FiniteSize
 from agents.acquisition.rules import (
     UCB,
     ExpectedImprovement,
     PosteriorMean,
     PosteriorVariance,
     ProbabilityOfImprovement,
+    RandomUCB,
 )
 from agents.beliefs.surface import Surface
 from agents.box.acquisition_surface import BoxView, Landscape
@@ -26,6 +28,8 @@ RULES = {
     "UCB": UCB(FixedWidth(1.3)),
     "EI": ExpectedImprovement(0.1),
     "PI": ProbabilityOfImprovement(0.1),
+    "random UCB": RandomUCB(FixedWidth(1.3)),
+    "IRGP-UCB": IRGPUCB(FiniteSize(100)),
     "mean": PosteriorMean(),
     "deviation": PosteriorVariance(),
     "first rounds": Starting(3, PosteriorVariance(), UCB(FixedWidth(1.3))),
@@ -65,7 +69,7 @@ def landscape_of(rule, surface, age=3, rng=None):
         np.array([0.3]),
         deviate=lambda: nothing,
         weigh=lambda: nothing,
-        draw=list,
+        draw=lambda: [np.random.default_rng(5)],
         maximise=lambda: np.array([0.3]),
     )
     return Landscape(rule, surface, np.empty(0), facts, rng or np.random.default_rng(0))

@@ -236,7 +236,10 @@ class Landscape:
         of_belief = slopes_of(view)
         if of_belief is None:
             return None
-        scores, share = averaged(self.rule(view) if of_belief.scores is None else of_belief.scores)
+        scores = of_belief.scores
+        if scores is None:
+            scores = self.rule(self._view(pairs, local))  # a view of its own draws what the slopes drew
+        scores, share = averaged(scores)
         slope = local.pull(share * of_belief.mean, (share * of_belief.std).sum(axis=0))
         if climb is not None:
             scores, slope = climb(scores, slope, pairs, self._facts.t)
