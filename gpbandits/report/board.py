@@ -83,6 +83,8 @@ def write_board(
     for name, grid in grids.items():
         ranks_figure(classes[name]).savefig(place / "figures" / f"{board}-{name}.png", dpi=120)
         write_table(grid, place / "tables", f"{board}-{name}")
+        if classes[name].wide:
+            write_table(classes[name].by_environment(), place / "tables", f"{board}-{name}-each")
     shared = [
         note for note in next(iter(grids.values())).notes if all(note in g.notes for g in grids.values())
     ]
@@ -97,7 +99,7 @@ def write_board(
         f"Made by `{command}`.",
         "",
         " ".join(shared),
-        *(line for name, grid in grids.items() for line in _section(board, name, grid, shared)),
+        *(line for name in grids for line in _section(board, name, classes[name], grids[name], shared)),
         *_exclusions(excluded),
         "",
     ]
@@ -106,10 +108,18 @@ def write_board(
     return page
 
 
-def _section(board: str, name: str, grid: Table, shared: Sequence[str]) -> list[str]:
+def _section(board: str, name: str, standings: Standings, grid: Table, shared: Sequence[str]) -> list[str]:
     own = dataclasses.replace(grid, notes=tuple(note for note in grid.notes if note not in shared))
     figure = f"![Ranks, scores and performance profiles, {name}](figures/{board}-{name}.png)"
-    return ["", f"## {name.capitalize()}", "", figure, "", own.to_markdown().rstrip()]
+    lines = ["", f"## {name.capitalize()}", "", figure, "", own.to_markdown().rstrip()]
+    if standings.wide:
+        lines += [
+            "",
+            "Mean scores in each environment:",
+            "",
+            standings.by_environment().to_markdown().rstrip(),
+        ]
+    return lines
 
 
 def _exclusions(excluded: Sequence[tuple[str, str]]) -> list[str]:

@@ -28,6 +28,7 @@ KINDS: dict[str, Metric] = {LONG_TERM: "violation", HARD: "hard-violation"}
 ERROR = 0.05  # probability that an environment is kept although no agent differs from the reference
 INDISTINCT = f"no agent differs significantly from random play there (joint tests, error {ERROR:.0%})"
 THRESHOLDS = np.linspace(-0.5, 1.0, 61)  # of scores, in profiles
+WIDEST = 10  # environments that have a column each
 
 _METHOD = (
     "A round costs the positive part of its regret (of its budget regret where plays have a cost) and, where "
@@ -128,10 +129,16 @@ class Standings:
         shares = {x: [own[x][:trials, -1] / scale for own, scale in usable] for x in self.same}
         return {label: np.mean([*each] or [np.zeros(trials)], axis=0) for label, each in shares.items()}
 
+    @property
+    def wide(self) -> bool:
+        """Return True if there are too many environments for a column each; see `by_environment`."""
+        return len(self.results) > WIDEST
+
     def overall(self) -> Table:
-        """Return the table of ranks, scores and mean scores in each environment."""
+        """Return the table of ranks, scores and, unless it is `wide`, mean scores in each environment."""
         kinds = list(KINDS) if self.constrained else []
-        several = slice(None if len(self.results) > 1 else 0)  # with one environment its score is the overall
+        # With one environment its score is the overall one.
+        several = slice(0 if self.wide or len(self.results) == 1 else None)
         rows: list[tuple[Cell, ...]] = [
             (
                 self.marked(label),
@@ -161,6 +168,15 @@ class Standings:
         names = [result.environment for result in self.results][several]
         header = ("agent", "rank", "at best", "at worst", "score", *names, *kinds)
         return Table("Across environments", header, tuple(rows), notes, name="overall")
+
+    def by_environment(self) -> Table:
+        """Return the table of mean scores, a line an environment and a column an agent."""
+        rows = [
+            (result.environment, *(_mean(scores[label]) for label in self.agents))
+            for result, scores in zip(self.results, self.scores, strict=True)
+        ]
+        header = ("environment", *map(self.marked, self.agents))
+        return Table("Scores in each environment", header, tuple(rows), (), name="by-environment")
 
     def improvement(self) -> Table:
         """Compare every agent with the first one that is neither privileged nor trained beforehand."""

@@ -143,17 +143,20 @@ def test_the_leaderboard_of_real_tasks_is_what_their_archived_trials_say(tmp_pat
     families: dict[str, list[Result]] = {}
     for name, (result, *_) in found.items():
         families.setdefault(tasks()[name].family, []).append(result)
-    shown = {}
     for family, results in families.items():
         if kept := [result for result in results if distinct(result, REFERENCE)]:
             name = f"leaderboard-real-{family}"
-            write_table(Standings(kept, REFERENCE).overall(), tmp_path, name)
-            shown[name] = (tmp_path / f"{name}.csv").read_bytes()
+            standings = Standings(kept, REFERENCE)
+            write_table(standings.overall(), tmp_path, name)
+            if standings.wide:
+                write_table(standings.by_environment(), tmp_path, f"{name}-each")
+    shown = {path.stem: path.read_bytes() for path in tmp_path.glob("*.csv")}
     assert len(shown) >= 5
     stored = (DOCS / "tables").glob("leaderboard-real-*.csv")
     assert {path.stem: path.read_bytes() for path in stored} == shown
     page = read("leaderboard-real.md")
-    assert page.count("\n## ") == len(shown) + 1  # and who does not take part
+    ranked = [name for name in shown if not name.endswith("-each")]
+    assert page.count("\n## ") == len(ranked) + 1  # and who does not take part
     for name, (result, *_) in found.items():
         assert f"`{name}`" in page or f"/{name}" in page, name
         assert result.num_trials == 20

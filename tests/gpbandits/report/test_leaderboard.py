@@ -26,7 +26,7 @@ from gpbandits.report.entrants import (
     enter,
 )
 from gpbandits.report.page import across
-from gpbandits.report.standings import INDISTINCT, Standings, distinct, relative_losses
+from gpbandits.report.standings import INDISTINCT, WIDEST, Standings, distinct, relative_losses
 
 
 def test_agents_enter_where_they_handle_the_features_and_the_reference_everywhere():
@@ -276,6 +276,23 @@ def test_who_is_left_out_for_the_same_reason_shares_a_line(tmp_path):
     page = write_board({"plain": standings}, tmp_path, "a command", [("sb3-*", "they take long"), *excluded])
     *_, lines = page.read_text(encoding="utf-8").partition("## Not taking part\n")
     assert lines.split("\n") == ["", "- sb3-*: they take long", "- a, b on C, D: too slow", ""]
+
+
+def test_where_there_are_many_environments_each_has_a_line(tmp_path):
+    res = synthetic_result(num_trials=20)
+    many = [dataclasses.replace(res, environment=f"env {i}") for i in range(WIDEST + 1)]
+    standings, narrow = Standings(many, "random"), Standings(many[:WIDEST], "random")
+    assert standings.wide
+    assert not narrow.wide
+    assert narrow.overall().header[5:] == tuple(each.environment for each in many[:WIDEST])
+    assert standings.overall().header == ("agent", "rank", "at best", "at worst", "score")
+    grid = standings.by_environment()
+    assert grid.header == ("environment", *standings.agents)
+    assert [row[0] for row in grid.rows] == [each.environment for each in many]
+    assert grid.rows[3][1] == pytest.approx(standings.of(standings.agents[0])[3].mean())
+    page = write_board({"plain": standings}, tmp_path, "a command").read_text(encoding="utf-8")
+    assert "\n| env 3 | " in page
+    assert (tmp_path / "tables" / "leaderboard-plain-each.csv").exists()
 
 
 def test_agents_enter_real_tasks_for_what_these_have_and_joint_samples_up_to_a_number_of_arms(monkeypatch):
