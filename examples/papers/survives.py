@@ -31,8 +31,6 @@ from gpbandits.evaluation.statistics import (
 )
 from gpbandits.reproductions.page import condensed
 
-SMALL, LARGE = 1000, 30_000  # points of a task: all up to the first, one a family up to the second
-LATER = 15_625  # points of the tasks that were added afterwards, as far as the time sufficed
 WATCHED = 2000  # most points of a task on which false alarms are counted
 TRIALS, HORIZON = 20, 200
 PROMISED = 0.1  # false alarms in a run, of all restarts but "bocpd"
@@ -139,17 +137,6 @@ STATEMENTS = {
         "still",
     ),
 }
-
-
-def chosen() -> list[str]:
-    """Return the tasks that are played: small ones, of each family the first larger one, and later ones."""
-    small = [name for name, task in tasks().items() if task.points <= SMALL]
-    larger: dict[str, str] = {}
-    for name, task in tasks().items():
-        if SMALL < task.points <= LARGE:
-            larger.setdefault(task.family, name)
-    later = [name for name, task in tasks().items() if task.points <= LATER]
-    return list(dict.fromkeys([*small, *larger.values(), *later]))
 
 
 def question_of(task: str) -> str:
@@ -335,9 +322,9 @@ def page_lines(found: Mapping[str, list[Result]]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--archive", type=Path, default=Path("real"), help="of `leaderboard --archive`")
-    parser.add_argument("--task", action="append", help="on which variants are played; by default all chosen")
+    parser.add_argument("--task", action="append", help="on which variants are played; by default all")
     options = parser.parse_args()
-    play(options.task or chosen(), options.archive)
+    play(options.task or tasks(), options.archive)
     print("\n".join(page_lines(read(options.archive))))
 
 
