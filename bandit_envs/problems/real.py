@@ -42,7 +42,6 @@ class Task(NamedTuple):
     family: str
     points: int  # pairs of a context and a configuration
     best: float
-    default: float | None = None
     tables: tuple[str, ...] = ()  # of `bandit_envs.data.runs.TABLES`
     reward: str = ""  # the metric, after "-" where less is better, after "-log10 " where its size matters
     limited: str = ""  # metric that must stay under its quantile of `FITTING`
@@ -50,6 +49,7 @@ class Task(NamedTuple):
     keywords: Mapping[str, Any] = MappingProxyType({})  # of the problem
     source: str = ""  # of the problem's measurements
     licence: str = ""
+    default: float | None = None
 
 
 @cache
