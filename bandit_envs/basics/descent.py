@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import fmin_l_bfgs_b
 
-from .types import Floats
+from bandit_envs.basics.types import Floats
 
 LIMIT = 15_000  # iterations and calls: scipy's
 
