@@ -109,15 +109,13 @@ class PlayFactor:
     @property
     def rows(self) -> Triangle:
         """L, perhaps with further rows of another factor."""
-        if self._known < self.used:
-            self._extend()
-        assert self._rows is not None
-        return self._rows
+        return self._extend()
 
     @property
     def gain(self) -> float:
         """Information gain, 1/2 logdet(I + K / lambda)."""
-        return self._gain if self.rows else 0.0
+        self._extend()
+        return self._gain
 
     @property
     def statistics(self) -> SufficientStatistics:
@@ -204,15 +202,16 @@ class PlayFactor:
             innovation[k] = (self._total[k] / self._count[k] - row[:k] @ innovation[:k]) / row[k]
         return innovation
 
-    def _extend(self) -> None:
+    def _extend(self) -> Triangle:
+        """Add the rows of plays that have none yet; an interruption leaves those that are complete."""
         if self._rows is None:
             self._rows = self._begun()
         for k in range(self._known, self.used):
             noise = self.noise / self._count.item(k)
             self._rows = self._rows.going_on(k, self._point.item(k), noise)
-            scale = self._rows.values[k, k]
-            self._gain += math.log(scale) - 0.5 * math.log(noise)
+            self._gain += math.log(self._rows.values[k, k]) - 0.5 * math.log(noise)
             self._known = k + 1
+        return self._rows
 
     def _begun(self) -> Triangle:
         size, count = self._together, self._count[: self._together]
