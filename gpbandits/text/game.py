@@ -8,6 +8,7 @@ import numpy as np
 
 from agents.options import require_taken
 from bandit_envs.basics.arguments import require
+from bandit_envs.basics.threads import one_thread
 from bandit_envs.environment.info import Round
 from bandit_envs.environment.making import EnvLike, make
 from gpbandits.evaluation.loop import trial_seeds
@@ -38,6 +39,7 @@ class TextGame:
         **options: `retries`, `fallback`, `latest` and `max_arms`, see `Dialogue`.
     """
 
+    @one_thread()
     def __init__(
         self,
         environment: EnvLike,
@@ -87,6 +89,7 @@ class TextGame:
         self._require_open()
         return self._dialogue.ask()
 
+    @one_thread()
     def tell(self, answer: str) -> None:
         """Give the answer; after an unreadable one the next prompt says why it could not be read.
 
