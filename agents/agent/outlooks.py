@@ -90,8 +90,9 @@ class ArmsView(Candidates):
 
     @property
     def rngs(self) -> Sequence[np.random.Generator]:
-        rngs = self._rngs = self._rngs or self._agent.streams.of_round("rule", self._agent.round)
-        return rngs
+        if self._rngs is None:
+            self._rngs = list(self._agent.streams.of_round("rule", self._agent.round))
+        return self._rngs
 
     @property
     def incumbent(self) -> Floats:
