@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from pages import DOCS, loaded, missing, read, told
 
-from bandit_envs.problems.real import tasks
+from bandit_envs.problems.real import prior_of, tasks
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, significant_signs
@@ -224,6 +224,9 @@ def test_what_survives_says_which_agents_are_ahead():
     assert "than `constrained-ei` on every task with a limit, and than `pdcbo` on 22 of 32" in page
     assert {*found} == {*tasks()}
     assert "All 100 tasks were played" in page
+    alike = [name for name, (board, *_) in found.items() if not distinct(board, REFERENCE)]
+    assert sorted(alike) == ["clicks-men", "phoneme-everything"]
+    assert "ranks nobody on `clicks-men` and `phoneme-everything`, because no agent differs" in page
     worse = {key for key, sign in signs["evidence"].items() if sign > 0}
     assert worse == {("ui-tvbo", "temperature"), ("sw-gp-ucb", "lcbench-changes")}
     censored = list(signs["censored"].values())
@@ -232,8 +235,28 @@ def test_what_survives_says_which_agents_are_ahead():
     waiting = {task: sign for (_, task), sign in signs["hallucinated"].items() if sign}
     less = ("kc1-late", "naval-late", "slice-late", "imagenet-late")
     assert waiting == {"digits-late": 1, "cifar100-late": 1} | dict.fromkeys(less, -1)
+    assert "Censoring raises regret significantly on 11 of the 16 tasks and lowers it on none." in page
+    raises, lowers, others = (
+        "raises it on `digits-late` and `cifar100-late`",
+        "lowers it on `kc1-late`, `naval-late`, `slice-late` and `imagenet-late`",
+        "on the ten others there is no significant difference to waiting",
+    )
+    assert f"Hallucinating {raises} and {lowers}; {others}." in page
     assert {*signs["expected"].values(), *signs["budget"].values()} == {-1, 0}
     assert not any(signs["harm"].values())
+
+
+def test_what_survives_says_which_tasks_publish_a_model_fitted_elsewhere():
+    tabled = {name: task for name, task in tasks().items() if task.tables}
+    informed = {name for name, task in tabled.items() if prior_of(task) is not None}
+    packages = ("hpobench/", "hpolib/", "nasbench201/")
+    named = {name for name, task in tabled.items() if task.tables[0].startswith(packages)} - {
+        "image-datasets"
+    }
+    named |= {f"lcbench-{i}-changes" for i in range(1, 7)}
+    assert informed == named
+    said = "The tasks of HPOBench, HPOlib and NAS-Bench-201 (but `image-datasets`), `lcbench-1-changes` to"
+    assert said in " ".join(read("survives.md").split())
 
 
 def test_the_page_on_calibration_says_what_its_table_says():
