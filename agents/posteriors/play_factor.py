@@ -209,7 +209,8 @@ class PlayFactor:
         for k in range(self._known, self.used):
             noise = self.noise / self._count.item(k)
             self._rows = self._rows.going_on(k, self._point.item(k), noise)
-            self._gain += math.log(self._rows.values[k, k]) - 0.5 * math.log(noise)
+            scale = self._rows.values[k, k]
+            self._gain += math.log(scale) - 0.5 * math.log(noise)
             self._known = k + 1
         return self._rows
 
