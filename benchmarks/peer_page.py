@@ -196,8 +196,8 @@ best of 20 questions after 700 random points, 12 seeds, by `python benchmarks/cr
 :header-rows: 1
 ```
 
-`python benchmarks/studies.py --write`: studies beside their cells, on a busy machine, where the clock
-counts others' work too; cells of a second wait for it:
+`python benchmarks/studies.py --write`: studies beside their cells. Efficiency is that
+of two workers whose cells take a second of the clock:
 
 ```{{csv-table}}
 :file: results/studies.csv
