@@ -193,6 +193,31 @@ def full_rank_thompson(trial: Trial) -> Ints:
     return np.array(played)
 
 
+def factored_ucb(trial: Trial) -> Ints:
+    """GP-UCB on contexts and arms whose kernel is a product: `low_rank_ucb` with R = R_1 (x) R_2."""
+    gram, noise, first, mean_of, noise_of, contexts = trial
+    of_contexts, of_arms = gram.kronecker.roots
+    shape, size = (len(of_contexts), len(of_arms)), gram.size
+    covariance, played, union = np.eye(shape[0] * shape[1]), [], _union(size)
+    variance = gram.diagonal.reshape(of_contexts.shape[1], -1).copy()
+    mean, arm = np.zeros_like(variance), first % variance.shape[1]
+    for t, (z, e) in enumerate(zip(contexts.tolist(), noise_of, strict=True), 1):
+        if t > 1:
+            scores = mean[z] + math.sqrt(union + 4 * math.log(t)) * np.sqrt(np.maximum(variance[z], 0))
+            arm = int(scores.argmax())
+        feature = np.outer(of_contexts[:, z], of_arms[:, arm]).ravel()
+        weight = covariance @ feature
+        scale = math.sqrt(noise + feature @ weight)
+        weight /= scale
+        covariance -= np.outer(weight, weight)
+        u = (of_contexts.T @ weight.reshape(shape)) @ of_arms
+        y = mean_of[z * variance.shape[1] + arm] + e
+        mean += u * ((y - mean[z, arm]) / scale)
+        variance -= u * u
+        played.append(arm)
+    return np.array(played)
+
+
 def contextual_ucb(trial: Trial) -> Ints:
     """GP-UCB with rows V = L^-1 k(X, x) over the arms of each context, which catch up when it comes back.
 

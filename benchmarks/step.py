@@ -27,6 +27,7 @@ import numpy as np
 from bare_loops import (
     Trial,
     contextual_ucb,
+    factored_ucb,
     full_rank_thompson,
     full_rank_ucb,
     full_rank_ucb_of_many,
@@ -129,7 +130,7 @@ class Case(NamedTuple):
 
     id_: str
     keywords: dict[str, Any]
-    agent: str
+    agent: Any  # as `resolve_agent` takes it
     loop: Callable[[Trial], Ints]
     rounds: int | None = None  # where it is not the usual number
 
@@ -137,14 +138,16 @@ class Case(NamedTuple):
 GP, CONTEXTUAL = "GPBandit-GP-v0", "GPBandit-Contextual-v0"
 SE, MATERN = {"num_arms": 1000, "kernel": "rbf"}, {"num_arms": 1000, "kernel": "matern52"}
 PLANE = {"num_arms": 10_000, "dim": 2}
-PAIRS = {"num_contexts": 100, "num_arms": 200, "delay": None}
+PAIRS = {"num_contexts": 100, "num_arms": 1000, "delay": None}
+FEWER, ROWS = PAIRS | {"num_arms": 200}, ("gp-ucb", {"form": "pairs"})
 CASES = {
     "GP-UCB, SE": Case(GP, SE, "gp-ucb", low_rank_ucb),
     "GP-UCB, Matern": Case(GP, MATERN, "gp-ucb", full_rank_ucb),
     "Thompson, SE": Case(GP, SE, "gp-ts", low_rank_thompson),
     "Thompson, Matern": Case(GP, MATERN, "gp-ts", full_rank_thompson),
     "GP-UCB, SE, 10,000 points in the plane": Case(GP, PLANE, "gp-ucb", full_rank_ucb, 300),
-    "GP-UCB, SE, 100 contexts x 200 arms": Case(CONTEXTUAL, PAIRS, "gp-ucb", contextual_ucb, 300),
+    "GP-UCB, SE, 100 contexts x 1000 arms": Case(CONTEXTUAL, PAIRS, "gp-ucb", factored_ucb, 2000),
+    "GP-UCB, SE, 100 contexts x 200 arms, by rows": Case(CONTEXTUAL, FEWER, ROWS, contextual_ucb, 300),
 }
 
 

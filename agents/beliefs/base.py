@@ -225,10 +225,13 @@ class Belief(abc.ABC):
     def std(self, context: Ints) -> Floats:
         """Posterior std of f, without noise unless the belief is `noisy`, (B,) -> (B, A)."""
         cells = None if self._one_context else self.cells(context)
-        variance = np.maximum(self.spread.variance_at(cells), ZERO)
+        variance = self.spread.variance_at(cells)
+        # The least of many numbers is found in a fifth of the time that clipping them takes.
+        if len(variance) == 1 or not variance.min() >= 0.0:
+            variance = np.maximum(variance, ZERO)
         if self.noisy:
-            variance += self.noise_of(self.rows)[:, None]
-        return np.sqrt(variance, out=variance)
+            variance = variance + self.noise_of(self.rows)[:, None]
+        return np.sqrt(variance)
 
     def predicted(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
         """Return mean and std of values at single points, noise included, (n,) -> (n,) each."""

@@ -115,15 +115,27 @@ def argmax_with_ties(
         (tied,) = (scores[0] >= best - tolerance).nonzero()
         return tied if len(tied) == 1 else tied[[int(uniform.item() * len(tied))]]
     choice = scores.argmax(axis=1)  # of a row with NaN, the first NaN
-    best = scores.ravel()[choice + np.arange(0, scores.size, num_arms)]
+    cell = choice + np.arange(0, scores.size, num_arms)
+    best = scores.ravel()[cell]
     if any(map(isnan, best.tolist())):  # faster than numpy for a few numbers
         raise ValueError(_nan_message(best))
-    tied = scores >= (best - tolerance)[:, None]
-    if np.count_nonzero(tied) == num_trials:  # every row has its maximum and nothing else
+    least = best - tolerance
+    if not (_largest_without(scores, cell) >= least).any():  # half the time of comparing all scores
         return choice
+    tied = scores >= least[:, None]
     count = np.count_nonzero(tied, axis=1)
     rank = (uniform * count).astype(np.int64)
     return np.flatnonzero(tied)[np.cumsum(count) - count + rank] % num_arms
+
+
+def _largest_without(scores: Floats, cell: Ints) -> Floats:
+    """Return each row's largest score but for one, whose index in the flattened scores is given, (B,)."""
+    flat = scores.ravel()  # a view of contiguous scores, which are as before in the end
+    left_out = flat[cell]
+    flat[cell] = -np.inf
+    largest = flat.reshape(scores.shape).max(axis=1)
+    flat[cell] = left_out
+    return largest
 
 
 def _nan_message(best: Floats) -> str:

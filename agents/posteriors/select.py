@@ -8,7 +8,8 @@ keeps about u rows, one play on N points
     dense           reads half a block of U (BLOCK, N), and computes N^2 products of Sigma -= U'U,
     kronecker       reads S (r, r) three times, and computes the products of the factors of R,
     plays           reads L (u, u), and combines u columns of K: by the factors of a grid, by Fourier
-                    transforms of its torus, or of covariances that are computed anew.
+                    transforms of its torus, or of covariances that are computed anew,
+    pairs           reads L (u, u), and adds a row of V (u, N): at a context's arms when it returns.
 
 The number of trials is left out, so that results do not depend on how a run is cut into batches; the form
 that `benchmarks/forms.py` finds best for one trial is nearly always the best for many.
@@ -73,11 +74,15 @@ def costs_of(gram: Gram, horizon: int) -> dict[str, float]:
         "plays": LOOPED + REBUILT * READ * distinct**2 + combination(gram, distinct),
     }
     if isinstance(gram.structure, Kronecker):
-        costs["kronecker"] = READ * 3 * gram.structure.rank**2 + PRODUCT * gram.structure.expansion
+        costs["kronecker"] = _cost_of_factors(gram.structure)
     elif gram.low_rank_root is not None:
         rank = len(gram.low_rank_root)
         costs["weight-space"] = READ * rank * (size + 3 * rank)
     return costs
+
+
+def _cost_of_factors(known: Kronecker) -> float:
+    return READ * 3 * known.rank**2 + PRODUCT * known.expansion
 
 
 def combination(gram: Gram, count: float) -> float:
@@ -124,12 +129,12 @@ def posterior(
 
 
 def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) -> str:
-    """Return pairs for many points in contexts, factors for a large grid, else the cheapest form that fits.
+    """Return factors for a large grid, those or pairs for many points in contexts, else the cheapest form.
 
     That is the cheapest form that fits for any plays; if none does, of those that are expected to fit.
     """
     if num_contexts > 1 and gram.size > TABLE_POINTS:
-        return "pairs"
+        return _form_of_pairs(gram, num_trials, horizon, num_contexts)
     kept, costs = bytes_of(gram, horizon, num_trials), costs_of(gram, horizon)
     fitting = {form for form, size in kept.items() if size <= MOST_BYTES}
     if "kronecker" in fitting and gram.kronecker.rank <= MOST_WEIGHTS:
@@ -144,6 +149,19 @@ def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) 
     if not fitting:
         raise _too_much(gram.size, num_trials, min(kept.values()))
     return min(sure or fitting, key=lambda form: costs[form])
+
+
+def _form_of_pairs(gram: Gram, num_trials: int, horizon: int, num_contexts: int) -> str:
+    """Return the cheaper form for many pairs: few weights of a product of kernels, or rows.
+
+    Each context is a problem of its own share of the rounds.
+    """
+    if not gram.is_product or gram.kronecker.rank > MOST_WEIGHTS:
+        return "pairs"
+    distinct = min(horizon, expected_distinct(gram.size, num_contexts * horizon))
+    rows = LOOPED + REBUILT * READ * distinct**2 + (COVARIANCE + PRODUCT * distinct) * gram.size
+    fits = 8 * num_trials * (MEAN_AND_VARIANCE * gram.size + gram.kronecker.rank**2) <= MOST_BYTES
+    return "kronecker" if fits and _cost_of_factors(gram.kronecker) < rows else "pairs"
 
 
 def _too_much(size: int, num_trials: int, least: float) -> ArgumentError:

@@ -37,7 +37,7 @@ class Feedback(NamedTuple):
         """
         try:
             mask = info["feedback_mask"]
-            if mask.shape == (1,) and mask[0] and "feedback_cost" not in info:
+            if mask.shape == (1,) and mask.item() and "feedback_cost" not in info:
                 return cls._single(info["feedback_step"], info["feedback_reward"])
             if mask.ndim == 1:
                 (row,) = mask.nonzero()
@@ -58,7 +58,7 @@ class Feedback(NamedTuple):
     @classmethod
     def _single(cls, rounds: Ints, reward: Floats) -> "Feedback":
         """Read one environment without delays and constraints, (1,) each, in a third of the time."""
-        if not isfinite(reward[0].item()):
+        if not isfinite(reward.item()):
             raise ArgumentError("feedback_reward", f"must be finite, got {reward}")
         return cls(FIRST, rounds.copy(), reward.copy(), NO_COST)
 
