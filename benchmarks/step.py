@@ -32,6 +32,7 @@ from bare_loops import (
     full_rank_ucb,
     full_rank_ucb_of_many,
     low_rank_thompson,
+    low_rank_thompson_of_many,
     low_rank_ucb,
     low_rank_ucb_of_many,
 )
@@ -151,7 +152,11 @@ CASES = {
 }
 
 
-OF_MANY = {low_rank_ucb: low_rank_ucb_of_many, full_rank_ucb: full_rank_ucb_of_many}
+OF_MANY = {
+    low_rank_ucb: low_rank_ucb_of_many,
+    full_rank_ucb: full_rank_ucb_of_many,
+    low_rank_thompson: low_rank_thompson_of_many,
+}
 
 
 def measure(label: str, case: Case, rounds: int, repeats: int) -> list[str]:

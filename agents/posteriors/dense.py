@@ -78,12 +78,12 @@ class DensePosterior(TablePosterior):
             self._clear(i)
         self._depth = int(self._used.max())
 
-    def _deviate(self, weight: Floats, noise: Floats) -> Floats:
+    def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
         # With f' = K a + g Matheron's rule is g + Sigma (a - n g / lambda - sqrt(n / lambda) e). For a = 0
         # it would be a difference of numbers n / lambda times as large as the sample.
         point, to_source, to_rest = self._prior_draw
         rate, rest = self.count / self.noise[:, None], weight @ to_rest
-        pull = -rate * rest - np.sqrt(rate) * noise
+        pull = -rate * rest - np.sqrt(rate) * self._everywhere(played, noise)
         pull[:, point] += weight @ to_source
         pull = pull[:, :, None]
         sample = self._covariance @ pull

@@ -139,10 +139,11 @@ class FactorPosterior(RowsPosterior):
     def _draw_prior(self) -> PriorDraw:
         return PriorDraw(self.gram)
 
-    def _deviate(self, weight: Floats, noise: Floats) -> Floats:
+    def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
         # All rows of a point have the value f' + sqrt(lambda / n) e: their sum is n f' + sqrt(n lambda) e.
         prior = self._prior(weight)
-        value = prior + noise * np.sqrt(self.noise[:, None] / np.maximum(self.count, 1.0))
+        scale = np.sqrt(self.noise[:, None] / np.maximum(self.count, 1.0))
+        value = prior + self._everywhere(played, noise) * scale
         explained = [rows.explain(row) for rows, row in zip(self._trial, value, strict=True)]
         return prior - np.array(explained)
 
@@ -203,12 +204,9 @@ class PlayPosterior(RowsPosterior):
         last[-1] = 1.0
         return self.gram.combine(factor.point, factor.back(last)), factor.triangle[-1, -1].item()
 
-    def _deviate(self, weight: Floats, noise: Floats) -> Floats:
-        drawn = np.empty_like(self.mean)
-        for i, (z, e) in enumerate(zip(weight, noise, strict=True)):
-            played = self._journal.played(i)
-            drawn[i] = self._deviated(i, z, played, e[played])
-        return drawn
+    def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
+        each = zip(weight, played, noise, strict=True)
+        return np.array([self._deviated(i, *drawn) for i, drawn in enumerate(each)])
 
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
         return self._deviated(0, weight, played, noise)

@@ -109,9 +109,8 @@ class Journal:
         if not self._singles and not self._entries:
             return
         for trial, point, value in self._singles:
-            if trial in self._played and not self._count.item(trial, point):
-                played = self._played[trial]
-                self._played[trial] = np.insert(played, played.searchsorted(point), point)
+            if not self._count.item(trial, point):
+                self._note_first(trial, point)
             self._count[trial, point] += 1.0
             self._total[trial, point] += value
         self._singles.clear()
@@ -119,9 +118,17 @@ class Journal:
             return
         cell, value = map(np.concatenate, zip(*self._entries, strict=True))
         self._entries.clear()
-        self._played.clear()
+        for first in cell[self._count.ravel()[cell] == 0.0].tolist():
+            self._note_first(*divmod(first, self._count.shape[1]))
         np.add.at(self._count.ravel(), cell, 1.0)
         np.add.at(self._total.ravel(), cell, value)
+
+    def _note_first(self, trial: int, point: int) -> None:
+        played = self._played.get(trial)
+        if played is not None:
+            place = played.searchsorted(point)
+            if point not in played[place : place + 1]:  # two plays of it may be noted at a time
+                self._played[trial] = np.concatenate((played[:place], [point], played[place:]))
 
 
 class LateTables:

@@ -112,11 +112,9 @@ class TablePosterior(Posterior):
         if len(rngs) == 1:  # half the time that arrays over all points take
             return self._deviate_one(*self._drawn_alone(rngs[0]))[None]
         weight = np.array([self._white(rng) for rng in rngs])
-        noise = np.zeros_like(self.mean)
-        for i, rng in enumerate(rngs):
-            played = self._journal.played(i)
-            noise[i, played] = rng.standard_normal(len(played))
-        return self._deviate(weight, noise)
+        played = [self._journal.played(i) for i in range(len(rngs))]
+        noise = [rng.standard_normal(len(each)) for rng, each in zip(rngs, played, strict=True)]
+        return self._deviate(weight, played, noise)
 
     def _drawn_alone(self, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
         """Return the only trial's z (r,), the points played (u,) and their e (u,)."""
@@ -126,9 +124,7 @@ class TablePosterior(Posterior):
 
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
         """Apply Matheron's rule in the only trial to the draws of `_drawn_alone`: (N,)."""
-        everywhere = np.zeros_like(self.mean)
-        everywhere[0, played] = noise
-        return self._deviate(weight[None], everywhere)[0]
+        return self._deviate(weight[None], [played], [noise])[0]
 
     def mean_at(self, cells: Ints | None) -> Floats:
         mean = self._tables.mean
@@ -186,8 +182,18 @@ class TablePosterior(Posterior):
         return root[0], scale.item()
 
     @abc.abstractmethod
-    def _deviate(self, weight: Floats, noise: Floats) -> Floats:
-        """Apply Matheron's rule to z (B, r) and e (B, N), which is zero at unplayed points."""
+    def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
+        """Apply Matheron's rule to z (B, r) and to each trial's e (u,) at its played points (u,): (B, N)."""
+
+    def _everywhere(self, played: list[Ints], noise: list[Floats]) -> Floats:
+        """Return each trial's numbers at its played points, (u,) each, and 0 at the others, (B, N)."""
+        table = np.zeros_like(self.mean)
+        table.ravel()[self._cells(played)] = np.concatenate(noise)
+        return table
+
+    def _cells(self, played: list[Ints]) -> Ints:
+        """Return the places of played points of each trial in a flattened (B, N)."""
+        return np.repeat(self._first_cell, list(map(len, played))) + np.concatenate(played)
 
     @abc.abstractmethod
     def _forget(self, trial: Ints) -> None:

@@ -89,10 +89,13 @@ class WeightSpacePosterior(TablePosterior):
     def _variance_afresh(self, i: int) -> Floats:
         return np.einsum("rn,rn->n", self._covariance[i].dot(self._root), self._root)
 
-    def _deviate(self, weight: Floats, noise: Floats) -> Floats:
+    def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
         # In weights Matheron's rule is S (z - R sqrt(n / lambda) e): no difference of large numbers.
-        pull = weight - (noise * np.sqrt(self.count / self.noise[:, None])) @ self._feature
-        return _products(self._covariance, pull) @ self._root
+        cell = self._cells(played)
+        rate = self.count.ravel()[cell] / self.noise[cell // self.gram.size]
+        pulled = np.zeros_like(self.mean)
+        pulled.ravel()[cell] = np.concatenate(noise) * np.sqrt(rate)
+        return _products(self._covariance, weight - pulled @ self._feature) @ self._root
 
     def sample_at(
         self, cells: Ints | None, rngs: Sequence[np.random.Generator], factor: Floats | float
@@ -212,8 +215,8 @@ class KroneckerPosterior(TablePosterior):
     def _white(self, rng: np.random.Generator) -> Floats:
         return self._factors.quick_white(rng)
 
-    def _deviate(self, weight: Floats, noise: Floats) -> Floats:
-        pulled = [self._pulled(i, z, noise[i, self._journal.played(i)]) for i, z in enumerate(weight)]
+    def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
+        pulled = [self._pulled(i, z, e) for i, (z, e) in enumerate(zip(weight, noise, strict=True))]
         return self._factors.expand(np.array(pulled))
 
     def _pulled(self, i: int, weight: Floats, noise: Floats) -> Floats:
