@@ -162,7 +162,7 @@ def _check_earned(reward: Any, info: dict[str, Any]) -> None:
 def _ended(terminated: Any, truncated: Any) -> bool:
     """Return True if a trial, or each trial of a batch, (B,), is over."""
     either = terminated | truncated
-    return bool(either.all() if isinstance(either, np.ndarray) else either)
+    return np.count_nonzero(either) == either.size if isinstance(either, np.ndarray) else bool(either)
 
 
 @contextmanager

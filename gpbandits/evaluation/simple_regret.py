@@ -15,7 +15,7 @@ class BestPlay:
     def __init__(self) -> None:
         # Of each remembered play: trial, context, segment, and the round from which it counts, where rounds
         # of the next block count from 1, and 0 is before.
-        self._where, self._regret = np.empty((0, 4), dtype=np.int64), np.empty(0)
+        self._where, self._regret = np.empty((4, 0), dtype=np.int64), np.empty(0)
 
     def follow(self, regret: Floats, delay: Ints, feasible: Bools, context: Ints, segment: Ints) -> Floats:
         """Return the curve of the next rounds, (B, n); infinite where no play counts.
@@ -26,43 +26,48 @@ class BestPlay:
             feasible: True if it violates no cost, (B, n).
         """
         trial, now = np.indices(regret.shape)
-        asked = np.stack([trial, context, segment, now + 1], axis=2)
-        counted = feasible & (delay >= 0)
-        played = asked[counted]
-        played[:, 3] += delay[counted]
-        where = np.concatenate([self._where, played, asked.reshape(-1, 4)])
-        values = np.concatenate([self._regret, regret[counted], np.full(regret.size, np.inf)])
-        best = _least_so_far(where, values)
-        self._keep(where[: -regret.size], best[: -regret.size], values[: -regret.size], regret.shape[1])
-        return best[-regret.size :].reshape(regret.shape)
-
-    def _keep(self, where: Ints, best: Floats, values: Floats, size: int) -> None:
-        """Keep the plays that are pending after so many rounds, and the best delivered one of each place."""
-        late = where[:, 3] > size
-        found, place = np.unique(where[~late, :3], axis=0, return_inverse=True)
-        least = np.full(len(found), np.inf)
-        np.minimum.at(least, place.ravel(), best[~late])
-        before = np.pad(found, ((0, 0), (0, 1)))
-        self._where = np.concatenate([before, where[late] - [0, 0, 0, size]])
-        self._regret = np.concatenate([least, values[late]])
+        asked = np.array([trial, context, segment, now + 1]).reshape(4, -1)
+        counted = (feasible & (delay >= 0)).ravel()
+        played = asked[:, counted]
+        played[3] += delay.ravel()[counted]
+        where = np.concatenate([self._where, played], axis=1)
+        values = np.concatenate([self._regret, regret.ravel()[counted]])
+        least, ends, missed = _least_so_far(asked, where, values)
+        self._where = np.concatenate([asked[:, ends], where[:, missed]], axis=1)
+        self._where[3] = np.maximum(self._where[3] - regret.shape[1], 0)
+        self._regret = np.concatenate([least[ends], values[missed]])
+        return least.reshape(regret.shape)
 
     def stop(self) -> None:
         """Drop pending plays, whose feedback will not be delivered."""
-        known = self._where[:, 3] == 0
-        self._where, self._regret = self._where[known], self._regret[known]
+        known = self._where[3] == 0
+        self._where, self._regret = self._where[:, known], self._regret[known]
 
 
-def _least_so_far(where: Ints, values: Floats) -> Floats:
-    """Return the least value of each row's trial, context and segment up to its time, (m, 4) -> (m,)."""
-    key = np.asarray(np.ravel_multi_index(tuple(where.T), tuple(where.max(axis=0) + 1)))
-    order = np.argsort(key, kind="stable")
-    distinct, rank = np.unique(values[order], return_inverse=True)
-    place = key[order] // (where[:, 3].max() + 1)
-    # Ranks of a later place lie below all ranks of earlier places, so that one pass handles all places.
-    below = np.cumsum(np.diff(place, prepend=place[:1]) > 0) * len(distinct)
-    least = np.empty_like(values)
-    least[order] = distinct[np.minimum.accumulate(rank - below) + below]
-    return least
+def _least_so_far(asked: Ints, where: Ints, values: Floats) -> tuple[Floats, Ints, Bools]:
+    """Return the least value known in each round, (n,), the last rounds of the places, and unused values, (m,).
+
+    Rounds, (4, n), and values, (m,), are of a trial, context, segment and time, (4, m). A place is one trial,
+    context and segment. A value is unused if none of the rounds is of its place and not before its time.
+    """
+    shape = tuple(np.maximum(asked.max(axis=1), where.max(axis=1, initial=0)) + 1)
+    key = np.asarray(np.ravel_multi_index(tuple(asked), shape))
+    order = key.argsort()
+    key = key[order]
+    mine = np.asarray(np.ravel_multi_index(tuple(where), shape))
+    first = np.searchsorted(key, mine)  # round of its place that knows each value
+    place = key // shape[3]
+    used = np.append(place, -1)[first] == mine // shape[3]
+    least = np.full(len(key), np.inf)
+    np.minimum.at(least, first[used], values[used])
+    starts = np.flatnonzero(np.diff(place, prepend=-1))
+    ends = np.append(starts[1:], len(key))
+    longer = ends > starts + 1
+    for start, end in zip(starts[longer].tolist(), ends[longer].tolist(), strict=True):
+        np.minimum.accumulate(least[start:end], out=least[start:end])
+    found = np.empty_like(least)
+    found[order] = least
+    return found, order[ends - 1], ~used
 
 
 class Contexts:

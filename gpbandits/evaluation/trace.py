@@ -18,23 +18,8 @@ from gpbandits.evaluation.thinning import BLOCK, Sums, recorded_in
 
 SUMMED = ("regret", "cost", "violation", "observed", "spent", "shortfall", "moved")
 KEPT = (*SUMMED, "best", "action", "round")
-
-
-class Noted(NamedTuple):
-    """The record of a round of B trials, without that axis for one environment."""
-
-    regret: Any
-    delay: Any
-    cost: Any  # (B, C)
-    segment: Any
-    observed: Any  # (B, C)
-    spent: Any  # cost of the play; 0 where plays are free
-    shortfall: Any  # from the best reward at that cost
-    moved: Any  # cost of the move to the play
-    strong: Any  # (B,) regret of the worse arm of a duel; of a single arm its regret
-    weak: Any
-    context: Any
-    action: Any
+INTEGERS = ("delay", "segment", "context")
+OF_SOME = ("spent", "shortfall", "moved", "strong", "weak")  # problems: with a budget, moves or duels
 
 
 class Traits(NamedTuple):
@@ -80,8 +65,9 @@ class Trace:
         self.played = 0  # rounds that are processed
         self.made: int | None = None  # rounds with a play, if the budget ended the trial
         self._setting, self._agent, self._rounds = setting, agent, rounds
-        self._block: list[Noted] = []  # those that are not
-        self._free: Any = np.zeros(num_trials) if num_trials else 0.0
+        self._filled = 0  # rows of the block, which are not
+        self._block: dict[str, Any] = {}  # (rows, B, ...) each quantity of rounds
+        self._actions: list[Any] = []  # of those rounds
         self._sums = {name: Sums() for name in SUMMED}
         self._moving = setting.movement is not None
         measures = followed(setting.budget is not None, self._moving, setting.duel)
@@ -106,47 +92,53 @@ class Trace:
 
     def note(self, observation: Any, action: Any, info: dict[str, Any]) -> None:
         """Keep the context, the play's true values in the round's `oracle`, and the delivered costs."""
-        if len(self._block) == BLOCK:
-            self._look()
-        oracle, regret, free = info["oracle"], info["oracle"]["regret"], self._free
-        context = self._contexts.number(observation, self.num_trials)
-        spent, rate = oracle.get("spent", free), oracle.get("rate")
-        noted = Noted(
-            regret=regret,
-            delay=oracle["delay"],
-            cost=oracle["cost_mean"],
-            segment=oracle["segment"],
-            observed=_observed(info),
-            spent=spent,
-            shortfall=free if rate is None else rate * spent - oracle["mean"],
-            moved=oracle.get("moved", free),
-            strong=oracle.get("strong_regret", regret),
-            weak=oracle.get("weak_regret", regret),
-            context=context if self.batched else context[0],
-            action=np.array(action),  # a copy: an agent may hand out the same array again and again
-        )
-        self._block.append(noted)
+        oracle = info["oracle"]
+        noted = {"regret": oracle["regret"], "delay": oracle["delay"], "segment": oracle["segment"]}
+        noted |= {"cost": oracle["cost_mean"], "observed": _observed(info)}
+        if self._setting.has_contexts:
+            context = self._contexts.number(observation, self.num_trials)
+            noted["context"] = context if self.batched else context[0]
+        if self._setting.budget is not None:
+            spent = oracle.get("spent", 0.0)
+            noted["spent"] = spent
+            noted["shortfall"] = oracle["rate"] * spent - oracle["mean"] if "rate" in oracle else 0.0
+        if self._moving:
+            noted["moved"] = oracle.get("moved", 0.0)
+        if self._setting.duel:
+            noted["strong"] = oracle.get("strong_regret", oracle["regret"])
+            noted["weak"] = oracle.get("weak_regret", oracle["regret"])
+        self._store(noted, np.array(action))  # a copy: an agent may hand out the same array again and again
 
     def rest(self, horizon: int) -> None:
         """Fill the rounds up to the horizon after the budget is spent, without plays and feedback."""
-        self.made = self.played + len(self._block)
-        last = self._block[-1]
+        self.made, action = self.played + self._filled, self._actions[-1]
+        nothing = {name: np.zeros_like(rows[0]) for name, rows in self._block.items()}
+        nothing["delay"] = nothing["delay"] - 1  # never
+        for name in {"segment", "context"} & nothing.keys():
+            nothing[name] = self._block[name][self._filled - 1].copy()
         self._look()
         self._best.stop()
-        zero, never = np.zeros_like(last.regret, dtype=np.float64), np.full_like(last.delay, -1)
-        free, unseen = np.zeros_like(last.cost), np.zeros_like(last.observed)
-        nothing = last._replace(
-            **dict.fromkeys(("regret", "strong", "weak", "spent", "shortfall", "moved"), zero),
-            **{"delay": never, "cost": free, "observed": unseen},
-        )
         for _ in range(self.made, horizon):
-            if len(self._block) == BLOCK:
-                self._look()
-            self._block.append(nothing)
+            self._store(nothing, action)
+
+    def _store(self, noted: dict[str, Any], action: Any) -> None:
+        """Write a round's quantities into the block: arrays of many rounds take less time than many arrays."""
+        if self._filled == BLOCK:
+            self._look()
+        if not self._block:
+            rows = min(BLOCK, self._setting.horizon)
+            self._block = {
+                name: np.empty((rows, *np.shape(value)), np.int64 if name in INTEGERS else np.float64)
+                for name, value in noted.items()
+            }
+        for name, value in noted.items():
+            self._block[name][self._filled] = value
+        self._actions.append(action)
+        self._filled += 1
 
     def end(self) -> None:
         """Keep the last round, and read alarms, infeasibility, assumed bounds and certified arms."""
-        last = self.played + len(self._block)
+        last = self.played + self._filled
         if self._rounds is not None:
             self._rounds = np.append(self._rounds[self._rounds < last], last)
         self._look()
@@ -169,7 +161,7 @@ class Trace:
         Where no play counts, simple regret is the largest possible regret of the round, (B, T), or the
         largest that occurred.
         """
-        kept = {name: np.concatenate(parts, axis=1) for name, parts in self._kept.items()}
+        kept = {name: np.concatenate(parts, axis=1) for name, parts in self._kept.items() if parts}
         last = np.minimum(self.rounds, self.made or self.played)  # constant once a budget is spent
         worst = self._largest if worst_regret is None else worst_regret[:, last - 1]
         spending = None
@@ -195,42 +187,40 @@ class Trace:
         )
 
     def _look(self) -> None:
-        block = slice(self.played, self.played + len(self._block))
-        noted = Noted(
-            *(_by_trial(np.array(column), self.batched) for column in zip(*self._block, strict=True))
-        )
-        self._block, self.played = [], block.stop
-        for name, values in (("regret", noted.regret), ("cost_mean", noted.cost)):
-            finite = bool(np.isfinite(values).all())
-            require(finite, f'info["oracle"]["{name}"] of the environment', "finite numbers", values)
+        block, noted = slice(self.played, self.played + self._filled), self._noted()
+        self._filled, self._actions, self.played = 0, [], block.stop
+        for name, key in (("regret", "regret"), ("cost_mean", "cost")):
+            finite = bool(np.isfinite(noted[key]).all())
+            require(finite, f'info["oracle"]["{name}"] of the environment', "finite numbers", noted[key])
         if self._covering is not None:
-            self._covering.play(noted.action)
-        recorded = recorded_in(self._rounds, block)
-        violation = np.linalg.norm(np.maximum(noted.cost, 0.0), axis=2)
+            self._covering.play(noted["action"])
+        regret, segment, recorded = noted["regret"], noted["segment"], recorded_in(self._rounds, block)
+        violation = np.linalg.norm(np.maximum(noted["cost"], 0.0), axis=2)
         if self._whole is not None:
-            paid = np.ones_like(noted.regret) if self._setting.budget is None else noted.spent
-            self._whole.take(noted.regret, violation, paid)
-        learnt = learnable(noted.delay, self._asked_window(), self._setting, block.start)
-        best = self._best.follow(noted.regret, learnt, violation == 0, noted.context, noted.segment)
-        rounds = RoundBlock(
-            *(noted.regret, noted.cost, violation, noted.observed),
-            **{"simple": best, "strong": noted.strong, "weak": noted.weak, "start": block.start},
-        )
-        if self._setting.budget is not None:
-            rounds = rounds._replace(spent=noted.spent, shortfall=noted.shortfall)
-        if self._moving:
-            rounds = rounds._replace(moved=noted.moved)
+            self._whole.take(regret, violation, noted.get("spent", np.ones_like(regret)))
+        learnt = learnable(noted["delay"], self._asked_window(), self._setting, block.start)
+        context = noted.get("context", np.zeros_like(segment))
+        best = self._best.follow(regret, learnt, violation == 0, context, segment)
+        others = {name: noted[name] for name in OF_SOME if name in noted}
+        seen = regret, noted["cost"], violation, noted["observed"]
+        rounds = RoundBlock(*seen, simple=best, start=block.start, **others)
         for measure, running in self._running.items():
             assert measure.of is not None
             self._totals[measure.name].append(running.take(measure.of(rounds), recorded).copy())
-        of_rounds = noted._asdict() | {"violation": violation}
-        found: dict[str, Any] = {name: self._sums[name].take(of_rounds[name], recorded) for name in SUMMED}
-        found |= {"best": best[:, recorded], "action": noted.action[:, recorded]}
+        noted["violation"] = violation
+        found = {name: self._sums[name].take(noted[name], recorded) for name in SUMMED if name in noted}
+        found |= {"best": best[:, recorded], "action": noted["action"][:, recorded]}
         found["round"] = block.start + 1 + recorded[None]
         for name, part in found.items():
             self._kept[name].append(part.copy())  # a view would keep the whole block in memory
-        self._largest = np.maximum(self._largest, noted.regret.max(axis=1, keepdims=True))
-        self._note_changes(noted.segment, block.start)
+        self._largest = np.maximum(self._largest, regret.max(axis=1, keepdims=True))
+        self._note_changes(segment, block.start)
+
+    def _noted(self) -> dict[str, Any]:
+        """Return copies of the quantities of the block, (B, n, ...)."""
+        found = {name: rows[: self._filled] for name, rows in self._block.items()}
+        found["action"] = np.array(self._actions)
+        return {name: _by_trial(rows, self.batched) for name, rows in found.items()}
 
     def _note_changes(self, segment: Ints, start: int) -> None:
         before = segment[:, :1] if self._segment is None else self._segment
@@ -280,5 +270,5 @@ def _checked_round(since: Any, horizon: int) -> Any:
 
 
 def _by_trial(rounds: Any, batched: bool) -> Any:
-    """Return entries of T rounds, (T, B, ...), or (T, ...) of one trial, as (B, T, ...)."""
-    return np.ascontiguousarray(np.swapaxes(rounds, 0, 1)) if batched else rounds[None]
+    """Return entries of T rounds, (T, B, ...), or (T, ...) of one trial, as a copy (B, T, ...)."""
+    return np.array(np.swapaxes(rounds, 0, 1) if batched else rounds[None], order="C")
