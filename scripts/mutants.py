@@ -153,7 +153,7 @@ MUTANTS = (
     Mutant(
         "bandit_envs/problem/simulator.py", "rounds[rounds > self.problem", "rounds[rounds >= self.problem"
     ),
-    Mutant("bandit_envs/problem/rounds.py", "noise, law = scale * drawn", "noise, law = 1.0 * drawn"),
+    Mutant("bandit_envs/problem/rounds.py", "else self._noise_scale(actions) * drawn", "else drawn"),
     Mutant("bandit_envs/problem/setting.py", "+ 1.0) / 2.0", ") / 2.0"),
     Mutant("bandit_envs/problem/trial.py", "(values[:, 1:] <= 0)", "(values[:, 1:] >= 0)"),
     Mutant("bandit_envs/laws/functions.py", "self.norm / drawn.norm", "drawn.norm / self.norm"),
@@ -165,7 +165,7 @@ MUTANTS = (
     ),
     Mutant("bandit_envs/laws/contexts.py", "2 * count - 1 - free", "2 * count - free"),
     Mutant("bandit_envs/environment/info.py", "np.maximum(cost, 0.0) ** 2", "cost ** 2"),
-    Mutant("bandit_envs/environment/vector.py", "outcome.t + 1 >= self.limit", "outcome.t >= self.limit"),
+    Mutant("bandit_envs/problem/simulator.py", "ended >= self.limit", "t >= self.limit"),
     Mutant(
         "bandit_envs/kernels/random_features.py", "np.sqrt(2.0 / self.count)", "np.sqrt(1.0 / self.count)"
     ),

@@ -59,7 +59,8 @@ def checked_actions(array: np.ndarray, decisions: Decisions) -> Ints | Floats:
             raise ValueError(f"action must be finite and in [-1, 1], got {array}; see setting.to_action")
         return np.clip(array, -1.0, 1.0)
     arms = array.astype(np.int64, copy=False)
-    if arms.view(np.uint64).max(initial=0) >= decisions.num_arms:  # without a sign -1 is the largest number
+    unsigned = arms.view(np.uint64)  # -1 is the largest number; its place is found sooner than its value
+    if arms.size and unsigned.item(unsigned.argmax()) >= decisions.num_arms:
         raise ValueError(_not_an_arm(decisions.num_arms, array))
     return arms
 

@@ -55,13 +55,13 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         self.num_envs, self.oracle, self.render_mode = num_envs, oracle, render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self.limit = min(self.problem.horizon, max_episode_steps or self.problem.horizon)
         self.single_observation_space, self.single_action_space = envs.spaces_of(self.problem)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self.simulator = Simulator(self.problem, num_envs)
+        limit = min(self.problem.horizon, max_episode_steps or self.problem.horizon)
+        self.simulator = Simulator(self.problem, num_envs, limit)
         self._rows = np.arange(num_envs)
-        self._done = np.zeros(num_envs, dtype=bool)
+        self._done, self._everyone = np.zeros(num_envs, dtype=bool), np.ones(num_envs, dtype=bool)
         self._seeded = [seeding.np_random() for _ in range(num_envs)]
 
     @property
@@ -99,17 +99,18 @@ class BanditVectorEnv(gym.vector.VectorEnv):
 
     def step(self, actions: Any) -> tuple[Floats, Floats, Bools, Bools, Info]:  # type: ignore[override]
         """Play one action in each copy; Gymnasium's autoreset mode decides what follows an end."""
-        if self.autoreset_mode is AutoresetMode.NEXT_STEP and np.count_nonzero(self._done):
-            return self._step_after_end(self._shaped(actions))
-        if self.autoreset_mode is AutoresetMode.DISABLED and np.count_nonzero(self._done):
-            raise RuntimeError(
-                'a copy has finished its trial; call reset(options={"reset_mask": done}) first'
-            )
+        if np.count_nonzero(self._done):
+            if self.autoreset_mode is AutoresetMode.NEXT_STEP:
+                return self._step_after_end(self._shaped(actions))
+            if self.autoreset_mode is AutoresetMode.DISABLED:
+                raise RuntimeError(
+                    'a copy has finished its trial; call reset(options={"reset_mask": done}) first'
+                )
         outcome = self._play(self._rows, checked_actions(self._shaped(actions), self.problem.decisions))
         observation, info = outcome.observation, self._spread(self._rows, outcome)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and np.count_nonzero(self._done):
+        if np.count_nonzero(self._done) and self.autoreset_mode is AutoresetMode.SAME_STEP:
             info, observation = self._restart(outcome, info, self._done.copy()), self._observations()
-        return observation, outcome.reward, outcome.terminated, self._truncated(outcome), info
+        return observation, outcome.reward, outcome.terminated, outcome.finished, info
 
     def render(self) -> tuple[Any, ...]:
         """Return a frame of each copy."""
@@ -140,12 +141,8 @@ class BanditVectorEnv(gym.vector.VectorEnv):
 
     def _play(self, rows: Ints, actions: Ints | Floats) -> RoundOutcome:
         outcome = self.simulator.play(rows, actions)
-        self._done[rows] = outcome.terminated | self._truncated(outcome)
+        self._done[rows] = outcome.terminated | outcome.finished
         return outcome
-
-    def _truncated(self, outcome: RoundOutcome) -> Bools:
-        """Return whether a step is the last allowed one, whether or not its play was made."""
-        return np.asarray(outcome.t + 1 >= self.limit)
 
     def _step_after_end(self, actions: np.ndarray) -> tuple[Floats, Floats, Bools, Bools, Info]:
         """Restart the finished copies, ignoring their actions, and play the others."""
@@ -155,7 +152,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         self._done[begun] = False
         merged = RoundOutcome.merged([self._begin(begun), self._play(playing, checked)], [begun, playing])
         info = self._spread(self._rows, merged)
-        return self._observations(), merged.reward, merged.terminated, self._truncated(merged), info
+        return self._observations(), merged.reward, merged.terminated, merged.finished, info
 
     def _restart(self, outcome: RoundOutcome, info: Info, ended: Bools) -> Info:
         """Put the last round of the ended copies under `final_*` and restart them."""
@@ -173,10 +170,10 @@ class BanditVectorEnv(gym.vector.VectorEnv):
 
     def _spread(self, rows: Ints, outcome: RoundOutcome) -> Info:
         """Return the info of some copies in arrays for all, zero elsewhere, with masks."""
-        present = np.zeros(self.num_envs, dtype=bool)
-        present[rows] = True
+        present = self._everyone
         if len(rows) < self.num_envs:
             outcome = outcome.each(lambda part: _scattered(part, rows, self.num_envs))
+            present = np.isin(self._rows, rows)
         return with_masks(info_of(outcome, self.oracle), present)
 
     def _observations(self) -> Floats:

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.laws.changes import Stationary
+from bandit_envs.laws.delays import Immediate
+from bandit_envs.laws.noise import Noise
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.trial import Trial, is_in, mask_of
 
@@ -74,11 +77,14 @@ class RoundOutcome(NamedTuple):
 
 
 class Rounds:
-    """Hold B trials of a problem, each at its own round; restarting one leaves the others unchanged."""
+    """Hold B trials of a problem, each at its own round; restarting one leaves the others unchanged.
 
-    def __init__(self, problem: Problem, num_trials: int):
+    They finish after `limit` rounds, by default the horizon.
+    """
+
+    def __init__(self, problem: Problem, num_trials: int, limit: int | None = None):
         costs, horizon = len(problem.constraints), problem.horizon
-        self.problem = problem
+        self.problem, self.limit = problem, np.array(limit or horizon)
         self.slots = np.arange(problem.window + 1)  # (K,)
         self.numbers = np.arange(-problem.window, problem.horizon)  # of the rounds below
         self.round = np.full(num_trials, -1)  # before the first reset
@@ -97,7 +103,9 @@ class Rounds:
         self.volatile = problem.volatile
         arms = problem.decisions.num_arms if self.volatile else 0
         self.bits = zeros((num_trials, horizon + 1, -(-arms // 8)), dtype=np.uint8)
-        self.no_masks = np.zeros((num_trials, 0), dtype=np.int8)
+        self.no_masks, self.no_numbers = (np.zeros((num_trials, 0), kind) for kind in (np.int8, np.float64))
+        self.may_wait = problem.delay != Immediate()
+        self.may_change = problem.drifts or problem.changes != Stationary()
         self.earned = zeros(shape)  # noiseless reward of each play
         self.spent = np.zeros(num_trials)  # of the budget of corruption
         self.rate, self.cost_noise = zeros(shape), zeros(shape)
@@ -118,6 +126,7 @@ class Rounds:
         self.slowdown = problem.delay.slowdown(unit_arms)  # (A,)
         self.laws = [problem.noise, *[problem.constraint_noise] * costs]
         self.noise_scale = np.stack([law.shape(unit_arms) for law in self.laws])  # (1 + C, A)
+        self.even_noise = all(type(law).shape is Noise.shape for law in self.laws)  # the scale is 1
         self.views = problem.setting().scaled_contexts
 
     @property
@@ -180,7 +189,7 @@ class Rounds:
         """End trials, (n,), whose next play costs more than the remaining budget."""
         self.over[rows] = True
         t = self.round[rows]
-        last = t + 1 >= self.problem.horizon  # as a limit on steps would report
+        last = t + 1 >= self.limit  # whether or not the play is made
         ended, never = np.ones(len(rows), dtype=bool), np.full(len(rows), -1)
         return self._nothing(rows)._replace(t=t, finished=last, terminated=ended, delay=never)
 
@@ -197,7 +206,7 @@ class Rounds:
         """Return the costs of moves to these plays from the last ones, (n, 1); (n, 0) where they are free."""
         law = self.problem.movement
         if law.is_free:
-            return np.zeros((len(rows), 0))
+            return self.no_numbers[: len(rows)]
         before = self._places(self.actions[rows, np.maximum(t - 1, 0)])
         return np.where(t > 0, law.cost(before, self._places(actions)), 0.0)[:, None]
 
@@ -224,8 +233,6 @@ class Rounds:
 
     def _noise_scale(self, actions: Any) -> Floats:
         """Return the noise stds on reward and costs of plays over the stated ones, (..., 1 + C)."""
-        if self.problem.decisions.duel:
-            return np.ones((*np.shape(actions)[:-1], 1))
         if not self.problem.decisions.continuous:
             # one column is a view, of many `take` is faster
             several = isinstance(actions, np.ndarray)
@@ -234,11 +241,11 @@ class Rounds:
         each = np.stack([law.shape(unit) for law in self.laws], axis=1)
         return each if actions.ndim == 2 else each[0]
 
-    def _observed(self, means: Floats, scale: Floats, drawn: Floats, context: Any, actions: Any) -> Floats:
+    def _observed(self, means: Floats, drawn: Floats, context: Any, actions: Any) -> Floats:
         """Return reward and costs of plays as observed, from the draws of their rounds, (..., 1 + C)."""
-        noise, law = scale * drawn, self.problem.noise
+        law, noise = self.problem.noise, drawn if self.even_noise else self._noise_scale(actions) * drawn
         if law.num_points:
-            point = self.problem.decisions.point_index(context, actions)
+            point, noise = self.problem.decisions.point_index(context, actions), noise.copy()
             noise[..., 0] = law.of_runs(drawn[..., 0], point)
         observed = means + noise
         if law.draws_outcomes:

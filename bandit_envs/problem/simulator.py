@@ -1,7 +1,7 @@
 """The dynamics of B trials at once, and of one trial on numbers; no Gymnasium here."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,18 @@ _BATCHED = (
 )
 ROW = np.zeros(1, dtype=np.int64)
 NONE = np.zeros(0)
-NEVER = np.array(-1)  # an array: a number would be converted in every round
+ALL = slice(None)
+ONE, NEVER = np.array(1), np.array(-1)  # arrays: numbers would be converted in every round
+
+
+class Cells(NamedTuple):
+    """Hold where the rounds of n trials are in arrays of all trials."""
+
+    rows: Ints  # (n,)
+    t: Ints  # (n,) next rounds
+    now: Any  # index of them, (n,)
+    latest: Any  # of their slots, (n,)
+    slots: Any  # of all slots whose feedback may be delivered, (n, K)
 
 
 class Simulator(Rounds):
@@ -27,61 +38,54 @@ class Simulator(Rounds):
 
     def play(self, rows: Ints, actions: Any) -> RoundOutcome:
         """Play one action in each of the given rows, (n,): arms, or actions in [-1, 1]^d."""
-        t, free = self.round[rows], self.problem.play_costs.is_free
-        self._check_started(t.min(initial=0), t.max(initial=0), not free and bool(self.over[rows].any()))
+        cells, free = self._cells(rows), self.problem.play_costs.is_free
         self.check_available(rows, actions)
         if free:
-            return self._play(rows, actions, np.zeros(len(rows)))
-        chosen = zip(rows.tolist(), self.context[rows, t].tolist(), actions, strict=True)
+            return self._play(cells, actions, np.zeros(len(rows)))
+        chosen = zip(rows.tolist(), self.context[cells.now].tolist(), actions, strict=True)
         cost = np.array([self._cost_of(*each) for each in chosen])
         fits = np.array([self._fits(*each) for each in zip(rows.tolist(), cost.tolist(), strict=True)])
         if fits.all():
-            return self._play(rows, actions, cost)
-        parts = [self._play(rows[fits], actions[fits], cost[fits]), self._stop(rows[~fits])]
+            return self._play(cells, actions, cost)
+        parts = [self._play(self._cells(rows[fits]), actions[fits], cost[fits]), self._stop(rows[~fits])]
         return RoundOutcome.merged(parts, [fits.nonzero()[0], (~fits).nonzero()[0]])
 
-    def _play(self, rows: Ints, actions: Any, cost: Floats) -> RoundOutcome:
+    def _play(self, cells: Cells, actions: Any, cost: Floats) -> RoundOutcome:
         """Play actions that the budget covers, at these costs, (n,)."""
-        t = self.round[rows]
-        now, following, window = self._cells(rows, t)
-        means = self._means(rows, self.version[now], self.context[now], actions)
-        moved = self._moved(rows, t, actions)
-        optimum = self.optimum[now].copy()
-        noise_scale = self._noise_scale(actions)
+        rows, t, now, latest, _ = cells
+        context, moved = self.context[now], self._moved(rows, t, actions)
+        means = self._means(rows, now, context, actions)
+        optimum, regrets = self.optimum[now].copy(), self.no_numbers[: len(rows)]
         if self.problem.decisions.duel:
             regrets = optimum[:, None] - means
             means, observed = fought(means, self.noise[now])
         else:
-            regrets = np.zeros((len(rows), 0))
-            observed = self._observed(means, noise_scale, self.noise[now], self.context[now], actions)
+            observed = self._observed(means, self.noise[now], context, actions)
         self.actions[now], self.earned[now] = actions, means[:, 0]
         regret = optimum - means[:, 0]
-        corruption = self._corrupt(rows, now, regret)
-        observed[:, 0] += corruption
-        self.observed[now] = observed
+        corruption = self._corrupt(rows, now, regret, observed)
+        self.observed_since[latest] = observed
         if self.std_since.size:
             stated = np.array([self._stated_std(i) for i in rows.tolist()])
-            self.std_since[:, self.problem.window :][now] = stated * noise_scale[:, 0]
-        delay = self._delay(self._waits(now, observed[:, 0]), actions)
-        due = t + delay
-        due[delay < 0] = -1
-        self.due[now] = due
-        self.round[rows] = ended = t + 1
+            self.std_since[latest] = stated * self._noise_scale(actions)[:, 0]
+        delay = self._delay(now, observed[:, 0], actions)
+        self.due_since[latest] = np.where(delay < 0, NEVER, t + delay) if self.may_wait else t
+        self.round[rows] = ended = t + ONE
         if self.paid_since.size:
             self.paid[rows] += cost
             seen = self.problem.play_costs.seen(cost, self.cost_noise[now])
-            self.paid_since[:, self.problem.window :][now] = seen
+            self.paid_since[latest] = seen
 
-        arrived, step, values = self._delivered(window, t)
+        arrived, step, values = self._delivered(cells, observed)
         unplayed = np.zeros(len(rows), dtype=bool)
         outcome = RoundOutcome(
-            observation=self.views.take(self.context[following], axis=0),
-            reward=values[:, :, 0].sum(axis=1),
-            finished=ended >= self.problem.horizon,
+            observation=self.views.take(self.context[now[0], now[1] + 1], axis=0),
+            reward=values[:, 0, 0].copy() if values.shape[1] == 1 else values[:, :, 0].sum(axis=1),
+            finished=ended >= self.limit,
             t=t,
             arrived=arrived,
             step=step,
-            std=self._of_delivered(self.std_since, window, arrived),
+            std=self._of_delivered(self.std_since, cells, arrived),
             values=values,
             regret=regret,
             means=means,
@@ -93,7 +97,7 @@ class Simulator(Rounds):
             played=~unplayed,
             terminated=unplayed,
             spent=cost,
-            paid=self._of_delivered(self.paid_since, window, arrived),
+            paid=self._of_delivered(self.paid_since, cells, arrived),
             rate=self.rate[now].copy(),
             moved=moved,
             regrets=regrets,
@@ -104,63 +108,74 @@ class Simulator(Rounds):
         """Return one trial as a single simulator that shares this one's memory."""
         single = object.__new__(SingleSimulator)
         batched = {key: value[row : row + 1] for key, value in vars(self).items() if key in _BATCHED}
-        single.__dict__.update(vars(self) | batched | {"is_single": False})
+        single.__dict__.update(vars(self) | batched | {"is_single": False, "limit": self.problem.horizon})
         return single
 
-    def _cells(self, rows: Ints, t: Ints) -> tuple[Any, Any, Any]:
-        """Return indices of rounds and the next ones, (n,), and slots, (n, K): slices of a common round."""
-        if len(rows) < len(self.round) or np.count_nonzero(t != t[0]):
-            return (rows, t), (rows, t + 1), (rows[:, None], t[:, None] + self.slots)
-        all_trials, first = slice(None), t.item(0)
-        slots = slice(first, first + len(self.slots))
-        return (all_trials, first), (all_trials, first + 1), (all_trials, slots)
+    def _cells(self, rows: Ints) -> Cells:
+        """Return where the next rounds of trials are, (n,): slices of a common round; raise if there is none."""
+        t = self.round[rows]
+        # numpy finds a largest entry's place in a fifth of the time of its value
+        earliest, latest = (t.item(t.argmin()), t.item(t.argmax())) if len(t) else (0, 0)
+        free = self.problem.play_costs.is_free
+        self._check_started(earliest, latest, not free and bool(self.over[rows].any()))
+        if len(rows) < len(self.round) or earliest < latest:
+            slots = t[:, None] + self.slots
+            return Cells(rows, t, (rows, t), (rows, slots[:, -1]), (rows[:, None], slots))
+        end = earliest + len(self.slots)
+        return Cells(rows, t, (ALL, earliest), (ALL, end - 1), (ALL, slice(earliest, end)))
 
-    def _delay(self, waits: Floats, actions: Any) -> Ints:
+    def _delay(self, now: Any, reward: Floats, actions: Any) -> Ints:
         """Return the delays of the plays in rounds, -1 if the feedback is never delivered, (n,)."""
-        if not np.count_nonzero(waits):
-            return np.zeros(len(waits), dtype=np.int64)
+        waits = self._waits(now, reward) if self.may_wait else None
+        if waits is None or not np.count_nonzero(waits):
+            return np.zeros(len(reward), dtype=np.int64)
         rounds = self.problem.delay.in_rounds(waits * self._slowdown_of(actions))
         rounds[rounds > self.problem.window] = -1.0  # half the time of `np.where`
         return rounds.astype(np.int64)
 
-    def _delivered(self, window: Any, t: Ints) -> tuple[Bools, Ints, Floats]:
+    def _delivered(self, cells: Cells, observed: Floats) -> tuple[Bools, Ints, Floats]:
         """Return which slots are delivered, their rounds, (n, K) each, and their values, (n, K, 1 + C)."""
-        observed = self.observed_since[window][:, ::-1]
-        arrived = self.due_since[window][:, ::-1] == t[:, None]
+        t, due = cells.t[:, None], self.due_since[cells.slots][:, ::-1]
+        arrived = due == t
         if len(self.slots) == 1 and np.count_nonzero(arrived) == len(t):  # without delays
-            return arrived, t[:, None].copy(), observed.copy()
-        step = np.where(arrived, self.numbers[window[1]][..., ::-1], NEVER)
-        return arrived, step, _only(arrived[:, :, None], observed)
+            return arrived, t.copy(), observed[:, None]
+        step = np.where(arrived, self.numbers[cells.slots[1]][..., ::-1], NEVER)
+        return arrived, step, _only(arrived[:, :, None], self.observed_since[cells.slots][:, ::-1])
 
-    def _of_delivered(self, since: Floats, window: Any, arrived: Bools) -> Floats:
+    def _of_delivered(self, since: Floats, cells: Cells, arrived: Bools) -> Floats:
         """Return the stored values of plays with delivered feedback, (n, K); (n, 0) if not published."""
         if not since.size:
-            return np.zeros((len(arrived), 0))
-        return _only(arrived, since[window][:, ::-1])
+            return self.no_numbers[: len(arrived)]
+        return _only(arrived, since[cells.slots][:, ::-1])
 
-    def _corrupt(self, rows: Ints, now: Any, gap: Floats) -> Floats:
-        """Return the attack on the rewards that the remaining budget allows, (n,)."""
+    def _corrupt(self, rows: Ints, now: Any, gap: Floats, observed: Floats) -> Floats:
+        """Add to rewards, (n, 1 + C), the attack that the remaining budget allows; return it, (n,)."""
         law = self.problem.corruption
         if not law.budget:
             return np.zeros(len(rows))
         wish = np.where(law.strikes(gap), self.attack[now], 0.0)
         done = np.sign(wish) * np.minimum(np.abs(wish), law.budget - self.spent[rows])
         self.spent[rows] += np.abs(done)
+        observed[:, 0] += done
         return done
 
-    def _means(self, rows: Ints, version: Ints, context: Ints, actions: Any) -> Floats:
+    def _means(self, rows: Ints, now: Any, context: Ints, actions: Any) -> Floats:
         """Return noiseless reward and costs of the plays, (n, 1 + C); of duels, of both arms, (n, 2)."""
         decisions = self.problem.decisions
         if decisions.continuous:
-            plays = zip(rows, version, context, actions, strict=True)
+            plays = zip(rows, self.version[now], context, actions, strict=True)
             return np.array([self._evaluate(*play) for play in plays]).reshape(len(rows), self.noise.shape[2])
-        stale = version != self.shown[rows]
-        if np.count_nonzero(stale):
-            for i in rows[stale]:
-                self._show(i, self.version[i, self.round[i]].item())
+        if self.may_change:
+            self._show_new(rows, self.version[now])
         if decisions.duel:
             return self.tables[rows[:, None], 0, decisions.point_index(context[:, None], actions)]
-        return self.tables[rows, :, decisions.point_index(context, actions)]
+        point = decisions.point_index(context, actions) if decisions.num_contexts > 1 else actions
+        return self.tables[rows, :, point]
+
+    def _show_new(self, rows: Ints, version: Ints) -> None:
+        """Put the functions of these versions, (n,), into the tables where others are."""
+        for i in (version != self.shown[rows]).nonzero()[0]:
+            self._show(rows[i], version[i].item())
 
 
 def _only(arrived: Bools, values: Floats) -> Floats:
@@ -196,13 +211,13 @@ class SingleSimulator(Rounds):
         if not self.problem.movement.is_free:
             moved = self._moved(ROW, np.array([t]), np.asarray(action)[None])[0]
         optimum = self.optimum.item(t)
-        noise_scale, regrets = self._noise_scale(action), NONE
+        regrets = NONE
         if self.problem.decisions.duel:
             regrets = optimum - means
             means, self.observed_since[0, latest - 1] = fought(means, self.noise[0, t])
         else:
             drawn, context = self.noise[0, t], self.context.item(t)
-            observed = self._observed(means, noise_scale, drawn, context, action)
+            observed = self._observed(means, drawn, context, action)
             self.observed_since[0, latest - 1] = observed
         self.actions[0, t], self.earned[0, t] = action, means[0]
         regret = optimum - means.item(0)
@@ -220,7 +235,7 @@ class SingleSimulator(Rounds):
             t=t,
             arrived=arrived,
             step=step,
-            std=self._delivered_std(t, latest, arrived, noise_scale),
+            std=self._delivered_std(t, latest, arrived, action),
             values=values,
             regret=regret,
             means=means,
@@ -244,7 +259,7 @@ class SingleSimulator(Rounds):
         decisions = self.problem.decisions
         if decisions.continuous:
             return self._evaluate(0, version, context, action)
-        if version != self.shown.item():
+        if self.may_change and version != self.shown.item():
             self._show(0, version)
         if decisions.duel:
             return self.tables[0, 0, context * decisions.num_arms + action]
@@ -258,11 +273,11 @@ class SingleSimulator(Rounds):
         step = np.where(arrived, self.numbers[t:latest][::-1], NEVER)
         return arrived, step, _only(arrived[:, None], self.observed_since[0, t:latest][::-1])
 
-    def _delivered_std(self, t: int, latest: int, arrived: Bools, noise_scale: Floats) -> Floats:
+    def _delivered_std(self, t: int, latest: int, arrived: Bools, action: Any) -> Floats:
         """Store the noise std of the play's reward, if published; return the delivered ones, (K,)."""
         if not self.std_since.size:
             return NONE
-        self.std_since[0, latest - 1] = self._stated_std(0) * noise_scale.item(0)
+        self.std_since[0, latest - 1] = self._stated_std(0) * self._noise_scale(action).item(0)
         return _only(arrived, self.std_since[0, t:latest][::-1])
 
     def _seen_costs(self, t: int, latest: int, arrived: Bools, cost: float) -> Floats:
