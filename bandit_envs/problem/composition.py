@@ -62,6 +62,11 @@ class Composition:
         """Prior std of each cost's law, (C,)."""
         return np.array([law.prior_std(self.gram) for law in self.constraints], dtype=np.float64)
 
+    @cached_property
+    def is_fixed(self) -> bool:
+        """Return whether all trials have the same functions."""
+        return not self.drifts and all(law.is_fixed for law in (self.reward, *self.constraints))
+
     @property
     def drifts(self) -> bool:
         """Return whether each round has functions of its own."""

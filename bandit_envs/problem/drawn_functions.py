@@ -81,14 +81,10 @@ class Course:
 
     def truth(self) -> Truth:
         """Return the optima of each round, found in one pass; playing draws the functions again."""
-        extremes, extents = [], []
-        for block in self.blocks():
-            extremes.append(of_table(block, self.decisions))
-            extents.append([block.min(axis=(0, 2)), block.max(axis=(0, 2))])
-        best, worst = (np.concatenate(part) for part in zip(*extremes, strict=True))
-        check_feasible(best, "round")
-        lows, highs = np.swapaxes(extents, 0, 1)
-        return Truth(self, best, worst, np.array([lows.min(axis=0), highs.max(axis=0)]))
+        parts = [of_table(block, self.decisions)[1:5] for block in self.blocks()]
+        found = Truth(self, *(np.concatenate(part) for part in zip(*parts, strict=True)))
+        check_feasible(found.optimum, "round")
+        return found
 
 
 class Playback:
@@ -126,6 +122,7 @@ class DrawnFunctions:
     def __init__(self) -> None:
         self._kept: dict[Any, Truth] = {}  # the last reusable functions, with their extremes
         self._found: dict[Any, Extremes] = {}  # on a box, by seed: every agent meets the same trials
+        self._costs: Drawn | None = None  # of plays, if they are the same in all trials
 
     def truth(
         self, problem: Composition, segment: Ints, seed: np.random.SeedSequence, frozen: int | None
@@ -135,17 +132,15 @@ class DrawnFunctions:
         The segment of each round, (T,), is the first one with the same functions where they recur; `frozen`
         is the integer behind the seed if it is not the trial's own, else None.
         """
-        fixed = not problem.drifts and all(law.is_fixed for law in (problem.reward, *problem.constraints))
+        if frozen is None and not problem.is_fixed:
+            return self._drawn(problem, segment, seed)
         key = (
             tuple(change_points_of(segment)) if problem.drifts else segment.max(),
-            None if fixed else frozen,
+            None if problem.is_fixed else frozen,
         )
         if key not in self._kept:
             self._kept.clear()
-            truth = self._drawn(problem, segment, seed)
-            if not fixed and frozen is None:
-                return truth
-            self._kept[key] = truth
+            self._kept[key] = self._drawn(problem, segment, seed)
         return self._kept[key]
 
     def _drawn(self, problem: Composition, segment: Ints, seed: np.random.SeedSequence) -> Truth:
@@ -169,10 +164,14 @@ class DrawnFunctions:
         return self._found[key]
 
 
-def play_costs(problem: Composition, seed: np.random.SeedSequence) -> Drawn:
-    """Draw the costs of plays in a trial, from a stream beside that of the functions."""
-    law = problem.play_costs
-    return law.draw(problem.gram, UNUSED if law.is_fixed else _beside(seed, OF_COSTS))
+    def play_costs(self, problem: Composition, seed: np.random.SeedSequence) -> Drawn:
+        """Draw the costs of plays in a trial, from a stream beside that of the functions."""
+        law = problem.play_costs
+        if not law.is_fixed:
+            return law.draw(problem.gram, _beside(seed, OF_COSTS))
+        if self._costs is None:
+            self._costs = law.draw(problem.gram, UNUSED)
+        return self._costs
 
 
 def safe_seed(problem: Composition, truth: Truth, seed: np.random.SeedSequence) -> int | None:

@@ -15,11 +15,11 @@ from bandit_envs.laws.contexts import Uniform
 from bandit_envs.laws.corruption import UNTOUCHED
 from bandit_envs.laws.delays import Immediate
 from bandit_envs.laws.drawn import Drawn
-from bandit_envs.laws.noise import NoNoise
+from bandit_envs.laws.noise import Noise, NoNoise
 from bandit_envs.problem import publishing
 from bandit_envs.problem.checks import check_problem, check_seed
 from bandit_envs.problem.composition import Composition
-from bandit_envs.problem.drawn_functions import UNUSED, DrawnFunctions, Playback, play_costs, safe_seed
+from bandit_envs.problem.drawn_functions import UNUSED, DrawnFunctions, Playback, safe_seed
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.trial import Trial, roster_of
 from bandit_envs.problem.truth import Truth
@@ -94,7 +94,7 @@ class Problem(Composition):
         frozen = self.function_seed if function_seed is None else function_seed
         check_seed(frozen)
         seed = _seed(entropy, "functions") if frozen is None else np.random.SeedSequence(frozen)
-        rngs = {role: np.random.default_rng(_seed(entropy, role)) for role in self._random_roles}
+        rngs = {role: np.random.default_rng(_seed(entropy, role)) for role in self.random_roles}
 
         segment = self.changes.draw(self.horizon, rngs.get("changes", UNUSED))
         context = self.context.draw(
@@ -103,7 +103,7 @@ class Problem(Composition):
         held = functions_of(self.changes, segment)
         truth = self._functions.truth(self, held, seed, frozen)
         version = np.arange(self.horizon) if self.drifts else held
-        costs = play_costs(self, seed)
+        costs = self._functions.play_costs(self, seed)
         safe = safe_seed(self, truth, seed)
         roster = roster_of(self, truth, costs, safe, version, context, rngs.get("availability", UNUSED))
         return Trial(
@@ -116,7 +116,7 @@ class Problem(Composition):
             segment=segment,
             version=version,
             context=context,
-            noise=self._noise(truth.extent, rngs),
+            noise=self._noise(truth, rngs),
             attack=self.corruption.draw(self.horizon, rngs.get("corruption", UNUSED)),
             bits=roster.bits,
             wait=self.delay.draw(self.horizon, rngs.get("delay", UNUSED)),
@@ -144,7 +144,7 @@ class Problem(Composition):
         return self._published.with_facts(kernel=kernel, **facts)
 
     @cached_property
-    def _random_roles(self) -> list[str]:
+    def random_roles(self) -> list[str]:
         """Return the roles that are drawn: making a generator takes as long as a draw."""
         at_rest = {
             "noise": self.noise == NoNoise(),
@@ -166,15 +166,18 @@ class Problem(Composition):
     def _functions(self) -> DrawnFunctions:
         return DrawnFunctions()
 
-    def _noise(self, extent: Floats, rngs: dict[str, np.random.Generator]) -> Floats:
-        drawn = self.noise.draw(self.horizon, rngs.get("noise", UNUSED))
-        columns = [drawn if self.noise.draws_outcomes else self.noise.scale(extent[:, 0]) * drawn]
-        for c in range(1, extent.shape[1]):
-            scale = self.constraint_noise.scale(extent[:, c])
-            columns.append(
-                scale * self.constraint_noise.draw(self.horizon, rngs.get("constraint_noise", UNUSED))
-            )
+    def _noise(self, truth: Truth, rngs: dict[str, np.random.Generator]) -> Floats:
+        drawn, law = self.noise.draw(self.horizon, rngs.get("noise", UNUSED)), self.constraint_noise
+        columns = [drawn if self.noise.draws_outcomes else _std(self.noise, truth, 0) * drawn]
+        for c in range(1, 1 + len(self.constraints)):
+            drawn = law.draw(self.horizon, rngs.get("constraint_noise", UNUSED))
+            columns.append(_std(law, truth, c) * drawn)
         return np.stack(columns, axis=1) if len(columns) > 1 else columns[0][:, None]
+
+
+def _std(law: Noise, truth: Truth, function: int) -> float:
+    """Return the noise std of a law on the reward, function 0, or on a cost."""
+    return law.std if law.share is None else law.scale(truth.extent[:, function])
 
 
 def _seed(entropy: int, role: str) -> np.random.SeedSequence:

@@ -7,17 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.laws.changes import Stationary
-from bandit_envs.laws.delays import Immediate
 from bandit_envs.laws.noise import Noise
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.trial import Trial, is_in, mask_of
 
-# Fields that a trial draws before it is played.
-DRAWN = (
-    *("context", "wait", "segment", "version", "optimum", "worst", "noise", "attack", "bits"),
-    *("rate", "cost_noise"),
-)
+# Fields that a trial draws before it is played, and the role without which they are zero in all trials.
+DRAWN = {
+    **{"optimum": None, "noise": None, "context": "context", "wait": "delay", "worst": "delay"},
+    **{"segment": "changes", "version": "changes", "attack": "corruption", "bits": "availability"},
+    **{"rate": "cost_noise", "cost_noise": "cost_noise"},
+}
 
 
 class RoundOutcome(NamedTuple):
@@ -104,8 +103,9 @@ class Rounds:
         arms = problem.decisions.num_arms if self.volatile else 0
         self.bits = zeros((num_trials, horizon + 1, -(-arms // 8)), dtype=np.uint8)
         self.no_masks, self.no_numbers = (np.zeros((num_trials, 0), kind) for kind in (np.int8, np.float64))
-        self.may_wait = problem.delay != Immediate()
-        self.may_change = problem.drifts or problem.changes != Stationary()
+        self.drawn = [name for name, role in DRAWN.items() if role in (None, *problem.random_roles)]
+        self.drawn += ["version"] if problem.drifts else []
+        self.may_wait, self.may_change = "wait" in self.drawn, "version" in self.drawn
         self.earned = zeros(shape)  # noiseless reward of each play
         self.spent = np.zeros(num_trials)  # of the budget of corruption
         self.rate, self.cost_noise = zeros(shape), zeros(shape)
@@ -141,10 +141,14 @@ class Rounds:
 
     def begin(self, rows: Ints, trials: list[Trial]) -> RoundOutcome:
         """Start new trials in the given rows, (n,)."""
+        self._enter(rows, trials)
+        return self._nothing(rows)
+
+    def _enter(self, rows: Ints, trials: list[Trial]) -> None:
         for i, trial in zip(rows, trials, strict=True):
             self.trials[i] = trial
             self.tables[i] = trial.means[0]
-        for name in DRAWN:
+        for name in self.drawn:
             drawn = [getattr(trial, name) for trial in trials]
             if self.is_single:
                 setattr(self, name, drawn[0][None])  # not copied
@@ -154,7 +158,6 @@ class Rounds:
         self.round[rows] = self.shown[rows] = 0
         self.spent[rows] = self.paid[rows] = 0.0
         self.over[rows] = False
-        return self._nothing(rows)
 
     def _nothing(self, rows: Ints) -> RoundOutcome:
         """Return the outcome before the first round of trials, (n,), neutral in everything."""

@@ -188,12 +188,19 @@ def _only(arrived: Bools, values: Floats) -> Floats:
 class SingleSimulator(Rounds):
     """Play one trial; outcomes equal those of `Simulator`, bit for bit, without the axis of trials."""
 
+    _first: RoundOutcome | None = None  # of every reset but for observation and arms: computed once
+
     def __init__(self, problem: Problem):
         super().__init__(problem, 1)
 
     def start(self, trial: Trial) -> RoundOutcome:
         """Start a new trial."""
-        return self.begin(ROW, [trial]).single
+        self._enter(ROW, [trial])
+        if self._first is None:
+            self._first = self._nothing(ROW).single
+        observation, fresh = self.views[self.context.item(0)].copy(), self._first
+        arrived, step = fresh.arrived.copy(), fresh.step.copy()
+        return fresh._replace(observation=observation, arrived=arrived, step=step, available=self.masks(0))
 
     def play(self, action: Any) -> RoundOutcome:
         """Play an arm, or an action in [-1, 1]^d."""

@@ -47,9 +47,13 @@ def roster_of(
     if problem.volatile:
         given = problem.decisions, rng, costs.values if priced else None, kept
         return _drawn(problem.availability, truth.means, version, context, *given)
-    at, every_arm = (version, context[:-1]), np.empty((len(context), 0), np.uint8)
+    every_arm, at = np.empty((len(context), 0), np.uint8), (version, context[:-1])
     rate = best_rates(truth, costs, problem.decisions)[at] if priced else np.zeros(problem.horizon)
-    return Roster(every_arm, truth.optimum[at], truth.worst[at], rate)
+    best, worst = (
+        each[at] if each.size > 1 else np.full(problem.horizon, each.item())
+        for each in (truth.optimum, truth.worst)
+    )
+    return Roster(every_arm, best, worst, rate)
 
 
 def _drawn(

@@ -38,7 +38,8 @@ class Truth(NamedTuple):
     means: Any  # (V, 1 + C, N) an array, or an object with its rows by index
     optimum: Floats  # (V, Z) of the feasible
     worst: Floats  # (V, Z)
-    extent: Floats  # (2, 1 + C) the least and the largest value of the reward and of each cost
+    low: Floats  # (V, 1 + C, Z) least value of the reward and of each cost
+    high: Floats  # (V, 1 + C, Z) largest one
     drawn: Sequence[Sequence[Drawn]] = ()  # [segment][reward, then costs]; empty with drift
 
     @classmethod
@@ -46,16 +47,26 @@ class Truth(NamedTuple):
         """Return the truth of functions that each hold for a segment, and on a box their extremes."""
         means = np.array([[function.values for function in functions] for functions in drawn])
         means.setflags(write=False)  # trials share it
-        extent = np.array([means.min(axis=(0, 2)), means.max(axis=(0, 2))])
-        found = of_table(means, decisions) if extremes is None else extremes
-        check_feasible(found[0], "segment")
-        return cls(means, *found, extent, drawn)
+        truth = of_table(means, decisions)._replace(drawn=drawn)
+        if extremes is not None:
+            truth = truth._replace(optimum=extremes[0], worst=extremes[1])
+        if means.shape[1] > 1:
+            check_feasible(truth.optimum, "segment")
+        return truth
+
+    @property
+    def extent(self) -> Floats:
+        """Return the least and the largest value of the reward and of each cost, (2, 1 + C)."""
+        return np.array([self.low.min(axis=(0, 2)), self.high.max(axis=(0, 2))])
 
 
-def of_table(means: Floats, decisions: Decisions) -> Extremes:
-    """Return the extremes of tables, (V, 1 + C, N); one version at a time, to save memory."""
+def of_table(means: Floats, decisions: Decisions) -> Truth:
+    """Return the truth of tables, (V, 1 + C, N), without the functions that they are of."""
     table = means.reshape(*means.shape[:2], decisions.num_contexts, -1)  # (V, 1 + C, Z, A)
-    return np.array([_best(version) for version in table]), table[:, 0].min(axis=2)
+    low, high = table.min(axis=3), table.max(axis=3)
+    # Under constraints one version at a time, to save memory.
+    best = high[:, 0] if table.shape[1] == 1 else np.array([_best(version) for version in table])
+    return Truth(means, best, low[:, 0], low, high)
 
 
 def _best(values: Floats) -> Floats:
