@@ -49,6 +49,11 @@ class Gram(Shares):
         """Return the prior variances, (N,)."""
         return np.asarray(self.kernel.diag(self.points), dtype=np.float64)
 
+    @cached_property
+    def largest_std(self) -> float:
+        """Return the largest prior std."""
+        return float(np.sqrt(self.diagonal.max()))
+
     @shared
     def dense(self) -> Floats:
         """Return the whole matrix, (N, N)."""

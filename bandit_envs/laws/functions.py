@@ -63,7 +63,7 @@ class FunctionLaw(abc.ABC):
 
     def prior_std(self, gram: Gram) -> float:
         """Return the prior std of its functions around 0: of moments, of given functions, or the kernel's."""
-        of_kernel = float(np.sqrt(gram.diagonal.max()))
+        of_kernel = gram.largest_std
         if self.moments is not None:
             mean, deviation = self.moments
             return of_kernel if deviation is None else _size(np.hypot(mean, deviation))
@@ -95,7 +95,7 @@ class OfBoundedNorm(FunctionLaw):
         return self.bound * of_unit_norm(gram)
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
-        return -self.bound * float(np.sqrt(gram.diagonal.max()))
+        return -self.bound * gram.largest_std
 
 
 @dataclass(frozen=True)
@@ -245,9 +245,10 @@ class RKHSFunction(FunctionLaw):
         white = gram.white(rng)
         y = white @ gram.root
         z = rotation @ white
-        size = np.abs(y).max()
-        extent = np.ptp(y) if np.ptp(y) > ROUNDING * size else size
-        rho = self.ridge * extent * np.sqrt(gram.diagonal.max())
+        low, high = y.min(), y.max()
+        size = max(-low, high)
+        extent = high - low if high - low > ROUNDING * size else size
+        rho = self.ridge * extent * gram.largest_std
         weights = z * eigenvalues / (eigenvalues + rho)
         values = (weights @ rotation) @ gram.root
         alpha = (y - values) / rho  # rho alpha = y - K alpha
@@ -261,7 +262,7 @@ class RKHSFunction(FunctionLaw):
         """Return -B s, s the largest prior std: |f(x)| = |<f, k(x, .)>| <= ||f|| sqrt(k(x, x))."""
         if norm is None:
             return super().lower_bound(gram, prior_mean, norm)
-        return -norm * float(np.sqrt(gram.diagonal.max()))
+        return -norm * gram.largest_std
 
 
 LAWS: dict[str, type[FunctionLaw]] = {"gp": GPSample, "rkhs": RKHSFunction}

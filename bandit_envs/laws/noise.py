@@ -1,6 +1,7 @@
 """Laws of observation noise, drawn at standard deviation 1: the trial and the play set the scale."""
 
 import abc
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -43,9 +44,9 @@ class Noise(Checked, abc.ABC):
         valid = self.share is None or (is_number(self.share) and self.share > 0)
         require(valid, "share", "None or positive", self.share)
 
-    def scale(self, values: Floats) -> float:
-        """Return the noise std in a trial whose mean rewards are `values`."""
-        return self.std if self.share is None else float(np.sqrt(self.share * np.ptp(values)))
+    def scale(self, low: float, high: float) -> float:
+        """Return the noise std in a trial with this least and this largest mean reward."""
+        return self.std if self.share is None else math.sqrt(self.share * (high - low))
 
     @property
     def stated_std(self) -> float | None:

@@ -81,8 +81,9 @@ class Course:
 
     def truth(self) -> Truth:
         """Return the optima of each round, found in one pass; playing draws the functions again."""
-        parts = [of_table(block, self.decisions)[1:5] for block in self.blocks()]
-        found = Truth(self, *(np.concatenate(part) for part in zip(*parts, strict=True)))
+        parts: Any = [of_table(block, self.decisions)[1:5] for block in self.blocks()]
+        best, worst, low, high = (np.concatenate(part) for part in zip(*parts, strict=True))
+        found = Truth(self, best, worst, low, high)
         check_feasible(found.optimum, "round")
         return found
 
@@ -163,7 +164,6 @@ class DrawnFunctions:
             self._found[key] = of_box(drawn, problem.decisions)
         return self._found[key]
 
-
     def play_costs(self, problem: Composition, seed: np.random.SeedSequence) -> Drawn:
         """Draw the costs of plays in a trial, from a stream beside that of the functions."""
         law = problem.play_costs
@@ -194,9 +194,11 @@ def _beside(seed: np.random.SeedSequence, key: int) -> np.random.Generator:
 
 def _by_segment(problem: Composition, segments: int, seed: np.random.SeedSequence) -> list[list[Drawn]]:
     """Draw the reward and the costs of each segment, every law from its own stream."""
-    of_costs = list(map(np.random.default_rng, seed.spawn(len(problem.constraints))))
     of_reward = np.random.default_rng(seed)
     rewards = [problem.reward.draw(problem.gram, of_reward) for _ in range(segments)]
+    if not problem.constraints:
+        return [[reward] for reward in rewards]
+    of_costs = list(map(np.random.default_rng, seed.spawn(len(problem.constraints))))
     draw = _safe_costs if problem.safe_seed else _all_costs
     return [
         [reward, *costs] for reward, costs in zip(rewards, draw(problem, segments, of_costs), strict=True)

@@ -14,7 +14,6 @@ from bandit_envs.laws.changes import Stationary, functions_of
 from bandit_envs.laws.contexts import Uniform
 from bandit_envs.laws.corruption import UNTOUCHED
 from bandit_envs.laws.delays import Immediate
-from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.noise import Noise, NoNoise
 from bandit_envs.problem import publishing
 from bandit_envs.problem.checks import check_problem, check_seed
@@ -106,6 +105,7 @@ class Problem(Composition):
         costs = self._functions.play_costs(self, seed)
         safe = safe_seed(self, truth, seed)
         roster = roster_of(self, truth, costs, safe, version, context, rngs.get("availability", UNUSED))
+        std, norm = _std(self.noise, truth, 0), publishing.norm_bound(self, truth.drawn)
         return Trial(
             means=Playback(truth.means) if self.drifts else truth.means,
             between=[[f.between for f in row if f.between] for row in truth.drawn]
@@ -116,7 +116,7 @@ class Problem(Composition):
             segment=segment,
             version=version,
             context=context,
-            noise=self._noise(truth, rngs),
+            noise=self._noise(std, truth, rngs),
             attack=self.corruption.draw(self.horizon, rngs.get("corruption", UNUSED)),
             bits=roster.bits,
             wait=self.delay.draw(self.horizon, rngs.get("delay", UNUSED)),
@@ -125,7 +125,7 @@ class Problem(Composition):
             if "cost_noise" in rngs
             else np.zeros(self.horizon),
             rate=roster.rate,
-            publish=partial(self._setting, publishing.fields_of_trial(self, truth, costs, safe)),
+            publish=partial(self._published_in, std, norm, costs, safe),
         )
 
     @property
@@ -133,11 +133,13 @@ class Problem(Composition):
         """Return the fields of a trial's setting that depend on its functions; others hold for every draw."""
         return publishing.trial_facts(self)
 
-    def setting(
-        self, truth: Truth | None = None, costs: Drawn | None = None, safe: int | None = None
-    ) -> Setting:
-        """Return the published setting; without a draw, the part that holds for all trials."""
-        return self._setting(publishing.fields_of_trial(self, truth, costs, safe))
+    def setting(self) -> Setting:
+        """Return the part of the published setting that holds for all trials."""
+        return self._setting({})
+
+    def _published_in(self, *drawn: Any) -> Setting:
+        """Return the published setting of a trial, from what `publishing.fields_of_trial` takes."""
+        return self._setting(publishing.fields_of_trial(self, *drawn))
 
     def _setting(self, facts: Mapping[str, Any]) -> Setting:
         kernel = deepcopy(self._published.kernel)  # an agent may fit it in place
@@ -166,9 +168,9 @@ class Problem(Composition):
     def _functions(self) -> DrawnFunctions:
         return DrawnFunctions()
 
-    def _noise(self, truth: Truth, rngs: dict[str, np.random.Generator]) -> Floats:
+    def _noise(self, std: float, truth: Truth, rngs: dict[str, np.random.Generator]) -> Floats:
         drawn, law = self.noise.draw(self.horizon, rngs.get("noise", UNUSED)), self.constraint_noise
-        columns = [drawn if self.noise.draws_outcomes else _std(self.noise, truth, 0) * drawn]
+        columns = [drawn if self.noise.draws_outcomes else std * drawn]
         for c in range(1, 1 + len(self.constraints)):
             drawn = law.draw(self.horizon, rngs.get("constraint_noise", UNUSED))
             columns.append(_std(law, truth, c) * drawn)
@@ -177,7 +179,7 @@ class Problem(Composition):
 
 def _std(law: Noise, truth: Truth, function: int) -> float:
     """Return the noise std of a law on the reward, function 0, or on a cost."""
-    return law.std if law.share is None else law.scale(truth.extent[:, function])
+    return law.std if law.share is None else law.scale(*truth.extent(function))
 
 
 def _seed(entropy: int, role: str) -> np.random.SeedSequence:

@@ -1,5 +1,6 @@
 """Publish a problem's laws to learners, and the few facts about the functions of a trial."""
 
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -11,7 +12,6 @@ from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.outcomes import OfLatent
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problem.truth import Truth
 
 
 def trial_facts(problem: Composition) -> tuple[str, ...]:
@@ -58,22 +58,27 @@ def published(problem: Composition) -> Setting:
         cost_min=problem.play_costs.least if priced else None,
         play_costs=problem.play_costs if priced and publish and not problem.play_costs.is_measured else None,
         movement=None if problem.movement.is_free else problem.movement,
-        **_reward_fields(problem, None),
+        **_reward_fields(problem, problem.noise.stated_std, norm_bound(problem, ())),
     )
 
 
 def fields_of_trial(
-    problem: Composition, truth: Truth | None, costs: Drawn | None, safe: int | None
+    problem: Composition, std: float, norm: float | None, costs: Drawn, safe: int | None
 ) -> dict[str, Any]:
-    """Return a trial's fields of the setting that its draw determines; those of `trial_facts` differ."""
+    """Return a trial's fields of the setting that its draw determines; those of `trial_facts` differ.
+
+    Args:
+        std: of the noise on the reward.
+        norm: `norm_bound` of the reward.
+        costs: of plays.
+        safe: the safe seed.
+    """
     found = {}
-    if truth is not None and (
-        _found_in_a_draw(problem) or any(row[0].norm is not None for row in truth.drawn)
-    ):
-        found = _reward_fields(problem, truth)
+    if _found_in_a_draw(problem) or (isinstance(problem.rkhs_bound, str) and norm is not None):
+        found = _reward_fields(problem, std, norm)
     if safe is not None:
         found["safe_seed"] = np.array([safe])
-    if costs is not None and problem.play_costs.known:
+    if problem.play_costs.known:
         found["known_costs"] = costs.between if problem.decisions.continuous else costs.values
     return found
 
@@ -88,12 +93,10 @@ def _found_in_a_draw(problem: Composition) -> tuple[str, ...]:
     return facts + (("rkhs_bound", "reward_lower_bound") if norm_is_drawn else ())
 
 
-def _reward_fields(problem: Composition, truth: Truth | None) -> dict[str, Any]:
+def _reward_fields(problem: Composition, std: float | None, norm: float | None) -> dict[str, Any]:
     if not problem.publish_model:
         return {"reward_lower_bound": problem.reward.least}
-    rewards = [functions[0] for functions in truth.drawn] if truth else []
-    std = problem.noise.scale(truth.extent[:, 0]) if truth else problem.noise.stated_std
-    norm, bound = _norm_bound(problem, rewards), problem.noise.relative_bound
+    bound = problem.noise.relative_bound
     return {
         "noise_std": std,
         "noise_bound": None if bound is None or std is None else bound * std,
@@ -111,8 +114,9 @@ def _latent_fields(problem: Composition) -> dict[str, Any]:
     return {"outcome": law.outcome, "latent_kernel": kernel, "latent_bound": law.latent_bound}
 
 
-def _norm_bound(problem: Composition, rewards: list[Drawn]) -> float | None:
-    """Return the published bound on ||f||, given the reward of each segment, none before a draw."""
+def norm_bound(problem: Composition, drawn: Sequence[Sequence[Drawn]]) -> float | None:
+    """Return the published bound on ||f||, given the functions of each segment, none before a draw."""
+    rewards = [functions[0] for functions in drawn]
     if not isinstance(problem.rkhs_bound, str):
         return problem.rkhs_bound
     if problem.rkhs_bound == "paper":

@@ -102,7 +102,7 @@ class Rounds:
         self.volatile = problem.volatile
         arms = problem.decisions.num_arms if self.volatile else 0
         self.bits = zeros((num_trials, horizon + 1, -(-arms // 8)), dtype=np.uint8)
-        self.no_masks, self.no_numbers = (np.zeros((num_trials, 0), kind) for kind in (np.int8, np.float64))
+        self.no_masks, self.no_numbers = np.zeros((num_trials, 0), np.int8), np.zeros((num_trials, 0))
         self.drawn = [name for name, role in DRAWN.items() if role in (None, *problem.random_roles)]
         self.drawn += ["version"] if problem.drifts else []
         self.may_wait, self.may_change = "wait" in self.drawn, "version" in self.drawn

@@ -112,7 +112,7 @@ class Simulator(Rounds):
         return single
 
     def _cells(self, rows: Ints) -> Cells:
-        """Return where the next rounds of trials are, (n,): slices of a common round; raise if there is none."""
+        """Return where the next rounds of trials are, slices of a common one; raise if there is none."""
         t = self.round[rows]
         # numpy finds a largest entry's place in a fifth of the time of its value
         earliest, latest = (t.item(t.argmin()), t.item(t.argmax())) if len(t) else (0, 0)
@@ -175,7 +175,7 @@ class Simulator(Rounds):
     def _show_new(self, rows: Ints, version: Ints) -> None:
         """Put the functions of these versions, (n,), into the tables where others are."""
         for i in (version != self.shown[rows]).nonzero()[0]:
-            self._show(rows[i], version[i].item())
+            self._show(int(rows[i]), int(version[i]))
 
 
 def _only(arrived: Bools, values: Floats) -> Floats:

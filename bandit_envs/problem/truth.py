@@ -54,10 +54,9 @@ class Truth(NamedTuple):
             check_feasible(truth.optimum, "segment")
         return truth
 
-    @property
-    def extent(self) -> Floats:
-        """Return the least and the largest value of the reward and of each cost, (2, 1 + C)."""
-        return np.array([self.low.min(axis=(0, 2)), self.high.max(axis=(0, 2))])
+    def extent(self, function: int) -> tuple[float, float]:
+        """Return the least and the largest value of the reward, 0, or of a cost, 1 to C."""
+        return float(self.low[:, function].min()), float(self.high[:, function].max())
 
 
 def of_table(means: Floats, decisions: Decisions) -> Truth:

@@ -53,7 +53,7 @@ def _worth(problem: Problem, trial: Trial | None, alpha: float) -> Floats:
     """Return f - alpha rho^2 of the arms in a trial, (A,)."""
     assert trial is not None
     mean = np.asarray(trial.means[0, 0], dtype=np.float64)
-    rho = problem.noise.scale(mean) * problem.noise.shape(problem.decisions.unit_arms)
+    rho = problem.noise.scale(mean.min(), mean.max()) * problem.noise.shape(problem.decisions.unit_arms)
     return mean - alpha * rho**2
 
 

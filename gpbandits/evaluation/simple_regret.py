@@ -45,7 +45,7 @@ class BestPlay:
 
 
 def _least_so_far(asked: Ints, where: Ints, values: Floats) -> tuple[Floats, Ints, Bools]:
-    """Return the least value known in each round, (n,), the last rounds of the places, and unused values, (m,).
+    """Return the least value known in each round, (n,), the last rounds of places, and unused values, (m,).
 
     Rounds, (4, n), and values, (m,), are of a trial, context, segment and time, (4, m). A place is one trial,
     context and segment. A value is unused if none of the rounds is of its place and not before its time.

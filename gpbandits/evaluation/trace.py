@@ -122,7 +122,7 @@ class Trace:
             self._store(nothing, action)
 
     def _store(self, noted: dict[str, Any], action: Any) -> None:
-        """Write a round's quantities into the block: arrays of many rounds take less time than many arrays."""
+        """Write a round into the block: a few arrays of many rounds take less time than many arrays."""
         if self._filled == BLOCK:
             self._look()
         if not self._block:
@@ -208,7 +208,9 @@ class Trace:
             assert measure.of is not None
             self._totals[measure.name].append(running.take(measure.of(rounds), recorded).copy())
         noted["violation"] = violation
-        found = {name: self._sums[name].take(noted[name], recorded) for name in SUMMED if name in noted}
+        found: dict[str, Any] = {
+            name: self._sums[name].take(noted[name], recorded) for name in SUMMED if name in noted
+        }
         found |= {"best": best[:, recorded], "action": noted["action"][:, recorded]}
         found["round"] = block.start + 1 + recorded[None]
         for name, part in found.items():
