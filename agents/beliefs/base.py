@@ -19,6 +19,7 @@ from ..posteriors.base import SufficientStatistics
 from ..validation import PerTrial
 
 ROUNDING = 1e-9  # of a weight: rounding error left by removed plays
+MANY = 4096  # numbers of which the least is found sooner than they are clipped
 ZERO, NO_BIAS = np.zeros(()), np.zeros(1)  # arrays: a number would be converted in every round
 
 
@@ -227,7 +228,7 @@ class Belief(abc.ABC):
         cells = None if self._one_context else self.cells(context)
         variance = self.spread.variance_at(cells)
         # The least of many numbers is found in a fifth of the time that clipping them takes.
-        if len(variance) == 1 or not variance.min() >= 0.0:
+        if variance.size < MANY or not variance.min() >= 0.0:
             variance = np.maximum(variance, ZERO)
         if self.noisy:
             variance = variance + self.noise_of(self.rows)[:, None]
