@@ -71,7 +71,7 @@ class WeightSpacePosterior(TablePosterior):
         scale = np.sqrt(noise + np.vecdot(feature, weight))
         weight /= scale[:, None]
         outer = self._outer[: len(trial)]
-        subtract(self._covariance, rows, np.multiply(weight[:, :, None], weight[:, None, :], out=outer))
+        subtract(self._covariance, rows, np.einsum("bi,bj->bij", weight, weight, out=outer))
         return weight @ self._root, scale
 
     def _observe_one(self, i: int, x: int, value: float) -> None:
