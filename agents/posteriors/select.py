@@ -156,7 +156,7 @@ def _form_of_pairs(gram: Gram, num_trials: int, horizon: int, num_contexts: int)
 
     Each context is a problem of its own share of the rounds.
     """
-    if not gram.is_product or gram.kronecker.rank > MOST_WEIGHTS:
+    if gram.tried_rank is None or not gram.is_product:  # the roots of many weights would take minutes
         return "pairs"
     distinct = min(horizon, expected_distinct(gram.size, num_contexts * horizon))
     rows = LOOPED + REBUILT * READ * distinct**2 + (COVARIANCE + PRODUCT * distinct) * gram.size
