@@ -158,6 +158,17 @@ Steps of environments, by `python benchmarks/env_step.py --write`:
 :header-rows: 1
 ```
 
+Under contexts a kernel that is a product of two with few weights is kept as these weights, as by the loop;
+any other by rows, as by the loop of the line `by rows`. A Thompson loop takes a Cholesky factor of the weights'
+covariance; ours takes Matheron's rule, by which all forms of a posterior return the same sample.
+
+Long runs, by `python benchmarks/long_run.py --write`:
+
+```{{csv-table}}
+:file: results/long_run.csv
+:header-rows: 1
+```
+
 Changes that were tried, each row measured before and after, in turns, in time of the processor; shares of
 two changes in one row were not measured apart:
 
