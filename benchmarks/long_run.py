@@ -3,9 +3,9 @@
     python benchmarks/long_run.py [--part 1.0] [--write]
 
 Each line is a process of its own, so that its peak memory is its own; `--part 0.1` plays a tenth of the
-rounds. The bare loop is GP-UCB in weight space without environment, delays or checks; it says how fast the machine is
-just now. Seconds are of the processor, so that other work counts less. `--write` stores the table of
-`docs/performance.md`.
+rounds. The bare loop is GP-UCB in weight space without environment, delays or checks; it says how fast the
+machine is just now. Seconds are of the processor, so that other work counts less. `--write` stores the table
+of `docs/performance.md`.
 """
 
 import argparse

@@ -159,8 +159,8 @@ Steps of environments, by `python benchmarks/env_step.py --write`:
 ```
 
 Under contexts a kernel that is a product of two with few weights is kept as these weights, as by the loop;
-any other by rows, as by the loop of the line `by rows`. A Thompson loop takes a Cholesky factor of the weights'
-covariance; ours takes Matheron's rule, by which all forms of a posterior return the same sample.
+any other by rows, as by the loop of the line `by rows`. A Thompson loop takes a Cholesky factor of the
+weights' covariance; ours takes Matheron's rule, by which all forms of a posterior return the same sample.
 
 Long runs, by `python benchmarks/long_run.py --write`:
 
