@@ -1,6 +1,7 @@
 """Functions of other laws, rescaled or shifted so that something is feasible."""
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -56,7 +57,8 @@ class Normalized(Derived):
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         drawn = self.law.draw(gram, rng)
-        low, span = drawn.values.min(), np.ptp(drawn.values)
+        low = drawn.values.min()
+        span = drawn.values.max() - low
         require(span > 0, "normalize", "off for a constant function", True)
         return drawn.rescaled(1.0 / span, -low / span)
 
@@ -149,7 +151,7 @@ class FeasibleShare(Checked, Feasibility):
     def shift(self, costs: list[Drawn], num_contexts: int) -> list[Drawn]:
         if not costs:
             return costs
-        worst = np.max([cost.values for cost in costs], axis=0).reshape(num_contexts, -1)  # (Z, A)
+        worst = reduce(np.maximum, [cost.values for cost in costs]).reshape(num_contexts, -1)  # (Z, A)
         rank = int(np.ceil(self.quantile * worst.shape[1])) - 1
-        q = float(np.sort(worst, axis=1)[:, rank].max())
+        q = float(np.partition(worst, rank, axis=1)[:, rank].max())
         return [cost.rescaled(1.0, -q) for cost in costs]

@@ -47,13 +47,9 @@ def roster_of(
     if problem.volatile:
         given = problem.decisions, rng, costs.values if priced else None, kept
         return _drawn(problem.availability, truth.means, version, context, *given)
-    every_arm, at = np.empty((len(context), 0), np.uint8), (version, context[:-1])
+    at, every_arm = (version, context[:-1]), np.empty((len(context), 0), np.uint8)
     rate = best_rates(truth, costs, problem.decisions)[at] if priced else np.zeros(problem.horizon)
-    best, worst = (
-        each[at] if each.size > 1 else np.full(problem.horizon, each.item())
-        for each in (truth.optimum, truth.worst)
-    )
-    return Roster(every_arm, best, worst, rate)
+    return Roster(every_arm, truth.optimum[at], truth.worst[at], rate)
 
 
 def _drawn(

@@ -72,8 +72,9 @@ def _best(values: Floats) -> Floats:
     """Return the largest reward where no cost is positive, (1 + C, Z, A) -> (Z,); -inf if nowhere."""
     if len(values) == 1:
         return np.asarray(values[0].max(axis=1))
-    feasible: Bools = np.asarray((values[1:] <= 0).all(axis=0))
-    return np.asarray(values[0].max(axis=1, where=feasible, initial=-np.inf))
+    feasible: Bools = np.logical_and.reduce(values[1:] <= 0.0)
+    # Several times as fast as the `where` argument of max.
+    return np.asarray(np.where(feasible, values[0], -np.inf).max(axis=1))
 
 
 def check_feasible(best: Floats, version: str) -> None:
