@@ -64,15 +64,15 @@ def by_a_tuner():
 
 
 def by_a_vector_reset():
-    draw = Problem.draw
+    draws = Problem.draws
 
     def watched(self, *args):
         Watching.seen.append(in_use())
-        return draw(self, *args)
+        return draws(self, *args)
 
-    Problem.draw = watched
+    Problem.draws = watched
     BanditVectorEnv("gp", 2, **SMALL).reset(seed=0)
-    Problem.draw = draw
+    Problem.draws = draws
 
 
 LOOPS = {name.removeprefix("by_"): loop for name, loop in globals().items() if name.startswith("by_")}
