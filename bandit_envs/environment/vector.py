@@ -134,7 +134,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
     @one_thread()
     def _begin(self, rows: Ints, function_seed: int | None = None) -> RoundOutcome:
         words = [envs.entropy_word(self._seeded[i][0]) for i in rows]
-        return self.simulator.begin(rows, self.problem.draws(words, function_seed))
+        return self.simulator.begin(rows, [self.problem.draw(word, function_seed) for word in words])
 
     def _shaped(self, actions: Any) -> np.ndarray:
         return shaped_actions(actions, (self.num_envs,), self.problem.decisions)

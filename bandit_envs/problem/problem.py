@@ -1,6 +1,6 @@
 """Define a problem as a frozen composition of laws, which draws trials."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.notebook import brief, html_facts
-from bandit_envs.basics.streams import streams
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws.changes import Stationary, functions_of
 from bandit_envs.laws.contexts import Uniform
@@ -91,19 +90,10 @@ class Problem(Composition):
             entropy: seeds the trial.
             function_seed: seeds the functions instead of `entropy`; default, the problem's own.
         """
-        return self.draws([entropy], function_seed)[0]
-
-    def draws(self, entropies: Sequence[int], function_seed: int | None = None) -> list[Trial]:
-        """Draw several trials, each as `draw` does."""
-        seeds = streams(entropies, [ROLES.index(role) for role in ("functions", *self.random_roles)])
-        return [self._drawn(each, function_seed) for each in seeds]
-
-    def _drawn(self, seeds: Sequence[np.random.SeedSequence], function_seed: int | None) -> Trial:
-        """Draw one trial from the seeds of its functions and of each random role."""
         frozen = self.function_seed if function_seed is None else function_seed
         check_seed(frozen)
-        seed = seeds[0] if frozen is None else np.random.SeedSequence(frozen)
-        rngs = dict(zip(self.random_roles, map(np.random.default_rng, seeds[1:]), strict=True))
+        seed = _seed(entropy, "functions") if frozen is None else np.random.SeedSequence(frozen)
+        rngs = {role: np.random.default_rng(_seed(entropy, role)) for role in self.random_roles}
 
         segment = self.changes.draw(self.horizon, rngs.get("changes", UNUSED))
         context = self.context.draw(
@@ -191,3 +181,7 @@ class Problem(Composition):
 def _std(law: Noise, truth: Truth, function: int) -> float:
     """Return the noise std of a law on the reward, function 0, or on a cost."""
     return law.std if law.share is None else law.scale(*truth.extent(function))
+
+
+def _seed(entropy: int, role: str) -> np.random.SeedSequence:
+    return np.random.SeedSequence(entropy, spawn_key=(ROLES.index(role),))

@@ -64,15 +64,15 @@ def by_a_tuner():
 
 
 def by_a_vector_reset():
-    draws = Problem.draws
+    draw = Problem.draw
 
     def watched(self, *args):
         Watching.seen.append(in_use())
-        return draws(self, *args)
+        return draw(self, *args)
 
-    Problem.draws = watched
+    Problem.draw = watched
     BanditVectorEnv("gp", 2, **SMALL).reset(seed=0)
-    Problem.draws = draws
+    Problem.draw = draw
 
 
 LOOPS = {name.removeprefix("by_"): loop for name, loop in globals().items() if name.startswith("by_")}
