@@ -126,10 +126,9 @@ class Trace:
         if self._filled == BLOCK:
             self._look()
         if not self._block:
-            rows = min(BLOCK, self._setting.horizon)
+            kinds = {name: np.int64 if name in INTEGERS else np.float64 for name in noted}
             self._block = {
-                name: np.empty((rows, *np.shape(value)), np.int64 if name in INTEGERS else np.float64)
-                for name, value in noted.items()
+                name: np.empty((BLOCK, *np.shape(value)), kinds[name]) for name, value in noted.items()
             }
         for name, value in noted.items():
             self._block[name][self._filled] = value
