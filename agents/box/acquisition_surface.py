@@ -216,7 +216,7 @@ class Landscape:
 
     @property
     def rows(self) -> int:
-        """Number of plays and sampled values that the std is computed from."""
+        """Number of points whose covariances the std is computed from."""
         return len(self.surface.spread.features)
 
     def scores(self, arms: Floats) -> Floats:

@@ -44,33 +44,42 @@ class Worlds(NamedTuple):
 
 
 class NoiseFree:
-    """Factor L+ of plays and of m values at P, (m, D), known without noise, with their part of the mean."""
+    """Factor L+ of k plays and of m values at P, (m, D), known without noise, with their part of the mean.
+
+    Points of P that were played have no features of their own: their covariances are those of the plays.
+    """
 
     def __init__(self, surface: Surface, x: Floats, white: Floats):
-        self._plays, self._explained = surface.spread, surface.explain(x)  # L and v_P
-        self._root = _root(surface, x, self._explained)
-        self.features = np.vstack([self._plays.features, x])  # (k + m, D)
-        self.values = surface.mean(x) + white @ self._root.T  # f_s, (S, m)
-        nothing = np.zeros((len(self._explained), len(white)))
-        self.weights = self.back(np.vstack([nothing, white.T])).T  # (S, k + m)
+        self._plays, explained = surface.spread, surface.explain(x)  # L and v_P
+        root = _root(surface, x, explained)
+        self._known = len(explained)
+        self.features, place = _joined(self._plays.features, x)  # (k', D)
+        rest = np.zeros((len(x), len(self.features)))  # k(P, .) - v_P'v from the covariances
+        rest[:, : self._known] -= self._plays.back(explained).T
+        rest[np.arange(len(x)), place] += 1.0
+        self._rows = _trtrs(root.T, rest, lower=0, trans=1)[0]  # u from the covariances, (m, k')
+        self.values = surface.mean(x) + white @ root.T  # f_s, (S, m)
+        self.weights = white @ self._rows  # (S, k')
 
     def solve(self, values: Floats) -> Floats:
-        """Return L+^-1 b, (k + m, n) of the same shape."""
-        old = len(self._explained)
-        upper = self._plays.solve(values[:old])
-        lower = self._triangular(values[old:] - self._explained.T @ upper, trans=1)
-        return np.concatenate([upper.T, lower.T], axis=1).T
+        """Return v+ from the covariances with the features, (k', n) -> (k + m, n)."""
+        explained = self._plays.solve(values[: self._known])
+        return np.concatenate([explained.T, values.T @ self._rows.T], axis=1).T
 
     def back(self, values: Floats) -> Floats:
-        """Return L+'^-1 b, (k + m, n) of the same shape."""
-        old = len(self._explained)
-        lower = self._triangular(values[old:], trans=0)
-        upper = self._plays.back(values[:old] - self._explained @ lower)
-        return np.concatenate([upper.T, lower.T], axis=1).T
+        """Return the weights of these covariances in b'v+, (k + m, n) -> (k', n)."""
+        weights = values[self._known :].T @ self._rows
+        weights[:, : self._known] += self._plays.back(values[: self._known]).T
+        return weights.T
 
-    def _triangular(self, values: Floats, trans: int) -> Floats:
-        """Return R^-1 b or R'^-1 b; Fortran sees R as its transpose."""
-        return _trtrs(self._root.T, values, lower=0, trans=trans)[0]
+
+def _joined(plays: Floats, x: Floats) -> tuple[Floats, Ints]:
+    """Return the plays followed by those of some distinct points that are none, and the row of each point."""
+    row = {play.tobytes(): i for i, play in enumerate(plays)}
+    place = np.array([row.get(point.tobytes(), -1) for point in x])
+    new = place < 0
+    place[new] = len(plays) + np.arange(np.count_nonzero(new))
+    return np.vstack([plays, x[new]]), place
 
 
 def fantasies(surface: Surface, x: Floats, white: Floats) -> Worlds:
@@ -78,7 +87,7 @@ def fantasies(surface: Surface, x: Floats, white: Floats) -> Worlds:
     factor, centre = NoiseFree(surface, x, white), surface.centre
     best = factor.values.max(axis=1)
     if centre is surface.spread:  # the mean's rows are among the factor's
-        factor.weights[:, : -len(x)] += centre.weights
+        factor.weights[:, : len(centre.weights)] += centre.weights
         return Worlds(
             Surface(surface.kernel, factor, factor, surface.prior_mean, surface.observed, surface.noise), best
         )

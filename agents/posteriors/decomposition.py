@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
-from scipy.linalg.lapack import dpotrf  # type: ignore[attr-defined]
+from scipy.linalg.lapack import dpotrf, dtrtri  # type: ignore[attr-defined]
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
@@ -27,6 +27,7 @@ _latest: WeakKeyDictionary[Gram | VisitedGram, tuple[bytes, ref[Triangle]]] = We
 
 FIRST_CAPACITY = 64  # rows
 GROWTH = 8  # an eighth more whenever they are full: L takes their square
+BLOCK = 128  # rows of L that have an inverse of their own on a box
 
 
 class CondensedPlays(NamedTuple):
@@ -91,6 +92,7 @@ class Triangle:
         self.values = np.empty((capacity, capacity))  # above the diagonal it is never read
         self._point, self._noise = np.empty(capacity, dtype=np.int64), np.empty(capacity)
         self._point[: self.size], self._noise[: self.size] = point, noise
+        self._inverse: dict[int, Floats] = {}  # of diagonal blocks, by their first row
 
     @classmethod
     def of(cls, gram: Gram | VisitedGram, point: Ints, noise: Floats) -> Triangle:
@@ -126,8 +128,37 @@ class Triangle:
         """Return L^-1 b, or L'^-1 b unless `transposed`, of the first k rows, (k,) or (k, n) alike."""
         if not rows:  # LAPACK refuses empty matrices
             return np.zeros(values.shape)
+        if values.ndim == 2 and isinstance(self.gram, VisitedGram):
+            solve = self._forward if transposed else self._backward
+            return solve(values.T, rows).T
         # Fortran sees L as its transpose. Whole rows of it are passed: a (k, k) part would be copied.
         return _trtrs(self.values[:rows].T, values, lower=0, trans=transposed)[0]
+
+    def _forward(self, b: Floats, rows: int) -> Floats:
+        """Return b L'^-1, (n, k), by products with blocks: for few b they take half the time of LAPACK."""
+        found = np.empty(b.shape)
+        for i in range(0, rows, BLOCK):
+            j = min(i + BLOCK, rows)
+            rest = b[:, i:j] - found[:, :i] @ self.values[i:j, :i].T if i else b[:, i:j]
+            np.matmul(rest, self._inverse_at(i, j).T, out=found[:, i:j])
+        return found
+
+    def _backward(self, b: Floats, rows: int) -> Floats:
+        """Return b L^-1, (n, k), likewise."""
+        found = np.empty(b.shape)
+        for i in reversed(range(0, rows, BLOCK)):
+            j = min(i + BLOCK, rows)
+            rest = b[:, i:j] - found[:, j:] @ self.values[j:rows, i:j] if j < rows else b[:, i:j]
+            np.matmul(rest, self._inverse_at(i, j), out=found[:, i:j])
+        return found
+
+    def _inverse_at(self, i: int, j: int) -> Floats:
+        """Return the inverse of a diagonal block, (j - i, j - i), to the bit whatever was asked before."""
+        known = self._inverse.get(i)
+        if known is None or len(known) != j - i:  # rows do not change any more, but are added
+            upper, _ = dtrtri(self.values[i:j, i:j].T, lower=0)
+            known = self._inverse[i] = np.tril(upper.T)
+        return known
 
     def _append(self, x: int, noise: float) -> None:
         k, size = self.size, len(self.values)

@@ -38,7 +38,7 @@ class Centre(Protocol):
 
 
 class Spread(Protocol):
-    """Part of a belief that gives stds: the lower factor L of k(X, X) + noise."""
+    """Part of a belief that gives stds, by the lower factor L of k(X, X) + noise, here for r = k."""
 
     @property
     def features(self) -> Floats:
@@ -46,11 +46,11 @@ class Spread(Protocol):
         ...
 
     def solve(self, values: Floats) -> Floats:
-        """Return L^-1 b, (k, n) of the same shape."""
+        """Return v = L^-1 c from covariances with X, (k, n) -> (r, n)."""
         ...
 
     def back(self, values: Floats) -> Floats:
-        """Return L'^-1 b, (k, n) of the same shape."""
+        """Return the weights of these covariances in b'v, L'^-1 b, (r, n) -> (k, n)."""
         ...
 
 

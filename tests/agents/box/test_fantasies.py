@@ -87,9 +87,9 @@ SURFACES = pytest.mark.parametrize("surface_of", [shared_surface, hallucinating_
 @SURFACES
 def test_a_world_is_the_belief_given_its_values(surface_of):
     surface, white = surface_of(), np.random.default_rng(1).normal(size=(3, 4))
-    x, _ = plays()
-    local = fantasies(surface, x[:4], white).surface.local(AT)
-    mean, covariance = joint(surface, np.vstack([x[:4], AT]))
+    x = np.vstack([plays()[0][:3], [[0.9, 0.15]]])  # three plays and another point
+    local = fantasies(surface, x, white).surface.local(AT)
+    mean, covariance = joint(surface, np.vstack([x, AT]))
     root = np.linalg.cholesky(covariance[:4, :4])
     toward = np.linalg.solve(covariance[:4, :4], covariance[:4, 4:]).T
     for s, z in enumerate(white):

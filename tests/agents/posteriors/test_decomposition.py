@@ -106,3 +106,32 @@ def test_a_shared_factor_is_to_the_bit_what_it_would_be_alone():
     np.testing.assert_array_equal(np.tril(late.triangle), np.tril(alone.triangle))
     np.testing.assert_array_equal(late.weights, alone.weights)
     assert late.gain == alone.gain
+
+
+@pytest.mark.parametrize("size", [3, decomposition.BLOCK, 2 * decomposition.BLOCK + 5])
+def test_on_a_box_blocks_solve_as_the_whole_factor(size):
+    rng, visited = np.random.default_rng(0), Visited(2)
+    gram = VisitedGram(make_kernel("matern52", 0.3), visited)
+    factor = PlayFactor(gram, 1e-6, plays())
+    for point in rng.random((size, 2)):
+        factor.append(visited.index(point), 1.0)
+    values, lower = rng.standard_normal((size, 4)), np.tril(factor.triangle)
+    np.testing.assert_allclose(factor.solve(values), np.linalg.solve(lower, values), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(factor.back(values), np.linalg.solve(lower.T, values), rtol=1e-9, atol=1e-6)
+    np.testing.assert_allclose(factor.solve(values)[:, 0], factor.solve(values[:, 0]), rtol=1e-9, atol=1e-9)
+
+
+def test_on_a_box_what_was_solved_before_changes_no_bit():
+    gram, fresh = on_box(), on_box()
+    order = np.random.default_rng(0).integers(12, size=70).tolist()
+    long, short = (PlayFactor(gram, NOISE, plays()) for _ in range(2))
+    alone, values = PlayFactor(fresh, NOISE, plays()), np.random.default_rng(1).standard_normal((50, 4))
+    for t, x in enumerate(order):
+        long.append(x, 0.0)
+        long.solve(np.ones((t + 1, 1)))
+    for x in order[:50]:
+        short.append(x, 0.0)
+        alone.append(x, 0.0)
+    assert short.leads(long)
+    np.testing.assert_array_equal(short.solve(values), alone.solve(values))
+    np.testing.assert_array_equal(short.back(values), alone.back(values))
