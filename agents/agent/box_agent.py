@@ -25,13 +25,13 @@ from ..box.search import Terrain, make_search
 from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties
 from ..model.model import Model
+from ..posteriors.play_factor import PlayFactor
 from ..stopping.outlook import Outlook
 from ..validation import require_context, require_reset
 from .gp_agent import TIE, GPAgent
 from .outlooks import outlook_on_box
 
 COMPARED = 256  # plays with the best values, whose means are compared in a context
-ALONE = 96  # the same in the only context, where these values are their means up to rounding
 FORM = "pairs"  # a posterior of the plays alone: the points of a box cannot be listed
 PLAIN = NothingToImprove()  # for rules without an incumbent
 
@@ -190,11 +190,12 @@ class BoxAgent(GPAgent):
         """Return the arms played so far and their means or worth in a context, best first."""
         plays = surface.observed
         worth = self.objective.worth_on_box if getattr(self.incumbent, "of_worth", False) else None
-        compared = COMPARED if len(context) or surface.centre is not plays else ALONE
-        rows = np.argsort(-plays.smoothed, kind="stable")[: None if worth else compared]
+        values = plays.smoothed
+        rows = np.argsort(-values, kind="stable")[: None if worth else COMPARED]
         arms = plays.features[rows, len(context) :]
         pairs = with_context(context, arms)
-        means = surface.mean(pairs)
+        alone = not len(context) and surface.centre is plays and isinstance(plays, PlayFactor)
+        means = surface.prior_mean + values[rows] if alone else surface.mean(pairs)
         if worth is not None:
             means = worth(means, pairs, self.t)
         order = np.argsort(-means, kind="stable")
