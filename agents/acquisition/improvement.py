@@ -67,12 +67,8 @@ def improvement_climbed(gap: Floats, std: Floats) -> tuple[Floats, Floats, Float
     known = std <= 0.0
     scale = np.where(known, 1.0, std)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # below z = -1e154 h is 0
-        z = np.where(known, 0.0, gap) / scale
-        x = -np.minimum(z, SURE)
-        mills = mills_ratio(x)
-        uncertain = np.log(scale) + _log_mean_positive_part(z, x, mills)
-        cumulative, density = _over_mean_positive_part(z, x, mills)
-        in_gap, in_std = cumulative / scale, density / scale
+        log_h, cumulative, density = _mean_positive_part_climbed(gap / scale)
+        uncertain, in_gap, in_std = np.log(scale) + log_h, cumulative / scale, density / scale
         if not known.any():
             return uncertain, in_gap, in_std
         log_gap = np.log(np.maximum(gap, 0.0))
@@ -88,37 +84,41 @@ def log_mean_positive_part(z: Floats) -> Floats:
     large z, h(z) = z.
     """
     x = -np.clip(z, -ERFCX_LIMIT, SURE)
-    return _log_mean_positive_part(z, x, mills_ratio(x))
-
-
-def _log_mean_positive_part(z: Floats, x: Floats, mills: Floats) -> Floats:
-    """Return log h(z) from x = -z within the limits, and m(x)."""
-    log_h = np.log1p(-x * mills) - 0.5 * x**2 - LOG_SQRT_2PI
+    log_h = _log_by_mills(x, x * mills_ratio(x))
     far, sure = z < -ERFCX_LIMIT, z > SURE
     if far.any():
-        log_h[far] = _log_by_series(-z[far])
+        log_h[far] = _log_by_series(-z[far], _series(z[far] ** -2.0))
     if sure.any():
         log_h[sure] = np.log(z[sure])
     return log_h
 
 
-def _over_mean_positive_part(z: Floats, x: Floats, mills: Floats) -> tuple[Floats, Floats]:
-    """Return Phi(z) / h(z) and phi(z) / h(z), (..., n): m / (1 - x m) and 1 / (1 - x m) at x = -z."""
+def _mean_positive_part_climbed(z: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return log h(z), Phi(z) / h(z) = m / (1 - x m) and phi(z) / h(z) = 1 / (1 - x m) with x = -z."""
+    x = -np.minimum(z, SURE)
+    mills = mills_ratio(x)
+    product = x * mills
+    log_h, rest = _log_by_mills(x, product), 1.0 - product
     far, sure = z < -ERFCX_LIMIT, z > SURE
-    rest = 1.0 - x * mills
     if far.any():
         u = x[far] ** -2.0
-        rest[far] = u * (1.0 + _series(u))  # 1 - x m(x), see `_log_by_series`
+        series = _series(u)
+        log_h[far], rest[far] = _log_by_series(x[far], series), u * (1.0 + series)
     cumulative, density = mills / rest, 1.0 / rest
     if sure.any():
-        cumulative[sure] = 1.0 / z[sure]
+        log_h[sure], cumulative[sure] = np.log(z[sure]), 1.0 / z[sure]
         density[sure] = np.exp(-0.5 * z[sure] ** 2 - LOG_SQRT_2PI) / z[sure]
-    return cumulative, density
+    return log_h, cumulative, density
 
 
-def _log_by_series(x: Floats) -> Floats:
+def _log_by_mills(x: Floats, product: Floats) -> Floats:
+    """Return log h(-x) from x m(x)."""
+    return np.log1p(-product) - 0.5 * x**2 - LOG_SQRT_2PI
+
+
+def _log_by_series(x: Floats, series: Floats) -> Floats:
     """Return log h(-x) for large x: 1 - x m(x) = x^-2 (1 - 3 x^-2 + 15 x^-4 - 105 x^-6 + 945 x^-8 - ...)."""
-    return np.log1p(_series(x**-2.0)) - 2.0 * np.log(x) - 0.5 * x**2 - LOG_SQRT_2PI
+    return np.log1p(series) - 2.0 * np.log(x) - 0.5 * x**2 - LOG_SQRT_2PI
 
 
 def _series(u: Floats) -> Floats:

@@ -108,13 +108,14 @@ class Surface:
         weights = np.atleast_2d(self.centre.weights)
 
         def pull(of_mean_slope: Floats, of_std_slope: Floats) -> Floats:
-            per_variance = np.where(std > least, of_std_slope / np.maximum(std, least), 0.0) / 2.0
-            toward = (-2.0 * per_variance) * self.spread.back(explained)  # (k, n)
-            slope = per_variance[:, None] * prior_slope
+            per_std = np.divide(of_std_slope, std, out=np.zeros_like(std), where=std > least)
+            toward = -per_std * self.spread.back(explained)  # (k, n)
             through_mean = of_mean_slope.T @ weights
             if shared:
-                return slope + of_mean.pull(through_mean + toward.T)
-            return slope + of_mean.pull(through_mean) + of_std.pull(toward.T)
+                slope = of_mean.pull(through_mean + toward.T)
+            else:
+                slope = of_mean.pull(through_mean) + of_std.pull(toward.T)
+            return slope if prior_slope is None else slope + (per_std / 2.0)[:, None] * prior_slope
 
         return Local(self.prior_mean + weights @ of_mean.values.T, std, pull)
 
@@ -129,10 +130,10 @@ class Surface:
         same = np.array_equal(spread.features, centre.features)
         return of_std if same else linearise(self.kernel, x, centre.features)
 
-    def _prior(self, x: Floats) -> tuple[Floats, Floats]:
-        """Return `prior_variance`, which scikit-learn computes slowly, (n, D) -> (n,) and (n, D)."""
+    def _prior(self, x: Floats) -> tuple[Floats, Floats | None]:
+        """Return `prior_variance`, which scikit-learn computes slowly; its slope may be None, which is 0."""
         if self._variance is not None:
-            return np.full(len(x), self._variance), np.zeros_like(x)
+            return np.full(len(x), self._variance), None
         variance, slope = prior_variance(self.kernel, x)
         if len(x) and self.kernel.is_stationary():
             self._variance = variance[0]
