@@ -54,11 +54,16 @@ def _pair(kernel: Any, theta: Floats) -> Taken:
 
 def _value(now: Any, bounds: Any, theta: Floats) -> tuple[Any, Floats]:
     """Return the new value of a hyperparameter, a number or (n,), and the remaining logarithms."""
-    if isinstance(bounds, str):  # "fixed"
+    if _fixed(bounds):
         return now, theta
     size = np.size(now)
     new = np.exp(theta[:size])
     return (new if size > 1 else new[0]), theta[size:]
+
+
+def _fixed(bounds: Any) -> bool:
+    """Return whether bounds are "fixed"; scikit-learn's own record of a hyperparameter takes longer."""
+    return isinstance(bounds, str)
 
 
 CLONES: dict[type[Kernel], Callable[[Any, Floats], Taken]] = {
@@ -96,14 +101,14 @@ def _stationary(kernel: kernels.RBF, x: Floats) -> InTheta:
     values, slope = form(squares)
 
     def pull(weight: Floats) -> Floats:
-        if kernel.hyperparameter_length_scale.fixed:
+        if _fixed(kernel.length_scale_bounds):
             return np.zeros(0)
-        steepness = -weight * slope
+        steepness = weight * slope
         if not kernel.anisotropic:
-            return np.array([(steepness * squares).sum()])
+            return -np.array([(steepness * squares).sum()])
         centred = (x - x.mean(axis=0)) / scale  # the two terms would cancel far from the origin
         total = steepness.sum(axis=1) @ centred**2
-        return 2.0 * (total - np.einsum("nd,nd->d", centred, steepness @ centred))
+        return -2.0 * (total - np.einsum("nd,nd->d", centred, steepness @ centred))
 
     return InTheta(values, pull)
 
@@ -126,7 +131,7 @@ def _rational_quadratic(kernel: kernels.RationalQuadratic, x: Floats) -> InTheta
 
 def _constant(kernel: kernels.ConstantKernel, x: Floats) -> InTheta:
     value = float(kernel.constant_value)
-    fixed = kernel.hyperparameter_constant_value.fixed
+    fixed = _fixed(kernel.constant_value_bounds)
 
     def pull(weight: Floats) -> Floats:
         return np.zeros(0) if fixed else np.array([value * weight.sum()])
@@ -136,7 +141,7 @@ def _constant(kernel: kernels.ConstantKernel, x: Floats) -> InTheta:
 
 def _white(kernel: kernels.WhiteKernel, x: Floats) -> InTheta:
     value = float(kernel.noise_level)
-    fixed = kernel.hyperparameter_noise_level.fixed
+    fixed = _fixed(kernel.noise_level_bounds)
 
     def pull(weight: Floats) -> Floats:
         return np.zeros(0) if fixed else np.array([value * np.trace(weight)])
@@ -164,7 +169,7 @@ def _product(kernel: kernels.Product, x: Floats) -> InTheta:
 
 def _scaled(constant: kernels.ConstantKernel, shape: InTheta) -> InTheta:
     variance = float(constant.constant_value)
-    fixed = constant.hyperparameter_constant_value.fixed
+    fixed = _fixed(constant.constant_value_bounds)
     values = variance * shape.values
 
     def pull(weight: Floats) -> Floats:

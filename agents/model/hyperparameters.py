@@ -115,24 +115,28 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
     noise, n = math.exp(theta[-1]), sample.plays
     covariance, pull_back = in_theta(with_theta(kernel, theta[:-1]), sample.features)
     covariance = covariance.copy()  # the kernel may keep a reference
-    covariance[np.diag_indices(len(n))] += noise / n
-    upper, failed = dpotrf(covariance.T, lower=0, clean=0, overwrite_a=1)  # L', in place of C
+    diagonal = slice(None, None, len(n) + 1)  # of a matrix as a vector
+    covariance.ravel()[diagonal] += noise / n
+    upper, failed = dpotrf(covariance.T, lower=0, clean=1, overwrite_a=1)  # L', in place of C
     if failed:
         return Likelihood(math.inf, np.zeros(len(theta)), 0.0)
     centre = _centre(upper, sample.mean) if with_mean else 0.0
     m = sample.mean - centre
     weight, scale = _solve(upper, m), np.diag(upper).copy()
-    # C^-1 in a third of the time of solving for the identity; below the diagonal dpotri leaves it undefined.
-    inverse, _ = dpotri(upper, lower=0, overwrite_c=1)
-    inverse = np.where(np.tri(len(inverse), dtype=np.bool_), inverse.T, inverse)
-    pull = np.multiply.outer(weight, weight) - inverse
+    # C^-1 in a third of the time of solving for the identity; below the diagonal dpotri leaves zeros.
+    half, _ = dpotri(upper, lower=0, overwrite_c=1)
+    pull = np.multiply.outer(weight, weight)
+    own = pull.ravel()[diagonal] - half.diagonal()
+    pull -= half
+    pull -= half.T
+    pull.ravel()[diagonal] = own
     repeats = sample.repeats
     log_p = -0.5 * m @ weight - np.log(scale).sum() - 0.5 * len(n) * math.log(2.0 * math.pi)
     log_p -= 0.5 * (repeats * math.log(2.0 * math.pi * noise) + np.log(n).sum() + sample.scatter / noise)
     log_p += 0.5 * sample.log_weights
     gradient = np.empty(len(theta))
     gradient[:-1] = 0.5 * pull_back(pull)
-    gradient[-1] = 0.5 * ((np.diag(pull) * noise / n).sum() - repeats + sample.scatter / noise)
+    gradient[-1] = 0.5 * ((own * noise / n).sum() - repeats + sample.scatter / noise)
     return Likelihood(-float(log_p), -gradient, centre)
 
 
