@@ -9,7 +9,7 @@ from agents.posteriors import pairs as pairs_module
 from agents.posteriors.pairs import PairPosterior
 from agents.posteriors.table import TablePosterior
 from agents.registry import resolve_agent
-from bandit_envs import Problem
+from bandit_envs import Problem, Setting
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import GPSample, delays
@@ -258,3 +258,13 @@ def test_a_batch_of_agents_on_pairs_equals_single_ones(name):
     alone = resolve_agent((name, {"form": "pairs"}))
     batch = actions((name, {"form": "pairs"}))
     np.testing.assert_array_equal(batch, actions(lambda setting: alone(setting)))
+
+
+@pytest.mark.parametrize("refit_every", [None, 10])
+def test_a_kernel_that_is_learnt_has_one_form_whatever_its_rank(refit_every):
+    arms, contexts = np.linspace(0.0, 1.0, 100)[:, None], np.linspace(0.0, 1.0, 50)[:, None]
+    kernel = make_kernel("rbf", [0.5, 0.2])
+    setting = Setting(arms=arms, contexts=contexts, horizon=20, kernel=kernel, noise_std=0.1)
+    agent = resolve_agent(("gp-ucb", {"refit_every": refit_every}))(setting)
+    agent.reset(0)
+    assert isinstance(agent.belief.centre, PairPosterior) == (refit_every is not None)
