@@ -16,7 +16,6 @@ from ..model.rounds import Clock, Rows
 from ..model.units import profile_weights
 from ..posteriors import Posterior, posterior
 from ..posteriors.base import SufficientStatistics
-from ..posteriors.select import TABLE_POINTS
 from ..validation import PerTrial
 
 ROUNDING = 1e-9  # of a weight: rounding error left by removed plays
@@ -29,10 +28,7 @@ def make_posterior(model: Model, num_trials: int, noise_variance: Floats | None 
     given = model.noise_variance if noise_variance is None else noise_variance
     noise = np.asarray(given, dtype=np.float64)
     horizon, contexts = model.setting.horizon, model.setting.decisions.num_contexts
-    form = model.form
-    if form is None and model.learning is not None and contexts > 1 and model.gram.size > TABLE_POINTS:
-        form = "pairs"  # the number of weights, which takes long to find, would change with the kernel
-    return posterior(model.gram, noise, num_trials, horizon, form, contexts)
+    return posterior(model.gram, noise, num_trials, horizon, model.form, contexts)
 
 
 def successor(old: Posterior, model: Model, rise: Floats | None = None) -> Posterior:
