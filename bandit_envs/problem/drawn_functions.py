@@ -81,8 +81,8 @@ class Course:
 
     def truth(self) -> Truth:
         """Return the optima of each round, found in one pass; playing draws the functions again."""
-        parts: Any = [of_table(block, self.decisions)[1:5] for block in self.blocks()]
-        best, worst, low, high = (np.concatenate(part) for part in zip(*parts, strict=True))
+        of_blocks = [of_table(block, self.decisions).extremes for block in self.blocks()]  # without the block
+        best, worst, low, high = map(np.concatenate, zip(*of_blocks, strict=True))
         found = Truth(self, best, worst, low, high)
         check_feasible(found.optimum, "round")
         return found

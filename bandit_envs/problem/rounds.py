@@ -7,15 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.laws.noise import Noise
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.trial import Trial, is_in, mask_of
 
-# Fields that a trial draws before it is played, and the role without which they are zero in all trials.
+# Fields that a trial draws before it is played, and the role without which they are zero or never read.
 DRAWN = {
-    **{"optimum": None, "noise": None, "context": "context", "wait": "delay", "worst": "delay"},
-    **{"segment": "changes", "version": "changes", "attack": "corruption", "bits": "availability"},
-    **{"rate": "cost_noise", "cost_noise": "cost_noise"},
+    "optimum": None,
+    "noise": None,
+    "context": "context",
+    "wait": "delay",
+    "worst": "delay",
+    "segment": "changes",
+    "version": "changes",
+    "attack": "corruption",
+    "bits": "availability",
+    "rate": "cost_noise",
+    "cost_noise": "cost_noise",
 }
 
 
@@ -104,7 +111,7 @@ class Rounds:
         self.bits = zeros((num_trials, horizon + 1, -(-arms // 8)), dtype=np.uint8)
         self.no_masks, self.no_numbers = np.zeros((num_trials, 0), np.int8), np.zeros((num_trials, 0))
         self.drawn = [name for name, role in DRAWN.items() if role in (None, *problem.random_roles)]
-        self.drawn += ["version"] if problem.drifts else []
+        self.drawn += ["version"] if problem.drifts else []  # a function a round, which no change draws
         self.may_wait, self.may_change = "wait" in self.drawn, "version" in self.drawn
         self.earned = zeros(shape)  # noiseless reward of each play
         self.spent = np.zeros(num_trials)  # of the budget of corruption
@@ -126,7 +133,7 @@ class Rounds:
         self.slowdown = problem.delay.slowdown(unit_arms)  # (A,)
         self.laws = [problem.noise, *[problem.constraint_noise] * costs]
         self.noise_scale = np.stack([law.shape(unit_arms) for law in self.laws])  # (1 + C, A)
-        self.even_noise = all(type(law).shape is Noise.shape for law in self.laws)  # the scale is 1
+        self.even_noise = not problem.decisions.continuous and bool((self.noise_scale == 1.0).all())
         self.views = problem.setting().scaled_contexts
 
     @property

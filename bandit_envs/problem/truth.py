@@ -54,6 +54,11 @@ class Truth(NamedTuple):
             check_feasible(truth.optimum, "segment")
         return truth
 
+    @property
+    def extremes(self) -> tuple[Floats, ...]:
+        """The optimum, the worst, and the least and the largest values, all by version."""
+        return self.optimum, self.worst, self.low, self.high
+
     def extent(self, function: int) -> tuple[float, float]:
         """Return the least and the largest value of the reward, 0, or of a cost, 1 to C."""
         return float(self.low[:, function].min()), float(self.high[:, function].max())
