@@ -160,7 +160,7 @@ Steps of environments, by `python benchmarks/env_step.py --write`:
 
 Under contexts a kernel that is a product of two with few weights is kept as these weights, as by the loop;
 any other by rows, as by the loop of the line `by rows`. A Thompson loop takes a Cholesky factor of the
-weights' covariance; ours takes Matheron's rule, by which all forms of a posterior return the same sample.
+weights' covariance; ours takes Matheron's rule from the plays, as every form of a posterior can.
 
 Long runs, by `python benchmarks/long_run.py --write`:
 
@@ -190,9 +190,10 @@ at most the difference of the two loops. It is left out, because last bits would
 ## Tuners and studies
 
 `python benchmarks/tuner.py --write`: processor's time of a question of the default `Tuner` and of a report,
-and what it keeps, in a process whose bare loop is in the first line. The posterior keeps a Cholesky factor
-of 8 n^2 bytes, which results and experiments have in common; they have two while experiments are pending
-when a kernel is learnt, or have results in another order than their questions.
+and what it keeps, in a process whose bare loop is in the first line. The posterior keeps a Cholesky factor of
+8 n^2 bytes and the inverses of its diagonal blocks, which results and experiments have in common; they have
+two of each while experiments are pending when a kernel is learnt, or have results in another order than their
+questions.
 
 ```{{csv-table}}
 :file: results/tuner.csv

@@ -102,7 +102,12 @@ def bytes_of(gram: Gram, horizon: int, num_trials: int) -> dict[str, float]:
         kept["kronecker"] = gram.structure.rank**2
     elif gram.low_rank_root is not None:
         kept["weight-space"] = len(gram.low_rank_root) ** 2
-    return {form: 8.0 * num_trials * (MEAN_AND_VARIANCE * size + each) for form, each in kept.items()}
+    return {form: _bytes(size, each, num_trials) for form, each in kept.items()}
+
+
+def _bytes(size: int, kept: float, num_trials: int) -> float:
+    """Return the memory of all trials whose forms keep so many numbers besides tables over the points."""
+    return 8.0 * num_trials * (MEAN_AND_VARIANCE * size + kept)
 
 
 def posterior(
@@ -160,7 +165,7 @@ def _form_of_pairs(gram: Gram, num_trials: int, horizon: int, num_contexts: int)
         return "pairs"
     distinct = min(horizon, expected_distinct(gram.size, num_contexts * horizon))
     rows = LOOPED + REBUILT * READ * distinct**2 + (COVARIANCE + PRODUCT * distinct) * gram.size
-    fits = 8 * num_trials * (MEAN_AND_VARIANCE * gram.size + gram.kronecker.rank**2) <= MOST_BYTES
+    fits = _bytes(gram.size, gram.kronecker.rank**2, num_trials) <= MOST_BYTES
     return "kronecker" if fits and _cost_of_factors(gram.kronecker) < rows else "pairs"
 
 

@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
+from agents.beliefs.base import MANY
 from agents.beliefs.delivered import Delivered
 from agents.model.model import Model
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
 
-SETTING = Setting(
-    arms=np.linspace(0.0, 1.0, 9)[:, None], horizon=20, kernel=make_kernel("rbf"), noise_std=0.1
-)
 
-
+@pytest.mark.parametrize("num_arms", [9, MANY])
 @pytest.mark.parametrize("num_trials", [1, 3])
 @pytest.mark.parametrize("negative", [False, True])
-def test_a_variance_below_zero_counts_as_zero(num_trials, negative):
-    belief = Delivered(Model.of(SETTING), num_trials)
+def test_a_variance_below_zero_counts_as_zero(num_arms, num_trials, negative):
+    arms = np.linspace(0.0, 1.0, num_arms)[:, None]
+    setting = Setting(arms=arms, horizon=20, kernel=make_kernel("rbf"), noise_std=0.1)
+    belief = Delivered(Model.of(setting), num_trials)
     variance = belief.spread.variance
     variance[:, 4] = -1e-17 if negative else 1e-17
     before = variance.copy()
