@@ -151,16 +151,16 @@ draws other samples). Lines of 64 trials are a trial's share.
 :header-rows: 1
 ```
 
+Under contexts a kernel that is a product of two with few weights is kept as these weights, as by the loop;
+any other by rows, as by the loop of the line `by rows`. A Thompson loop takes a Cholesky factor of the
+weights' covariance; ours takes Matheron's rule from the plays, as every form of a posterior can.
+
 Steps of environments, by `python benchmarks/env_step.py --write`:
 
 ```{{csv-table}}
 :file: results/env_step.csv
 :header-rows: 1
 ```
-
-Under contexts a kernel that is a product of two with few weights is kept as these weights, as by the loop;
-any other by rows, as by the loop of the line `by rows`. A Thompson loop takes a Cholesky factor of the
-weights' covariance; ours takes Matheron's rule from the plays, as every form of a posterior can.
 
 Long runs, by `python benchmarks/long_run.py --write`:
 
