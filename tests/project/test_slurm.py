@@ -15,7 +15,7 @@ from slurm_cluster import slurm
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "cluster.md"
 PATIENCE = 300.0  # seconds until the test gives up waiting
-CELLS = 42  # of a second each: more than two jobs compute in the 30 s until Slurm looks at limits of time
+CELLS = 80  # of a second each: two jobs need 40 s, and Slurm looks at limits of time every 30 s
 OVER = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT"}  # states of jobs that are neither run nor run again
 STUDY = f"""
 [study]
@@ -66,7 +66,7 @@ def wait_for(condition):
 def test_jobs_of_the_page_that_are_requeued_or_reach_their_limit_of_time_lose_no_cell(cluster):
     script = re.search(r"```bash\n(#!/bin/bash\n.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     (cluster / "job.sh").write_text(script[1])
-    # A minute is the shortest limit: `--signal=TERM@60` comes at the first look.
+    # A minute is the shortest limit: `--signal=TERM@60` comes at the first look, which both jobs outlast.
     fewer = ["--array=1-2", "--time=1", "--output=said-%a.txt"]
     number = answered("sbatch", "--parsable", *fewer, "job.sh", cwd=cluster)
     cells = cluster / "results" / "study" / "cells"
