@@ -41,10 +41,12 @@ class Clock:
         self.spent += time.process_time() - self._start
 
 
-def gpbandits(observe: Observe, first: np.ndarray, rounds: int, refit: int, seed: int) -> Iterator[Turn]:
-    """GP-EI of this package, refitting with warm starts."""
+def gpbandits(
+    observe: Observe, first: np.ndarray, rounds: int, refit: int, seed: int, **options: Any
+) -> Iterator[Turn]:
+    """GP-EI of this package, refitting with warm starts; with options of its model."""
     kernel = Matern([0.5] * first.shape[1], BOUNDS, nu=2.5)
-    return agent_of({"kernel": kernel, "fit_mean": True}, observe, first, rounds, refit, seed)
+    return agent_of({"kernel": kernel, "fit_mean": True, **options}, observe, first, rounds, refit, seed)
 
 
 def agent_of(

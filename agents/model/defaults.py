@@ -29,7 +29,8 @@ DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
 # Where they are learnt on a box, the modes of BoTorch's priors: a length-scale in sides times the root of the
 # dimension, as two random points are then correlated alike in all dimensions; the noise std in prior stds.
 FIRST_LENGTH_SCALE = math.exp(math.sqrt(2.0) - 3.0)
-FIRST_NOISE_STD, FIRST_NOISE_SPREAD = math.exp(-2.5), 1.0
+FIRST_NOISE_STD = math.exp(-2.5)
+FIRST_NOISE_SPREAD = 3.0  # BoTorch's 1 is for an amplitude that is fixed: `docs/results/noise_priors.csv`
 
 
 class SharedOptions(TypedDict, total=False):
@@ -90,7 +91,7 @@ class SharedOptions(TypedDict, total=False):
     fit_noise_spread: float | None
     """Standard deviation of a prior on the logarithm of the noise variance around `noise_variance`.
 
-    Default None: infinite, which is no prior; on a box where no noise is given or published 1, and then
+    Default None: infinite, which is no prior; on a box where no noise is given or published 3, and then
     `noise_variance` is exp(-5) of the prior variance unless an agent says another. With 0 the noise is known,
     and not learnt.
     """
