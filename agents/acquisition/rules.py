@@ -28,14 +28,18 @@ class UCB:
     width: Width
 
     def __call__(self, candidates: Candidates) -> Floats:
-        scores = _factor(candidates, self.width) * candidates.std
+        scores = self.factor(candidates) * candidates.std
         scores += candidates.mean
         return scores
+
+    def factor(self, candidates: Candidates) -> Floats | float:
+        """Return w, (B, 1), or a number for a single trial."""
+        return _factor(candidates, self.width)
 
     def slopes(self, candidates: Candidates) -> Slopes:
         """Return 1 and w."""
         mean = np.ones_like(candidates.mean)
-        return Slopes(mean, _factor(candidates, self.width) * mean)
+        return Slopes(mean, self.factor(candidates) * mean)
 
 
 @dataclass(frozen=True)

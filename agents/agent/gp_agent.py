@@ -18,10 +18,10 @@ from bandit_envs.problem.feedback import Feedback, deviations, spendings
 from ..acquisition.by_name import Starting, memory_of, unit_of
 from ..acquisition.candidates import Rule
 from ..acquisition.improvement import Incumbent, NoIncumbent
-from ..acquisition.rules import AnyArm, PosteriorMean
+from ..acquisition.rules import UCB, AnyArm, PosteriorMean
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
-from ..model.choice import KEY, TieBreaker, argmax_with_ties, offered_in, only_offered, require_offered
+from ..model.choice import KEY, TieBreaker, argmax_with_ties, drawn, offered_in, only_offered, require_offered
 from ..model.model import Model
 from ..model.rounds import PENDING, Clock, in_time
 from ..model.units import told_weights
@@ -117,7 +117,9 @@ class GPAgent(Answers, Resumable, Shown):
         self.t = np.ones(self._size, dtype=np.int64)  # of each trial: rounds started since it began
         self._lost, self._lost_since = None, np.full(self._size, NEVER)
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
-        self.scores: Floats | None = None  # of the arms in the last choice, (B, A)
+        self.scores: Floats | None = None  # of the arms in the last choice, (B, A); None if not of all
+        plain = type(self.objective) is Reward and type(self.restart) is Never and not self.setting.volatile
+        self._may_search = plain and self._size == 1
         self._revise(self.objective.begin())
         self.remodel(self.assumptions.after(self))
 
@@ -150,6 +152,8 @@ class GPAgent(Answers, Resumable, Shown):
         offered = self.offered if safety is None else safety.playable
         view = ArmsView(self, belief, context, offered, safety)
         view = view if free is None else view.drawing(free)
+        if self._may_search and offered is None and (arm := self._searched(view, uniform)) is not None:
+            return arm
         scores = self._worth(rule(view), context, offered)
         if self.objective.infeasible is not None:
             self._note_infeasible(self.objective.infeasible)
@@ -157,6 +161,16 @@ class GPAgent(Answers, Resumable, Shown):
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
         self._opening, self.scores = None, scores
         return argmax_with_ties(scores, self._tie, uniform, offered)
+
+    def _searched(self, view: ArmsView, uniform: Floats) -> Ints | None:
+        """Return the arm of the only trial, (1,), found without scoring all; None where all are scored."""
+        if type(self.rule) is not UCB or self._opening is not None:
+            return None
+        tied = self.belief.largest(float(self.rule.factor(view)), self._tie)
+        if tied is None:
+            return None
+        self.scores = None
+        return drawn(tied, uniform)
 
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return what the objective makes of the scores of the arms that may be played, (B, A)."""

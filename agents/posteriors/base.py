@@ -122,6 +122,13 @@ class Posterior(abc.ABC):
         sample += self.mean_at(cells)
         return sample
 
+    def largest(self, width: float, tie: float) -> Ints | None:
+        """Return the points whose mean + w std is within `tie` of the largest, ascending, (n,).
+
+        None where that is not found sooner than all scores, as for any but the only trial on many points.
+        """
+        return None
+
     @abc.abstractmethod
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         """Posterior mean at single points, (n,) each -> (n,)."""

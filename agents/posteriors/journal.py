@@ -134,7 +134,7 @@ class Journal:
 class LateTables:
     """Tables of f = R'w, which cost nothing in rounds of rules that read neither, such as Thompson sampling.
 
-    Plays update the tables at once; after a sample they are stored until a table is read.
+    Plays update the tables at once; after a sample or a search they are stored until a table is read.
 
     Args:
         mean, variance: of the prior, (B, N) each, which then belong to the tables.
@@ -166,6 +166,10 @@ class LateTables:
             self._catch_up()
         return self._variance
 
+    def defer(self) -> None:
+        """Store plays until a table is read."""
+        self._deferring = True
+
     def mean_at(self, trial: int, point: int, feature: Floats) -> float:
         """Return the mean at one point, whose column of R is given, (r,)."""
         shown = self._mean.item(trial, point)
@@ -173,7 +177,7 @@ class LateTables:
 
     def sample(self, trial: int, weight: Floats) -> Floats:
         """Return the mean plus R'w, (N,), in one product."""
-        self._deferring = True
+        self.defer()
         sample = self._mean[trial].copy()
         for points, values in self._slabs(self._missing[trial] + weight):
             part = sample[points]

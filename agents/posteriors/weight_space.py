@@ -17,11 +17,13 @@ from scipy.linalg import get_blas_funcs, solve_triangular
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
+from .band_search import BandSearch
 from .journal import LateTables
 from .table import TablePosterior, subtract
 
 _ger, _trmv = get_blas_funcs(("ger", "trmv"), dtype=np.float64)
 EVERYWHERE = slice(None)
+SEARCHED = 2 * 10**5  # points from which on a search for the best is cheaper than all scores
 
 
 class PriorDraw:
@@ -152,6 +154,17 @@ class KroneckerPosterior(TablePosterior):
         self._covariance = np.tile(self._prior, (num_trials, 1, 1))  # (B, r, r) S
         late = self._factors.slabs, self._variance_afresh, self._factors.rank
         self._tables = self._late = LateTables(self.mean, self.variance, *late)
+        self._search: BandSearch | None = None
+        self._play_by_play = True  # until values are corrected or come as sums, which a search does not note
+
+    def largest(self, width: float, tie: float) -> Ints | None:
+        many = self.gram.size >= SEARCHED and len(self._factors.roots) > 1
+        if not (many and len(self.noise) == 1 and self._play_by_play and width >= 0.0):
+            return None
+        if self._search is None:
+            self._search = BandSearch(self._factors, self.mean[0], self.variance[0])
+        self._late.defer()
+        return self._search.largest(width, tie, self._covariance[0])
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
         return self._factors.expand(self._weights(trial, point))
@@ -191,13 +204,21 @@ class KroneckerPosterior(TablePosterior):
         point = np.array([x])
         weight, scale = self._step(np.array([i]), point, self.noise[i : i + 1])
         mean = self._late.mean_at(i, x, self._factors.features(point)[0])
-        self._late.note(i, weight[0], (value - mean) / scale.item())
+        innovation = (value - mean) / scale.item()
+        self._late.note(i, weight[0], innovation)
+        if self._search is not None:
+            self._search.note(weight[0], innovation)
         self._journal.write_one(i, x, value, scale.item())
+
+    def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
+        self._play_by_play, self._search = False, None
+        super().correct(trial, point, change)
 
     def _variance_afresh(self, i: int) -> Floats:
         return self._factors.quadratic(self._covariance[i])
 
     def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
+        self._play_by_play, self._search = False, None
         weight, scale = self._step(trial, point, noise)
         return self._factors.expand(weight), scale
 
@@ -226,9 +247,11 @@ class KroneckerPosterior(TablePosterior):
         return self._covariance[i] @ (weight - pull @ self._factors.features(played))
 
     def _forget(self, trial: Ints) -> None:
+        self._play_by_play, self._search = True, None
         self._covariance[trial] = self._prior
 
     def _restore_trial(self, i: int) -> None:
+        self._search = None
         # Least squares: |w|^2 + |sqrt(n / lambda) R_X'w - b / sqrt(n lambda)|^2 is minimal at the mean of w.
         x = self._journal.played(i)
         root = np.sqrt(self.count[i, x] / self.noise[i])

@@ -4,6 +4,8 @@ With K_i = R_i'R_i on the n_i points of set i, R_i (r_i, n_i), the matrix R = R_
 of K = K_1 (x) ... (x) K_k: r = r_1 ... r_k rows over N = n_1 ... n_k points. Only the R_i are ever made.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, reduce
@@ -104,6 +106,13 @@ def _on_set(factors: list[tuple[Kernel, Columns]], columns: Columns) -> Kernel:
     return reduce(mul, kernels) if kernels else ConstantKernel(1.0)
 
 
+class Slab(NamedTuple):
+    """Hold consecutive points, and R at them."""
+
+    points: slice
+    factors: Kronecker
+
+
 class Kronecker:
     """Hold R by its factors R_i, (r_i, n_i) each, and their most rows under other rounding."""
 
@@ -155,12 +164,16 @@ class Kronecker:
         return self.expand(self.white(rng)[None])[0]
 
     def expand(self, weights: Floats) -> Floats:
-        """Return weights @ R, (n, r) -> (n, N): a mode product a factor, which turns r_i entries into n_i."""
-        values, done = weights, 1
-        for root in reversed(self.roots):
-            values = _mode_product(values.reshape(-1, len(root), done), root)
-            done *= root.shape[1]
-        return values.reshape(len(weights), done)
+        """Return weights @ R, (n, r) -> (n, N): a mode product a factor, which turns r_i entries into n_i.
+
+        Factors of fewer columns than rows are the first, as they leave the others less to do.
+        """
+        values, shape = weights, list(self.ranks)
+        for i in sorted(range(len(shape)), key=lambda i: (self.sides[i] >= self.ranks[i], -i)):
+            after = math.prod(shape[i + 1 :])
+            values = _mode_product(values.reshape(-1, shape[i], after), self.roots[i])
+            shape[i] = self.sides[i]
+        return values.reshape(len(weights), math.prod(shape))
 
     def slabs(self, weights: Floats) -> Iterator[tuple[slice, Floats]]:
         """Yield `expand` of one row, (r,), as slices of points with their values, each of cache size."""
@@ -171,6 +184,21 @@ class Kronecker:
         for i in range(0, len(inner), step):
             values = rest.expand(inner[i : i + step]).reshape(-1)
             yield slice(i * size, i * size + len(values)), values
+
+    def divided(self, count: int) -> list[Slab]:
+        """Return at least `count` slabs of points, if the first set has so many points."""
+        first, *rest = self.roots
+        size, step = math.prod(self.sides[1:]), max(first.shape[1] // count, 1)
+        return [
+            Slab(slice(i * size, (i + part.shape[1]) * size), Kronecker([part, *rest], self._most_rows))
+            for i in range(0, first.shape[1], step)
+            for part in [first[:, i : i + step]]
+        ]
+
+    @property
+    def largest_rest(self) -> float:
+        """Return the largest norm of a column of R_2 (x) ... (x) R_k."""
+        return math.sqrt(math.prod(float((root**2).sum(axis=0).max()) for root in self.roots[1:]))
 
     def features(self, point: Ints) -> Floats:
         """Return the columns of R at some points, (n,) -> (n, r)."""
