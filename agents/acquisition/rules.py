@@ -28,7 +28,7 @@ class UCB:
     width: Width
 
     def __call__(self, candidates: Candidates) -> Floats:
-        scores = self.factor(candidates) * candidates.std
+        scores = _factor(candidates, self.width) * candidates.std
         scores += candidates.mean
         return scores
 

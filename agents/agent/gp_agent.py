@@ -21,7 +21,7 @@ from ..acquisition.improvement import Incumbent, NoIncumbent
 from ..acquisition.rules import UCB, AnyArm, PosteriorMean
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
-from ..model.choice import KEY, TieBreaker, argmax_with_ties, drawn, offered_in, only_offered, require_offered
+from ..model.choice import KEY, TieBreaker, argmax_with_ties, offered_in, only_offered, require_offered
 from ..model.model import Model
 from ..model.rounds import PENDING, Clock, in_time
 from ..model.units import told_weights
@@ -119,7 +119,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
         self.scores: Floats | None = None  # of the arms in the last choice, (B, A); None if not of all
         plain = type(self.objective) is Reward and type(self.restart) is Never and not self.setting.volatile
-        self._may_search = plain and self._size == 1
+        self._may_search = plain and self._size == 1 and self.belief.largest(0.0, 0.0) is not None
         self._revise(self.objective.begin())
         self.remodel(self.assumptions.after(self))
 
@@ -170,7 +170,7 @@ class GPAgent(Answers, Resumable, Shown):
         if tied is None:
             return None
         self.scores = None
-        return drawn(tied, uniform)
+        return tied[argmax_with_ties(np.zeros((1, len(tied))), 0.0, uniform)]
 
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return what the objective makes of the scores of the arms that may be played, (B, A)."""

@@ -112,7 +112,8 @@ def argmax_with_ties(
         best = scores.item(scores.argmax())
         if isnan(best):
             raise ValueError(_nan_message(np.array([best])))
-        return drawn((scores[0] >= best - tolerance).nonzero()[0], uniform)
+        (tied,) = (scores[0] >= best - tolerance).nonzero()
+        return tied if len(tied) == 1 else tied[[int(uniform.item() * len(tied))]]
     choice = scores.argmax(axis=1)  # of a row with NaN, the first NaN
     cell = choice + np.arange(0, scores.size, num_arms)
     best = scores.ravel()[cell]
@@ -125,11 +126,6 @@ def argmax_with_ties(
     count = np.count_nonzero(tied, axis=1)
     rank = (uniform * count).astype(np.int64)
     return np.flatnonzero(tied)[np.cumsum(count) - count + rank] % num_arms
-
-
-def drawn(tied: Ints, uniform: Floats) -> Ints:
-    """Return one of the tied arms of the only trial, (n,) -> (1,), by its uniform, (1,)."""
-    return tied if len(tied) == 1 else tied[[int(uniform.item() * len(tied))]]
 
 
 def _largest_without(scores: Floats, cell: Ints) -> Floats:
