@@ -171,7 +171,9 @@ Long runs, by `python benchmarks/long_run.py --write`:
 
 From 200,000 points of a product of kernels on, GP-UCB in one trial keeps bounds of its scores on slabs of
 points and computes slabs until none can hold the best: the arms are those of all scores, to 1e-9 of a prior
-deviation. A trial whose values are corrected or weighted, rules but for mean + w std, and batches score all.
+deviation. All scores are computed by other rules and beliefs, in batches, under constraints and restarts, and
+where first plays are random, arms come and go, prior means differ, or values are corrected, weighted or
+gathered (`repeat`).
 
 Changes that were tried, each row measured before and after, in turns, in time of the processor; shares of
 two changes in one row were not measured apart:

@@ -39,7 +39,7 @@ class UCB:
     def slopes(self, candidates: Candidates) -> Slopes:
         """Return 1 and w."""
         mean = np.ones_like(candidates.mean)
-        return Slopes(mean, self.factor(candidates) * mean)
+        return Slopes(mean, _factor(candidates, self.width) * mean)
 
 
 @dataclass(frozen=True)

@@ -118,8 +118,8 @@ class GPAgent(Answers, Resumable, Shown):
         self._lost, self._lost_since = None, np.full(self._size, NEVER)
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
         self.scores: Floats | None = None  # of the arms in the last choice, (B, A); None if not of all
-        plain = type(self.objective) is Reward and type(self.restart) is Never and not self.setting.volatile
-        self._may_search = plain and self._size == 1 and self.belief.largest(0.0, 0.0) is not None
+        plain = type(self.objective) is Reward and type(self.restart) is Never
+        self._may_search = plain and self.belief.searches
         self._revise(self.objective.begin())
         self.remodel(self.assumptions.after(self))
 
@@ -164,9 +164,9 @@ class GPAgent(Answers, Resumable, Shown):
 
     def _searched(self, view: ArmsView, uniform: Floats) -> Ints | None:
         """Return the arm of the only trial, (1,), found without scoring all; None where all are scored."""
-        if type(self.rule) is not UCB or self._opening is not None:
+        if type(self.rule) is not UCB or not self.belief.searches:
             return None
-        tied = self.belief.largest(float(self.rule.factor(view)), self._tie)
+        tied = self.belief.centre.largest(float(self.rule.factor(view)), self._tie)
         if tied is None:
             return None
         self.scores = None

@@ -243,12 +243,13 @@ class Belief(abc.ABC):
         """Return the share of noise in the variances, (n,) -> (n,): 0, or lambda if `noisy`."""
         return self.spread.noise[trial] if self.noisy else np.zeros(len(trial))
 
-    def largest(self, width: float, tie: float) -> Ints | None:
-        """Return the arms of the only context whose mean + w std is within `tie` of the largest, (n,).
+    @property
+    def searches(self) -> bool:
+        """Return True if mean and std are those of a posterior that `searches`, in the only context.
 
-        None where all scores are to be computed; see `Posterior.largest`.
+        The prior mean may raise all scores alike; then `centre.largest` has the best arms.
         """
-        return None
+        return False
 
     def deviation(self, context: Ints, rngs: Sequence[np.random.Generator]) -> Floats:
         """Draw one joint posterior sample of f - mean a trial, (B, A)."""

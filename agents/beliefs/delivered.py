@@ -41,9 +41,9 @@ class Delivered(Belief):
         known = weight if self._weights is None else self.weights(point, weight)
         observe(self.centre, trial, point, residual, known)
 
-    def largest(self, width: float, tie: float) -> Ints | None:
-        alike = self._one_context and np.size(self.given_mean) == 1  # a mean that raises all scores
-        return self.centre.largest(width, tie) if alike else None
+    @property
+    def searches(self) -> bool:
+        return self._one_context and np.size(self.given_mean) == 1 and self.centre.searches
 
 
 class Gathered(Delivered):

@@ -19,9 +19,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.kronecker import Kronecker
 
 SLABS = 64  # at least; more have tighter bounds, and cost more calls
-LATEST = (
-    8  # plays by which a slab's variance is brought up to date; computing it anew costs no more than these
-)
+LATEST = 8  # plays that bring a slab's variance up to date; computing it anew costs no more than these
 
 
 class BandSearch:
@@ -54,7 +52,7 @@ class BandSearch:
         self._num_plays += 1
 
     def largest(self, width: float, tie: float, covariance: Floats) -> Ints | None:
-        """Return the points whose mean + w std is within `tie` of the largest, ascending, (n,); None of NaN.
+        """Return the points whose mean + w std is within `tie` of the largest, ascending, (n,); None for NaN.
 
         Args:
             width: w >= 0.

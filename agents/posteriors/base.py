@@ -122,12 +122,17 @@ class Posterior(abc.ABC):
         sample += self.mean_at(cells)
         return sample
 
+    @property
+    def searches(self) -> bool:
+        """Return True if `largest` finds the best points sooner than all scores do."""
+        return False
+
     def largest(self, width: float, tie: float) -> Ints | None:
         """Return the points whose mean + w std is within `tie` of the largest, ascending, (n,).
 
-        None where that is not found sooner than all scores, as for any but the only trial on many points.
+        It is for the only trial of a posterior that `searches`; None for a negative width, and for NaN.
         """
-        return None
+        raise NotImplementedError(f"{type(self).__name__} has no search; compute all scores")
 
     @abc.abstractmethod
     def mean_of(self, trial: Ints, point: Ints) -> Floats:

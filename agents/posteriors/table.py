@@ -70,6 +70,8 @@ class TablePosterior(Posterior):
         if len(trial) == 1:  # a third of the time that arrays of one entry take
             self._observe_one(trial.item(), point.item(), value.item())
             return
+        if not len(trial):  # nothing was delivered
+            return
         rows = self._rows(trial)
         cell, scale = self._condition(trial, point, value, self.noise[rows])
         self._journal.write(cell, value.copy(), scale)

@@ -144,7 +144,8 @@ class KroneckerPosterior(TablePosterior):
 
     The best form for a product kernel of few weights on a large grid: the squared exponential with
     length-scale 0.2 on 1000 x 1000 points has r = 19 x 19. For one factor it is the form in weight space.
-    Samples agree with the other forms in law, and exactly where there is one factor.
+    Samples agree with the other forms in law, and exactly where there is one factor. Of one trial the largest
+    scores are searched, see `BandSearch`.
     """
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
@@ -157,9 +158,13 @@ class KroneckerPosterior(TablePosterior):
         self._search: BandSearch | None = None
         self._play_by_play = True  # until values are corrected or come as sums, which a search does not note
 
-    def largest(self, width: float, tie: float) -> Ints | None:
+    @property
+    def searches(self) -> bool:
         many = self.gram.size >= SEARCHED and len(self._factors.roots) > 1
-        if not (many and len(self.noise) == 1 and self._play_by_play and width >= 0.0):
+        return many and len(self.noise) == 1 and self._play_by_play
+
+    def largest(self, width: float, tie: float) -> Ints | None:
+        if width < 0.0:
             return None
         if self._search is None:
             self._search = BandSearch(self._factors, self.mean[0], self.variance[0])

@@ -1,7 +1,11 @@
-"""The page on boxes says of many dimensions what the stored results say."""
+"""The pages on boxes and on speed say what the stored results and the code say."""
 
 import csv
 from pathlib import Path
+
+from agents.agent.gp_agent import TIE
+from agents.model.defaults import FIRST_NOISE_SPREAD
+from agents.posteriors.weight_space import SEARCHED
 
 ROOT = Path(__file__).parents[2]
 PAGE = " ".join((ROOT / "docs" / "boxes.md").read_text(encoding="utf-8").split())
@@ -40,3 +44,26 @@ def test_all_are_far_from_the_best_of_a_large_bowl():
         min(float(row["median"]) for (name, dim, _), row in ROWS.items() if name == "bowl" and dim >= 50)
         > 1.5
     )
+
+
+def test_the_prior_on_the_noise_does_best_and_worst_where_the_page_says():
+    with (ROOT / "docs" / "results" / "noise_priors.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    spreads = [name for name in rows[0] if name.startswith("spread")]
+    assert f"spread {FIRST_NOISE_SPREAD:g}" in spreads
+    assert f"`fit_noise_spread` ({FIRST_NOISE_SPREAD:g} where the noise is neither given" in PAGE
+    assert "BoTorch's 1, for an amplitude that is fixed, does best on Ackley's and worst on Branin's" in PAGE
+    for row in rows:
+        found = {name: float(row[name].split()[0]) for name in spreads}
+        best, worst = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
+        assert row["function"] != "ackley" or best == "spread 1"
+        assert row["function"] != "branin" or worst == "spread 1"
+
+
+def test_pages_name_the_points_that_are_searched():
+    speed, large = (
+        (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("performance", "large")
+    )
+    assert f"From {SEARCHED:,} points of a product of kernels on" in speed
+    assert f"to {TIE:.0e} of a prior".replace("e-0", "e-") in speed
+    assert f"GP-UCB on {SEARCHED:,} points or more" in large
