@@ -69,6 +69,9 @@ def test_a_choice_among_some_arms_scores_all(monkeypatch):
     agent.offer(np.arange(400) == 7)
     assert agent.act(np.zeros(1)) == 7
     assert agent.scores.shape == (1, 400)
+    agent.offered = None
+    agent.act(np.zeros(1))
+    assert agent.scores is None
 
 
 def test_a_value_that_is_no_number_is_told_as_by_all_scores(monkeypatch):

@@ -7,9 +7,11 @@ import pytest
 
 from agents.posteriors import band_search, weight_space
 from agents.posteriors.base import SufficientStatistics
+from agents.posteriors.journal import LateTables
 from agents.posteriors.weight_space import KroneckerPosterior
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import OnColumns, make_kernel
+from bandit_envs.kernels.kronecker import Kronecker
 from bandit_envs.problem.decisions import unit_grid
 
 TIE, NOISE = 1e-9, 0.01
@@ -113,6 +115,22 @@ def test_far_slabs_are_left_out(monkeypatch):
     computed.clear()
     posterior.largest(2.0, TIE)  # nothing was noted since
     assert len(set(computed)) == 1
+
+
+def test_rounds_of_a_search_update_no_table(monkeypatch):
+    posterior, shown = made("square"), []
+    monkeypatch.setattr(LateTables, "_show", lambda *each: shown.append(each))
+    for t in range(5):
+        point = int(posterior.largest(2.0, TIE)[0])
+        observe(posterior, point, float(t))
+    assert shown == []
+
+
+def test_the_norm_of_the_other_factors_is_that_of_their_product():
+    roots = [scale * np.random.default_rng(i).random((2, 4)) for i, scale in enumerate((5.0, 3.0, 0.5))]
+    columns = np.kron(roots[1], roots[2])
+    expected = np.linalg.norm(columns, axis=0).max()
+    assert Kronecker(roots, (2, 2, 2)).largest_rest == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("change", ["reset", "restored", "corrected", "sums"])
