@@ -41,7 +41,7 @@ class Book:
             self._pending = np.concatenate([self._pending, np.full_like(self._pending, UNPLAYED)])
         if len(point) == 1 and rounds.tolist() == [self.rounds]:  # one trial without delays: every round
             self._pending[self.rounds, 0] = COLLECTED
-            played = point.copy()
+            played = point
         else:
             self._pending[self.rounds] = point  # written anew if this round turns out to be wrong
             played = self.drop(trial, rounds)

@@ -118,7 +118,8 @@ class GPAgent(Answers, Resumable, Shown):
         self._lost, self._lost_since = None, np.full(self._size, NEVER)
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
         self.scores: Floats | None = None  # of the arms in the last choice, (B, A); None if not of all
-        plain = type(self.objective) is Reward and type(self.restart) is Never
+        self._may_restart = type(self.restart) is not Never
+        plain = type(self.objective) is Reward and not self._may_restart
         self._may_search = plain and self.belief.searches
         self._revise(self.objective.begin())
         self.remodel(self.assumptions.after(self))
@@ -214,7 +215,7 @@ class GPAgent(Answers, Resumable, Shown):
         revision = self.objective.end_round(self.round)
         if revision is not NOTHING:
             self._revise(revision)
-        if len(restarted := self.restart.end_round(self.round, info)):
+        if self._may_restart and len(restarted := self.restart.end_round(self.round, info)):
             self.forget(restarted, kept=True)
         if self.assumptions.may_change:
             self.remodel(self.assumptions.after(self))
@@ -304,7 +305,8 @@ class GPAgent(Answers, Resumable, Shown):
             self.memory.receive(trial, played, value, *self.belief.predicted(trial, played))
         self.objective.played(point, self.t)
         self.belief.play(point)
-        self.restart.play(point)
+        if self._may_restart:
+            self.restart.play(point)
         weight = None if std is None or not self.weighs else told_weights(self._given, trial, std)
         told = () if weight is None else (weight,)
         if self.book.keeps:
@@ -320,7 +322,8 @@ class GPAgent(Answers, Resumable, Shown):
         if self._parts[1] is not NoIncumbent:
             self.incumbent.receive(trial, played, value)
         self.objective.receive(*came)
-        self.restart.receive(trial, played, rounds, reward, cost)
+        if self._may_restart:
+            self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1
         self.t = self.t + ONE  # in place it takes twice as long
 

@@ -109,11 +109,18 @@ def argmax_with_ties(
         scores = np.where(offered, np.maximum(scores, LOWEST), -np.inf)
     num_trials, num_arms = scores.shape
     if num_trials == 1:  # half the time that arrays of one entry take
-        best = scores.item(scores.argmax())
+        row = scores[0]
+        alone = row.argmax()
+        best = row.item(alone)
         if isnan(best):
             raise ValueError(_nan_message(np.array([best])))
-        (tied,) = (scores[0] >= best - tolerance).nonzero()
-        return tied if len(tied) == 1 else tied[[int(uniform.item() * len(tied))]]
+        row[alone] = -np.inf
+        second = row.item(row.argmax())
+        row[alone] = best
+        if second < best - tolerance:
+            return np.array([alone])
+        (tied,) = (row >= best - tolerance).nonzero()
+        return tied[[int(uniform.item() * len(tied))]]
     choice = scores.argmax(axis=1)  # of a row with NaN, the first NaN
     cell = choice + np.arange(0, scores.size, num_arms)
     best = scores.ravel()[cell]

@@ -31,7 +31,8 @@ class Journal:
         self._total = np.zeros((len(noise), num_points))
         self.gain = np.zeros(len(noise))  # information gain, (B,): sums of 1/2 log(s / lambda)
         self._entries: list[tuple[Ints, Floats]] = []
-        self._singles: list[tuple[int, int, float]] = []
+        self._cells: list[int] = []  # of single plays, and their values
+        self._values: list[float] = []
         self._played: dict[int, Ints] = {}  # of trials that asked for it, until it changes
 
     def write(self, cell: Ints, value: Floats, scale: Floats) -> None:
@@ -50,9 +51,10 @@ class Journal:
 
     def write_one(self, trial: int, point: int, value: float, scale: float) -> None:
         """Record one play; see `write`."""
-        self._singles.append((trial, point, value))
-        self.gain[trial] += math.log(scale / self._noise_std.item(trial))
-        if len(self._singles) == LONGEST:
+        self._cells.append(trial * self._count.shape[1] + point)
+        self._values.append(value)
+        self.gain[trial] = self.gain.item(trial) + math.log(scale / self._noise_std.item(trial))
+        if len(self._cells) == LONGEST:
             self._sum()
 
     def write_sums(self, trial: Ints, cell: Ints, plays: Floats, total: Floats, ratio: Floats) -> None:
@@ -106,14 +108,13 @@ class Journal:
         self._played.clear()
 
     def _sum(self) -> None:
-        if not self._singles and not self._entries:
+        if len(self._cells) == 1 and not self._entries:  # of a rule that reads the plays in every round
+            self._sum_one(*divmod(self._cells.pop(), self._count.shape[1]), self._values.pop())
             return
-        for trial, point, value in self._singles:
-            if not self._count.item(trial, point):
-                self._note_first(trial, point)
-            self._count[trial, point] += 1.0
-            self._total[trial, point] += value
-        self._singles.clear()
+        if self._cells:
+            self._entries.insert(0, (np.array(self._cells), np.array(self._values)))
+            self._cells.clear()
+            self._values.clear()
         if not self._entries:
             return
         cell, value = map(np.concatenate, zip(*self._entries, strict=True))
@@ -122,6 +123,12 @@ class Journal:
             self._note_first(*divmod(first, self._count.shape[1]))
         np.add.at(self._count.ravel(), cell, 1.0)
         np.add.at(self._total.ravel(), cell, value)
+
+    def _sum_one(self, trial: int, point: int, value: float) -> None:
+        if not self._count.item(trial, point):
+            self._note_first(trial, point)
+        self._count[trial, point] += 1.0
+        self._total[trial, point] += value
 
     def _note_first(self, trial: int, point: int) -> None:
         played = self._played.get(trial)
@@ -210,7 +217,5 @@ class LateTables:
         # Slab by slab: data that stay in the cache take a third of the time.
         mean, variance = self._mean[trial], self._variance[trial]
         for points, root in self._slabs(weight):
-            _axpy(root, mean[points], a=innovation)  # in place
-            root *= root
-            part = variance[points]  # variance[points] -= root would also copy the difference onto itself
-            part -= root
+            _axpy(root, mean[points], a=innovation)  # in place, in half the time of numpy's operators
+            _axpy(np.multiply(root, root, root), variance[points], a=-1.0)

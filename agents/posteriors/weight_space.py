@@ -21,7 +21,7 @@ from .band_search import BandSearch
 from .journal import LateTables
 from .table import TablePosterior, subtract
 
-_ger, _trmv = get_blas_funcs(("ger", "trmv"), dtype=np.float64)
+_ger, _scal, _trmv = get_blas_funcs(("ger", "scal", "trmv"), dtype=np.float64)
 EVERYWHERE = slice(None)
 SEARCHED = 2 * 10**5  # points from which on a search for the best is cheaper than all scores
 
@@ -80,8 +80,8 @@ class WeightSpacePosterior(TablePosterior):
         feature, covariance = self._feature[x], self._covariance[i]
         weight = covariance.dot(feature)  # half the time of @ for small arrays
         scale = math.sqrt(self.noise.item(i) + feature.dot(weight))
-        weight /= scale
-        _ger(-1.0, weight, weight, a=covariance.T, overwrite_a=1)  # S -= w w', in place
+        _scal(1.0 / scale, weight)  # in place, in a quarter of the time of numpy's operator
+        _ger(-1.0, weight, weight, 1, 1, covariance.T, 1, 1, 1)  # S -= w w', in place; keywords are read late
         self._late.note(i, weight, (value - self._late.mean_at(i, x, feature)) / scale)
         self._journal.write_one(i, x, value, scale)
 
