@@ -31,6 +31,7 @@ from ..restarts.base import Never, Restart
 from ..stopping.by_name import PATIENCE, Stopping, make_rules
 from ..stopping.outlook import Outlook
 from ..validation import require_reset, require_trials, seeds_of
+from ..widths.base import ONE
 from .assumptions import Given
 from .book import NO_ROUNDS, Book
 from .generators import Resumable, Streams, build
@@ -38,7 +39,6 @@ from .outlooks import ArmsView, outlooks_on_set
 from .queries import NEVER, Answers
 from .repeating import Holds, plays_of
 
-ONE = np.array(1)  # an array: a number would be converted in every round
 # In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
 TIE = 1e-9
 

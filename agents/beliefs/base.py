@@ -260,7 +260,8 @@ class Belief(abc.ABC):
         """Draw mean + w (f - mean) of one joint sample of f a trial, w a number or (B, 1); (B, A)."""
         if self.centre is not self.spread:
             return self.mean(context) + factor * self.deviation(context, rngs)
-        sample = self.spread.sample_at(self.cells(context), rngs, factor)
+        cells = None if self._one_context else self.cells(context)
+        sample = self.spread.sample_at(cells, rngs, factor)
         return sample if self.centred else sample + self.prior_mean_at(context)
 
     def weight_norm(self, context: Ints) -> Floats:

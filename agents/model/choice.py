@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isnan
+from math import inf, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,21 +107,10 @@ def argmax_with_ties(
     """
     if offered is not None:
         scores = np.where(offered, np.maximum(scores, LOWEST), -np.inf)
-    num_trials, num_arms = scores.shape
-    if num_trials == 1:  # half the time that arrays of one entry take
-        row = scores[0]
-        alone = row.argmax()
-        best = row.item(alone)
-        if isnan(best):
-            raise ValueError(_nan_message(np.array([best])))
-        row[alone] = -np.inf
-        second = row.item(row.argmax())
-        row[alone] = best
-        if second < best - tolerance:
-            return np.array([alone])
-        (tied,) = (row >= best - tolerance).nonzero()
-        return tied[[int(uniform.item() * len(tied))]]
     choice = scores.argmax(axis=1)  # of a row with NaN, the first NaN
+    if len(choice) == 1:  # a third of the time that arrays of one entry take
+        return _choice_of_one(scores, choice, tolerance, uniform)
+    num_arms = scores.shape[1]
     cell = choice + np.arange(0, scores.size, num_arms)
     best = scores.ravel()[cell]
     if any(map(isnan, best.tolist())):  # faster than numpy for a few numbers
@@ -133,6 +122,21 @@ def argmax_with_ties(
     count = np.count_nonzero(tied, axis=1)
     rank = (uniform * count).astype(np.int64)
     return np.flatnonzero(tied)[np.cumsum(count) - count + rank] % num_arms
+
+
+def _choice_of_one(scores: Floats, choice: Ints, tolerance: float | Floats, uniform: Floats) -> Ints:
+    """Do the same of the only row, whose largest score is at `choice`, (1,)."""
+    place = choice.item()
+    best = scores.item(place)
+    if isnan(best):
+        raise ValueError(_nan_message(np.array([best])))
+    scores[0, place] = -inf
+    second = scores.item(scores.argmax())
+    scores[0, place] = best
+    if second < best - tolerance:
+        return choice
+    (tied,) = (scores[0] >= best - tolerance).nonzero()
+    return tied[[int(uniform.item() * len(tied))]]
 
 
 def _largest_without(scores: Floats, cell: Ints) -> Floats:

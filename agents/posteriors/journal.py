@@ -125,17 +125,18 @@ class Journal:
         np.add.at(self._total.ravel(), cell, value)
 
     def _sum_one(self, trial: int, point: int, value: float) -> None:
-        if not self._count.item(trial, point):
+        seen = self._count.item(trial, point)
+        if not seen:
             self._note_first(trial, point)
-        self._count[trial, point] += 1.0
+        self._count[trial, point] = seen + 1.0
         self._total[trial, point] += value
 
     def _note_first(self, trial: int, point: int) -> None:
         played = self._played.get(trial)
         if played is not None:
-            place = played.searchsorted(point)
-            if point not in played[place : place + 1]:  # two plays of it may be noted at a time
-                self._played[trial] = np.concatenate((played[:place], [point], played[place:]))
+            place = played.searchsorted(point).item()
+            if place == len(played) or played.item(place) != point:  # two plays may be noted at a time
+                self._played[trial] = np.concatenate((played[:place], np.array([point]), played[place:]))
 
 
 class LateTables:
@@ -183,12 +184,11 @@ class LateTables:
         return shown + float(feature.dot(self._missing[trial])) if self._plays[trial] else shown
 
     def sample(self, trial: int, weight: Floats) -> Floats:
-        """Return the mean plus R'w, (N,), in one product."""
-        self.defer()
+        """Return the mean plus R'w, (N,), in one product; the weight is used up."""
+        self._deferring = True
         sample = self._mean[trial].copy()
-        for points, values in self._slabs(self._missing[trial] + weight):
-            part = sample[points]
-            part += values  # sample[points] += values would also copy the sum onto itself
+        for points, values in self._slabs(_axpy(self._missing[trial], weight)):
+            _axpy(values, sample[points])
         return sample
 
     def note(self, trial: int, weight: Floats, innovation: float) -> None:
@@ -197,7 +197,7 @@ class LateTables:
             self._show(trial, weight, innovation)
             return
         missing, plays = self._missing[trial], self._plays[trial]
-        missing += weight * innovation
+        _axpy(weight, missing, a=innovation)
         if len(plays) <= self._rank:
             plays.append((weight, innovation))
 

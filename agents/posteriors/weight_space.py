@@ -21,7 +21,7 @@ from .band_search import BandSearch
 from .journal import LateTables
 from .table import TablePosterior, subtract
 
-_ger, _scal, _trmv = get_blas_funcs(("ger", "scal", "trmv"), dtype=np.float64)
+_axpy, _ger, _scal, _trmv = get_blas_funcs(("axpy", "ger", "scal", "trmv"), dtype=np.float64)
 EVERYWHERE = slice(None)
 SEARCHED = 2 * 10**5  # points from which on a search for the best is cheaper than all scores
 
@@ -60,6 +60,7 @@ class WeightSpacePosterior(TablePosterior):
         self._prior = np.eye(rank)
         self._covariance = np.tile(self._prior, (num_trials, 1, 1))  # (B, r, r) S
         self._outer = np.empty_like(self._covariance)
+        self._played, self._played_feature = np.empty(0, dtype=np.int64), np.empty((0, rank))
         late = self._slabs, self._variance_afresh, rank
         self._tables = self._late = LateTables(self.mean, self.variance, *late)
 
@@ -105,18 +106,18 @@ class WeightSpacePosterior(TablePosterior):
         if len(rngs) > 1 or cells is not None:
             return super().sample_at(cells, rngs, factor)
         weight = self._pulled(*self._drawn_alone(rngs[0]))
-        weight *= factor
-        return self._late.sample(0, weight)[None]
+        return self._late.sample(0, _scal(float(factor), weight))[None]
 
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
         return self._pulled(weight, played, noise).dot(self._root)
 
     def _pulled(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        """Apply Matheron's rule in weights in the only trial, (r,)."""
-        noise_variance = self.noise.item()  # a number: half the time of an array of one
-        rate = self._journal.plays(0, played) / noise_variance
-        pull = weight - (noise * np.sqrt(rate)).dot(self._feature.take(played, axis=0))
-        return self._covariance[0].dot(pull)
+        """Apply Matheron's rule in weights in the only trial, (r,); the weight and the noise are used up."""
+        if played is not self._played:
+            self._played, self._played_feature = played, self._feature.take(played, axis=0)
+        np.multiply(noise, np.sqrt(self._journal.plays(0, played)), noise)
+        _axpy(noise.dot(self._played_feature), weight, a=-1.0 / math.sqrt(self.noise.item()))
+        return self._covariance[0].dot(weight)
 
     def _forget(self, trial: Ints) -> None:
         self._covariance[trial] = self._prior

@@ -27,6 +27,7 @@ BOUND_REMEDY = "it bounds the RKHS norm of the mean reward"
 NOISE_REMEDY = "it bounds the sub-Gaussian noise"
 MODEL_REMEDY = "it is the noise variance lambda that the model assumes"
 NUMBER = float, int
+ONE = np.array(1)  # an array: a number would be converted in every round
 PAPER_CONSTANT = 0.02
 
 

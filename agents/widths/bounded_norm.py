@@ -17,7 +17,7 @@ from bandit_envs.basics.arguments import (
 from bandit_envs.basics.types import Floats, Ints
 
 from ..validation import PerTrial
-from .base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY, elementwise, log, sqrt
+from .base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY, ONE, elementwise, log, sqrt
 from .information_gain import Gamma, Realised
 
 
@@ -62,7 +62,7 @@ class ImprovedWidth:
         require_at_least_one("union", self.union, "use 1 for IGP-UCB and 2 for GP-TS")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        return self._of_gamma(self.gamma(t - 1, gain))
+        return self._of_gamma(self.gamma(t - ONE, gain))
 
     @elementwise
     def _of_gamma(self, gamma: Any) -> Any:

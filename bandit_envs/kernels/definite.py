@@ -128,7 +128,12 @@ def white(rng: np.random.Generator, root: Floats) -> Floats:
     return rng.standard_normal(root.shape[1])[: len(root)]
 
 
-def quick_white(rng: np.random.Generator, rank: int, most: int) -> Floats:
+def white(rank: int, most: int, rng: np.random.Generator) -> Floats:
+    """Draw z of a draw z @ root, (r,), from a fixed number of normals, of a root that has `most` rows at most."""
+    return rng.standard_normal(most)[:rank]
+
+
+def quick_white(rank: int, most: int, rng: np.random.Generator) -> Floats:
     """Draw z of a draw z @ root, (r,), for agents that need one in every round.
 
     Rounding may change the rank r by one, up to `most`; later draws stay the same, and so do the entries of
@@ -136,7 +141,7 @@ def quick_white(rng: np.random.Generator, rank: int, most: int) -> Floats:
     key.
     """
     if most <= FEW:
-        return rng.standard_normal(most)[:rank]
+        return white(rank, most, rng)
     drawn, key = rng.standard_normal(FEW), rng.bit_generator.random_raw()
     if rank <= FEW:
         return drawn[:rank]

@@ -1,7 +1,8 @@
 """Compute the prior covariance of a kernel on a finite set, only the parts that are used."""
 
 import warnings
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -172,13 +173,13 @@ class Gram(Shares):
 
     def white(self, rng: np.random.Generator) -> Floats:
         """Draw z of a draw z @ root, (r,), from a fixed number of normals: rounding may change r by one."""
-        return rng.standard_normal(self.most_rows)[: len(self.root)]
+        return definite.white(len(self.root), self.most_rows, rng)
 
-    def quick_white(self, rng: np.random.Generator) -> Floats:
-        """Draw z for agents, which need one each round, (r,): from another, shorter stream; see `roots`."""
-        if self.low_rank_root is None:
-            return self.white(rng)
-        return definite.quick_white(rng, len(self.root), self.most_rows)
+    @cached_property
+    def quick_white(self) -> Callable[[np.random.Generator], Floats]:
+        """Draw z for agents, which need one each round, (r,): from another, shorter stream; see `definite`."""
+        draw = definite.white if self.low_rank_root is None else definite.quick_white
+        return partial(draw, len(self.root), self.most_rows)
 
     @cached_property
     def most_rows(self) -> int:

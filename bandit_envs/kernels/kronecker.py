@@ -151,7 +151,7 @@ class Kronecker:
         if self._most_rows == self.sides:
             return self.white(rng)
         if len(self.roots) == 1:
-            return quick_white(rng, self.rank, self._most_rows[0])
+            return quick_white(self.rank, self._most_rows[0], rng)
         few = tuple(min(rows, FEW) for rows in self._most_rows)
         drawn, key = rng.standard_normal(few), rng.bit_generator.random_raw()
         if max(self.ranks) > FEW:

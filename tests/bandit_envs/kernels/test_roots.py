@@ -43,7 +43,7 @@ RANKS = {"below": (20, 21), "at": (FEW, FEW + 1), "beyond": (100, 101)}
 @pytest.mark.parametrize("rank", RANKS.values(), ids=RANKS)
 def test_a_quick_draw_has_the_same_entries_and_moves_the_stream_by_as_much_whatever_the_rank(rank):
     rngs = [np.random.default_rng(1) for _ in rank]
-    one, other = (quick_white(rng, r, 111) for rng, r in zip(rngs, rank, strict=True))
+    one, other = (quick_white(r, 111, rng) for rng, r in zip(rngs, rank, strict=True))
     assert np.array_equal(one, other[: rank[0]])
     assert rngs[0].random() == rngs[1].random()
 
@@ -61,7 +61,7 @@ def test_so_does_one_of_several_factors(rank):
 
 def test_the_entries_of_quick_draws_are_white():
     rng, draws = np.random.default_rng(1), 400
-    z = np.array([quick_white(rng, 100, 111) for _ in range(draws)])
+    z = np.array([quick_white(100, 111, rng) for _ in range(draws)])
     deviations = (z.T @ z / draws - np.eye(100)) * np.sqrt(draws / (1 + np.eye(100)))
     assert np.abs(deviations).max() < 5.5  # of 5,050 nearly normal ones, in one of 5,000 runs more
     later = (z[1:].T @ z[:-1]) / np.sqrt(draws - 1)  # nor does a round tell of the next
