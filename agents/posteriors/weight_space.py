@@ -78,11 +78,8 @@ class WeightSpacePosterior(TablePosterior):
         return weight @ self._root, scale
 
     def _observe_one(self, i: int, x: int, value: float) -> None:
-        feature, covariance = self._feature[x], self._covariance[i]
-        weight = covariance.dot(feature)  # half the time of @ for small arrays
-        scale = math.sqrt(self.noise.item(i) + feature.dot(weight))
-        _scal(1.0 / scale, weight)  # in place, in a quarter of the time of numpy's operator
-        _ger(-1.0, weight, weight, 1, 1, covariance.T, 1, 1, 1)  # S -= w w', in place; keywords are read late
+        feature = self._feature[x]
+        weight, scale = _absorb_one(self._covariance[i], feature, self.noise.item(i))
         self._late.note(i, weight, (value - self._late.mean_at(i, x, feature)) / scale)
         self._journal.write_one(i, x, value, scale)
 
@@ -130,6 +127,15 @@ class WeightSpacePosterior(TablePosterior):
         triangle = np.linalg.qr(np.vstack([self._prior, data]), mode="r")
         inverse = solve_triangular(triangle, self._prior)
         self._covariance[i] = inverse @ inverse.T
+
+
+def _absorb_one(covariance: Floats, feature: Floats, noise: float) -> tuple[Floats, float]:
+    """Update S (r, r) by one play of features r_x (r,); return S r_x / sqrt(s) (r,) and sqrt(s)."""
+    weight = covariance.dot(feature)  # half the time of @ for small arrays
+    scale = math.sqrt(noise + feature.dot(weight))
+    _scal(1.0 / scale, weight)  # in place, in a quarter of the time of numpy's operator
+    _ger(-1.0, weight, weight, 1, 1, covariance.T, 1, 1, 1)  # S -= w w' in place; named arguments take longer
+    return weight, scale
 
 
 def _products(matrices: Floats, vectors: Floats) -> Floats:
@@ -207,14 +213,13 @@ class KroneckerPosterior(TablePosterior):
         return [self._pulled(i, z, rng.standard_normal(len(self._journal.played(i)))) for i, z, rng in each]
 
     def _observe_one(self, i: int, x: int, value: float) -> None:
-        point = np.array([x])
-        weight, scale = self._step(np.array([i]), point, self.noise[i : i + 1])
-        mean = self._late.mean_at(i, x, self._factors.features(point)[0])
-        innovation = (value - mean) / scale.item()
-        self._late.note(i, weight[0], innovation)
+        (feature,) = self._factors.features(np.array([x]))
+        weight, scale = _absorb_one(self._covariance[i], feature, self.noise.item(i))
+        innovation = (value - self._late.mean_at(i, x, feature)) / scale
+        self._late.note(i, weight, innovation)
         if self._search is not None:
-            self._search.note(weight[0], innovation)
-        self._journal.write_one(i, x, value, scale.item())
+            self._search.note(weight, innovation)
+        self._journal.write_one(i, x, value, scale)
 
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
         self._play_by_play, self._search = False, None
@@ -225,11 +230,6 @@ class KroneckerPosterior(TablePosterior):
 
     def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
         self._play_by_play, self._search = False, None
-        weight, scale = self._step(trial, point, noise)
-        return self._factors.expand(weight), scale
-
-    def _step(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
-        """Update S by one play a trial; return S r_x / sqrt(s) (n, r) and sqrt(s) (n,)."""
         rows = self._rows(trial)
         feature = self._factors.features(point)
         weight = np.matmul(self._covariance[rows], feature[:, :, None])[:, :, 0]
@@ -237,7 +237,7 @@ class KroneckerPosterior(TablePosterior):
         weight /= scale[:, None]
         for i, row in zip(trial.tolist(), weight, strict=True):  # S -= w w', in place: a product is (n, r, r)
             _ger(-1.0, row, row, a=self._covariance[i].T, overwrite_a=1)
-        return weight, scale
+        return self._factors.expand(weight), scale
 
     def _white(self, rng: np.random.Generator) -> Floats:
         return self._factors.quick_white(rng)

@@ -123,13 +123,8 @@ def pivoted_root(covariance: Floats, floor: float) -> tuple[Floats, Ints]:
     return root, pivot[:rank] - 1
 
 
-def white(rng: np.random.Generator, root: Floats) -> Floats:
-    """Draw z of a draw z @ root, (r,); it consumes N normals, as rounding may change the rank by one."""
-    return rng.standard_normal(root.shape[1])[: len(root)]
-
-
 def white(rank: int, most: int, rng: np.random.Generator) -> Floats:
-    """Draw z of a draw z @ root, (r,), from a fixed number of normals, of a root that has `most` rows at most."""
+    """Draw z of a draw z @ root, (r,); it consumes `most` normals, as rounding may change the rank by one."""
     return rng.standard_normal(most)[:rank]
 
 
