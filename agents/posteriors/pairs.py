@@ -79,7 +79,7 @@ class CellRows:
         cells.
         """
         rows, place = self.rows, self._since_root()
-        drawn = white(*self._root.shape, rng) @ self._root
+        drawn = white(len(self._root), self._root.shape[1], rng) @ self._root
         start, noise = self._root_at, np.sqrt(self.factor.noise / self.factor.count[self._root_at :])
         seen = drawn[place] + noise * rng.standard_normal(len(place))
         return drawn - solve_vector(self.factor.triangle[start:, start:], seen) @ rows[start:]

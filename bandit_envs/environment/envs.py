@@ -122,11 +122,13 @@ def entropy_word(rng: np.random.Generator) -> int:
 
 def checked_options(options: dict[str, Any] | None) -> int | None:
     """Return the function seed of reset options."""
+    if options is None:
+        return None
     check_options(options)
-    unknown = sorted(set(options or {}) - {"function_seed"})
+    unknown = sorted(set(options) - {"function_seed"})
     if unknown:
         raise ValueError(f'unknown reset option {unknown[0]!r}; the only one is "function_seed"')
-    return (options or {}).get("function_seed")
+    return options.get("function_seed")
 
 
 def check_options(options: Any) -> None:

@@ -177,7 +177,7 @@ class Gram(Shares):
 
     @cached_property
     def quick_white(self) -> Callable[[np.random.Generator], Floats]:
-        """Draw z for agents, which need one each round, (r,): from another, shorter stream; see `definite`."""
+        """Draw z for agents, which need one each round, (r,), from another, shorter stream: `definite`."""
         draw = definite.white if self.low_rank_root is None else definite.quick_white
         return partial(draw, len(self.root), self.most_rows)
 

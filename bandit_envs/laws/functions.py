@@ -1,6 +1,7 @@
 """Laws of the unknown reward and constraint functions, given or drawn from a Gaussian process or its RKHS."""
 
 import abc
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -243,16 +244,16 @@ class RKHSFunction(FunctionLaw):
     def _shrunk(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         eigenvalues, rotation = gram.eigen_rotation
         white = gram.white(rng)
-        y = white @ gram.root
-        z = rotation @ white
-        low, high = y.min(), y.max()
+        y = white.dot(gram.root)
+        z = rotation.dot(white)
+        low, high = y.item(y.argmin()), y.item(y.argmax())
         size = max(-low, high)
         extent = high - low if high - low > ROUNDING * size else size
         rho = self.ridge * extent * gram.largest_std
         weights = z * eigenvalues / (eigenvalues + rho)
-        values = (weights @ rotation) @ gram.root
+        values = weights.dot(rotation).dot(gram.root)
         alpha = (y - values) / rho  # rho alpha = y - K alpha
-        return Drawn(values, float(np.linalg.norm(weights)), Expansion(gram.kernel, gram.points, alpha))
+        return Drawn(values, math.sqrt(weights.dot(weights)), Expansion(gram.kernel, gram.points, alpha))
 
     def steepest(self, gram: Gram) -> float:
         """Return B max d(x, x') / |x - x'|; where norms are drawn, the slope of the samples y."""

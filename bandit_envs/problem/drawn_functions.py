@@ -149,7 +149,7 @@ class DrawnFunctions:
             of_costs, anew = problem.drift.of_costs, np.diff(segment, prepend=-1) > 0
             laws = [(problem.reward, problem.drift), *((law, of_costs) for law in problem.constraints)]
             return Course(laws, problem.feasibility, problem.gram, problem.decisions, anew, seed).truth()
-        drawn = _by_segment(problem, int(segment.max()) + 1, seed)
+        drawn = _by_segment(problem, segment.item(segment.argmax()) + 1, seed)
         extremes = self._on_box(problem, drawn, seed) if problem.decisions.continuous else None
         return Truth.of(drawn, problem.decisions, extremes)
 
@@ -157,7 +157,7 @@ class DrawnFunctions:
         self, problem: Composition, drawn: list[list[Drawn]], seed: np.random.SeedSequence
     ) -> Extremes:
         """Return the extremes of functions on a box, computed once, because the search is slow."""
-        key = (seed.entropy, seed.spawn_key, len(drawn))
+        key = (seed.pool.tobytes(), len(drawn))
         if key not in self._found:
             if len(self._found) == MOST_FOUND:
                 self._found.pop(next(iter(self._found)))  # the oldest

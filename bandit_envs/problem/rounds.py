@@ -155,16 +155,16 @@ class Rounds:
         for i, trial in zip(rows, trials, strict=True):
             self.trials[i] = trial
             self.tables[i] = trial.means[0]
+        where = rows if len(rows) < len(self.round) else slice(None)  # of all rows nothing is copied
         for name in self.drawn:
             drawn = [getattr(trial, name) for trial in trials]
             if self.is_single:
                 setattr(self, name, drawn[0][None])  # not copied
             else:
-                # All rows, ascending, as a slice: indexing then makes no copy.
-                getattr(self, name)[rows if len(rows) < len(self.round) else slice(None)] = drawn
-        self.round[rows] = self.shown[rows] = 0
-        self.spent[rows] = self.paid[rows] = 0.0
-        self.over[rows] = False
+                getattr(self, name)[where] = drawn
+        self.round[where] = self.shown[where] = 0
+        self.spent[where] = self.paid[where] = 0.0
+        self.over[where] = False
 
     def _nothing(self, rows: Ints) -> RoundOutcome:
         """Return the outcome before the first round of trials, (n,), neutral in everything."""

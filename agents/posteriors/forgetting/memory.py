@@ -101,7 +101,7 @@ class Memory(abc.ABC):
         covariance = self.growth * self.gram.between(place, place)
         covariance -= rows.T @ rows
         root, _ = pivoted_root(covariance, TOLERANCE * self.growth * float(self.gram.diagonal.max()))
-        return white(*root.shape, rng) @ root
+        return white(len(root), root.shape[1], rng) @ root
 
 
 class PlayMemory(Memory):
