@@ -245,13 +245,13 @@ class RKHSFunction(FunctionLaw):
         eigenvalues, rotation = gram.eigen_rotation
         white = gram.white(rng)
         y = white.dot(gram.root)
-        z = rotation.dot(white)
+        z = rotation @ white
         low, high = y.item(y.argmin()), y.item(y.argmax())
         size = max(-low, high)
         extent = high - low if high - low > ROUNDING * size else size
         rho = self.ridge * extent * gram.largest_std
         weights = z * eigenvalues / (eigenvalues + rho)
-        values = weights.dot(rotation).dot(gram.root)
+        values = (weights @ rotation).dot(gram.root)
         alpha = (y - values) / rho  # rho alpha = y - K alpha
         return Drawn(values, math.sqrt(weights.dot(weights)), Expansion(gram.kernel, gram.points, alpha))
 
