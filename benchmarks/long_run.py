@@ -41,6 +41,7 @@ RUNS = {
     "one trial, 100 arms": Run(10**6, 1, LINE, {}),
     "the same, `repeat=2`": Run(10**6, 1, LINE, {"repeat": 2.0}),
     "25 trials, 100 arms": Run(30_000, 25, LINE, {}),
+    "25 trials, `repeat=2`": Run(30_000, 25, LINE, {"repeat": 2.0}),
     "one trial, 1000 x 1000 points": Run(10**5, 1, SQUARE, {}),
 }
 

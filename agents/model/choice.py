@@ -110,14 +110,17 @@ def argmax_with_ties(
     choice = scores.argmax(axis=1)  # of a row with NaN, the first NaN
     if len(choice) == 1:  # a third of the time that arrays of one entry take
         return _choice_of_one(scores, choice, tolerance, uniform)
-    num_arms = scores.shape[1]
+    num_arms, flat = scores.shape[1], scores.ravel()  # a view of contiguous scores
     cell = choice + np.arange(0, scores.size, num_arms)
-    best = scores.ravel()[cell]
-    if any(map(isnan, best.tolist())):  # faster than numpy for a few numbers
-        raise ValueError(_nan_message(best))
+    best = flat[cell]
     least = best - tolerance
-    if not (_largest_without(scores, cell) >= least).any():  # half the time of comparing all scores
+    flat[cell] = -inf
+    second = flat.reshape(scores.shape).max(axis=1)  # half the time of comparing all scores
+    flat[cell] = best
+    if (second < least).all():  # which nothing is of a NaN
         return choice
+    if np.isnan(best).any():
+        raise ValueError(_nan_message(best))
     tied = scores >= least[:, None]
     count = np.count_nonzero(tied, axis=1)
     rank = (uniform * count).astype(np.int64)
@@ -137,16 +140,6 @@ def _choice_of_one(scores: Floats, choice: Ints, tolerance: float | Floats, unif
         return choice
     (tied,) = (scores[0] >= best - tolerance).nonzero()
     return tied[[int(uniform.item() * len(tied))]]
-
-
-def _largest_without(scores: Floats, cell: Ints) -> Floats:
-    """Return each row's largest score but for one, whose index in the flattened scores is given, (B,)."""
-    flat = scores.ravel()  # a view of contiguous scores, which are as before in the end
-    left_out = flat[cell]
-    flat[cell] = -np.inf
-    largest = flat.reshape(scores.shape).max(axis=1)
-    flat[cell] = left_out
-    return largest
 
 
 def _nan_message(best: Floats) -> str:
