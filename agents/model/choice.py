@@ -13,6 +13,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 KEY = "action_mask"
+FLOAT = np.dtype(np.float64)
 LOWEST = -np.finfo(np.float64).max
 BLOCK = 1024  # uniforms drawn from a trial's generator at a time
 
@@ -107,6 +108,8 @@ def argmax_with_ties(
     """
     if offered is not None:
         scores = np.where(offered, np.maximum(scores, LOWEST), -np.inf)
+    if scores.dtype != FLOAT or not scores.flags.writeable:  # of a rule of the user's own
+        scores = np.array(scores, dtype=FLOAT)
     choice = scores.argmax(axis=1)  # of a row with NaN, the first NaN
     if len(choice) == 1:  # a third of the time that arrays of one entry take
         return _choice_of_one(scores, choice, tolerance, uniform)

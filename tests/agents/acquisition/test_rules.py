@@ -271,6 +271,25 @@ def test_a_row_without_hope_is_one_tie_and_certain_gains_tie_too():
     np.testing.assert_array_equal(argmax_with_ties(scores, 1e-9, np.array([0.6, 0.6])), [2, 2])
 
 
+@pytest.mark.parametrize("num_trials", [1, 2])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        lambda scores: scores,
+        lambda scores: scores.astype(np.int64),
+        lambda scores: scores.astype(np.float32),
+        lambda scores: np.asfortranarray(scores),
+        lambda scores: np.broadcast_to(scores[:1], scores.shape),
+    ],
+    ids=["floats", "integers", "short floats", "columns", "read only"],
+)
+def test_scores_of_any_kind_are_as_before_in_the_end(num_trials, kind):
+    scores = kind(np.array([[1.0, 5.0, 2.0], [1.0, 5.0, 5.0]])[:num_trials])
+    before = scores.copy()
+    np.testing.assert_array_equal(argmax_with_ties(scores, 1e-9, np.zeros(num_trials)), [1, 1][:num_trials])
+    np.testing.assert_array_equal(scores, before)
+
+
 def test_a_nan_is_an_error_that_names_the_trial():
     scores = np.zeros((3, 4))
     scores[1, 2] = np.nan
