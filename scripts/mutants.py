@@ -131,9 +131,7 @@ MUTANTS = (
     ),
     Mutant("agents/model/rounds.py", "self._start(now + 1) - self.times", "self._start(now) - self.times"),
     Mutant("agents/model/hyperparameters.py", "np.log(NOISE_BOUNDS)", "np.array(NOISE_BOUNDS)"),
-    Mutant(
-        "agents/agent/book.py", "rounds.tolist() == [self.rounds]", "rounds.tolist() == [self.rounds - 1]"
-    ),
+    Mutant("agents/agent/book.py", "rounds.item() == self.rounds", "rounds.item() == self.rounds - 1"),
     Mutant(
         "agents/box/acquisition_surface.py",
         "self.mean + factor * self.deviate()",

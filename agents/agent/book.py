@@ -39,7 +39,7 @@ class Book:
         """
         if self.rounds == len(self._pending):
             self._pending = np.concatenate([self._pending, np.full_like(self._pending, UNPLAYED)])
-        if len(point) == 1 and rounds.tolist() == [self.rounds]:  # one trial without delays: every round
+        if len(point) == len(rounds) == 1 and rounds.item() == self.rounds:  # of one trial without delays
             self._pending[self.rounds, 0] = COLLECTED
             played = point
         else:

@@ -25,7 +25,7 @@ from ..model.choice import KEY, TieBreaker, argmax_with_ties, offered_in, only_o
 from ..model.model import Model
 from ..model.rounds import PENDING, Clock, in_time
 from ..model.units import told_weights
-from ..objectives.base import NOTHING, Objective, Revision, Reward
+from ..objectives.base import Objective, Revision, Reward
 from ..protocol import Shown
 from ..restarts.base import Never, Restart
 from ..stopping.by_name import PATIENCE, Stopping, make_rules
@@ -119,8 +119,8 @@ class GPAgent(Answers, Resumable, Shown):
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
         self.scores: Floats | None = None  # of the arms in the last choice, (B, A); None if not of all
         self._may_restart = type(self.restart) is not Never
-        plain = type(self.objective) is Reward and not self._may_restart
-        self._may_search = plain and self.belief.searches
+        self._plain = type(self.objective) is Reward  # which has nothing to say of plays and scores
+        self._may_search = self._plain and not self._may_restart and self.belief.searches
         self._revise(self.objective.begin())
         self.remodel(self.assumptions.after(self))
 
@@ -149,7 +149,7 @@ class GPAgent(Answers, Resumable, Shown):
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         if self.setting.volatile:
             require_offered(self.offered, self.setting)
-        safety = self.objective.safety(context, self.t, self.offered)
+        safety = None if self._plain else self.objective.safety(context, self.t, self.offered)
         offered = self.offered if safety is None else safety.playable
         view = ArmsView(self, belief, context, offered, safety)
         view = view if free is None else view.drawing(free)
@@ -176,7 +176,7 @@ class GPAgent(Answers, Resumable, Shown):
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return what the objective makes of the scores of the arms that may be played, (B, A)."""
         there = scores if offered is None else only_offered(scores, offered)
-        return self.objective.penalised(there, context, self.t)
+        return there if self._plain else self.objective.penalised(there, context, self.t)
 
     def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
         """Return the trials that are free, (n,) of (B,), their arms, and how often to play each."""
@@ -212,9 +212,8 @@ class GPAgent(Answers, Resumable, Shown):
         if self.holds is not None:
             self.holds.played(action)
         self._learn(point, feedback, value, played, std)
-        revision = self.objective.end_round(self.round)
-        if revision is not NOTHING:
-            self._revise(revision)
+        if not self._plain:
+            self._revise(self.objective.end_round(self.round))
         if self._may_restart and len(restarted := self.restart.end_round(self.round, info)):
             self.forget(restarted, kept=True)
         if self.assumptions.may_change:
@@ -303,7 +302,8 @@ class GPAgent(Answers, Resumable, Shown):
         delay = self.clock.delay(rounds, self.round)
         if self.memory is not None:
             self.memory.receive(trial, played, value, *self.belief.predicted(trial, played))
-        self.objective.played(point, self.t)
+        if not self._plain:
+            self.objective.played(point, self.t)
         self.belief.play(point)
         if self._may_restart:
             self.restart.play(point)
@@ -321,7 +321,8 @@ class GPAgent(Answers, Resumable, Shown):
         self.belief.receive(*valued)
         if self._parts[1] is not NoIncumbent:
             self.incumbent.receive(trial, played, value)
-        self.objective.receive(*came)
+        if not self._plain:
+            self.objective.receive(*came)
         if self._may_restart:
             self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1

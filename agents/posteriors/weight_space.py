@@ -209,7 +209,7 @@ class KroneckerPosterior(TablePosterior):
 
     def _drawn(self, rngs: Sequence[np.random.Generator]) -> list[Floats]:
         """Return the weights of f - mean of each trial, (r,)."""
-        each = ((i, self._white(rng), rng) for i, rng in enumerate(rngs))
+        each = ((i, self._factors.quick_white(rng), rng) for i, rng in enumerate(rngs))
         return [self._pulled(i, z, rng.standard_normal(len(self._journal.played(i)))) for i, z, rng in each]
 
     def _observe_one(self, i: int, x: int, value: float) -> None:
@@ -238,9 +238,6 @@ class KroneckerPosterior(TablePosterior):
         for i, row in zip(trial.tolist(), weight, strict=True):  # S -= w w', in place: a product is (n, r, r)
             _ger(-1.0, row, row, a=self._covariance[i].T, overwrite_a=1)
         return self._factors.expand(weight), scale
-
-    def _white(self, rng: np.random.Generator) -> Floats:
-        return self._factors.quick_white(rng)
 
     def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
         pulled = [self._pulled(i, z, e) for i, (z, e) in enumerate(zip(weight, noise, strict=True))]
