@@ -227,7 +227,7 @@ class Belief(abc.ABC):
         cells = None if self._one_context else self.cells(context)
         variance = self.spread.variance_at(cells)
         # The place of the least number is found in a third of the time that clipping all takes.
-        if not variance.item(variance.argmin()) >= 0.0:
+        if not (variance.size and variance.item(variance.argmin()) >= 0.0):
             variance = np.maximum(variance, ZERO)
         if self.noisy:
             variance = variance + self.noise_of(self.rows)[:, None]
