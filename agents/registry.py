@@ -97,6 +97,8 @@ class AgentFactory:
             raise ValueError(f"{self._entry} must take a setting as its first argument; it takes none")
         self.require_takes(setting)
         with entry(self._entry):
+            alone = "None for this agent, which plays one trial; make an agent a trial"
+            require(num_trials is None or self.batched, "num_trials", alone, num_trials)
             require_taken(self.make, self.options, "the agent ", {first, "setting", "num_trials"})
             require_annotated(self.make, self.options, num_trials or 1)
             given = "a Setting; `agents.make(name, env)` takes an environment or a problem too"

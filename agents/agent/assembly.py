@@ -86,9 +86,10 @@ class SideBySide(Shown):
             agent.reset(each)
 
     def start(self, info: dict[str, Any]) -> None:
-        """Learn which arms the first round has; see `GPAgent`."""
+        """Learn which arms the first round has, if the agents have a `start`; see `GPAgent`."""
         for i, agent in enumerate(self.agents):
-            getattr(agent, "start")(of_trial(info, i))  # noqa: B009 (agents without `start` are refused)
+            if (start := getattr(agent, "start", None)) is not None:
+                start(of_trial(info, i))
 
     def act(self, observation: Floats) -> Any:
         """Choose for the observed context of each trial, (B, dz) -> arms (B,) or actions (B, d)."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import require, require_switch
 from bandit_envs.basics.notebook import brief, html_facts
+from bandit_envs.problem.feedback import OPTIONAL, REQUIRED
 from bandit_envs.problem.setting import Setting
 
 from ..options import require_types
@@ -29,16 +30,7 @@ PLAIN = frozenset((float, int, bool, np.float64, np.int64))  # types of most num
 NUMBERS = (np.ndarray, np.generic, float, int)
 BLOCK = 256  # calls that are moved to columns together
 FORM = "gpbandits agent"
-READ = (
-    "t",
-    "feedback_mask",
-    "feedback_step",
-    "feedback_reward",
-    "feedback_std",
-    "feedback_cost",
-    "cost",
-    "action_mask",
-)  # of `info`
+READ = ("t", "feedback_mask", *REQUIRED, *OPTIONAL, "cost", "action_mask")  # of `info`
 MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": dict[str, Any]}
 
 

@@ -128,3 +128,9 @@ def test_a_trained_model_is_entered_by_the_function_that_the_message_names():
     for given in (model, (model, {})):
         with pytest.raises(ValueError, match=r"plays as agents.from_sb3\(model\), got the model"):
             resolve_agent(given)
+
+
+@pytest.mark.parametrize("name", [each for each in agents.names() if not resolve_agent(each).batched])
+def test_an_agent_of_one_trial_says_that_it_plays_no_batch(name):
+    with pytest.raises(ValueError, match="num_trials must be None for this agent, which plays one trial"):
+        resolve_agent(name)(SETTING, 3)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from cases import GRIDS
+from agent_cases import EACH, OF_ARMS, WITH_ALL, told_for
+from cases import CASES, GRIDS
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -16,11 +17,18 @@ from players import play
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Exponentiation, Matern, RationalQuadratic
 
 import agents
+from agents.algorithms import budgets
+from agents.registry import resolve_agent
 from agents.saving import decode, encode, read, write
 from agents.saving.files import FORMATS
-from bandit_envs import Setting, make
+from agents.saving.recorded import READ
+from bandit_envs import BanditEnv, BanditVectorEnv, Setting, make
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
 from bandit_envs.laws.delays import LAWS, ByArm, Constant
+from bandit_envs.problems import build
+from gpbandits.evaluation.trace import without_oracle
+
+OF_BUDGETS = [name for name in OF_ARMS if resolve_agent(name).make.__module__ == budgets.__name__]
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
 VALUES = st.recursive(
@@ -183,6 +191,40 @@ def test_a_saved_agent_goes_on_with_the_same_actions(name, tmp_path):
     if hasattr(agent, "recommend"):
         context = observation if agent.setting.contexts is not None else None
         assert repr(loaded.recommend(context)) == repr(agent.recommend(context))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_a_learner_may_see_of_a_round_is_recorded(case):
+    env = case.make()
+    env.reset(seed=0)
+    *_, info = env.step(env.action_space.sample())
+    assert without_oracle(info).keys() - {"played"} <= {*READ}  # nothing follows a play that was not made
+
+
+@pytest.mark.parametrize("num_trials", [None, 2])
+@pytest.mark.parametrize("name", OF_BUDGETS)
+def test_a_saved_agent_knows_what_its_plays_cost(name, num_trials, tmp_path):
+    problem = build("budget", {"num_arms": 20})
+    env = BanditEnv(problem) if num_trials is None else BanditVectorEnv(problem, num_trials)
+    observation, _ = env.reset(seed=5)
+    agent = agents.make(name, env, num_trials)
+    agent.reset(1 if num_trials is None else [1, 2])
+    _, observation = play(env, agent, observation, 14)
+    agent.save(tmp_path / "agent.json")
+    loaded = agents.load(tmp_path / "agent.json")
+    np.testing.assert_array_equal(loaded.act(observation), agent.act(observation))
+    np.testing.assert_array_equal(loaded.scores, agent.scores)
+
+
+@pytest.mark.parametrize("num_trials", [None, 2])
+@pytest.mark.parametrize("name", EACH)
+def test_every_agent_may_be_told_what_reset_says(name, num_trials):
+    if num_trials and not resolve_agent(name).batched:
+        pytest.skip("it plays one trial")
+    agent = agents.make(name, WITH_ALL, num_trials, **told_for(name))
+    agent.reset(0 if num_trials is None else [0, 1])
+    agent.start({})
+    getattr(agent, "close", lambda: None)()
 
 
 def test_a_saved_batch_goes_on_with_the_same_actions(tmp_path):
