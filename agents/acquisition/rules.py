@@ -180,6 +180,8 @@ def _factor(candidates: Candidates, width: Width) -> Floats | float:
     factor = width(candidates.t, candidates.gain)
     if candidates.bias is not NO_BIAS:
         factor = factor + candidates.bias
+    if not getattr(factor, "ndim", 0):  # of a width of the user's own
+        factor = np.broadcast_to(factor, candidates.t.shape)
     first = factor.item(0)
     return first if len(factor) == 1 or (factor == first).all() else factor[:, None]
 

@@ -118,9 +118,7 @@ class GPAgent(Answers, Resumable, Shown):
         self._lost, self._lost_since = None, np.full(self._size, NEVER)
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
         self.scores: Floats | None = None  # of the arms in the last choice, (B, A); None if not of all
-        self._may_restart = type(self.restart) is not Never
-        self._plain = type(self.objective) is Reward  # which has nothing to say of plays and scores
-        self._may_search = self._plain and not self._may_restart and self.belief.searches
+        self._may_search = type(self.restart) is Never and self.belief.searches
         self._revise(self.objective.begin())
         self.remodel(self.assumptions.after(self))
 
@@ -149,11 +147,17 @@ class GPAgent(Answers, Resumable, Shown):
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         if self.setting.volatile:
             require_offered(self.offered, self.setting)
-        safety = None if self._plain else self.objective.safety(context, self.t, self.offered)
+        plain = type(self.objective) is Reward  # which has nothing to say of plays and scores
+        safety = None if plain else self.objective.safety(context, self.t, self.offered)
         offered = self.offered if safety is None else safety.playable
         view = ArmsView(self, belief, context, offered, safety)
         view = view if free is None else view.drawing(free)
-        if self._may_search and offered is None and (arm := self._searched(view, uniform)) is not None:
+        if (
+            plain
+            and self._may_search
+            and offered is None
+            and (arm := self._searched(view, uniform)) is not None
+        ):
             return arm
         scores = self._worth(rule(view), context, offered)
         if self.objective.infeasible is not None:
@@ -176,7 +180,8 @@ class GPAgent(Answers, Resumable, Shown):
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return what the objective makes of the scores of the arms that may be played, (B, A)."""
         there = scores if offered is None else only_offered(scores, offered)
-        return there if self._plain else self.objective.penalised(there, context, self.t)
+        plain = type(self.objective) is Reward
+        return there if plain else self.objective.penalised(there, context, self.t)
 
     def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
         """Return the trials that are free, (n,) of (B,), their arms, and how often to play each."""
@@ -212,10 +217,10 @@ class GPAgent(Answers, Resumable, Shown):
         if self.holds is not None:
             self.holds.played(action)
         self._learn(point, feedback, value, played, std)
-        if not self._plain:
+        if type(self.objective) is not Reward:
             self._revise(self.objective.end_round(self.round))
-        if self._may_restart and len(restarted := self.restart.end_round(self.round, info)):
-            self.forget(restarted, kept=True)
+        if type(self.restart) is not Never and len(again := self.restart.end_round(self.round, info)):
+            self.forget(again, kept=True)
         if self.assumptions.may_change:
             self.remodel(self.assumptions.after(self))
         if self.stopping is not None:
@@ -302,10 +307,11 @@ class GPAgent(Answers, Resumable, Shown):
         delay = self.clock.delay(rounds, self.round)
         if self.memory is not None:
             self.memory.receive(trial, played, value, *self.belief.predicted(trial, played))
-        if not self._plain:
+        plain, restarts = type(self.objective) is Reward, type(self.restart) is not Never
+        if not plain:
             self.objective.played(point, self.t)
         self.belief.play(point)
-        if self._may_restart:
+        if restarts:
             self.restart.play(point)
         weight = None if std is None or not self.weighs else told_weights(self._given, trial, std)
         told = () if weight is None else (weight,)
@@ -321,9 +327,9 @@ class GPAgent(Answers, Resumable, Shown):
         self.belief.receive(*valued)
         if self._parts[1] is not NoIncumbent:
             self.incumbent.receive(trial, played, value)
-        if not self._plain:
+        if not plain:
             self.objective.receive(*came)
-        if self._may_restart:
+        if restarts:
             self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1
         self.t = self.t + ONE  # in place it takes twice as long

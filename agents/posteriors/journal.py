@@ -31,8 +31,7 @@ class Journal:
         self._total = np.zeros((len(noise), num_points))
         self.gain = np.zeros(len(noise))  # information gain, (B,): sums of 1/2 log(s / lambda)
         self._entries: list[tuple[Ints, Floats]] = []
-        self._cells: list[int] = []  # of single plays, and their values
-        self._values: list[float] = []
+        self._singles: list[tuple[int, int, float]] = []
         self._played: dict[int, Ints] = {}  # of trials that asked for it, until it changes
 
     def write(self, cell: Ints, value: Floats, scale: Floats) -> None:
@@ -51,10 +50,9 @@ class Journal:
 
     def write_one(self, trial: int, point: int, value: float, scale: float) -> None:
         """Record one play; see `write`."""
-        self._cells.append(trial * self._count.shape[1] + point)
-        self._values.append(value)
+        self._singles.append((trial, point, value))
         self.gain[trial] = self.gain.item(trial) + math.log(scale / self._noise_std.item(trial))
-        if len(self._cells) == LONGEST:
+        if len(self._singles) == LONGEST:
             self._sum()
 
     def write_sums(self, trial: Ints, cell: Ints, plays: Floats, total: Floats, ratio: Floats) -> None:
@@ -108,13 +106,13 @@ class Journal:
         self._played.clear()
 
     def _sum(self) -> None:
-        if len(self._cells) == 1 and not self._entries:  # of a rule that reads the plays in every round
-            self._sum_one(*divmod(self._cells.pop(), self._count.shape[1]), self._values.pop())
+        if len(self._singles) == 1 and not self._entries:  # of a rule that reads the plays in every round
+            self._sum_one(*self._singles.pop())
             return
-        if self._cells:
-            self._entries.insert(0, (np.array(self._cells), np.array(self._values)))
-            self._cells.clear()
-            self._values.clear()
+        if self._singles:
+            trial, point, value = map(np.array, zip(*self._singles, strict=True))
+            self._entries.insert(0, (trial * self._count.shape[1] + point, value))
+            self._singles.clear()
         if not self._entries:
             return
         cell, value = map(np.concatenate, zip(*self._entries, strict=True))
@@ -186,10 +184,9 @@ class LateTables:
     def sample(self, trial: int, weight: Floats) -> Floats:
         """Return the mean plus R'w, (N,), in one product; the weight is used up."""
         self._deferring = True
-        sample = self._mean[trial].copy()
-        for points, values in self._slabs(_axpy(self._missing[trial], weight)):
-            _axpy(values, sample[points])
-        return sample
+        mean, slabs = self._mean[trial], self._slabs(_axpy(self._missing[trial], weight))
+        parts = [_axpy(mean[points], values) for points, values in slabs]  # added to the values in place
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def note(self, trial: int, weight: Floats, innovation: float) -> None:
         """Record a play that moves the mean by R'w times the innovation, and the variance by -(R'w)^2."""

@@ -112,7 +112,8 @@ class WeightSpacePosterior(TablePosterior):
         """Apply Matheron's rule in weights in the only trial, (r,); the weight and the noise are used up."""
         if played is not self._played:
             self._played, self._played_feature = played, self._feature.take(played, axis=0)
-        np.multiply(noise, np.sqrt(self._journal.plays(0, played)), noise)
+        plays = self._journal.plays(0, played)
+        np.multiply(noise, np.sqrt(plays, plays), noise)
         _axpy(noise.dot(self._played_feature), weight, a=-1.0 / math.sqrt(self.noise.item()))
         return self._covariance[0].dot(weight)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_seed
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws.changes import Stationary, functions_of
@@ -91,6 +92,7 @@ class Problem(Composition):
             function_seed: seeds the functions instead of `entropy`; default, the problem's own.
         """
         frozen = self.function_seed if function_seed is None else function_seed
+        require_seed("entropy", entropy)
         check_seed(frozen)
         seed = _seed(entropy, "functions") if frozen is None else np.random.SeedSequence(frozen)
         rngs = {role: np.random.default_rng(_seed(entropy, role)) for role in self.random_roles}
@@ -185,6 +187,7 @@ def _std(law: Noise, truth: Truth, function: int) -> float:
 
 def _seed(entropy: int, role: str) -> np.random.SeedSequence:
     """Return SeedSequence(entropy, spawn_key=(i,)), i of the role, from its words: half the time."""
+    entropy = int(entropy)  # numpy's integers have no bytes
     size = max(-(-entropy.bit_length() // 32), 4)  # numpy fills an entropy beside a key to four words
     given = entropy.to_bytes(4 * size, "little") + ROLES.index(role).to_bytes(4, "little")
     return np.random.SeedSequence(np.frombuffer(given, dtype="<u4"))  # type: ignore[arg-type]

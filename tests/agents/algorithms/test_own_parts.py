@@ -6,12 +6,14 @@ from functools import partial
 import gymnasium as gym
 import numpy as np
 import pytest
+from players import play
 
 import agents
 from agents.acquisition.improvement import MaxMean
 from agents.algorithms.composed import gp_agent
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.delivered import Delivered
+from agents.making import setting_of
 from agents.objectives.base import PlayByPlay, Reward
 from agents.restarts.base import Never, Periodic, Unobservant
 from agents.widths.base import FixedWidth
@@ -332,3 +334,49 @@ def test_an_agent_with_a_part_that_is_no_data_says_so_when_it_is_saved(tmp_path)
     with pytest.raises(ValueError, match=r"cannot save the option 'rule' of gp-agent.*EpsilonGreedy"):
         agent.save(tmp_path / "agent.json")
     assert not list(tmp_path.iterdir())
+
+
+WIDTHS = {
+    "number": lambda t, gain: 2.0,
+    "numpy's number": lambda t, gain: np.float64(2.0),
+    "array without an axis": lambda t, gain: np.array(2.0),
+    "list": lambda t, gain: [2.0] * len(t),
+}
+
+
+@pytest.mark.parametrize("num_trials", [None, 3])
+@pytest.mark.parametrize("rule", ["ucb", "thompson", "random-ucb"])
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_a_width_may_return_a_number(width, rule, num_trials):
+    env = gym.make(GP, num_arms=30, horizon=25)
+    seed = 0 if num_trials is None else range(num_trials)
+    env.reset(seed=0)
+    each = [agents.compose(setting_of(env), num_trials, rule=rule, width=w) for w in (width, 2.0)]
+    observation = np.zeros((*np.shape(seed)[:1], 1)) if num_trials else np.zeros(1)
+    for agent in each:
+        agent.reset(seed)
+    np.testing.assert_array_equal(*(agent.act(observation) for agent in each))
+
+
+def test_parts_that_replace_those_of_a_reset_are_asked():
+    env = gym.make(GP, num_arms=30, horizon=25)
+    observation, _ = env.reset(seed=0)
+    agent = agents.make("gp-ucb", env)
+    agent.reset(0)
+    agent.restart = Periodic(agent.model, 1, every=4)
+    asked = []
+
+    class Asked(Reward):
+        """Notes what it is asked."""
+
+        def penalised(self, scores, context, t):
+            asked.append("penalised")
+            return scores
+
+        def played(self, point, t):
+            asked.append("played")
+
+    agent.objective = Asked(agent.model, 1)
+    play(env, agent, observation, 8)
+    assert agent.t == 1
+    assert asked == ["penalised", "played"] * 8

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.problem.problem import ROLES, _seed
+from bandit_envs.problems import build
 
 ENTROPIES = [0, 1, 2**32 - 1, 2**32, 2**63 - 1, 2**64 + 5, 2**128 - 1, 2**128, 2**200 + 3]
 
@@ -14,3 +16,15 @@ def test_a_role_has_numpys_stream_of_its_key_and_so_have_the_streams_beside_it(e
     ours, numpys = _seed(entropy, role), np.random.SeedSequence(entropy, spawn_key=(ROLES.index(role),))
     for one, other in zip((ours, *ours.spawn(3)), (numpys, *numpys.spawn(3)), strict=True):
         np.testing.assert_array_equal(one.generate_state(8), other.generate_state(8))
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint64, int])
+def test_an_entropy_may_be_an_integer_of_numpy(kind):
+    problem = build("gp", {"num_arms": 5, "horizon": 3})
+    np.testing.assert_array_equal(problem.draw(kind(3)).noise, problem.draw(3).noise)
+
+
+@pytest.mark.parametrize("entropy", [-1, 3.0, "5", None, [1, 2], True])
+def test_another_entropy_is_refused_by_name(entropy):
+    with pytest.raises(ArgumentError, match="entropy must be an integer >= 0"):
+        build("gp", {"num_arms": 5, "horizon": 3}).draw(entropy)
