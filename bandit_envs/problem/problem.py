@@ -92,7 +92,8 @@ class Problem(Composition):
             function_seed: seeds the functions instead of `entropy`; default, the problem's own.
         """
         frozen = self.function_seed if function_seed is None else function_seed
-        require_seed("entropy", entropy)
+        if type(entropy) is not int or entropy < 0:  # a hundredth of a draw, if it is asked in each
+            require_seed("entropy", entropy)
         check_seed(frozen)
         seed = _seed(entropy, "functions") if frozen is None else np.random.SeedSequence(frozen)
         rngs = {role: np.random.default_rng(_seed(entropy, role)) for role in self.random_roles}
