@@ -30,6 +30,7 @@ from ..stopping.outlook import Outlook
 from ..validation import require_context, require_reset
 from .gp_agent import TIE, GPAgent
 from .outlooks import outlook_on_box
+from .repeating import repeats
 
 COMPARED = 256  # plays with the best values, whose means are compared in a context
 FORM = "pairs"  # a posterior of the plays alone: the points of a box cannot be listed
@@ -86,7 +87,7 @@ class BoxAgent(GPAgent):
         arm = self._choose_on_box(context, uniform)
         _, std = Surface.of(self.belief).predict(with_context(context, arm[None]))
         trial = self.belief.rows
-        return trial, self.setting.to_action(arm)[None], self._times(trial, std**2)
+        return trial, self.setting.to_action(arm)[None], repeats(self, trial, std**2)
 
     def _choose_on_box(self, context: Floats, uniform: Floats) -> Floats:
         """Return the arm of the largest score, (d,)."""

@@ -37,7 +37,7 @@ from .book import NO_ROUNDS, Book
 from .generators import Resumable, Streams, build
 from .outlooks import ArmsView, outlooks_on_set
 from .queries import NEVER, Answers
-from .repeating import Holds, plays_of
+from .repeating import Holds, repeats
 
 # In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
 TIE = 1e-9
@@ -118,7 +118,7 @@ class GPAgent(Answers, Resumable, Shown):
         self._lost, self._lost_since = None, np.full(self._size, NEVER)
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
         self.scores: Floats | None = None  # of the arms in the last choice, (B, A); None if not of all
-        self._may_search = type(self.restart) is Never and self.belief.searches
+        self._may_search = self.belief.searches  # asked once: few beliefs do
         self._revise(self.objective.begin())
         self.remodel(self.assumptions.after(self))
 
@@ -147,17 +147,11 @@ class GPAgent(Answers, Resumable, Shown):
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         if self.setting.volatile:
             require_offered(self.offered, self.setting)
-        plain = type(self.objective) is Reward  # which has nothing to say of plays and scores
-        safety = None if plain else self.objective.safety(context, self.t, self.offered)
+        safety = self.objective.safety(context, self.t, self.offered)
         offered = self.offered if safety is None else safety.playable
         view = ArmsView(self, belief, context, offered, safety)
         view = view if free is None else view.drawing(free)
-        if (
-            plain
-            and self._may_search
-            and offered is None
-            and (arm := self._searched(view, uniform)) is not None
-        ):
+        if self._may_search and offered is None and (arm := self._searched(view, uniform)) is not None:
             return arm
         scores = self._worth(rule(view), context, offered)
         if self.objective.infeasible is not None:
@@ -169,7 +163,8 @@ class GPAgent(Answers, Resumable, Shown):
 
     def _searched(self, view: ArmsView, uniform: Floats) -> Ints | None:
         """Return the arm of the only trial, (1,), found without scoring all; None where all are scored."""
-        if type(self.rule) is not UCB or not self.belief.searches:
+        plain = type(self.objective) is Reward and type(self.restart) is Never
+        if type(self.rule) is not UCB or not plain or not self.belief.searches:
             return None
         tied = self.belief.centre.largest(float(self.rule.factor(view)), self._tie)
         if tied is None:
@@ -180,22 +175,14 @@ class GPAgent(Answers, Resumable, Shown):
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return what the objective makes of the scores of the arms that may be played, (B, A)."""
         there = scores if offered is None else only_offered(scores, offered)
-        plain = type(self.objective) is Reward
-        return there if plain else self.objective.penalised(there, context, self.t)
+        return self.objective.penalised(there, context, self.t)
 
     def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
         """Return the trials that are free, (n,) of (B,), their arms, and how often to play each."""
         (trial,) = free.nonzero()
         arm = self._choose(context, uniform, free)[trial]
         point = self.setting.decisions.point_index(context[trial], arm)
-        return trial, arm, self._times(trial, self.belief.spread.variance_of(trial, point))
-
-    def _times(self, trial: Ints, variance: Floats) -> Ints:
-        """Return how often trials play the arms they have chosen, (n,); in random first rounds once."""
-        left, noise = self.setting.horizon - self.round, self.belief.spread.noise[trial]
-        return np.where(
-            self.t[trial] > self.model.initial, plays_of(self.model.repeat, noise, variance, left), 1
-        )
+        return trial, arm, repeats(self, trial, self.belief.spread.variance_of(trial, point))
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: the observation that `act` saw, the action played, and the `info` returned."""
@@ -307,8 +294,9 @@ class GPAgent(Answers, Resumable, Shown):
         delay = self.clock.delay(rounds, self.round)
         if self.memory is not None:
             self.memory.receive(trial, played, value, *self.belief.predicted(trial, played))
-        plain, restarts = type(self.objective) is Reward, type(self.restart) is not Never
-        if not plain:
+        # The usual objective and restart have nothing to say of a round.
+        asks, restarts = type(self.objective) is not Reward, type(self.restart) is not Never
+        if asks:
             self.objective.played(point, self.t)
         self.belief.play(point)
         if restarts:
@@ -327,7 +315,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.belief.receive(*valued)
         if self._parts[1] is not NoIncumbent:
             self.incumbent.receive(trial, played, value)
-        if not plain:
+        if asks:
             self.objective.receive(*came)
         if restarts:
             self.restart.receive(trial, played, rounds, reward, cost)

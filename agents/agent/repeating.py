@@ -86,6 +86,13 @@ class Holds:
         self.next_choice = int(self._until.min())
 
 
+def repeats(agent: Any, trial: Ints, variance: Floats) -> Ints:
+    """Return how often trials of a `GPAgent` play their choices, (n,) each; in random first rounds once."""
+    left, noise = agent.setting.horizon - agent.round, agent.belief.spread.noise[trial]
+    plays = plays_of(agent.model.repeat, noise, variance, left)
+    return np.where(agent.t[trial] > agent.model.initial, plays, 1)
+
+
 def plays_of(factor: float, noise: Floats, variance: Floats, left: int) -> Ints:
     """Return n from C2, lambda, sigma^2(x) of the choices, (n,), and the rounds to the horizon."""
     gained = noise * (factor - 1.0) * (1.0 + ROUNDING)

@@ -60,9 +60,8 @@ class Feedback(NamedTuple):
         """Read one environment without delays and constraints, (1,) each, in a third of the time."""
         if not isfinite(reward.item()):
             raise ArgumentError("feedback_reward", f"must be finite, got {reward}")
-        return tuple.__new__(
-            cls, (FIRST, rounds.copy(), reward.copy(), NO_COST)
-        )  # without a call of Python's
+        # A named tuple's own `__new__` is a call of Python's.
+        return tuple.__new__(cls, (FIRST, rounds.copy(), reward.copy(), NO_COST))
 
     def where(self, kept: Bools) -> "Feedback":
         """Return the selected rows."""

@@ -94,6 +94,7 @@ class Problem(Composition):
         frozen = self.function_seed if function_seed is None else function_seed
         if type(entropy) is not int or entropy < 0:  # a hundredth of a draw, if it is asked in each
             require_seed("entropy", entropy)
+            entropy = int(entropy)  # numpy's integers have no bytes
         check_seed(frozen)
         seed = _seed(entropy, "functions") if frozen is None else np.random.SeedSequence(frozen)
         rngs = {role: np.random.default_rng(_seed(entropy, role)) for role in self.random_roles}
@@ -188,7 +189,6 @@ def _std(law: Noise, truth: Truth, function: int) -> float:
 
 def _seed(entropy: int, role: str) -> np.random.SeedSequence:
     """Return SeedSequence(entropy, spawn_key=(i,)), i of the role, from its words: half the time."""
-    entropy = int(entropy)  # numpy's integers have no bytes
     size = max(-(-entropy.bit_length() // 32), 4)  # numpy fills an entropy beside a key to four words
     given = entropy.to_bytes(4 * size, "little") + ROLES.index(role).to_bytes(4, "little")
     return np.random.SeedSequence(np.frombuffer(given, dtype="<u4"))  # type: ignore[arg-type]
