@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -25,11 +26,12 @@ class Trial(NamedTuple):
     mean_of: Floats  # (N,) of the reward at each point, less the prior's
     noise_of: Floats  # (T,) of each round
     contexts: Ints  # (T,)
+    rng: np.random.Generator  # of the agent's samples, before the first
 
 
 def low_rank_ucb(trial: Trial) -> Ints:
     """GP-UCB with the covariance S of r weights: c = R'S R[:, x]."""
-    gram, noise, first, mean_of, noise_of, _ = trial
+    gram, noise, first, mean_of, noise_of, *_ = trial
     root, covariance = gram.root, np.eye(len(gram.root))
     features = np.ascontiguousarray(root.T)
     mean, variance = np.zeros(root.shape[1]), (root**2).sum(axis=0)
@@ -75,7 +77,7 @@ def low_rank_ucb_of_many(trials: Sequence[Trial]) -> Ints:
 
 def full_rank_ucb(trial: Trial) -> Ints:
     """GP-UCB with one row u a play, Sigma = K - V'V, merged now and then to one row a distinct point."""
-    gram, noise, first, mean_of, noise_of, _ = trial
+    gram, noise, first, mean_of, noise_of, *_ = trial
     size, rounds = gram.size, len(noise_of)
     rows, k = np.empty((rounds, size)), 0
     count, total = np.zeros(size), np.zeros(size)
@@ -140,7 +142,7 @@ def full_rank_ucb_of_many(trials: Sequence[Trial]) -> Ints:
 
 def low_rank_thompson(trial: Trial) -> Ints:
     """Thompson sampling with mean m and covariance S of r weights: argmax (m + v S^1/2 z)'R."""
-    gram, noise, first, mean_of, noise_of, _ = trial
+    gram, noise, first, mean_of, noise_of, *_ = trial
     root, rank, rng = gram.root, len(gram.root), np.random.default_rng(0)
     covariance, features = np.eye(rank), np.ascontiguousarray(root.T)
     mean, played, gain, x = np.zeros(rank), [], 0.0, first
@@ -184,12 +186,68 @@ def low_rank_thompson_of_many(trials: Sequence[Trial]) -> Ints:
     return np.array(played).T
 
 
+def matheron_thompson(trial: Trial) -> Ints:
+    """`low_rank_thompson` with the agent's own samples, by Matheron's rule.
+
+    Their weights are S (z - R sqrt(n / lambda) e) with one e a played point.
+    """
+    gram, noise, first, mean_of, noise_of, _, rng = trial
+    root, features, rng = gram.root, np.ascontiguousarray(gram.root.T), deepcopy(rng)
+    covariance, mean, count = np.eye(len(root)), np.zeros(len(root)), np.zeros(gram.size)
+    played, gain = [], 0.0
+    for t, e in enumerate(noise_of, 1):
+        white, points = gram.quick_white(rng), count.nonzero()[0]
+        pull = rng.standard_normal(len(points)) * np.sqrt(count[points] / noise)
+        drawn = covariance @ (white - pull @ features[points])
+        x = int(((mean + _spread(gain, noise) * drawn) @ root).argmax()) if t > 1 else first
+        weight = covariance @ features[x]
+        scale = math.sqrt(noise + features[x] @ weight)
+        weight /= scale
+        covariance -= np.outer(weight, weight)
+        mean += weight * ((mean_of[x] + e - features[x] @ mean) / scale)
+        gain += math.log(scale * scale / noise) / 2
+        count[x] += 1
+        played.append(x)
+    return np.array(played)
+
+
+def matheron_thompson_of_many(trials: Sequence[Trial]) -> Ints:
+    """Thompson sampling of B trials at once, as `matheron_thompson`."""
+    gram, noise, size = trials[0].gram, trials[0].noise, len(trials)
+    root, features, row, rank = gram.root, np.ascontiguousarray(gram.root.T), np.arange(size), len(gram.root)
+    mean_of, noise_of = (
+        np.array([getattr(each, name) for each in trials]) for name in ("mean_of", "noise_of")
+    )
+    rngs, count = [deepcopy(each.rng) for each in trials], np.zeros((size, gram.size))
+    covariance, mean, gain = np.tile(np.eye(rank), (size, 1, 1)), np.zeros((size, rank)), np.zeros(size)
+    first, played, pull = np.array([each.first for each in trials]), [], np.zeros_like(count)
+    for t, e in enumerate(noise_of.T, 1):
+        white = np.array([gram.quick_white(rng) for rng in rngs])
+        seen = count.nonzero()
+        each = zip(rngs, np.bincount(seen[0], minlength=size).tolist(), strict=True)
+        pull[seen] = np.concatenate([rng.standard_normal(n) for rng, n in each]) * np.sqrt(
+            count[seen] / noise
+        )
+        drawn = np.matmul(covariance, (white - pull @ features)[:, :, None])[:, :, 0]
+        x = ((mean + _spread_of_many(gain, noise)[:, None] * drawn) @ root).argmax(axis=1) if t > 1 else first
+        weight = np.matmul(covariance, features[x][:, :, None])[:, :, 0]
+        scale = np.sqrt(noise + np.einsum("br,br->b", features[x], weight))
+        weight /= scale[:, None]
+        covariance -= weight[:, :, None] * weight[:, None, :]
+        y = mean_of[row, x] + e
+        mean += weight * ((y - np.einsum("br,br->b", features[x], mean)) / scale)[:, None]
+        gain += np.log(scale * scale / noise) / 2
+        count[row, x] += 1
+        played.append(x)
+    return np.array(played).T
+
+
 def full_rank_thompson(trial: Trial) -> Ints:
     """Thompson sampling by Matheron's rule: a prior draw g, corrected by L of one row a distinct point.
 
     The draws of the prior are made before the first round by one product, (T, N) = Z R.
     """
-    gram, noise, first, mean_of, noise_of, _ = trial
+    gram, noise, first, mean_of, noise_of, *_ = trial
     prior, size, rounds, rng = gram.dense, gram.size, len(noise_of), np.random.default_rng(0)
     draws = rng.standard_normal((rounds, len(gram.root))) @ gram.root
     rows, k, triangle = np.empty((rounds, size)), 0, np.zeros((rounds, rounds))
@@ -221,7 +279,7 @@ def full_rank_thompson(trial: Trial) -> Ints:
 
 def factored_ucb(trial: Trial) -> Ints:
     """GP-UCB on contexts and arms whose kernel is a product: `low_rank_ucb` with R = R_1 (x) R_2."""
-    gram, noise, first, mean_of, noise_of, contexts = trial
+    gram, noise, first, mean_of, noise_of, contexts, _ = trial
     of_contexts, of_arms = gram.kronecker.roots
     shape, size = (len(of_contexts), len(of_arms)), gram.size
     covariance, played, union = np.eye(shape[0] * shape[1]), [], _union(size)
@@ -249,7 +307,7 @@ def contextual_ucb(trial: Trial) -> Ints:
 
     Points are merged as above: then the rows of all contexts are computed anew.
     """
-    gram, noise, first, mean_of, noise_of, contexts = trial
+    gram, noise, first, mean_of, noise_of, contexts, _ = trial
     size, rounds = gram.size, len(noise_of)
     arms = np.arange(size // (contexts.max() + 1))
     triangle, points = np.zeros((rounds, rounds)), np.empty(rounds, dtype=int)

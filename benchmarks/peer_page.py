@@ -153,7 +153,9 @@ draws other samples). Lines of 64 trials are a trial's share.
 
 Under contexts a kernel that is a product of two with few weights is kept as these weights, as by the loop;
 any other by rows, as by the loop of the line `by rows`. A Thompson loop takes a Cholesky factor of the
-weights' covariance; ours takes Matheron's rule from the plays, as every form of a posterior can.
+weights' covariance; ours takes Matheron's rule from the plays, so that every form of a posterior draws the
+same sample. Beside a loop of the same rule and samples, which plays the same arms, stand the lines of `the
+same samples`.
 
 Steps of environments, by `python benchmarks/env_step.py --write`:
 

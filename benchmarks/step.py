@@ -7,8 +7,8 @@ and the ratio is what counts: act and update of the agent over choice and update
 process, not of the clock on the wall, which on a busy machine belongs to others. The bare loops have no
 classes, no checks, no trial axis and no feedback records; they keep what a form of the posterior keeps. Both
 see the same rewards: `same` is the share of rounds in which they play the same arm (a Thompson loop draws
-other samples). `step` is the environment's. Lines of many trials are times a trial and round, beside a loop
-of as many trials at once.
+other samples, but for the line that says so). `step` is the environment's. Lines of many trials are times a
+trial and round, beside a loop of as many trials at once.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from bare_loops import (
     low_rank_thompson_of_many,
     low_rank_ucb,
     low_rank_ucb_of_many,
+    matheron_thompson,
+    matheron_thompson_of_many,
 )
 from tables import write
 
@@ -70,14 +72,14 @@ class Played(NamedTuple):
         observations = np.array(self.observations).reshape(len(self.observations), -1, self.width)
         actions = np.array(self.actions).reshape(len(self.actions), -1)
         made = []
+        self.agent.reset(self.seed)  # for generators that have drawn nothing
         for i, truth in enumerate(unwrapped.simulator.trials):
             contexts = self.agent.setting.context_index(observations[:, i])
             first = int(contexts[0] * model.setting.decisions.num_arms + actions[0, i])
             values = truth.means[0, 0] - model.prior_mean
             noise = truth.noise[: len(actions), 0]
-            made.append(
-                Trial(model.gram, float(np.min(model.noise_variance)), first, values, noise, contexts)
-            )
+            lambda_, rng = float(np.min(model.noise_variance)), self.agent.samplers[i]
+            made.append(Trial(model.gram, lambda_, first, values, noise, contexts, rng))
         return made
 
     @property
@@ -145,6 +147,7 @@ CASES = {
     "GP-UCB, SE": Case(GP, SE, "gp-ucb", low_rank_ucb),
     "GP-UCB, Matern": Case(GP, MATERN, "gp-ucb", full_rank_ucb),
     "Thompson, SE": Case(GP, SE, "gp-ts", low_rank_thompson),
+    "Thompson, SE, the same samples": Case(GP, SE, "gp-ts", matheron_thompson),
     "Thompson, Matern": Case(GP, MATERN, "gp-ts", full_rank_thompson),
     "GP-UCB, SE, 10,000 points in the plane": Case(GP, PLANE, "gp-ucb", full_rank_ucb, 300),
     "GP-UCB, SE, 100 contexts x 1000 arms": Case(CONTEXTUAL, PAIRS, "gp-ucb", factored_ucb, 2000),
@@ -156,6 +159,7 @@ OF_MANY = {
     low_rank_ucb: low_rank_ucb_of_many,
     full_rank_ucb: full_rank_ucb_of_many,
     low_rank_thompson: low_rank_thompson_of_many,
+    matheron_thompson: matheron_thompson_of_many,
 }
 
 

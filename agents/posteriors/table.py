@@ -113,10 +113,17 @@ class TablePosterior(Posterior):
         """
         if len(rngs) == 1:  # half the time that arrays over all points take
             return self._deviate_one(*self._drawn_alone(rngs[0]))[None]
+        return self._deviate(*self._drawn_each(rngs))
+
+    def _drawn_each(self, rngs: Sequence[np.random.Generator]) -> tuple[Floats, list[Ints], list[Floats]]:
+        """Return z of all trials, (B, r), and the points played, (u,), and their e, (u,), of each."""
         weight = np.array([self._white(rng) for rng in rngs])
         played = [self._journal.played(i) for i in range(len(rngs))]
-        noise = [rng.standard_normal(len(each)) for rng, each in zip(rngs, played, strict=True)]
-        return self._deviate(weight, played, noise)
+        return (
+            weight,
+            played,
+            [rng.standard_normal(len(each)) for rng, each in zip(rngs, played, strict=True)],
+        )
 
     def _drawn_alone(self, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
         """Return the only trial's z (r,), the points played (u,) and their e (u,)."""

@@ -89,21 +89,28 @@ class WeightSpacePosterior(TablePosterior):
     def _variance_afresh(self, i: int) -> Floats:
         return np.einsum("rn,rn->n", self._covariance[i].dot(self._root), self._root)
 
-    def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
-        # In weights Matheron's rule is S (z - R sqrt(n / lambda) e): no difference of large numbers.
-        cell = self._cells(played)
-        rate = self.count.ravel()[cell] / self.noise[cell // self.gram.size]
-        pulled = np.zeros_like(self.mean)
-        pulled.ravel()[cell] = np.concatenate(noise) * np.sqrt(rate)
-        return _products(self._covariance, weight - pulled @ self._feature) @ self._root
-
     def sample_at(
         self, cells: Ints | None, rngs: Sequence[np.random.Generator], factor: Floats | float
     ) -> Floats:
-        if len(rngs) > 1 or cells is not None:
+        if cells is not None:
             return super().sample_at(cells, rngs, factor)
-        weight = self._pulled(*self._drawn_alone(rngs[0]))
-        return self._late.sample(0, _scal(float(factor), weight))[None]
+        if len(rngs) == 1:
+            weight = self._pulled(*self._drawn_alone(rngs[0]))
+            return self._late.sample(0, _scal(float(factor), weight))[None]
+        sample = (factor * self._pulled_each(*self._drawn_each(rngs))) @ self._root
+        sample += self.mean
+        return sample
+
+    def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
+        return self._pulled_each(weight, played, noise) @ self._root
+
+    def _pulled_each(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
+        """Apply Matheron's rule in weights, S (z - R sqrt(n / lambda) e): no difference of large numbers."""
+        cell = self._cells(played)
+        rate = self.count.ravel()[cell] / np.repeat(self.noise, list(map(len, played)))
+        pulled = np.zeros_like(self.mean)
+        pulled.ravel()[cell] = np.concatenate(noise) * np.sqrt(rate)
+        return _products(self._covariance, weight - pulled @ self._feature)
 
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
         return self._pulled(weight, played, noise).dot(self._root)
