@@ -24,6 +24,8 @@ Case = tuple[str, dict[str, Any]]
 SMALL: Case = ("GPBandit-GP-v0", {"num_arms": 100})
 DRAWS: list[Case] = [
     SMALL,
+    ("GPBandit-GP-v0", {"num_arms": 10**4, "dim": 2, "kernel": "matern52"}),
+    ("GPBandit-RKHS-v0", {"num_arms": 10**4, "dim": 2, "kernel": "matern52"}),
     ("GPBandit-GP-v0", {"num_arms": 10**5, "kernel": "matern52"}),
     ("GPBandit-GP-v0", {"num_arms": 10**5, "dim": 3, "kernel": "matern52", "random_features": 512}),
     ("GPBandit-GP-v0", {"num_arms": 316**2, "dim": 2, "length_scale": 0.05}),

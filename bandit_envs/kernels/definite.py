@@ -18,7 +18,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 Array = TypeVar("Array", Floats, Ints)
 
-MOST_DENSE = 20_000  # points of a whole matrix, 3.2 GB; a draw of an RKHS function takes 10 GB with it
+MOST_DENSE = 20_000  # points of a whole matrix, 3.2 GB
 SLOW = 5000  # points from which on its root takes more than 4 s, with the cube of their number
 AVOID = (
     'take points="grid" and as num_arms a dim-th power with a kernel such as "rbf" or "matern52", or '

@@ -22,7 +22,7 @@ MAX_LOW_RANK = 512  # beyond, a weight-space step costs more than the other form
 LOW_RANK_BYTES = 2**30  # of the root of a low-rank kernel
 DENSE_LIMIT = 4096  # points up to which the whole matrix is stored (128 MiB)
 QUICK = 4e9  # multiplications of a low-rank root, about 4 s
-TRIED = 2000  # points on which a kernel's rank is tested if there are more than MOST_DENSE
+TRIED = 2000  # points on which a kernel's rank is tested if there are more than SLOW
 COLUMN_BYTES = 2**28  # of stored columns
 
 
@@ -115,7 +115,7 @@ class Gram(Shares):
         if count is not None and features is not None:
             low = count <= self._largest_low_rank
             return Rooted(features(self.points).T, np.empty(0, dtype=np.int64)) if low else None
-        if self.size > definite.MOST_DENSE and (self.tried_rank or np.inf) > self._largest_low_rank:
+        if self.size > definite.SLOW and (self.tried_rank or np.inf) > self._largest_low_rank:
             return None
         return self._pivoted_cholesky(self._largest_low_rank)
 
@@ -127,8 +127,8 @@ class Gram(Shares):
 
     @cached_property
     def has_quick_root(self) -> bool:
-        """Return whether the root takes seconds at most or K is stored; draws then use it."""
-        rank = self.tried_rank if self.size > definite.MOST_DENSE else 0
+        """Return whether the root takes seconds at most; draws then use it."""
+        rank = self.tried_rank if self.size > definite.SLOW else 0
         return rank is not None and rank**2 * self.size <= QUICK
 
     @shared

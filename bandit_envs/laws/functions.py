@@ -164,10 +164,11 @@ class GPSample(FunctionLaw):
     nothing for a smooth kernel on points closer than its length-scale; for others f is a draw smoothed below
     the distance of neighbours. A kernel of `RandomFeatures` determines f everywhere.
 
-    The method follows kernel and points (`Gram.structure`): the root of the covariance on up to 20,000
+    The method follows kernel and points (`Gram.structure`): the root of the covariance on up to 5000
     points, and for a low-rank kernel on more while that takes seconds, O(r N); beyond, the factors of a
     product kernel on a product of sets, O(N n_i), or Fourier transforms for a stationary kernel on a
-    regular grid, O(N log N). On other sets of that size only random features are drawn.
+    regular grid, O(N log N). On other sets the root is used up to 20,000 points, O(N^3) and with a warning,
+    and on more of them only random features are drawn.
     """
 
     has_box_form = True
@@ -204,7 +205,7 @@ class RKHSFunction(FunctionLaw):
     and rotated, because the signs of eigenvectors differ between machines. If y is constant, as on a single
     point, |y| replaces its range.
 
-    Where the root would take too long (`Gram.has_quick_root`: on more than 20,000 points, unless the kernel
+    Where the root would take too long (`Gram.has_quick_root`: on more than 5000 points, unless the kernel
     is of low rank), y is drawn on 1000 of the points, and f is the posterior mean given these: its norm is as
     exact, and f(x) = k(x, X) alpha is computed in blocks, or by the structure of kernel and points.
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats, Ints
-from bandit_envs.kernels.definite import MOST_DENSE
+from bandit_envs.kernels.definite import SLOW
 from bandit_envs.laws.drawn import Drawn, RatioOfDrawn
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.optimum import maximise
@@ -140,6 +140,6 @@ def _maximise(decisions: Decisions, context: int, sign: float, reward: Drawn, *c
 
 def _between(drawn: Drawn) -> Callable[[Floats], Floats]:
     if drawn.between is None:
-        few = f"at most {MOST_DENSE} on a box, where arms are anchors, unless the kernel is of low rank"
+        few = f"at most {SLOW} on a box, where arms are anchors, unless the kernel is of low rank"
         raise ArgumentError("num_arms", f"must be {few}, got {len(drawn.values)} points; give fewer anchors")
     return drawn.between

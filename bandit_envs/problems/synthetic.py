@@ -69,7 +69,7 @@ def synthetic(
         kernel, length_scale: a name of `bandit_envs.kernels.kernels.NAMED`, or a scikit-learn kernel.
         random_features: declare a kernel of this many random features of `kernel` to be the problem's, drawn
             with `points_seed`: functions are drawn from it and it is published. An even number; for more
-            than 20,000 points that are no grid, and 512 at most for the fastest posterior.
+            than 5000 points that are no grid, and 512 at most for the fastest posterior.
         rkhs_norm: with function="rkhs", scale each function to exactly this norm.
         num_arms: in total, also where `dim` > 1.
         side: length of each side of the box, in the units of `length_scale`.

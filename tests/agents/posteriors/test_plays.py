@@ -27,7 +27,7 @@ each_case = pytest.mark.parametrize(("kernel", "points", "structure"), CASES.val
 @pytest.fixture
 def many(monkeypatch):
     """More than 10 points are many."""
-    monkeypatch.setattr("bandit_envs.kernels.definite.MOST_DENSE", 10)
+    monkeypatch.setattr("bandit_envs.kernels.definite.SLOW", 10)
     for name, few in {"DENSE_LIMIT": 10, "TRIED": 10, "QUICK": 0.0}.items():
         monkeypatch.setattr(f"bandit_envs.kernels.gram.{name}", few)
 

@@ -384,7 +384,7 @@ def test_a_large_grid_of_a_product_kernel_is_played_by_its_factors():
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("plays", [0, 20])
 def test_samples_without_a_root_have_the_posterior_covariance(plays, monkeypatch):
-    monkeypatch.setattr("bandit_envs.kernels.definite.MOST_DENSE", 10)
+    monkeypatch.setattr("bandit_envs.kernels.definite.SLOW", 10)
     for name, few in {"DENSE_LIMIT": 10, "TRIED": 10, "QUICK": 0.0}.items():
         monkeypatch.setattr(f"bandit_envs.kernels.gram.{name}", few)
     model = posterior(

@@ -16,7 +16,7 @@ each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 @pytest.fixture
 def _many(monkeypatch):
     """More than 20 points are many."""
-    monkeypatch.setattr("bandit_envs.kernels.definite.MOST_DENSE", 20)
+    monkeypatch.setattr("bandit_envs.kernels.definite.SLOW", 20)
     for name, few in {"DENSE_LIMIT": 20, "TRIED": 20, "QUICK": 0.0}.items():
         monkeypatch.setattr(f"bandit_envs.kernels.gram.{name}", few)
 

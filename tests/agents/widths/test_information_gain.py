@@ -202,7 +202,7 @@ LARGE = {  # kernel, points
 def test_tables_of_a_large_grid_are_those_of_its_root_or_bounds_on_them(kernel, points, monkeypatch):
     noise, whole = np.array([0.3, 1e-3]), Gram(kernel, points)
     expected = [table(whole, noise, 60).values for table in (spectral_bound, greedy_value, upper_bound)]
-    monkeypatch.setattr("bandit_envs.kernels.definite.MOST_DENSE", 10)
+    monkeypatch.setattr("bandit_envs.kernels.definite.SLOW", 10)
     for name in ("DENSE_LIMIT", "TRIED"):
         monkeypatch.setattr(f"bandit_envs.kernels.gram.{name}", 10)
     monkeypatch.setattr("bandit_envs.kernels.gram.QUICK", 0.0)

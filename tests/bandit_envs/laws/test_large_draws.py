@@ -27,6 +27,7 @@ each_case = pytest.mark.parametrize(("kernel", "points", "structure"), CASES.val
 @pytest.fixture
 def many(monkeypatch):
     """More than 10 points are many."""
+    monkeypatch.setattr(definite, "SLOW", 10)
     monkeypatch.setattr(definite, "MOST_DENSE", 10)
     monkeypatch.setattr(gram_module, "TRIED", 10)
     monkeypatch.setattr(gram_module, "QUICK", 0.0)
@@ -86,9 +87,9 @@ def test_expansions_are_the_same_in_blocks_of_any_size(many, monkeypatch):
 
 
 @pytest.mark.parametrize("function", LAWS)
-def test_twenty_thousand_points_are_drawn_as_ever(function):
-    """The root is used whatever the kernel and the points: the same seed is the same function."""
-    assert Gram(Matern(0.2), unit_grid(20_000)).has_quick_root
+def test_five_thousand_points_and_more_of_a_low_rank_are_drawn_from_the_root(function):
+    """The same seed is the same function."""
+    assert Gram(Matern(0.2), unit_grid(5000)).has_quick_root
     gram = Gram(RBF(0.2), unit_grid(30_000))
     assert gram.has_quick_root
     values = LAWS[function]().draw(gram, np.random.default_rng(0)).values
@@ -110,9 +111,11 @@ def test_points_whose_draw_would_take_long_are_warned_of_with_the_remedy_unless_
     monkeypatch,
 ):
     monkeypatch.setattr(definite, "SLOW", 63)
+    monkeypatch.setattr(gram_module, "TRIED", 63)
     with pytest.warns(UserWarning, match=r"num_arms should be at most 63 .* got 64, .*random_features=512"):
         GPSample().draw(Gram(Matern(0.01, nu=0.5), uniform_points(64, 3, 0)), np.random.default_rng(0))
     GPSample().draw(Gram(RBF(0.5), unit_grid(64)), np.random.default_rng(0))  # of low rank
+    GPSample().draw(Gram(Matern(0.01, nu=0.5), unit_grid(64)), np.random.default_rng(0))  # of a torus
 
 
 def test_a_box_of_too_many_anchors_is_refused(many):
