@@ -90,7 +90,10 @@ class Ratio(PerCost):
 
 
 class PerCostImprovement(PerCost):
-    """log EI - a ln k, or with k unknown log EI + ln E k^-a; a is 1, or cools to 0 as (B - spent) / B."""
+    """log EI - a ln k, or of an unknown k log EI + ln E k^-a; a is 1, or cools to 0 as (B - spent) / B.
+
+    Where the law makes k itself Gaussian, E 1/k does not exist: then it is log EI - a ln E k.
+    """
 
     def __init__(self, model: Model, num_trials: int, *, cooling: bool):
         super().__init__(model, num_trials)
@@ -99,6 +102,13 @@ class PerCostImprovement(PerCost):
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
         power = self.costs.left if self.cooling else np.ones_like(self.costs.left)
         return scores + band.log_power(power)
+
+
+class PerExpectedCost(PerCost):
+    """log KG - ln E k: while any play is worth its price, KG > p E k, the one that is played is."""
+
+    def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
+        return scores - band.log_expected
 
 
 class Pandora(PerCost):
@@ -187,10 +197,10 @@ def ei_per_cost(
 ) -> Agent:
     """EI per cost: argmax EI(x) / k(x)^a, with cost cooling a = (B - spent) / B (Lee et al. 2020, CArBO).
 
-    With a = 1 it is EIpu (Snoek et al. 2012). Unknown costs count as E k^-a. For simple regret at the end of
-    the budget. Cooling starts with the first round; in the paper [from memory] it starts after a cheap
-    initial design of B / 8. Under delay only delivered costs count as spent. Where plays cost nothing it is
-    GP-EI.
+    With a = 1 it is EIpu (Snoek et al. 2012). Unknown costs count as E k^-a, as (E k)^-a where the law makes
+    them Gaussian. For simple regret at the end of the budget. Cooling starts with the first round; in the
+    paper [from memory] it starts after a cheap initial design of B / 8. Under delay only delivered costs
+    count as spent. Where plays cost nothing it is GP-EI.
 
     Args:
         cooling: False takes a = 1, as in settings without a budget.
@@ -208,12 +218,12 @@ def kg_per_cost(setting: Setting, *, num_trials: int | None = None, **options: U
 
     Together with the stopping rule "knowledge-gradient" at a price p it earns f(j) - p C, j the play of the
     largest mean and C the costs so far, of at least that after the first play, on average under the right
-    prior: it plays only points that are worth their price. Unknown costs count as 1 / E k^-1. Where plays
-    cost nothing it maximises the knowledge gradient.
+    prior: it plays only points that are worth their price. Unknown costs count as E k. Where plays cost
+    nothing it maximises the knowledge gradient.
     """
     require_arms(setting, 'take "ei-per-cost"; the knowledge gradient compares arms')
-    objective, rule = partial(PerCostImprovement, cooling=False), Always(KnowledgeGradient())
-    return assemble(Model.of(setting, **options), rule, num_trials, incumbent=MaxMean, objective=objective)
+    model, rule = Model.of(setting, **options), Always(KnowledgeGradient())
+    return assemble(model, rule, num_trials, incumbent=MaxMean, objective=PerExpectedCost)
 
 
 @handles("delay", "context", "box", "noise", "availability")

@@ -37,12 +37,17 @@ class CostBand(NamedTuple):
             return np.maximum(np.exp(self.mean + 0.5 * self.std**2), self.least)
         return np.maximum(self.mean, self.least)
 
+    @property
+    def log_expected(self) -> Floats:
+        """ln E k, (B, A)."""
+        with np.errstate(divide="ignore"):  # E k may be 0 where nothing is observed
+            return np.log(self.expected)
+
     def log_power(self, power: Floats) -> Floats:
         """Return ln E k^-a, (B, 1) -> (B, A): -a m + a^2 s^2 / 2 of ln k; for k, -a ln E k (our reading)."""
         if self.logarithmic:
             return -power * self.mean + 0.5 * (power * self.std) ** 2
-        with np.errstate(divide="ignore"):  # E k may be 0 where nothing is observed
-            return -power * np.log(self.expected)
+        return -power * self.log_expected
 
     def lower(self, width: Floats) -> Floats:
         """Return max(lk, least), lk the lower end of the band, (B,) -> (B, A)."""

@@ -58,6 +58,30 @@ def test_the_gain_that_is_played_for_is_the_gain_that_stopping_compares_with_the
         assert np.count_nonzero(gain) >= 20
 
 
+@pytest.mark.parametrize("law", ["gp", "log-gp"])
+@pytest.mark.parametrize("known", [True, False])
+def test_while_any_play_is_worth_its_price_the_next_one_is(law, known):
+    worth, price = 0, GradientWorthPrice(0.03)
+    scale = {"low": 0.1, "high": 4.0} if law == "gp" else {"median": 1.0, "deviation": 2.0}
+    keywords = {"num_arms": 10, "kernel": "diagonal", "noise_std": 1.0, "horizon": 30}
+    env = gym.make("GPBandit-GP-v0", budget={"law": law, "budget": 1e5, "known": known, **scale}, **keywords)
+    for seed in range(12):
+        observation, _ = env.reset(seed=seed)
+        agent = agents.make("kg-per-cost", env.get_wrapper_attr("setting"))
+        agent.reset(seed)
+        outlook = None
+        for _ in range(30):
+            action = agent.act(observation)
+            if outlook is not None:
+                surplus = price.gain(outlook) - price.price * outlook.cost
+                assert surplus[action] > 0.0 or (surplus <= 1e-12).all()
+                worth += surplus[action] > 0.0
+            observation, reward, *_, info = env.step(action)
+            agent.update(observation, action, reward, info)
+            outlook = agent.outlooks()[0]
+    assert worth >= 20
+
+
 def test_the_knowledge_gradient_is_refused_on_a_box():
     env = gym.make("GPBandit-GP-v0", continuous=True)
     env.reset(seed=0)
