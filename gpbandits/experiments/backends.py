@@ -174,41 +174,45 @@ def _computed(
 
 
 def local(workers: int | None = None) -> Backend:
-    """Return a backend of processes of this machine, by default one a core; one worker is this process.
+    """Return a backend of processes of this machine, by default one a core; `workers=1` is this process.
 
     A process that dies, for lack of memory for instance, ends the others of its pool. The cells they had
-    begun are computed again one by one; a cell whose process dies again has failed.
+    begun are computed again one by one; a cell whose process dies again has failed. If it is this process,
+    the run ends.
     """
 
     def compute_all(tasks: Sequence[CellTask]) -> Iterator[Outcome]:
-        processes = min(workers or cpu_count(), max(len(tasks), 1))
+        at_once = min(workers or cpu_count(), max(len(tasks), 1))
         left = dict(enumerate(tasks))
         while left:
             try:
-                for i, outcome in _in_processes(left, processes):
+                for i, outcome in _settled(left, workers == 1, at_once):
                     del left[i]
                     yield outcome
             except BrokenProcessPool:
-                for i in list(left)[:processes]:  # cells begin in order
-                    yield _alone(i, left.pop(i), processes)
+                for i in list(left)[:at_once]:  # cells begin in order
+                    yield _alone(i, left.pop(i))
 
     return compute_all
 
 
-def _in_processes(tasks: dict[int, CellTask], processes: int) -> Iterator[tuple[int, Outcome]]:
+def _settled(tasks: dict[int, CellTask], here: bool, at_once: int) -> Iterator[tuple[int, Outcome]]:
+    """Settle tasks in this process or in others, so many at once; joblib's pools have two at least."""
     # loky replaces a worker whose memory has grown, after its cell; nothing is lost, so the warning is noise
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     # loky reuses old workers unless the initializer differs
     begun = {"initializer": _begin, "initargs": (os.getpid(), tuple(sys.path))}
     options: dict[str, Any] = {"batch_size": 1, "return_as": "generator_unordered", **begun}
-    pool = Parallel(processes, "loky", **options)
+    if at_once == 1:
+        options["pre_dispatch"] = 1
+    pool = Parallel(1 if here else max(at_once, 2), "loky", **options)
     outcomes: Any = pool([delayed(_settle_as)(i, task) for i, task in tasks.items()])
     yield from outcomes
 
 
-def _alone(i: int, task: CellTask, processes: int) -> Outcome:
+def _alone(i: int, task: CellTask) -> Outcome:
     try:
-        ((_, outcome),) = _in_processes({i: task}, processes)
+        ((_, outcome),) = _settled({i: task}, here=False, at_once=1)
     except BrokenProcessPool:
         return failed(task, _DIED)
     return outcome

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import gymnasium as gym
@@ -89,13 +91,16 @@ class Mischievous:
 
     def _perhaps(self, where):
         if where == self.where:
-            (MISCHIEF | HANGING | {"deaf": deaf})[self.kind]()
+            (MISCHIEF | HANGING | UNSTOPPABLE)[self.kind]()
 
 
 def deaf() -> None:
     """Hang as compiled code does, which no signal interrupts."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
     time.sleep(60.0)
+
+
+UNSTOPPABLE: dict[str, Callable[[], object]] = {"deaf": deaf, "death": lambda: os._exit(3)}
 
 
 def study_of(kind: str, where: str = "act") -> Study:
@@ -142,6 +147,19 @@ def test_processes_survive_mischief(tmp_path, kind):
     which, store = study_of(kind), Store(tmp_path)
     failed = run(which, store, 2)
     assert_its_own_cells_alone(sorted(failed, key=lambda each: each.cell.first_trial), which, store)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cores", [1, 2])
+def test_an_agent_that_ends_its_process_costs_its_own_cell_alone_also_where_that_is_the_last(
+    tmp_path, monkeypatch, cores
+):
+    monkeypatch.setattr("gpbandits.experiments.backends.cpu_count", lambda: cores)
+    which, store = replace(study_of("death"), trials=1), Store(tmp_path)
+    for _ in range(2):  # at first two cells, then the one that failed
+        (failed,) = run(which, store)
+        assert failed.reason.startswith("the process that computed it died")
+        assert_its_own_cells_alone([failed], which, store)
 
 
 def test_ctrl_c_is_no_failure_of_an_agent(tmp_path, monkeypatch):
