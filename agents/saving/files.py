@@ -28,7 +28,7 @@ FORMATS = {  # format -> module and class that load it
 PARTS = {"format", "version", "sha256", "content"}
 # Errors that parsing raises on content of another structure.
 STRANGE = ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, StopIteration, TypeError
-AGAIN = "take an earlier copy, or save again"
+AGAIN = "take an earlier copy, or save to another file"
 
 
 def write(path: str | os.PathLike[str], form: str, content: dict[str, Any]) -> None:

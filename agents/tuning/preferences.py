@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Matern
 
 from bandit_envs.basics.arguments import is_count, is_integer, require, require_switch
+from bandit_envs.basics.files import check_path
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
@@ -45,6 +46,11 @@ class Question:
     outcome: float | None = None
     told_in: int | None = None  # number of questions when it was answered
     dropped: bool = False
+
+    def continues(self, earlier: Question) -> bool:
+        """Return True if this is an earlier question with what was known of it."""
+        told = earlier.outcome in (None, self.outcome) and self.dropped >= earlier.dropped
+        return self.pair == earlier.pair and told
 
 
 class PreferenceTuner:
@@ -155,7 +161,13 @@ class PreferenceTuner:
         return pairs.difference[:, best], pairs.std[:, best]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the tuner to one file (JSON), from which `load` continues exactly."""
+        """Write the tuner to one file (JSON), from which `load` continues exactly.
+
+        Raises:
+            ValueError: the file holds questions or answers that this tuner lacks.
+        """
+        check_path("path", path)
+        self._require_continued(path)
         plan = {**self.plan, "agent": _as_data(self.plan["agent"])}
         asked = [[*each.pair, each.outcome, each.told_in, each.dropped] for each in self.questions]
         write(path, FORM, {"parameters": self.space.to_data(), "plan": plan, "questions": asked})
@@ -172,10 +184,18 @@ class PreferenceTuner:
             require_registered(agent, trust)
             space = Space.from_data("parameters", content["parameters"])
             tuner = cls(space.kinds, agent=(agent, *options) if options else agent, **content["plan"])
-            for first, second, outcome, told_in, dropped in content["questions"]:
-                tuner.questions.append(Question((first, second), outcome, told_in, dropped))
+            tuner.questions += _questions(content)
             tuner._resume()
         return tuner
+
+    def _require_continued(self, path: str | os.PathLike[str]) -> None:
+        if not os.path.exists(path) or not os.path.getsize(path):
+            return
+        known = _questions(read(path, FORM))
+        kept = all(mine.continues(its) for mine, its in zip(self.questions, known, strict=False))
+        words = f"a file of this tuner; it holds {len(known)} questions that saving would lose"
+        go_on = "continue with PreferenceTuner.load(path), or give another file"
+        require(kept and len(known) <= len(self.questions), "path", f"{words}: {go_on}", path)
 
     def _resume(self) -> None:
         """Let the agent answer all questions again, and so be in the same state to the last bit."""
@@ -221,6 +241,10 @@ class PreferenceTuner:
             won = np.array([self.questions[i].outcome for i in came], dtype=np.float64)
             news = delivery(t, came, won, np.empty((len(came), 0)), self.plan["budget"] - 1)
             agent.update(ONLY, np.array(self.questions[t].pair), float(won.sum()), news)
+
+
+def _questions(content: dict[str, Any]) -> list[Question]:
+    return [Question((first, second), *state) for first, second, *state in content["questions"]]
 
 
 def _as_data(agent: Any) -> list[Any]:

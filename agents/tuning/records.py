@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
 from bandit_envs.basics.arguments import from_extra, require_switch, written_as
@@ -18,7 +17,7 @@ from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from .history import Experiment, TunerHistory, TunerRound
 from .plan import TunerPlan, sign_of
 from .player import NOTES, TunerPlayer, player_for, require_possible, restored
-from .running import FORM, SHARE
+from .running import FORM, SHARE, require_continued
 from .space import Values
 from .workers import Turn, in_turn
 
@@ -186,11 +185,15 @@ class Records:
         """Write the tuner to one file (JSON), from which `Tuner.load` or `agents.load` continue exactly.
 
         Raises:
-            ValueError: the agent or an option of it is not data, or another process runs experiments of the
-                file.
+            ValueError: the agent or an option of it is not data, the file holds experiments that this tuner
+                lacks, or another process runs experiments of the file.
         """
         check_path("path", path)
-        with written_as({"file": "path"}), nullcontext() if is_held_here(path) else held(path, SHARE):
+        if is_held_here(path):  # by `optimise`, which has compared them
+            self._write(path)
+            return
+        with written_as({"file": "path"}), held(path, SHARE):
+            require_continued(self, path)
             self._write(path)
 
     def _write(self, path: str | os.PathLike[str]) -> None:

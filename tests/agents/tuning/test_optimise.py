@@ -273,7 +273,10 @@ def test_no_tuner_overwrites_the_experiments_of_another(tmp_path):
     one.optimise(value, 1, file=path)
     with pytest.raises(ValueError, match="4 experiments that saving would lose"):
         two.optimise(value, 1, file=path)
+    with pytest.raises(ValueError, match=r"path must be .* 4 experiments that saving would lose"):
+        two.save(path)
     one.optimise(value, 1, file=path)
+    one.save(path)
     assert told(path) == 5
 
 

@@ -81,6 +81,23 @@ def test_a_saved_tuner_asks_on_alike(tmp_path):
     assert [run(each, 5) for each in (again,)] == [run(each, 5) for each in (here,)]
 
 
+def test_answers_in_a_file_are_not_overwritten_by_a_tuner_that_lacks_them(tmp_path):
+    path = tmp_path / "tuner.json"
+    tuner().save(path)
+    one, other, third = (agents.load(path) for _ in range(3))
+    run(one, 2)
+    one.save(path)
+    with pytest.raises(ValueError, match="2 questions that saving would lose"):
+        third.save(path)  # without questions
+    other.tell(other.ask()[0], "first")
+    other.ask()  # two questions too, one without an answer
+    with pytest.raises(ValueError, match="2 questions that saving would lose"):
+        other.save(path)
+    run(one, 1)
+    one.save(path)
+    assert len(agents.load(path).questions) == 3
+
+
 def test_a_recommendation_changes_no_question():
     one, other = tuner(), tuner()
     asked = []
