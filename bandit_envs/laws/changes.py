@@ -30,7 +30,7 @@ class Stationary(Changes):
 
 @dataclass(frozen=True)
 class AtRounds(Changes):
-    """Change at each given round (round 0 is the first); rounds from T on are ignored."""
+    """Change at each given round below T (round 0 is the first)."""
 
     rounds: tuple[int, ...] = ()
 
@@ -42,6 +42,8 @@ class AtRounds(Changes):
         object.__setattr__(self, "rounds", rounds)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
+        within = not self.rounds or self.rounds[-1] < horizon
+        require(within, "change_points", f"rounds below the horizon {horizon}", list(self.rounds))
         return segments_of(np.array(self.rounds, dtype=np.int64), horizon)
 
 

@@ -30,7 +30,8 @@ def test_segments_of_every_law_are_numbered_from_0_without_a_gap(name, horizon):
 
 def test_change_points_are_the_first_rounds_of_new_segments():
     np.testing.assert_array_equal(changes.AtRounds((2, 5)).draw(7, rng()), [0, 0, 1, 1, 1, 2, 2])
-    np.testing.assert_array_equal(changes.AtRounds((2, 50)).draw(4, rng()), [0, 0, 1, 1])
+    with pytest.raises(ValueError, match=r"change_points must be rounds below the horizon 4, got \[2, 4\]"):
+        changes.AtRounds((2, 4)).draw(4, rng())
     assert not changes.AtRounds().draw(4, rng()).any()
     assert not changes.Stationary().draw(4, rng()).any()
 

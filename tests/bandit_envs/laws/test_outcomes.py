@@ -110,7 +110,7 @@ def test_nothing_that_is_published_depends_on_the_function():
     [
         {"delay": {"law": "geometric", "mean": 4, "lost": 0.3}},
         {"num_contexts": 3},
-        {"change_points": [15]},
+        {"change_points": [5]},
         {"constraints": {"law": "gp", "quantile": 0.4}},
         {"availability": {"law": "bernoulli", "p": 0.7}},
         {"budget": 12},
