@@ -19,6 +19,8 @@ SIZE = (6.4, 4.8)  # inches of 100 pixels
 # Fixed, in shares of the figure: a computed layout takes as long as the drawing, and moves between the
 # frames of a film.
 MARGINS = {"left": 0.125, "right": 0.975, "bottom": 0.14, "top": 0.93, "hspace": 0.35}
+TWO_ROWS = 0.175  # at the bottom, for two rows of the legend
+IN_A_ROW = 5  # entries of the legend; more would be cut off
 BESIDE = {"right": 0.87, "top": 0.88, "wspace": 0.4}  # of a plane, with space for colour bars
 TRUTH, PLAYS, BEST, BELIEF, SHADE = "tab:blue", "tab:orange", "tab:red", "tab:purple", "0.85"
 SCORES = "tab:green"  # the acquisition function and the play that it leads to
@@ -97,11 +99,17 @@ def draw(scene: Scene, limits: Limits | None = None) -> NDArray[np.uint8]:
         axes["truth"].set(xlabel="", xticklabels=())
     for j, belief in enumerate(scene.cost_beliefs):
         (_draw_cost_plane if plane else _draw_cost)(axes[f"cost {j + 1}"], scene, j, belief)
+    if costs and not plane:
+        _share_line([axes["truth"], *(axes[cost] for cost in costs)], scene)
     _draw_time(axes["time"], scene, limits)
     title = f"{scene.title or scene.name}: {scene.total} of {scene.horizon} rounds"
     figure.suptitle(f"{title}, regret {scene.regret:.3g}", fontsize="medium", y=0.985)
     handles = axes["truth"].get_legend_handles_labels()
-    figure.legend(*handles, loc="lower center", ncols=7, frameon=False, fontsize="x-small", handletextpad=0.4)
+    columns = _columns(len(handles[0]))
+    look = {"frameon": False, "fontsize": "x-small", "handletextpad": 0.4}
+    figure.legend(*handles, loc="lower center", ncols=columns, borderaxespad=0.2, **look)
+    if columns < len(handles[0]):
+        figure.subplots_adjust(bottom=TWO_ROWS)
     canvas.draw()
     return np.array(canvas.buffer_rgba())[:, :, :3]
 
@@ -130,8 +138,23 @@ def strip(scenes: Sequence[Scene], limits: Limits) -> ShownFigure:
         for text in (axes.title, axes.xaxis.label, axes.yaxis.label):
             text.set_fontsize(PRINT_FONT)
     handles = grid[0, 0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=7, frameon=False, fontsize=PRINT_FONT)
+    columns = _columns(len(handles[0]))
+    figure.legend(*handles, loc="outside lower center", ncols=columns, frameon=False, fontsize=PRINT_FONT)
     return figure
+
+
+def _columns(entries: int) -> int:
+    """Return the columns of a legend, in two rows where one would be cut off."""
+    return entries if entries <= IN_A_ROW else -(-entries // 2)
+
+
+def _share_line(panels: Sequence[Any], scene: Scene) -> None:
+    """Name the horizontal axis of panels, one below another, at the last of them."""
+    for axes in panels:
+        axes.set(xlim=panels[0].get_xlim(), xlabel="")
+    for axes in panels[:-1]:
+        axes.set_xticklabels(())
+    panels[-1].set_xlabel(_name_of_line(scene), fontsize="x-small", labelpad=1)
 
 
 def _draw_line(axes: Any, scene: Scene, limits: Limits) -> None:
@@ -184,6 +207,9 @@ def _draw_scores(axes: Any, scene: Scene, limits: Limits) -> None:
         if scene.joined:
             axes.fill_between(x, limits.scores[0], scores, color=SCORES, alpha=0.15, lw=0)
         axes.plot(x, scores, color=SCORES, **({"lw": 1.2} if scene.joined else {"marker": ".", "ls": "none"}))
+    elif scene.following is None:
+        where = {"ha": "center", "va": "center", "transform": axes.transAxes}
+        axes.text(0.5, 0.5, "no further play", color="0.45", fontsize="small", **where)
     _mark_following(axes, scene, limits)
     axes.set_ylim(limits.scores)
     axes.yaxis.set_major_locator(MaxNLocator(3))
@@ -315,10 +341,10 @@ def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any, limits: Limits) -> None
 
 def _draw_time(axes: Any, scene: Scene, limits: Limits) -> None:
     """Draw the regret of each round so far, and the change-points of the whole trial."""
-    axes.stairs(scene.regrets, np.arange(scene.total + 1) - 0.5, fill=True, color="0.45")
+    axes.stairs(scene.regrets, np.arange(scene.total + 1) + 0.5, fill=True, color="0.45")  # from round 1 on
     for change in scene.changes:
-        axes.axvline(change - 0.5, color=BEST, lw=1.0, ls=":")
-    axes.set(xlim=(-0.5, scene.horizon - 0.5), ylim=limits.regret)
+        axes.axvline(change + 0.5, color=BEST, lw=1.0, ls=":")
+    axes.set(xlim=(0.5, scene.horizon + 0.5), ylim=limits.regret)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(2))
     axes.tick_params(labelsize="x-small")

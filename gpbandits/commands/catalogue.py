@@ -30,6 +30,7 @@ Agent = Annotated[str | None, typer.Argument(metavar="[NAME]", help=ONE, autocom
 Picture = Annotated[Path | None, typer.Option(help="Write a picture (.png) of it after 20 rounds.")]
 Handles = Annotated[list[str] | None, typer.Option(help="List agents that handle this; may be repeated.")]
 EXTRA = ("data",)  # columns that a narrow terminal omits
+SHOWN_ROUNDS = 20
 PLAYER, STAGE = ("gp-agent", "GPBandit-GP-v0")  # agent in an environment's picture, environment in an agent's
 
 
@@ -94,7 +95,7 @@ def _draw(environment: str, agent: str, picture: Path | None) -> None:
 
     if picture.suffix.lower() != ".png":
         raise ValueError(f"--picture must end in .png, got {picture}")
-    *_, last = frames(environment, agent, count=2, env_kwargs={"max_episode_steps": 20})
+    pictures = list(frames(environment, agent, count=3, env_kwargs={"horizon": 2 * SHOWN_ROUNDS}))
     picture.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(last).save(picture)
+    Image.fromarray(pictures[1]).save(picture)
     console().print(f"{agent} on {environment}: {picture}", soft_wrap=True)

@@ -15,7 +15,7 @@ from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import TableKernel
 from bandit_envs.laws import GPSample, KnownFunction, changes, delays
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.rendering.picture import _draw_values, draw, strip
+from bandit_envs.rendering.picture import _draw_time, _draw_values, draw, strip
 from bandit_envs.rendering.render import COLUMNS
 from bandit_envs.rendering.scene import Limits, Scene
 
@@ -151,6 +151,16 @@ def test_the_text_tells_the_last_change_so_far_and_the_picture_marks_all(rounds,
     assert ("last change at round 7" in env.render()) == changed
     plain = scene._replace(changes=np.array([], dtype=np.int64))
     assert not np.array_equal(draw(scene), draw(plain))
+
+
+def test_the_regret_of_a_picture_begins_with_round_1():
+    scene, axes = Scene.of(started(composite(1), HORIZON).simulator), Figure().subplots()
+    _draw_time(axes, scene, Limits.of([scene]))
+    (steps,) = axes.patches
+    np.testing.assert_array_equal(steps.get_data().edges, np.arange(HORIZON + 1) + 0.5)
+    assert axes.get_xlim() == (0.5, HORIZON + 0.5)
+    (change,) = axes.lines
+    assert set(change.get_xdata()) == {7.5}  # between rounds 7 and 8, the first round of the new function
 
 
 class Oracle:

@@ -133,3 +133,11 @@ def test_a_strip_has_a_column_a_round_and_names_the_rounds_that_there_are():
     assert [axes.get_title() for axes in figure.axes] == ["round 2", "round 5", "", ""]
     with pytest.raises(ValueError, match=r"rounds must be a list of some of 1, 2, .*got \[30\]"):
         film.strip([30])
+
+
+@pytest.mark.parametrize("agent", ["gp-agent", "gp-ucb"])
+def test_the_legend_of_a_picture_ends_before_its_edges(agent):
+    picture, _ = frames("GPBandit-Composite-v0", agent, count=2, env_kwargs={"horizon": 6})
+    assert picture[-60:].min() < 100
+    assert (picture[:, :4] == 255).all()
+    assert (picture[:, -4:] == 255).all()
