@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.notebook import brief, html_facts
 
 Factory = TypeVar("Factory", bound=Callable[..., Any])
@@ -58,6 +59,10 @@ def demanded(setting: Any) -> set[str]:
 
 def handles(*names: str) -> Callable[[Factory], Factory]:
     """Declare the features of a factory of agents: @handles("delay", "context")."""
+    known = Features.__annotations__
+    require(
+        set(names) <= set(known), "the features that an agent handles", f"among {', '.join(known)}", names
+    )
     declared = Features(**dict.fromkeys(names, True))
 
     def declare(factory: Factory) -> Factory:

@@ -227,6 +227,10 @@ class TunerHistory:
     def _round(self, ticket: Any) -> int:
         if not is_integer(ticket) or ticket not in self.pending:
             known = ", ".join(map(str, self.pending)) or "none"
-            over = "is over" if is_integer(ticket) and 0 <= ticket < self.tickets else "was never given"
+            over = (
+                "has a result, failed or was dropped"
+                if is_integer(ticket) and 0 <= ticket < self.tickets
+                else "was never given"
+            )
             raise ValueError(f"ticket {ticket!r} {over}; pending tickets: {known}")
         return self.pending[ticket]

@@ -87,6 +87,7 @@ def held(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
     no process is excluded.
     """
     path = Path(path).resolve()  # one file has one path, whatever folders or links lead to it
+    require(path.parent.is_dir(), "file", "in a folder that exists", os.fspath(path))
     with _MUTEX:
         if path in _HELD:
             raise ArgumentError(

@@ -56,7 +56,8 @@ def watch(
         Path | None, typer.Option(help="A figure for print (.pdf, .png, .svg) of the choices in some rounds.")
     ] = None,
     rounds: Annotated[
-        list[int] | None, typer.Option("--round", help="A round of the strip; may be repeated.")
+        list[int] | None,
+        typer.Option("--round", help="A round of the strip, which a frame shows; may be repeated."),
     ] = None,
 ) -> None:
     """Draw the true mean, the actions and the agent's band, round by round, as a GIF, and as a strip."""
@@ -69,11 +70,12 @@ def watch(
         raise ValueError("--strip needs the rounds to show, each as --round, and --round needs a --strip")
     make_folder_of(gif)  # raises before the trial is played, which takes long
     film = filmed(env, *given, fps)
+    chosen = film.strip(rounds) if rounds else None  # raises before anything is written
     film.save(gif)
     console().print(f"{film.length} pictures in {gif}.", soft_wrap=True)
-    if strip is not None:
+    if strip is not None and chosen is not None:
         strip.parent.mkdir(parents=True, exist_ok=True)
-        save_figure(film.strip(rounds or []), strip)
+        save_figure(chosen, strip)
         console().print(f"Rounds {', '.join(map(str, rounds or []))} in {strip}.", soft_wrap=True)
 
 

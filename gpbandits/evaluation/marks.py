@@ -46,6 +46,12 @@ MARKS = (
 )
 
 
+def drawn_from(result: Any) -> str:
+    """Return what a table names of its draws: the seed, and the entropy that an isolated run has beside."""
+    entropy = "" if result.entropy is None else f", isolated, entropy {result.entropy}"
+    return f"seed {result.seed}{entropy}"
+
+
 def signs(label: str, *results: Any) -> str:
     """Return the signs of the marks that an agent has in any of some results."""
     return "".join(mark.sign for mark in MARKS if any(label in mark.of(each) for each in results))

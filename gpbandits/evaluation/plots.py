@@ -80,7 +80,7 @@ def regret_figure(
             _draw_panel(axes, result, scale or "linear", values, here, inset)
         if scale is None and each == "simple":
             _make_logarithmic(axes, "y")
-        axes.set_ylabel(metric_named(each).label)
+        axes.set_ylabel(metric_named(each).label + ",\nwhere positive" * _is_cut(axes))
         if legend == "direct":
             _label_ends(axes, [result.marked(label) for label in values])
     head = panels.figure.suptitle if ax is None and len(panels.axes) > 1 else panels.axes[0].set_title
@@ -258,6 +258,12 @@ def _make_logarithmic(axes: Axes, which: str) -> None:
     if positive.size:  # else a logarithmic axis would be empty
         axes.set_yscale("log", nonpositive="clip")
         axes.set_ylim(positive.min() / 1.5, positive.max() * 1.5)
+
+
+def _is_cut(axes: Axes) -> bool:
+    """Return whether a logarithmic axis leaves out values of lines."""
+    lines = (np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines)
+    return axes.get_yscale() == "log" and any((values <= 0.0).any() for values in lines)
 
 
 def _label_ends(axes: Axes, labels: Sequence[str]) -> None:

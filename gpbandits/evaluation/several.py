@@ -14,7 +14,14 @@ from gpbandits.evaluation.curves import Legend
 from gpbandits.evaluation.marks import footnotes, signs
 from gpbandits.evaluation.metrics import Metric, Scale, metric_named
 from gpbandits.evaluation.result import Result
-from gpbandits.evaluation.statistics import ENOUGH, FEW, RESAMPLES, bootstrap_interval, significant_signs
+from gpbandits.evaluation.statistics import (
+    ENOUGH,
+    FEW,
+    LEVEL,
+    RESAMPLES,
+    bootstrap_interval,
+    significant_signs,
+)
 from gpbandits.evaluation.table import Table
 
 if TYPE_CHECKING:
@@ -32,6 +39,9 @@ _KEPT = (
     "Under constraints violation comes first: regret is in bold among the agents that are in bold in the "
     "line of violation."
 )
+
+
+_NONE = "These trials are too few for any difference to be significant, so all are in bold."
 
 
 class Results(Mapping[str, Result]):
@@ -162,7 +172,14 @@ def overview(results: Sequence[Result]) -> Table:
     bold = {(i, 1 + labels.index(x)) for i, (*_, own) in enumerate(lines) for x in own if len(labels) > 1}
     marked = (label + signs(label, *results) for label in labels)
     header = ("environment", *marked)
-    return Table("All environments", header, rows, _notes(results), frozenset(bold), "environments")
+    tests = sum(len(_comparable(each)) - 1 for each in results)
+    smallest = 2.0 ** (1 - max(each.num_trials for each in results))  # p-value of sign flips
+    too_few = tests * smallest > 1 - LEVEL  # by Holm's correction
+    undecided = too_few and all(
+        set(_comparable(each)) == own for each, own in zip(results, best, strict=True)
+    )
+    notes = _notes(results, undecided)
+    return Table("All environments", header, rows, notes, frozenset(bold), "environments")
 
 
 def _finals(result: Result, metric: Metric) -> Finals:
@@ -185,7 +202,7 @@ def _best(lines: Sequence[tuple[Finals, Collection[str]]]) -> list[set[str]]:
     return best
 
 
-def _notes(results: Sequence[Result]) -> tuple[str, ...]:
+def _notes(results: Sequence[Result], undecided: bool) -> tuple[str, ...]:
     trials = sorted({each.num_trials for each in results})
     several = " to ".join(map(str, trials[:: max(len(trials) - 1, 1)]))
     kinds = "cumulative regret at the horizon" + BUDGETED * any(each.spent for each in results)
@@ -194,6 +211,7 @@ def _notes(results: Sequence[Result]) -> tuple[str, ...]:
         f"Means of {kinds} over {several} trials, {interval}.": True,
         _BEST: any(len(each.agents) > 1 for each in results),
         _KEPT: any(each.asked for each in results),
+        _NONE: undecided,
         FEW: 1 < trials[0] < ENOUGH,
     }
     return (*(note for note, applies in notes.items() if applies), *footnotes(*results))

@@ -16,7 +16,7 @@ from bandit_envs.basics.types import Ints
 from gpbandits.evaluation import statistics
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.formats import Cell, csv_text, emphasised, latex, markdown, parts, text
-from gpbandits.evaluation.marks import footnotes
+from gpbandits.evaluation.marks import drawn_from, footnotes
 from gpbandits.evaluation.measures import Measure
 from gpbandits.evaluation.metrics import headed
 
@@ -238,7 +238,7 @@ def detection_table(result: Curves) -> Table:
     }
     changes = sum(map(len, result.changes))
     notes = (
-        f"{changes} changes in {result.num_trials} trials of {result.horizon} rounds, seed {result.seed}.",
+        f"{changes} changes in {result.num_trials} trials of {result.horizon} rounds, {drawn_from(result)}.",
         "Delay: rounds from a change to the first alarm before the next change; without one the change is "
         "missed. Every other alarm is false.",
     )
@@ -285,7 +285,7 @@ def _line(cells: Sequence[str], widths: list[int]) -> str:
 
 def _notes(result: Curves, baseline: str) -> tuple[str, ...]:
     trials = "1 trial" if result.num_trials == 1 else f"{result.num_trials} trials"
-    size = f"{trials} of {result.horizon} rounds, seed {result.seed}."
+    size = f"{trials} of {result.horizon} rounds, {drawn_from(result)}."
     method = (
         f"Means with 95 % BCa bootstrap intervals over trials ({statistics.RESAMPLES} resamples); "
         "differences are paired by trial, positive ones mean more regret."

@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import UNFINISHED, sweep, write_whole
 from gpbandits.evaluation.formats import csv_text
 from gpbandits.evaluation.result import Result
@@ -56,6 +57,9 @@ def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> "St
     The modules that the study names are imported for the plan. A folder with the results of another study,
     which `clean` would then remove, is a ValueError.
     """
+    require(
+        Path(folder).is_dir() or not Path(folder).exists(), "--out", "a folder, or new", os.fspath(folder)
+    )
     path = Path(folder) / STUDY
     if path.is_file() and (other := load_study(path).name) != study.name:
         raise ValueError(

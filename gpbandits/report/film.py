@@ -197,7 +197,8 @@ class Film:
         shown = {scene.total + 1: scene for scene in self.scenes}
         listed = list(rounds) if isinstance(rounds, Iterable) and not isinstance(rounds, str) else []
         usable = len(listed) > 0 and all(is_count(each) and each in shown for each in listed)
-        expected = f"a list of some of {', '.join(map(str, shown))}, which the film shows (`count` adds more)"
+        more = "`count`, in the command --frames, adds more"
+        expected = f"a list of some of {', '.join(map(str, shown))}, which the film shows ({more})"
         require(usable, "rounds", expected, rounds)
         return strip([shown[each] for each in listed], Limits.of(self.scenes))
 

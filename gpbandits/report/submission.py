@@ -113,6 +113,7 @@ def check_submission(path: str | os.PathLike[str], replays: int = 5) -> Verdict:
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[Spec, dict[str, Any]]:
+    require(Path(path).is_file(), "path", "that of a file which exists", os.fspath(path))
     try:
         table = pq.read_table(path)
         spec = Spec(**json.loads((table.schema.metadata or {})[_KEY]))

@@ -8,7 +8,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import statistics
 from gpbandits.evaluation.formats import MISSING, Cell
-from gpbandits.evaluation.marks import footnotes
+from gpbandits.evaluation.marks import drawn_from, footnotes
 from gpbandits.evaluation.metrics import headed, metric_named
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.table import SIMPLE, SPENDING, Columns, Table, order_of, safety_table
@@ -166,6 +166,6 @@ def _slope(result: Result, label: str, window: tuple[int, int]) -> statistics.In
 
 def _notes(result: Result, *methods: str) -> tuple[str, ...]:
     trials = "trial" if result.num_trials == 1 else "trials"
-    size = f"n = {result.num_trials} {trials} of {result.horizon} rounds, seed {result.seed}."
+    size = f"n = {result.num_trials} {trials} of {result.horizon} rounds, {drawn_from(result)}."
     few = [statistics.FEW] if 1 < result.num_trials < statistics.ENOUGH else []
     return (size, *methods, *few, *footnotes(result))

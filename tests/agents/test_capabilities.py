@@ -11,6 +11,7 @@ from agent_cases import OF_ARMS, of_each_shape, seed_for, told_for
 from subsets import FEATURES, SUBSETS
 
 import agents
+from agents.protocol import handles
 from gpbandits import Result, evaluate
 from gpbandits.evaluation.statistics import paired_difference
 
@@ -178,3 +179,8 @@ def _prompt(info: dict[str, Any]) -> dict[str, Any]:
         "feedback_step": step,
         "feedback_reward": np.where(late, 0.0, info["feedback_reward"]),
     }
+
+
+def test_a_feature_that_there_is_not_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match=r"must be among delay, .*, outcome, got \('delays',\)"):
+        handles("delays")

@@ -24,6 +24,7 @@ from gpbandits.evaluation.statistics.interval import (
     too_skewed,
 )
 from gpbandits.evaluation.statistics.pairs import (
+    LEVEL,
     Comparison,
     compare,
     holm,
@@ -39,6 +40,7 @@ from gpbandits.evaluation.statistics.pairs import (
 __all__ = [
     "ENOUGH",
     "FEW",
+    "LEVEL",
     "RESAMPLES",
     "Comparison",
     "Interval",

@@ -280,6 +280,11 @@ def test_no_tuner_overwrites_the_experiments_of_another(tmp_path):
     assert told(path) == 5
 
 
+def test_a_folder_that_does_not_exist_is_named_not_a_file_beside_the_tuners(tmp_path):
+    with pytest.raises(ValueError, match=r"path must be in a folder that exists, got '.*/none/t.json'"):
+        Tuner(SPACE).save(tmp_path / "none" / "t.json")
+
+
 @pytest.mark.parametrize("missing", range(4))
 def test_what_another_tuner_was_told_of_the_same_experiments_is_not_overwritten(tmp_path, missing):
     news = [

@@ -312,7 +312,8 @@ def test_no_more_than_so_many_experiments_are_pending():
 
 
 @pytest.mark.parametrize(
-    ("ticket", "message"), [(0, "0 is over"), (7, "7 was never given"), ("a", "never given")]
+    ("ticket", "message"),
+    [(0, "0 has a result, failed or was dropped"), (7, "7 was never given"), ("a", "never given")],
 )
 def test_a_ticket_is_told_or_dropped_once(ticket, message):
     tuner = Tuner(SMALL)

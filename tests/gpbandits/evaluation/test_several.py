@@ -96,6 +96,16 @@ def test_the_least_and_what_does_not_differ_from_it_are_bold_and_cells_are_means
     assert list(significant_signs([(A.regret["z"][:, -1], A.regret["x"][:, -1])])) == [1]  # hence not bold
 
 
+@pytest.mark.parametrize(("trials", "few"), [(5, True), (6, True), (7, False)])
+def test_a_table_of_too_few_trials_for_any_difference_says_so(trials, few):
+    """Of two lines the least p-value is 2 * 2^(1 - B): below 5 % from B = 7 on."""
+    made = result(labels=("low", "high"), num_trials=trials)
+    far = [{"low": record(trials, seed=i), "high": record(trials, seed=i, shift=1.0 + i)} for i in range(2)]
+    table = overview([dataclasses.replace(made, records=records) for records in far])
+    assert any("too few for any difference" in note for note in table.notes) == few
+    assert len(table.bold) == (4 if few else 2)
+
+
 def test_an_agent_that_sees_the_truth_is_never_the_best():
     told = dataclasses.replace(B, privileged=frozenset({"y"}))
     table = Results({"B": told}).table()

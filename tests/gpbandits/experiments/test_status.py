@@ -275,6 +275,11 @@ def test_the_progress_bar_shows_the_mean_regret_of_the_environment_whose_cell_ca
     assert str(standing) == "mean regret on GP (trials of this run): moody 1.00 (1), random 7.00 (3)"
 
 
+def test_a_file_is_no_folder_of_results():
+    with pytest.raises(ValueError, match=r"--out must be a folder, or new, got '.*test_status\.py'"):
+        keep_study(__file__, None, b"")  # type: ignore[arg-type]
+
+
 def test_a_folder_of_another_study_is_left_alone_and_named(call):
     call("run")
     Path("study.toml").write_text(STUDY.replace('"small"', '"other"'))

@@ -79,6 +79,7 @@ def test_rounds_and_file_of_a_strip_belong_together(more, message, tmp_path, mon
     monkeypatch.chdir(tmp_path)
     assert command(tmp_path, *more) == 2
     assert message in " ".join(capsys.readouterr().err.split())
+    assert not list(tmp_path.iterdir())  # no film either
 
 
 @pytest.fixture(scope="module")
