@@ -136,7 +136,7 @@ def is_count(value: Any) -> bool:
 def is_text(value: Any) -> bool:
     """Return whether a value is one line of text that a file can hold; half a surrogate pair is not."""
     whole = isinstance(value, str) and value.encode(errors="replace").decode() == value
-    return whole and len(value.splitlines()) <= 1
+    return whole and len(value.splitlines()) == 1
 
 
 def require_size(name: str, value: Any, each: int = 1) -> None:

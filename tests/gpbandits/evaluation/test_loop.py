@@ -184,6 +184,7 @@ BAD = {
     "callables without labels": ({"agents": [Scripted]}, "agents must be a mapping of labels to agents"),
     "a pair without a label": ({"agents": [("gp-ucb", {})]}, "agents must be a mapping of labels to agents"),
     "a label": ({"agents": {1: "random"}}, "label of an agent must be text in one line, got 1"),
+    "no label": ({"agents": {"": "random"}}, "label of an agent must be text in one line, got ''"),
     "a label of two lines": ({"agents": {"a\nb": "random"}}, "label of an agent must be text in one line"),
     "no agent": (
         {"agents": {"a": object()}},
