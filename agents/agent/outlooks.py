@@ -22,7 +22,7 @@ from ..beliefs.safety import Safety
 from ..beliefs.surface import ONLY, Surface, keeping_plays
 from ..box.search import around, sobol
 from ..model.choice import only_offered
-from ..model.rounds import PENDING
+from ..model.rounds import PENDING, in_time
 from ..stopping.by_name import PATIENCE
 from ..stopping.outlook import Outlook
 from ..validation import PerTrial
@@ -145,7 +145,7 @@ def outlooks_on_set(agent: Playing) -> list[Outlook]:
         Outlook(
             point=np.arange(mean.shape[1]),
             arms=agent.setting.decisions.points,
-            mean=mean[i],
+            mean=mean[i].copy(),  # rules remember it, and a posterior may write to it
             std=std[i],
             played=played[i],
             noise=noise[i],
@@ -250,18 +250,22 @@ def costs_of(agent: Playing) -> CostBelief:
 
 
 def _facts(agent: Playing, trial: int) -> dict[str, Any]:
-    values, latest = np.empty(0), None
+    values, latest, assumed = np.empty(0), None, 0
     if agent.book.keeps:
         rows = agent.book.rows(np.array([trial]))
         here: Bools = rows.arrived > PENDING
         values = rows.reward[here]
+        if agent.belief.fills_in:
+            used = here & in_time(agent.clock.delay(rows.round, rows.arrived), agent.belief.window)
+            assumed = int(np.count_nonzero(~used))
         if len(here) and here[-1]:
             latest = int(rows.point[-1]), float(rows.reward[-1])
     rng = agent.streams.of_round("stopping", agent.round * PATIENCE)[trial]
     return {
         "plays": agent.round,
         "pending": int(agent.book.num_pending[trial]) if agent.setting.max_delay else 0,
-        "gain": float(agent.belief.gain[trial]),
+        "assumed": assumed,
+        "gain": float(agent.belief.centre.gain[trial]),
         "values": values,
         "latest": latest,
         "rng": rng,

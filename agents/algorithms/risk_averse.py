@@ -32,7 +32,9 @@ GUESS = 0.5  # prior mean of rho^2 / R^2, which lies in (0, 1]
 
 
 class RAHBO(PlanningAgent):
-    """Agent of one trial that plays k times argmax mu_f + b sigma_f - alpha (mu_v - b sigma_v).
+    """Agent of one trial that plays k times argmax mu_f + b sigma_f - alpha [mu_v - b sigma_v]^+.
+
+    The paper has no positive part; a variance is never below 0.
 
     The sample variance s^2 of the k values is an observation of rho^2: s^2 / R^2 observes rho^2 / R^2 with
     noise 2 / (k - 1). Their mean observes f with noise min(mu_v + b sigma_v, R^2) / k once s^2 is learnt

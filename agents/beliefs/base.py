@@ -126,6 +126,7 @@ class Belief(abc.ABC):
     bias: Floats | float = NO_BIAS  # what censored feedback adds to the width, (B,)
     window: float = math.inf  # feedback with longer delays is discarded
     others: Sequence[Posterior] = ()  # of the same plays under other regularisations than lambda
+    fills_in = False  # True where `centre` counts plays without a value, as if they had one
     weighs = False  # True where plays of less noise have more weight; `receive` then takes weights
     assumes_bound = False  # True where it uses a bound that was neither given nor published
     noisy = False  # True where stds are those of an observation, its noise included

@@ -34,6 +34,8 @@ class Censored(Belief):
             the B_y = 1 of the paper's experiments, which bounds nothing.
     """
 
+    fills_in = True
+
     def __init__(
         self,
         model: Model,

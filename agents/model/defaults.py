@@ -44,7 +44,8 @@ class SharedOptions(TypedDict, total=False):
     WhiteKernel in its sum is taken out and is the noise; alone it means independent arms.
     """
     length_scale: LengthScale | None
-    """Length-scale of the kernel, in units of the features; it replaces that of a published kernel.
+    """Length-scale of `kernel`, in units of the features; without a `kernel` that of an SE kernel, which then
+    replaces a published one, whatever its family.
 
     Default None: the published kernel's own, else 0.2 of the width of the box. Where it is learnt on a box
     there is one a side, 0.2048 of the side times the root of the dimension: the mode of BoTorch's prior.

@@ -36,12 +36,13 @@ class Outlook:
     feasible: Floats  # (n,) probability that all costs are kept; 1 without constraints
     plays: int  # rounds so far, t
     pending: int  # plays whose feedback may still come
-    gain: float  # information gain of the plays
+    gain: float  # information gain of the plays that mean and std rest on
     covariance: Callable[[Ints, Ints], Floats]  # of candidates by their indices, (a,) and (b,) -> (a, b)
     values: Floats  # (v,) delivered rewards in the order of plays
     latest: tuple[int, float] | None  # point and reward of the last play; None before its delivery
     rng: np.random.Generator  # for rules that draw from the posterior
     name_of: Callable[[int], str] | None = None  # of a candidate, in reasons
+    assumed: int = 0  # plays that the posterior counts with made-up values
 
     def name(self, candidate: int) -> str:
         """Return text that names a candidate in reasons."""
@@ -50,12 +51,14 @@ class Outlook:
         number = int(self.point[candidate])
         return f"arm {number}" if number >= 0 else f"the point {np.round(self.arms[candidate], 3).tolist()}"
 
-    def scaled(self, unit: float) -> Outlook:
-        """Return the same with rewards in another unit."""
-        covariance = self.covariance
+    def scaled(self, unit: float, zero: float = 0.0) -> Outlook:
+        """Return the same with rewards r as zero + unit r."""
+        covariance, latest = self.covariance, self.latest
         return replace(
             self,
-            mean=unit * self.mean,
+            mean=zero + unit * self.mean,
+            values=zero + unit * self.values,
+            latest=None if latest is None else (latest[0], zero + unit * latest[1]),
             std=unit * self.std,
             noise=unit**2 * self.noise,
             covariance=lambda point, other: unit**2 * covariance(point, other),
@@ -107,7 +110,9 @@ class StoppingRule(Protocol):
 
 
 def unready(outlook: Outlook) -> StopVerdict | None:
-    """Return the verdict where nothing can be recommended yet, else None."""
+    """Return the verdict where nothing can be recommended yet, or not from values alone, else None."""
+    if outlook.assumed:
+        return StopVerdict(False, None, f"{outlook.assumed} plays count with made-up values")
     if outlook.best is not None:
         return None
     known = "none has a value yet" if not outlook.played.any() else "none is likely to keep all costs"

@@ -237,7 +237,7 @@ def _answer(
     (outlook,) = player.agent.outlooks(space.snap, look)
     chance = 1.0 if believed is None else believed.probability(outlook.arms)
     outlook = replace(
-        outlook.scaled(scale.deviation),
+        outlook.scaled(scale.deviation, scale.centre),
         feasible=outlook.feasible * chance,
         values=scale.sign * np.array(values),
         name_of=lambda i: _text(space.values(outlook.arms[i])),

@@ -53,6 +53,19 @@ def test_an_outlook_is_the_posterior_of_the_textbook(place):
 
 
 @pytest.mark.parametrize("place", [{"num_arms": 15}, {"continuous": True}], ids=["finite", "box"])
+def test_an_outlook_stays_what_it_was_when_the_agent_plays_on(place):
+    """Rules that compare two rounds keep the earlier one."""
+    agent, *_ = played("gp-ucb", "gp", **place)
+    (outlook,) = agent.outlooks()
+    before = {name: getattr(outlook, name).copy() for name in ("mean", "std", "played", "noise", "values")}
+    action = agent.act(np.zeros(1, dtype=np.float32))
+    info = delivery(12, np.array([12]), np.array([3.0]), np.empty((1, 0)))
+    agent.update(np.zeros(1, dtype=np.float32), action, 3.0, info)
+    for name, kept in before.items():
+        np.testing.assert_array_equal(getattr(outlook, name), kept)
+
+
+@pytest.mark.parametrize("place", [{"num_arms": 15}, {"continuous": True}], ids=["finite", "box"])
 def test_under_constraints_an_outlook_is_in_the_unit_of_the_reward_with_the_chance_to_keep_costs(place):
     agent, *_ = played("constrained-ei", "constrained", **place)
     (outlook,) = agent.outlooks()

@@ -8,8 +8,11 @@ import pytest
 from agent_cases import BATCHED, SETTING, of_each_shape, takes
 
 import agents
+import bandit_envs
 from agents.acquisition.improvement import gittins_index
+from agents.posteriors.forgetting.memory import ForgettingPosterior
 from agents.registry import resolve_agent
+from agents.restarts.base import Never
 from agents.stopping.by_name import RULES
 from agents.stopping.outlook import Outlook
 from agents.stopping.rules import (
@@ -157,6 +160,49 @@ def test_rules_stop_at_the_same_round_in_every_unit(rule):
         found.append([each.after for each in result.stopped["gp-ei"].values()])
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[2], found[1])
+
+
+@pytest.mark.parametrize("name", of_each_shape(filter(models_reward, BATCHED)))
+def test_nobody_stops_before_a_value_has_come_nor_on_values_that_are_made_up(name):
+    """Beliefs that count pending plays as their least value, or fill them in, know nothing of these."""
+    env = bandit_envs.make(
+        "GPBandit-Delayed-v0", num_arms=12, horizon=30, delay={"law": "constant", "rounds": 9}
+    )
+    observation, _ = env.reset(seed=1)
+    rule = "gap", {"eps": 1e6, "width": 2.0}
+    agent = agents.make(name, env, stopping=rule)
+    agent.reset(0)
+    for _ in range(6):
+        action = agent.act(observation)
+        observation, reward, *_, info = env.step(action)
+        agent.update(observation, action, reward, info)
+    assert agent.stops.after["gap"].item() < 0
+
+
+def forgets_nothing(name: str) -> bool:
+    """Whether its posterior is that of all plays, exactly."""
+    if resolve_agent(name).features.approximate or not models_reward(name):
+        return False
+    agent = agents.make(name, SETTING)
+    agent.reset(0)
+    return type(agent.restart) is Never and not isinstance(agent.belief.centre, ForgettingPosterior)
+
+
+@pytest.mark.parametrize("name", of_each_shape(filter(forgets_nothing, BATCHED)))
+def test_the_gain_of_an_outlook_is_that_of_the_plays_that_its_mean_rests_on(name):
+    """Also of agents in phases, which begin the posterior of their std anew."""
+    env = bandit_envs.make("GPBandit-GP-v0", num_arms=15, horizon=60, noise_std=0.5)
+    observation, _ = env.reset(seed=1)
+    agent, plays = agents.make(name, env, stopping="plateau"), []
+    agent.reset(0)
+    for _ in range(50):
+        plays.append(action := agent.act(observation))
+        observation, reward, *_, info = env.step(action)
+        agent.update(observation, action, reward, info)
+    (outlook,) = agent.outlooks()
+    model = agent.model
+    covariance = model.gram.dense[np.ix_(plays, plays)] / float(np.ravel(model.noise_variance)[0])
+    assert outlook.gain == pytest.approx(0.5 * np.linalg.slogdet(np.eye(50) + covariance)[1], rel=1e-6)
 
 
 @pytest.mark.parametrize("name", of_each_shape(filter(models_reward, BATCHED)))

@@ -31,6 +31,15 @@ def test_a_high_price_ends_and_a_low_one_goes_on_and_both_give_the_numbers():
     assert dear.parameters in [each.parameters for each in tuner.experiments]
 
 
+def test_rules_name_means_as_the_tuner_does():
+    rng, tuner = np.random.default_rng(0), Tuner(BOX, seed=0, stopping=("gittins", {"price": 1e-3}))
+    for _ in range(12):
+        ticket, parameters = tuner.ask()
+        tuner.tell(ticket, 500.0 - loss(**parameters, rng=rng))
+    named = float(tuner.may_stop().reason.rpartition("the best mean ")[2].split()[0].rstrip(","))
+    assert named == pytest.approx(500.0, abs=1.0)
+
+
 def test_asking_whether_to_stop_changes_nothing():
     asked, other = told(rounds=9), told(rounds=9)
     for price in (1e-6, 1.0):
