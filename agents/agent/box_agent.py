@@ -188,12 +188,17 @@ class BoxAgent(GPAgent):
         return pool.scores.max(keepdims=True)
 
     def _played(self, surface: Surface, context: Floats) -> BestPlays:
-        """Return the arms played so far and their means or worth in a context, best first."""
+        """Return the arms played so far and their means or worth in a context, best first.
+
+        Pending plays with fantasised values are among them, as on a finite set.
+        """
         plays = surface.observed
         worth = self.objective.worth_on_box if getattr(self.incumbent, "of_worth", False) else None
         values = plays.smoothed
         rows = np.argsort(-values, kind="stable")[: None if worth else COMPARED]
         arms = plays.features[rows, len(context) :]
+        if surface.centre is not plays:
+            arms = np.vstack([arms, surface.centre.features[len(values) :, len(context) :]])
         pairs = with_context(context, arms)
         alone = not len(context) and surface.centre is plays and isinstance(plays, PlayFactor)
         means = surface.prior_mean + values[rows] if alone else surface.mean(pairs)

@@ -77,7 +77,10 @@ def nearest_means(delivered: Posterior, trial: int, point: int) -> float:
 
 
 class Imputed(Censored):
-    """Belief that counts a pending value as its fill-in, which deliveries update until the window ends."""
+    """Belief that counts a pending value as its fill-in, which deliveries update until the value comes.
+
+    A value that comes after the window is not used: the latest fill-in stays.
+    """
 
     def __init__(self, model: Model, num_trials: int, *, fill: FillIn, **options: Any):
         super().__init__(model, num_trials, **options)

@@ -210,7 +210,7 @@ def may_stop(
 
     The first 2 d + 1 values estimate scales, and no rule is asked before. On a box the answer is yes only if
     it is so on several clouds of candidates, since the best candidate may be missed. Where experiments fail,
-    a gain counts with its probability of success.
+    a gain counts with its probability of success, and what would rather fail again is not recommended.
     """
     plan, agent = player.plan, player.agent
     has_model = hasattr(agent, "outlooks")

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import agents
 from agents.beliefs.delivered import Delivered
 from agents.beliefs.imputed import Fantasised, Hallucinated
 from agents.beliefs.surface import Surface
@@ -12,6 +13,7 @@ from agents.kernels.visited import Visited
 from agents.model.model import Model
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
 
 ARMS = np.linspace(0, 1, 30)[:, None]
@@ -135,3 +137,22 @@ def test_on_a_box_the_mean_is_that_on_a_set():
     np.testing.assert_allclose(
         Surface.of(belief, known=True).mean(ARMS), told(Hallucinated).mean(HERE)[0], atol=1e-8
     )
+
+
+@pytest.mark.parametrize("rounds", [6, 9])
+def test_on_a_box_improvement_is_on_the_best_of_played_and_pending(rounds):
+    box = Setting(low=np.zeros(2), high=np.ones(2), kernel=make_kernel("rbf", 0.3), horizon=20, max_delay=4)
+    agent = agents.make("gp-agent", box, rule="ei", belief="fantasised", incumbent="max_mean")
+    agent.reset(1)
+    observation, pairs = np.zeros(1, dtype=np.float32), []
+    for t in range(rounds):
+        action = agent.act(observation)
+        pairs.append(box.to_point(action))
+        came = np.arange(t - 4, t - 3)[t < 4 :]
+        values = np.sin(5 * np.array(pairs)[came].sum(axis=1))
+        info = delivery(t, came, values, np.empty((len(came), 0)), 4)
+        agent.update(observation, action, float(values.sum()), info)
+    surface = Surface.of(agent.belief)
+    plays = agent._played(surface, np.empty(0))
+    assert len(plays.means) == rounds
+    np.testing.assert_allclose(plays.means, np.sort(surface.mean(np.array(pairs)))[::-1], rtol=0, atol=1e-9)
