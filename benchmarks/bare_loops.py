@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from copy import deepcopy
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -140,15 +141,23 @@ def full_rank_ucb_of_many(trials: Sequence[Trial]) -> Ints:
     return np.array(played).T
 
 
-def low_rank_thompson(trial: Trial) -> Ints:
-    """Thompson sampling with mean m and covariance S of r weights: argmax (m + v S^1/2 z)'R."""
-    gram, noise, first, mean_of, noise_of, *_ = trial
-    root, rank, rng = gram.root, len(gram.root), np.random.default_rng(0)
-    covariance, features = np.eye(rank), np.ascontiguousarray(root.T)
-    mean, played, gain, x = np.zeros(rank), [], 0.0, first
+def low_rank_thompson(trial: Trial, matheron: bool = False) -> Ints:
+    """Thompson sampling with mean m and covariance S of r weights: argmax (m + v S^1/2 z)'R.
+
+    With `matheron` it is argmax (m + v S (z - R sqrt(n / lambda) e))'R, with one e a played point.
+    """
+    gram, noise, first, mean_of, noise_of, _, own = trial
+    root, rank, rng = gram.root, len(gram.root), deepcopy(own) if matheron else np.random.default_rng(0)
+    covariance, features, count = np.eye(rank), np.ascontiguousarray(root.T), np.zeros(gram.size)
+    mean, played, gain, x, drawn = np.zeros(rank), [], 0.0, first, np.zeros(rank)
     for t, e in enumerate(noise_of, 1):
-        if t > 1:
+        if matheron:
+            white, points = gram.quick_white(rng), count.nonzero()[0]
+            pull = rng.standard_normal(len(points)) * np.sqrt(count[points] / noise)
+            drawn = covariance @ (white - pull @ features[points])
+        elif t > 1:
             drawn = np.linalg.cholesky(covariance) @ rng.standard_normal(rank)
+        if t > 1:
             x = int(((mean + _spread(gain, noise) * drawn) @ root).argmax())
         weight = covariance @ features[x]
         scale = math.sqrt(noise + features[x] @ weight)
@@ -156,24 +165,34 @@ def low_rank_thompson(trial: Trial) -> Ints:
         covariance -= np.outer(weight, weight)
         mean += weight * ((mean_of[x] + e - features[x] @ mean) / scale)
         gain += math.log(scale * scale / noise) / 2
+        if matheron:
+            count[x] += 1
         played.append(x)
     return np.array(played)
 
 
-def low_rank_thompson_of_many(trials: Sequence[Trial]) -> Ints:
+def low_rank_thompson_of_many(trials: Sequence[Trial], matheron: bool = False) -> Ints:
     """Thompson sampling of B trials at once, as `low_rank_thompson`, each with a generator of its own."""
-    root, noise, size = trials[0].gram.root, trials[0].noise, len(trials)
-    features, row, rank = np.ascontiguousarray(root.T), np.arange(size), len(root)
+    gram, noise, size = trials[0].gram, trials[0].noise, len(trials)
+    root, features, row, rank = gram.root, np.ascontiguousarray(gram.root.T), np.arange(size), len(gram.root)
     mean_of, noise_of = (
         np.array([getattr(each, name) for each in trials]) for name in ("mean_of", "noise_of")
     )
-    rngs = [np.random.default_rng(i) for i in range(size)]
+    rngs = [deepcopy(each.rng) if matheron else np.random.default_rng(i) for i, each in enumerate(trials)]
     covariance, mean, gain = np.tile(np.eye(rank), (size, 1, 1)), np.zeros((size, rank)), np.zeros(size)
-    x, played = np.array([each.first for each in trials]), []
+    x, played, drawn = np.array([each.first for each in trials]), [], np.zeros((size, rank))
+    count, pull = np.zeros((2, size, gram.size))
     for t, e in enumerate(noise_of.T, 1):
-        if t > 1:
+        if matheron:
+            white, seen = np.array([gram.quick_white(rng) for rng in rngs]), count.nonzero()
+            each = zip(rngs, np.bincount(seen[0], minlength=size).tolist(), strict=True)
+            noises = np.concatenate([rng.standard_normal(n) for rng, n in each])
+            pull[seen] = noises * np.sqrt(count[seen] / noise)
+            drawn = np.matmul(covariance, (white - pull @ features)[:, :, None])[:, :, 0]
+        elif t > 1:
             white = np.array([rng.standard_normal(rank) for rng in rngs])
             drawn = np.matmul(np.linalg.cholesky(covariance), white[:, :, None])[:, :, 0]
+        if t > 1:
             x = ((mean + _spread_of_many(gain, noise)[:, None] * drawn) @ root).argmax(axis=1)
         weight = np.matmul(covariance, features[x][:, :, None])[:, :, 0]
         scale = np.sqrt(noise + np.einsum("br,br->b", features[x], weight))
@@ -182,64 +201,15 @@ def low_rank_thompson_of_many(trials: Sequence[Trial]) -> Ints:
         y = mean_of[row, x] + e
         mean += weight * ((y - np.einsum("br,br->b", features[x], mean)) / scale)[:, None]
         gain += np.log(scale * scale / noise) / 2
+        if matheron:
+            count[row, x] += 1
         played.append(x)
     return np.array(played).T
 
 
-def matheron_thompson(trial: Trial) -> Ints:
-    """`low_rank_thompson` with the agent's own samples, by Matheron's rule.
-
-    Their weights are S (z - R sqrt(n / lambda) e) with one e a played point.
-    """
-    gram, noise, first, mean_of, noise_of, _, rng = trial
-    root, features, rng = gram.root, np.ascontiguousarray(gram.root.T), deepcopy(rng)
-    covariance, mean, count = np.eye(len(root)), np.zeros(len(root)), np.zeros(gram.size)
-    played, gain = [], 0.0
-    for t, e in enumerate(noise_of, 1):
-        white, points = gram.quick_white(rng), count.nonzero()[0]
-        pull = rng.standard_normal(len(points)) * np.sqrt(count[points] / noise)
-        drawn = covariance @ (white - pull @ features[points])
-        x = int(((mean + _spread(gain, noise) * drawn) @ root).argmax()) if t > 1 else first
-        weight = covariance @ features[x]
-        scale = math.sqrt(noise + features[x] @ weight)
-        weight /= scale
-        covariance -= np.outer(weight, weight)
-        mean += weight * ((mean_of[x] + e - features[x] @ mean) / scale)
-        gain += math.log(scale * scale / noise) / 2
-        count[x] += 1
-        played.append(x)
-    return np.array(played)
-
-
-def matheron_thompson_of_many(trials: Sequence[Trial]) -> Ints:
-    """Thompson sampling of B trials at once, as `matheron_thompson`."""
-    gram, noise, size = trials[0].gram, trials[0].noise, len(trials)
-    root, features, row, rank = gram.root, np.ascontiguousarray(gram.root.T), np.arange(size), len(gram.root)
-    mean_of, noise_of = (
-        np.array([getattr(each, name) for each in trials]) for name in ("mean_of", "noise_of")
-    )
-    rngs, count = [deepcopy(each.rng) for each in trials], np.zeros((size, gram.size))
-    covariance, mean, gain = np.tile(np.eye(rank), (size, 1, 1)), np.zeros((size, rank)), np.zeros(size)
-    first, played, pull = np.array([each.first for each in trials]), [], np.zeros_like(count)
-    for t, e in enumerate(noise_of.T, 1):
-        white = np.array([gram.quick_white(rng) for rng in rngs])
-        seen = count.nonzero()
-        each = zip(rngs, np.bincount(seen[0], minlength=size).tolist(), strict=True)
-        pull[seen] = np.concatenate([rng.standard_normal(n) for rng, n in each]) * np.sqrt(
-            count[seen] / noise
-        )
-        drawn = np.matmul(covariance, (white - pull @ features)[:, :, None])[:, :, 0]
-        x = ((mean + _spread_of_many(gain, noise)[:, None] * drawn) @ root).argmax(axis=1) if t > 1 else first
-        weight = np.matmul(covariance, features[x][:, :, None])[:, :, 0]
-        scale = np.sqrt(noise + np.einsum("br,br->b", features[x], weight))
-        weight /= scale[:, None]
-        covariance -= weight[:, :, None] * weight[:, None, :]
-        y = mean_of[row, x] + e
-        mean += weight * ((y - np.einsum("br,br->b", features[x], mean)) / scale)[:, None]
-        gain += np.log(scale * scale / noise) / 2
-        count[row, x] += 1
-        played.append(x)
-    return np.array(played).T
+# By Matheron's rule the loops draw the agent's own samples.
+matheron_thompson = partial(low_rank_thompson, matheron=True)
+matheron_thompson_of_many = partial(low_rank_thompson_of_many, matheron=True)
 
 
 def full_rank_thompson(trial: Trial) -> Ints:

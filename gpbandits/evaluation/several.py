@@ -39,8 +39,6 @@ _KEPT = (
     "Under constraints violation comes first: regret is in bold among the agents that are in bold in the "
     "line of violation."
 )
-
-
 _NONE = "These trials are too few for any difference to be significant, so all are in bold."
 
 
@@ -172,13 +170,7 @@ def overview(results: Sequence[Result]) -> Table:
     bold = {(i, 1 + labels.index(x)) for i, (*_, own) in enumerate(lines) for x in own if len(labels) > 1}
     marked = (label + signs(label, *results) for label in labels)
     header = ("environment", *marked)
-    tests = sum(len(_comparable(each)) - 1 for each in results)
-    smallest = 2.0 ** (1 - max(each.num_trials for each in results))  # p-value of sign flips
-    too_few = tests * smallest > 1 - LEVEL  # by Holm's correction
-    undecided = too_few and all(
-        set(_comparable(each)) == own for each, own in zip(results, best, strict=True)
-    )
-    notes = _notes(results, undecided)
+    notes = _notes(results, _undecided(results, best))
     return Table("All environments", header, rows, notes, frozenset(bold), "environments")
 
 
@@ -200,6 +192,14 @@ def _best(lines: Sequence[tuple[Finals, Collection[str]]]) -> list[set[str]]:
         if sign == 0:
             best[i].add(label)
     return best
+
+
+def _undecided(results: Sequence[Result], best: Sequence[set[str]]) -> bool:
+    """Return whether all are best only because sign flips of so few trials can reject nothing."""
+    comparable = [set(_comparable(each)) for each in results]
+    least = 2.0 ** (1 - max(each.num_trials for each in results))  # p-value, before Holm's correction
+    tests = sum(len(each) - 1 for each in comparable)
+    return tests * least > 1 - LEVEL and comparable == list(best)
 
 
 def _notes(results: Sequence[Result], undecided: bool) -> tuple[str, ...]:

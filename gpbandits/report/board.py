@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.types import Floats
-from bandit_envs.rendering.picture import ShownFigure
+from bandit_envs.rendering.figure import ShownFigure
 from gpbandits.evaluation.marks import COLOURS
 from gpbandits.evaluation.panels import tidy
 from gpbandits.evaluation.table import Table

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter, NullLocator, ScalarFormatter
 
 from bandit_envs.basics.types import Floats
-from bandit_envs.rendering.picture import ShownFigure
+from bandit_envs.rendering.figure import ShownFigure
 from gpbandits.evaluation.formats import interval_text, number
 from gpbandits.evaluation.marks import Style, styles
 from gpbandits.evaluation.panels import tidy

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bandit_envs.environment.making import make
-from bandit_envs.rendering.picture import ShownFigure
+from bandit_envs.rendering.figure import ShownFigure
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.metrics import metric_named

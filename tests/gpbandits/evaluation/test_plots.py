@@ -106,6 +106,12 @@ def test_simple_regret_is_logarithmic_unless_a_scale_is_named():
     assert result().plot(metric="simple", scale="linear").axes[0].get_yscale() == "linear"
 
 
+def test_an_axis_that_leaves_out_values_says_so():
+    cut = result(shift=-0.3).plot(scale="log-log").axes[0], result().plot(scale="log-log").axes[0]
+    assert ["where positive" in axes.get_ylabel() for axes in cut] == [True, False]
+    assert "where positive" not in result(shift=-0.3).plot().axes[0].get_ylabel()
+
+
 def test_direct_labels_leave_no_mark_unexplained():
     marked = result(privileged={"GP-TS"})
     assert legend_title(marked.plot(legend="direct")) == marks_in([marked])[0].footnote

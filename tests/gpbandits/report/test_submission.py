@@ -68,6 +68,11 @@ def test_a_number_that_was_not_played_is_refused_with_its_round(path, column):
     assert all("round 3: the file has" in reason for reason in verdict.reasons)
 
 
+def test_a_submission_that_is_not_there_is_named():
+    with pytest.raises(ValueError, match=r"path must be that of a file which exists, got 'nowhere\.parquet'"):
+        check_submission("nowhere.parquet")
+
+
 @pytest.mark.long
 def test_a_submission_of_another_agent_is_refused(path):
     change(path, agent="random")
