@@ -15,6 +15,8 @@ from pages import DOCS, loaded, missing, read, told
 
 from bandit_envs.data.files import packages
 from bandit_envs.data.runs import FAMILIES, TABLES, load_runs, package_of
+from bandit_envs.kernels.definite import MOST_DENSE, SLOW
+from bandit_envs.laws.functions import CENTRES
 from bandit_envs.problems.real import FITTING, HORIZON, PLAYS, WORKERS, tasks
 from gpbandits.reproductions.page import RESULTS
 
@@ -327,3 +329,10 @@ def test_times_of_nas_bench_differ_by_the_factors_that_the_page_on_real_tasks_na
         np.testing.assert_allclose(each, factor * first, rtol=1e-9)
     said = f"those on CIFAR-10 times {factors[0]:.2f} and {factors[1]:.2f}"
     assert not missing([said], prose("real.md"))
+
+
+def test_the_page_of_concepts_names_the_sizes_from_which_draws_use_structure():
+    page = prose("concepts.md")
+    assert f"Up to {SLOW} points a draw uses a root" in page
+    assert f"values at {CENTRES} of them" in page
+    assert f"the root of up to {MOST_DENSE:,} points" in page
