@@ -10,7 +10,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from agents.acquisition.by_name import RULES, Always, WithMargin, WithWidth
-from agents.acquisition.improvement import INCUMBENTS
+from agents.acquisition.incumbents import INCUMBENTS
 from agents.beliefs.by_name import BELIEFS
 from agents.kernels.amplitude import InContext
 from agents.model.model import Model

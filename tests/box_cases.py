@@ -1,5 +1,7 @@
 """What tests on boxes share: plays, what is believed after them, and rounds whose feedback comes at once."""
 
+from typing import Any, cast
+
 import numpy as np
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
@@ -58,20 +60,22 @@ def surface_of(x, y, kernel=KERNEL, mean=0.0):
     return Surface(kernel, factor, factor, mean)
 
 
-def landscape_of(rule, surface, age=3, rng=None):
-    nothing = np.empty((1, 0))
-    facts = BoxView(
-        nothing,
-        nothing,
+def view_of_round(age, incumbent, bias=0.0):
+    """A view without arms, for rules that ask neither the belief nor the objective."""
+    return BoxView(
+        cast(Any, None),
+        cast(Any, None),
         np.array([age]),
         np.zeros(1),
-        0.2,
-        np.array([0.3]),
-        deviate=lambda: nothing,
-        weigh=lambda: nothing,
+        bias,
+        incumbent,
         draw=lambda: [np.random.default_rng(5)],
         maximise=lambda: np.array([0.3]),
     )
+
+
+def landscape_of(rule, surface, age=3, rng=None):
+    facts = view_of_round(age, np.array([0.3]), bias=0.2)
     return Landscape(rule, surface, np.empty(0), facts, rng or np.random.default_rng(0))
 
 

@@ -14,17 +14,17 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import unit_of
 from ..acquisition.candidates import Rule
-from ..acquisition.improvement import NoIncumbent
+from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorMean, sample
 from ..beliefs.base import Belief
-from ..beliefs.ridges import pulls_on_box
-from ..beliefs.surface import ONLY, Surface, ridges_at
-from ..box.acquisition_surface import BoxView, Landscape, with_context
-from ..box.incumbents import ON_BOX, BestPlays, NothingToImprove
+from ..beliefs.points import Pairs, Plays, with_context
+from ..beliefs.surface import ONLY, Surface
+from ..box.acquisition_surface import BoxView, Landscape
 from ..box.search import Terrain, make_search
 from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties
 from ..model.model import Model
+from ..objectives.base import terms_of
 from ..posteriors.play_factor import PlayFactor
 from ..stopping.outlook import Outlook
 from ..validation import require_context, require_reset
@@ -34,7 +34,6 @@ from .repeating import repeats
 
 COMPARED = 256  # plays with the best values, whose means are compared in a context
 FORM = "pairs"  # a posterior of the plays alone: the points of a box cannot be listed
-PLAIN = NothingToImprove()  # for rules without an incumbent
 
 
 class BoxAgent(GPAgent):
@@ -44,16 +43,11 @@ class BoxAgent(GPAgent):
     set of candidates; `model.search` proposes them and refines the best by local search.
     """
 
-    def __init__(
-        self, model: Model, rule_of: Callable[[Model], Rule], *, incumbent: Any = NoIncumbent, **parts: Any
-    ):
-        if incumbent not in ON_BOX:
-            raise ValueError(f"incumbent must have a form on boxes, got {incumbent!r}")
+    def __init__(self, model: Model, rule_of: Callable[[Model], Rule], **parts: Any):
         self.search = make_search(model.search)
+        self._no_incumbent = NoIncumbent(1, model.setting.decisions)  # of rules that improve on nothing
         width = model.setting.pairs_width
-        super().__init__(
-            replace(model, form=FORM, visited=Visited(width)), rule_of, incumbent=ON_BOX[incumbent], **parts
-        )
+        super().__init__(replace(model, form=FORM, visited=Visited(width)), rule_of, **parts)
 
     def reset(self, seed: Any) -> None:
         self._given = replace(self._given, visited=Visited(self.setting.pairs_width))
@@ -95,7 +89,7 @@ class BoxAgent(GPAgent):
         exploring = self.restart.exploring
         if exploring is not None and exploring[ONLY]:
             rule = AnyArm()
-        incumbent = self.incumbent if rule is self.rule else PLAIN
+        incumbent = self.incumbent if rule is self.rule else self._no_incumbent
         arm = self._best(rule, incumbent, belief, context, TIE, uniform)  # type: ignore[arg-type]
         if self.objective.infeasible is not None:
             self._note_infeasible(self.objective.infeasible)
@@ -117,8 +111,9 @@ class BoxAgent(GPAgent):
 
     def beliefs_at(self, observation: Floats, arms: Floats) -> list[tuple[Floats, Floats]] | None:
         """Return `beliefs` of reward and costs at points of the box, (n, d) -> (n,) each."""
-        pairs = with_context(self._context(observation), arms)
-        return self.objective.beliefs_on_box(*Surface.of(self.belief).predict(pairs), pairs)
+        points = Pairs(self._context(observation), arms)
+        each = self.objective.beliefs(*points.band(self.belief), points)
+        return each if each is None else [(mean[0], std[0]) for mean, std in each]
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         require_reset(self.round >= 0)
@@ -126,14 +121,15 @@ class BoxAgent(GPAgent):
         context = self._context(np.zeros(1) if observation is None else observation)
         if among is None:
             rule = PosteriorMean()
-            arms = self._best(rule, PLAIN, self.belief, context, 0.0, np.zeros(1), worth=True)[None]
+            arms = self._best(rule, self._no_incumbent, self.belief, context, 0.0, np.zeros(1), worth=True)[
+                None
+            ]
             among = self.setting.to_action(arms)
         else:
             arms = arms_of(self.setting, among, "among")
-        pairs = with_context(context, arms)
-        mean, std = Surface.of(self.belief, known=True).predict(pairs)
-        terms = self.objective.worth_on_box
-        best = int((mean if terms is None else terms(mean, pairs, self.t)).argmax())
+        points = Pairs(context, arms)
+        mean, std = Surface.of(self.belief, known=True).predict(points.features)
+        best = int(self.objective.worth(mean[None], points, self.t).argmax())
         known = self.objective.in_reward_units(mean[[best]], std[[best]])
         return Recommendation(among[best], arms[best], *(float(each[0]) for each in known))
 
@@ -149,7 +145,7 @@ class BoxAgent(GPAgent):
     def _best(
         self,
         rule: Rule,
-        incumbent: NothingToImprove,
+        incumbent: Incumbent,
         belief: Belief,
         context: Floats,
         tie: float,
@@ -158,54 +154,50 @@ class BoxAgent(GPAgent):
     ) -> Floats:
         """Return the arm of the largest score, or worth, (d,); within `tie` units of the maximum arms tie."""
         surface = Surface.of(belief, known=worth)
-        plays = self._played(surface, context)
-        worlds = incumbent.worlds(surface, plays, self._rng)
-        none = np.empty((1, 0))
+        plays, values = self._played(surface, context)
+        worlds = incumbent.worlds(surface, plays, incumbent(belief, plays, values[None]), self._rng)
+        self.objective.infeasible = None
         facts = BoxView(
-            none,
-            none,
+            belief,
+            self.objective,
             self.t,
             belief.gain,
             belief.bias,
             worlds.best,
-            deviate=lambda: none,
-            weigh=lambda: none,
             draw=partial(self.streams.of_round, "rule", self.round),
-            maximise=cache(lambda: self._sampled_maximum(surface, context, plays, facts)),
+            maximise=cache(lambda: self._sampled_maximum(surface, plays, facts)),
             memory=self.memory,
         )
-        terms = self.objective.worth_on_box if worth else self.objective.penalised_on_box
-        sampler, unit = self.samplers[ONLY], unit_of(rule, self.model)
-        asked = partial(ridges_at, belief), partial(pulls_on_box, belief), self.objective.prices_on_box
-        landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms, unit, *asked)
+        unit, terms = unit_of(rule, self.model), terms_of(self.objective, worth)
+        landscape = Landscape(rule, worlds.surface, context, facts, self.samplers[ONLY], terms, unit)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
         return pool.arms[argmax_with_ties(pool.scores[None], tie * unit, uniform)[0]]
 
-    def _sampled_maximum(self, surface: Surface, context: Floats, plays: BestPlays, facts: BoxView) -> Floats:
+    def _sampled_maximum(self, surface: Surface, plays: Plays, facts: BoxView) -> Floats:
         """Return the largest value of one joint sample that the search finds, (1,)."""
-        landscape = Landscape(sample, surface, context, facts, self.samplers[ONLY], unit=self.model.deviation)
+        sampler, unit = self.samplers[ONLY], self.model.deviation
+        landscape = Landscape(sample, surface, plays.context, facts, sampler, unit=unit)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
         return pool.scores.max(keepdims=True)
 
-    def _played(self, surface: Surface, context: Floats) -> BestPlays:
-        """Return the arms played so far and their means or worth in a context, best first.
+    def _played(self, surface: Surface, context: Floats) -> tuple[Plays, Floats]:
+        """Return the arms played so far in a context, best first, with their means or worth, (n,).
 
         Pending plays with fantasised values are among them, as on a finite set.
         """
         plays = surface.observed
-        worth = self.objective.worth_on_box if getattr(self.incumbent, "of_worth", False) else None
         values = plays.smoothed
-        rows = np.argsort(-values, kind="stable")[: None if worth else COMPARED]
+        rows = np.argsort(-values, kind="stable")[: None if self.incumbent.of_worth else COMPARED]
         arms = plays.features[rows, len(context) :]
         if surface.centre is not plays:
             arms = np.vstack([arms, surface.centre.features[len(values) :, len(context) :]])
-        pairs = with_context(context, arms)
+        points = Plays(context, arms)
         alone = not len(context) and surface.centre is plays and isinstance(plays, PlayFactor)
-        means = surface.prior_mean + values[rows] if alone else surface.mean(pairs)
-        if worth is not None:
-            means = worth(means, pairs, self.t)
+        means = surface.prior_mean + values[rows] if alone else surface.mean(points.features)
+        if self.incumbent.of_worth:
+            means = self.objective.worth(means[None], points, self.t)[0]
         order = np.argsort(-means, kind="stable")
-        return BestPlays(self._visited, arms[order], context, means[order])
+        return Plays(context, arms[order]), means[order]
 
 
 def arms_of(setting: Setting, actions: Any, name: str) -> Floats:

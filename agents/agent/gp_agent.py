@@ -17,7 +17,7 @@ from bandit_envs.problem.feedback import Feedback, deviations, spendings
 
 from ..acquisition.by_name import Starting, memory_of, unit_of
 from ..acquisition.candidates import Rule
-from ..acquisition.improvement import Incumbent, NoIncumbent
+from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.rules import UCB, AnyArm, PosteriorMean
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
@@ -153,7 +153,9 @@ class GPAgent(Answers, Resumable, Shown):
         view = view if free is None else view.drawing(free)
         if self._may_search and offered is None and (arm := self._searched(view, uniform)) is not None:
             return arm
-        scores = self._worth(rule(view), context, offered)
+        scores = rule(view)
+        self.objective.infeasible = None  # until the objective scores arms
+        scores = self._worth(scores, context, offered)
         if self.objective.infeasible is not None:
             self._note_infeasible(self.objective.infeasible)
         if (exploring := self.restart.exploring) is not None:
@@ -175,7 +177,9 @@ class GPAgent(Answers, Resumable, Shown):
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return what the objective makes of the scores of the arms that may be played, (B, A)."""
         there = scores if offered is None else only_offered(scores, offered)
-        return self.objective.penalised(there, context, self.t)
+        if type(self.objective).penalised is Objective.penalised:
+            return there
+        return self.objective.penalised(there, self.arms(context), self.t)
 
     def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
         """Return the trials that are free, (n,) of (B,), their arms, and how often to play each."""

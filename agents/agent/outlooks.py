@@ -17,7 +17,8 @@ from ..acquisition.candidates import Candidates
 from ..acquisition.improvement import change_of
 from ..beliefs.base import Belief, Ridge
 from ..beliefs.play_costs import CostBelief
-from ..beliefs.ridges import Pulls, pulls
+from ..beliefs.points import Arms, Pairs
+from ..beliefs.ridges import Pulls
 from ..beliefs.safety import Safety
 from ..beliefs.surface import ONLY, Surface, keeping_plays
 from ..box.search import around, sobol
@@ -57,6 +58,10 @@ class ArmsView(Candidates):
         self._rngs: Sequence[np.random.Generator] | None = None
 
     @property
+    def points(self) -> Arms:
+        return self._agent.arms(self._context)
+
+    @property
     def mean(self) -> Floats:
         return self._belief.mean(self._context)
 
@@ -78,7 +83,7 @@ class ArmsView(Candidates):
 
     @property
     def pulls(self) -> list[Pulls]:
-        return pulls(self._belief, self._context)
+        return self.points.pulls(self._belief)
 
     @property
     def ridges(self) -> list[Ridge]:
@@ -97,9 +102,9 @@ class ArmsView(Candidates):
     @property
     def incumbent(self) -> Floats:
         values, incumbent = self.mean, self._agent.incumbent
-        if getattr(incumbent, "of_worth", False):
-            values = self._agent.objective.worth(values, self._context, self.t)
-        return incumbent(self._belief, self._context, only_offered(values, self._offered))
+        if incumbent.of_worth:
+            values = self._agent.objective.worth(values, self.points, self.t)
+        return incumbent(self._belief, self.points, only_offered(values, self._offered))
 
     @property
     def change(self) -> Floats:
@@ -109,7 +114,7 @@ class ArmsView(Candidates):
 
     @property
     def price(self) -> Floats:
-        return self._agent.objective.prices(self._context)
+        return self._agent.objective.prices(self.points)
 
     def half_width(self, bound: PerTrial, delta: PerTrial) -> Floats:
         return self._belief.half_width(self._context, bound, delta)
@@ -136,10 +141,11 @@ def outlooks_on_set(agent: Playing) -> list[Outlook]:
     centre = belief.centre
     mean = belief.known_mean(context)
     std = np.sqrt(np.maximum(centre.variance_at(None), 0.0))
-    known = agent.objective.beliefs(mean, std, context)
+    points = agent.arms(context)
+    known = agent.objective.beliefs(mean, std, points)
     require_reward_model(known)
     (mean, std), *costs = known
-    price, unit = costs_of(agent).at(context).expected, unit_of_values(agent)
+    price, unit = costs_of(agent).at(points).expected, unit_of_values(agent)
     noise, played = noise_of(agent) * unit[:, None] ** 2, centre.count_at(None) > 0
     return [
         Outlook(
@@ -173,7 +179,8 @@ def outlook_on_box(agent: Playing, snap: Snap | None = None, look: int = 0) -> O
     plays = agent.belief.centre.played(ONLY)
     cloud = _cloud(agent, factor, look)
     arms = np.vstack([agent._visited.features[plays], cloud if snap is None else snap(cloud)])
-    known = agent.objective.beliefs_on_box(*surface.predict(arms), arms)
+    points = Pairs(np.empty(0), arms)
+    known = agent.objective.beliefs(*(each[None] for each in surface.predict(arms)), points)
     require_reward_model(known)
     unit = float(unit_of_values(agent)[ONLY])
     number = np.concatenate([plays, np.full(len(arms) - len(plays), -1)])
@@ -182,7 +189,7 @@ def outlook_on_box(agent: Playing, snap: Snap | None = None, look: int = 0) -> O
         prior = agent.model.kernel(arms[point], arms[other])
         return unit**2 * (prior - surface.explain(arms[point]).T @ surface.explain(arms[other]))
 
-    (mean_there, std), *costs = known
+    (mean_there, std), *costs = ((m[0], s[0]) for m, s in known)
     return Outlook(
         point=number,
         arms=arms,
@@ -190,7 +197,7 @@ def outlook_on_box(agent: Playing, snap: Snap | None = None, look: int = 0) -> O
         std=std,
         played=number >= 0,
         noise=np.full(len(arms), unit**2 * float(agent.belief.centre.noise[ONLY])),
-        cost=costs_of(agent).on_box(arms).expected[0],
+        cost=costs_of(agent).at(points).expected[0],
         feasible=feasible(costs, len(arms)),
         covariance=covariance,
         **_facts(agent, ONLY),

@@ -13,6 +13,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import refuted
 from ..acquisition.candidates import Rule
 from ..beliefs.base import Belief
+from ..beliefs.points import Arms
 from ..model.choice import Recommendation, arms_among, arms_of
 from ..model.defaults import rests_on_default
 from ..objectives.base import Objective
@@ -145,7 +146,8 @@ class Answers:
         The answer is None where the agent models something else, such as the reward less a penalty.
         """
         context = self._contexts(observation)
-        each = self.objective.beliefs(self.belief.mean(context), self.belief.std(context), context)
+        points = self.arms(context)
+        each = self.objective.beliefs(*points.band(self.belief), points)
         if each is None or self.num_trials:
             return each
         return [(mean[0].copy(), std[0].copy()) for mean, std in each]
@@ -179,7 +181,11 @@ class Answers:
 
     def _final_worth(self, mean: Floats, context: Ints) -> Floats:
         """Return the worth of all arms for a recommendation, (B, A)."""
-        return self.objective.worth(mean, context, self.t)
+        return self.objective.worth(mean, self.arms(context), self.t)
+
+    def arms(self, context: Ints) -> Arms:
+        """Return all arms in the context of each trial, (B,), as points."""
+        return Arms(context, self.setting.decisions)
 
     def _contexts(self, observation: Floats) -> Ints:
         if self.round < 0:

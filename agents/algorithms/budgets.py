@@ -22,13 +22,15 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, WithMargin, make_rule
-from ..acquisition.improvement import GittinsIndex, MaxMean, improvable
+from ..acquisition.improvement import GittinsIndex
+from ..acquisition.incumbents import MaxMean, improvable
 from ..acquisition.rules import ExpectedImprovement, KnowledgeGradient
 from ..agent.assembly import Agent, assemble
 from ..beliefs.play_costs import CostBand, CostBelief
+from ..beliefs.points import Points
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..objectives.base import BoxTerms, Revision, Reward
+from ..objectives.base import Revision, Reward
 from ..options import require_arms
 from ..protocol import handles
 from ..validation import PerTrial
@@ -52,22 +54,13 @@ class PerCost(Reward):
     def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:
         self.costs.receive(trial, point, cost)
 
-    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """Return the objective, (B, A); the first plays are uniform, whatever they cost."""
-        return np.where(t[:, None] <= self._initial, scores, self.combined(scores, self.costs.at(context), t))
-
-    @property
-    def penalised_on_box(self) -> BoxTerms:
-        return self._on_box
+    def penalised(self, scores: Floats, points: Points, t: Ints) -> Floats:
+        """Return the objective, (B, n); the first plays are uniform, whatever they cost."""
+        return np.where(t[:, None] <= self._initial, scores, self.combined(scores, self.costs.at(points), t))
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
-        """Return the objective from scores and the band of the costs, (B, A)."""
+        """Return the objective from scores and the band of the costs, (B, n)."""
         return scores
-
-    def _on_box(self, scores: Floats, pairs: Floats, t: Ints) -> Floats:
-        return (
-            scores if t[0] <= self._initial else self.combined(scores[None], self.costs.on_box(pairs), t)[0]
-        )
 
 
 class Ratio(PerCost):
@@ -126,11 +119,9 @@ class Pandora(PerCost):
         self._first = lam
         self._best, self._top = (np.full(num_trials, -np.inf) for _ in range(2))
 
-    def prices(self, context: Ints) -> Floats:
-        return self._priced(self.costs.at(context))
-
-    def prices_on_box(self, pairs: Floats) -> Floats:
-        return self._priced(self.costs.on_box(pairs))
+    def prices(self, points: Points) -> Floats:
+        band = self.costs.at(points)
+        return self._deviation * self.lam * band.expected / self.costs.unit
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
         """Return the indices, and store the largest."""
@@ -148,9 +139,6 @@ class Pandora(PerCost):
 
     def forget(self, trial: Ints, rounds: int) -> None:
         self.lam[trial], self._best[trial] = self._first, -np.inf
-
-    def _priced(self, band: CostBand) -> Floats:
-        return self._deviation * self.lam * band.expected / self.costs.unit
 
 
 @handles("delay", "context", "box", "noise", "availability")

@@ -27,10 +27,11 @@ from ..acquisition.rules import UCB, BandUCB, Thompson
 from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief, observe
 from ..beliefs.delivered import Alike
+from ..beliefs.points import Points
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import ByRound, shares_of_rounds
-from ..objectives.base import Reward
+from ..objectives.base import Band, Reward
 from ..options import require_left_out
 from ..posteriors.laplace import NODE_SHARES, NODES, Laplace, OutcomeLikelihood, PlayedRows, curved
 from ..posteriors.latent import LatentPlays, LatentPosterior, PlayOutcomes
@@ -158,10 +159,7 @@ class LinkedReward(Reward):
         first = p @ NODE_SHARES
         return first, np.sqrt(np.maximum((p - first[..., None]) ** 2 @ NODE_SHARES, 0.0))
 
-    def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]]:
-        return [self.in_reward_units(mean, std)]
-
-    def beliefs_on_box(self, mean: Floats, std: Floats, pairs: Floats) -> list[tuple[Floats, Floats]]:
+    def beliefs(self, mean: Floats, std: Floats, points: Points) -> list[Band]:
         return [self.in_reward_units(mean, std)]
 
 

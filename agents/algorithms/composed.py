@@ -9,7 +9,7 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule
-from ..acquisition.improvement import INCUMBENTS, improvable, incumbent_of
+from ..acquisition.incumbents import INCUMBENTS, improvable, incumbent_of
 from ..agent.assembly import Agent, assemble
 from ..beliefs.by_name import make_belief
 from ..kernels.amplitude import without_contexts

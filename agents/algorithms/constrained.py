@@ -13,7 +13,7 @@ from bandit_envs.basics.arguments import require_choice
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, WithWidth
-from ..acquisition.improvement import MaxWorth
+from ..acquisition.incumbents import MaxWorth
 from ..acquisition.rules import UCB, ExpectedImprovement, Thompson
 from ..agent.assembly import Agent, assemble
 from ..agent.assumptions import EachLearnt, OwnNoise

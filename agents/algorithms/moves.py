@@ -26,6 +26,7 @@ from ..agent.assembly import Agent, assemble
 from ..agent.gp_agent import GPAgent
 from ..beliefs.base import make_posterior, observe
 from ..beliefs.eliminating import DriftingBatches, Eliminating, Phase
+from ..beliefs.points import Points
 from ..kernels.amplitude import without_contexts
 from ..model.choice import argmax_with_ties
 from ..model.defaults import ModelOptions
@@ -183,14 +184,14 @@ class LessMoves(Reward):
     def played(self, point: Ints, t: Ints) -> None:
         self._last = point.copy()
 
-    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
+    def penalised(self, scores: Floats, points: Points, t: Ints) -> Floats:
         """Return scores less the costs of moves, (B, A); random first plays are made whatever they cost."""
         if self._law is None or self._last is None:
             return scores
         cost = self._law.cost(self._places[self._last][:, None], self._places[None])
         return np.where(t[:, None] <= self._initial, scores, scores - cost)
 
-    def worth(self, mean: Floats, context: Ints, t: Ints) -> Floats:
+    def worth(self, mean: Floats, points: Points, t: Ints) -> Floats:
         """Return the means: a recommendation moves nowhere."""
         return mean
 

@@ -27,7 +27,7 @@ from ..agent.gp_agent import TIE
 from ..agent.single_trial import HERE, PlanningAgent, plain_model
 from ..beliefs.base import make_posterior
 from ..beliefs.delivered import Alike
-from ..beliefs.ridges import pulls
+from ..beliefs.points import Arms
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..protocol import handles
@@ -92,7 +92,7 @@ class RGPPE(PlanningAgent):
     def _extra(self, std: Floats) -> Floats:
         """Return the most that corruption can have changed the mean, (A,)."""
         if self.extra == "sharp":
-            return CorruptedRewards(self.budget)(pulls(self._epochs, HERE))[0]
+            return CorruptedRewards(self.budget)(Arms(HERE, self._epochs.decisions).pulls(self._epochs))[0]
         noise, least = float(np.max(self.model.noise_variance)), FIRST * 2**self.epoch * self.psi
         factor = {
             "tight": 1.0 / math.sqrt(least * noise),

@@ -32,10 +32,11 @@ from ..agent.assembly import Agent, assemble
 from ..agent.gp_agent import TIE, GPAgent
 from ..agent.outlooks import ArmsView
 from ..beliefs.delivered import Alike
+from ..beliefs.points import Points
 from ..model.choice import argmax_with_ties, only_offered
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..objectives.base import NOTHING, PlayByPlay, Revision, Reward
+from ..objectives.base import NOTHING, Band, PlayByPlay, Revision, Reward
 from ..options import require_absent, require_arms, require_once
 from ..protocol import handles
 from ..validation import PerTrial
@@ -68,7 +69,7 @@ class Truncated(PlayByPlay):
         level = truncation(self._moment[trial], self._alpha, self._t)
         return np.where(np.abs(reward - self._centre) <= level, reward, self._centre)
 
-    def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]]:
+    def beliefs(self, mean: Floats, std: Floats, points: Points) -> list[Band]:
         """Return mean and std of the reward; truncation biases the mean, less and less with time."""
         return [(mean, std)]
 
@@ -101,7 +102,7 @@ class WorstNearby(Reward):
         super().__init__(model, num_trials)
         self.near = neighbours(model.setting.decisions.unit_arms, eps)
 
-    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
+    def penalised(self, scores: Floats, points: Points, t: Ints) -> Floats:
         return worst_nearby(scores, self.near)
 
 
@@ -226,7 +227,7 @@ class StableAgent(GPAgent):
 
     def _final_worth(self, mean: Floats, context: Ints) -> Floats:
         """Return the lower bounds of the worst neighbours, (B, A)."""
-        return self.objective.penalised(self._lower(context), context, self.t)
+        return self.objective.penalised(self._lower(context), self.arms(context), self.t)
 
     def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
         self.centre = super()._choose(context, uniform, free)
@@ -235,7 +236,7 @@ class StableAgent(GPAgent):
 
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return the worst neighbour's scores, (B, A); missing arms cannot be chosen, but are neighbours."""
-        return only_offered(self.objective.penalised(scores, context, self.t), offered)
+        return only_offered(self.objective.penalised(scores, self.arms(context), self.t), offered)
 
     def _lower(self, context: Ints) -> Floats:
         """Return mu - w sigma, the reflection of the upper bound in the mean, (B, A)."""

@@ -15,7 +15,7 @@ from bandit_envs.laws.play_costs import PlayCosts
 from ..kernels.amplitude import unit_kernel
 from ..model.model import Model
 from .delivered import Delivered
-from .surface import Surface
+from .points import Points
 
 UNKNOWN = (0.0, 1.0)  # mean and std of ln k around the first observed cost, where nothing is published
 NOISE_VARIANCE = 0.01  # lambda in prior variances, likewise
@@ -23,7 +23,7 @@ LEAST_VARIANCE = 1e-6  # lambda where costs are observed exactly
 
 
 class CostBand(NamedTuple):
-    """Mean and std of k, or of ln k where it is `logarithmic`, (B, A) each."""
+    """Mean and std of k, or of ln k where it is `logarithmic`, (B, n) each."""
 
     mean: Floats
     std: Floats
@@ -32,25 +32,25 @@ class CostBand(NamedTuple):
 
     @property
     def expected(self) -> Floats:
-        """E k, (B, A): exp(m + s^2 / 2) from ln k, or the mean of k, at least `least`."""
+        """E k, (B, n): exp(m + s^2 / 2) from ln k, or the mean of k, at least `least`."""
         if self.logarithmic:
             return np.maximum(np.exp(self.mean + 0.5 * self.std**2), self.least)
         return np.maximum(self.mean, self.least)
 
     @property
     def log_expected(self) -> Floats:
-        """ln E k, (B, A)."""
+        """ln E k, (B, n)."""
         with np.errstate(divide="ignore"):  # E k may be 0 where nothing is observed
             return np.log(self.expected)
 
     def log_power(self, power: Floats) -> Floats:
-        """Return ln E k^-a, (B, 1) -> (B, A): -a m + a^2 s^2 / 2 of ln k; for k, -a ln E k (our reading)."""
+        """Return ln E k^-a, (B, 1) -> (B, n): -a m + a^2 s^2 / 2 of ln k; for k, -a ln E k (our reading)."""
         if self.logarithmic:
             return -power * self.mean + 0.5 * (power * self.std) ** 2
         return -power * self.log_expected
 
     def lower(self, width: Floats) -> Floats:
-        """Return max(lk, least), lk the lower end of the band, (B,) -> (B, A)."""
+        """Return max(lk, least), lk the lower end of the band, (B,) -> (B, n)."""
         low = self.mean - width[:, None] * self.std
         return np.maximum(np.exp(low) if self.logarithmic else low, self.least)
 
@@ -96,23 +96,11 @@ class CostBelief:
         share = 1.0 if self.budget is None else 1.0 - self.spent / self.budget
         return np.broadcast_to(np.maximum(share, 0.0), self.rows.shape)[:, None]
 
-    def at(self, context: Ints) -> CostBand:
-        """Return the band at the arms of each trial's context, (B,)."""
-        decisions = self.setting.decisions
+    def at(self, points: Points) -> CostBand:
+        """Return the band at points of each trial, (B, n)."""
         if self.belief is not None:
-            return self._band(self.belief.mean(context), self.belief.std(context))
-        cells = decisions.point_index(context[:, None], np.arange(decisions.num_arms))
-        if self.free:
-            return self._exactly(np.ones(cells.shape))
-        costs = np.broadcast_to(self.known, (len(self.rows), len(decisions.points)))
-        return self._exactly(costs[self.rows[:, None], cells])
-
-    def on_box(self, pairs: Floats) -> CostBand:
-        """Return the band at points of a box, (n, dz + d), as (1, n)."""
-        if self.belief is not None:
-            mean, std = Surface.of(self.belief).predict(pairs)
-            return self._band(mean[None], std[None])
-        return self._exactly(np.ones((1, len(pairs))) if self.free else np.asarray(self.known(pairs))[None])
+            return self._band(*points.band(self.belief))
+        return self._exactly(np.ones(points.shape) if self.free else points.read(self.known))
 
     def receive(self, trial: Ints, point: Ints, cost: Floats) -> None:
         """Condition on delivered costs of plays, (n,) each; trials ascend."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError, shown
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.defaults import SMALLEST_NOISE
 from ..model.model import Model
@@ -23,7 +23,6 @@ from ..posteriors import Posterior
 from ..posteriors.base import SufficientStatistics
 from .base import Belief, Fit, make_posterior, observe, waves
 from .delivered import Delivered
-from .surface import ONLY
 
 RATIOS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of Flynn & Reeb (2024)
 
@@ -36,30 +35,14 @@ class Pulls(NamedTuple):
     own: Floats  # (A,) the weight of a point's own plays, 0 where it was not played
 
 
-def pulls(belief: Belief, context: Ints) -> list[Pulls]:
-    """Return each trial's weights at the arms of its context; O(u^2 A) a trial."""
-    cells = belief.cells(context)
-    everywhere = np.arange(belief.centre.gram.size)
-    each = [everywhere] * len(belief.rows) if cells is None else cells
-    return [_on_points(belief, i, cell) for i, cell in enumerate(each)]
+def pulls_at(belief: Belief, trial: int, seen: SufficientStatistics, across: Floats, same: Bools) -> Pulls:
+    """Return one trial's weights at A points; O(u^2 A).
 
-
-def pulls_on_box(belief: Belief, x: Floats) -> list[Pulls]:
-    """Return the weights of the single trial on a box, at pairs (A, D)."""
-    seen, gram = belief.centre.statistics(ONLY), belief.centre.gram
-    played = gram.points[seen.point]
-    across = np.asarray(gram.kernel(played, x), dtype=np.float64)
-    same = (played[:, None] == x).all(axis=2)
-    return [_pulls(belief, ONLY, seen, across, same)]
-
-
-def _on_points(belief: Belief, trial: int, cell: Ints) -> Pulls:
-    seen = belief.centre.statistics(trial)
-    across = belief.centre.gram.between(seen.point, cell)
-    return _pulls(belief, trial, seen, across, seen.point[:, None] == cell)
-
-
-def _pulls(belief: Belief, trial: int, seen: SufficientStatistics, across: Floats, same: Floats) -> Pulls:
+    Args:
+        seen: the plays at u points.
+        across: prior covariances of these with the points, (u, A).
+        same: which of these are the points, (u, A).
+    """
     among = belief.centre.gram.between(seen.point, seen.point)
     among[np.diag_indices(len(among))] += belief.centre.noise[trial] / seen.plays
     share = np.asarray(np.linalg.solve(among, across) if len(among) else across, dtype=np.float64)

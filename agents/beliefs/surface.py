@@ -23,6 +23,8 @@ from .base import Belief, Ridge, Shift
 
 KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # posteriors that can predict anywhere
 ONLY = 0  # index of the single trial of an agent on a box
+JITTER = 1e-8  # of the largest posterior variance of the points: the precision of a sampled value
+LEAST_JITTER = 1e-12  # of the prior variance, against rounding in a posterior covariance
 LEAST_STD = 1e-10  # of the prior std: a smaller std has slope 0
 
 
@@ -147,6 +149,12 @@ class Surface:
     def explain(self, x: Floats) -> Floats:
         """Return v(x) of the plays that determine the std, (n, D) -> (k, n)."""
         return self.spread.solve(linearise(self.kernel, x, self.spread.features).values.T)
+
+
+def jitter_of(surface: Surface, x: Floats, covariance: Floats) -> float:
+    """Return what is added to the diagonal of a posterior covariance of points at first."""
+    prior = float(np.max(surface.kernel.diag(x)))
+    return max(JITTER * float(covariance.diagonal().max()), LEAST_JITTER * prior)
 
 
 def _moved(centre: Posterior, plays: Factor, shift: Shift) -> Means:

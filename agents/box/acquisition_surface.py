@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from scipy.linalg import get_lapack_funcs
@@ -14,24 +13,17 @@ from scipy.linalg import get_lapack_funcs
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.candidates import Rule, RuleMemory
-from ..beliefs.base import Ridge
+from ..beliefs.base import Belief, Ridge
+from ..beliefs.points import Pairs
 from ..beliefs.ridges import Pulls
 from ..beliefs.safety import Safety
-from ..beliefs.surface import Local, Surface
+from ..beliefs.surface import Local, Surface, jitter_of
 from ..kernels.point_slopes import linearise
-from ..objectives.base import BoxTerms
+from ..objectives.base import Objective, Terms
 from ..validation import PerTrial
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
-
-JITTER = 1e-8  # of the largest posterior variance of the points: the precision of a sampled value
-LEAST_JITTER = 1e-12  # of the prior variance, against rounding in a posterior covariance
-
-
-def jitter_of(surface: Surface, x: Floats, covariance: Floats) -> float:
-    """Return what is added to the diagonal of a posterior covariance of points at first."""
-    prior = float(np.max(surface.kernel.diag(x)))
-    return max(JITTER * float(covariance.diagonal().max()), LEAST_JITTER * prior)
+NONE = np.empty((1, 0))
 
 
 class Path:
@@ -99,44 +91,47 @@ class Path:
 
 @dataclass
 class BoxView:
-    """Candidates of rules on a box: A arms of one trial in S worlds, usually one; see `Candidates`."""
+    """Candidates of rules on a box: n arms of one trial in S worlds, usually one; see `Candidates`.
 
-    mean: Floats  # (S, A)
-    std: Floats  # (1, A), the same in all worlds
+    Everything but the arms is the same throughout a round: `AcquisitionSurface` adds these.
+    """
+
+    belief: Belief
+    objective: Objective
     t: Ints  # (1,)
     gain: Floats  # (1,)
     bias: Floats | float  # (1,)
     incumbent: Floats  # (S,)
-    deviate: Callable[[], Floats]  # one posterior sample of f - mean, -> (1, A)
-    weigh: Callable[[], Floats]  # -> (A,)
     draw: Callable[[], Sequence[np.random.Generator]]  # -> (1,)
     maximise: Callable[[], Floats]  # a sample -> (1,), the same throughout a round
-    regularise: Callable[[], list[Ridge]] = list
-    pull: Callable[[], list[Pulls]] = list
-    ask: Callable[[], Floats] = field(default=lambda: np.zeros((1, 1)))
     memory: RuleMemory | None = None  # what the rule has learnt from feedback
     safety: Safety | None = None  # a box has no safe set
+    mean: Floats = NONE  # (S, n)
+    std: Floats = NONE  # (1, n), the same in all worlds
+    points: Pairs = field(init=False)
+    surface: Surface = field(init=False)
+    path: Path = field(init=False)
     _rngs: Sequence[np.random.Generator] | None = field(default=None, init=False)
 
     @property
     def weight_norm(self) -> Floats:
-        """|a_x|, (S, A)."""
-        return np.broadcast_to(self.weigh(), self.mean.shape)
+        """|a_x|, (S, n)."""
+        return np.broadcast_to(self.surface.weight_norm(self.points.features), self.mean.shape)
 
     @property
     def pulls(self) -> list[Pulls]:
         """Weights of the observations in the mean, (1,)."""
-        return self.pull()
+        return self.points.pulls(self.belief)
 
     @property
     def ridges(self) -> list[Ridge]:
-        """The posterior under each regularisation, (1, A)."""
-        return self.regularise()
+        """The posterior under each regularisation, (1, n)."""
+        return self.points.ridges(self.belief)
 
     @property
     def price(self) -> Floats:
-        """Least worthwhile expected improvement, (1, A)."""
-        return self.ask()
+        """Least worthwhile expected improvement, (1, n) or (1, 1)."""
+        return self.objective.prices(self.points)
 
     @property
     def change(self) -> Floats:
@@ -145,7 +140,7 @@ class BoxView:
 
     @property
     def active(self) -> Bools:
-        """Mask of all arms, (S, A)."""
+        """Mask of all arms, (S, n)."""
         return np.ones(self.mean.shape, dtype=bool)
 
     @property
@@ -160,12 +155,12 @@ class BoxView:
         raise NotImplementedError("a belief on a box has no band of its own; take a width")
 
     def deviation(self) -> Floats:
-        """Return one joint posterior sample of f - mean, (1, A)."""
-        return self.deviate()
+        """Return one joint posterior sample of f - mean, (1, n)."""
+        return self.path(self.points.features)[None]
 
     def sample(self, factor: Floats | float = 1.0) -> Floats:
-        """Return the mean plus w (f - mean) of one joint posterior sample of f, (S, A)."""
-        return self.mean + factor * self.deviate()
+        """Return the mean plus w (f - mean) of one joint posterior sample of f, (S, n)."""
+        return self.mean + factor * self.deviation()
 
     def sampled_maximum(self) -> Floats:
         """Return the largest value of one joint posterior sample of f, (1,)."""
@@ -180,14 +175,14 @@ class Landscape:
     """Acquisition surface: scores of arms, and their slopes where the rule has any.
 
     Args:
-        rule: function from the belief to scores.
-        facts: a view without arms: round, gain, bias and incumbent. In S > 1 worlds the rule's scores must be
-            logarithms of the averaged quantity, as those of expected improvement are.
-        terms: adds the objective's terms to the scores of the rule, see `BoxTerms`; None for none.
+        rule: function from the belief to scores. In S > 1 worlds they must be logarithms of the averaged
+            quantity, as those of expected improvement are.
+        surface: the belief, or S worlds of it.
+        context: features of the context, (dz,).
+        facts: a view without arms.
+        rng: generator of the posterior sample.
+        terms: the objective's; None for none.
         unit: scale of the scores.
-        ridges, pulls: the posterior under each regularisation, and the weights of the observations in the
-            mean, at pairs (n, dz + d); only some rules use them.
-        prices: least worthwhile improvements, (n, dz + d) -> (1, n); likewise.
     """
 
     def __init__(
@@ -197,16 +192,11 @@ class Landscape:
         context: Floats,
         facts: BoxView,
         rng: np.random.Generator,
-        terms: BoxTerms | None = None,
+        terms: Terms | None = None,
         unit: float = 1.0,
-        ridges: Callable[[Floats], list[Ridge]] | None = None,
-        pulls: Callable[[Floats], list[Pulls]] | None = None,
-        prices: Callable[[Floats], Floats] | None = None,
     ):
         self.rule, self.surface, self.context, self._facts = rule, surface, context, facts
-        self.unit = unit
-        self._terms = terms
-        self._ridges, self._pulls, self._prices = ridges, pulls, prices
+        self.unit, self._terms = unit, terms
         self._path = Path(surface, rng)
 
     @property
@@ -221,45 +211,34 @@ class Landscape:
 
     def scores(self, arms: Floats) -> Floats:
         """Return scores, (n, d) -> (n,); all calls share one sample where the rule draws one."""
-        pairs = self._pairs(arms)
-        scores = averaged(self.rule(self._view(pairs, self.surface.local(pairs))))[0]
-        return scores if self._terms is None else self._terms(scores, pairs, self._facts.t)
+        points = Pairs(self.context, arms)
+        scores = averaged(self.rule(self._view(points, self.surface.local(points.features))))[0]
+        return scores if self._terms is None else self._terms.add(scores[None], points, self._facts.t)[0]
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats] | None:
         """Return scores and slopes, (n, d) -> (n,) and (n, d); None where rule or terms have no slopes."""
-        slopes_of, climb = getattr(self.rule, "slopes", None), getattr(self._terms, "climb", None)
-        if slopes_of is None or (self._terms is not None and climb is None):
+        slopes_of = getattr(self.rule, "slopes", None)
+        if slopes_of is None or (self._terms is not None and self._terms.climb is None):
             return None
-        pairs = self._pairs(arms)
-        local = self.surface.local(pairs)
-        view = self._view(pairs, local)
-        of_belief = slopes_of(view)
+        points = Pairs(self.context, arms)
+        local = self.surface.local(points.features)
+        of_belief = slopes_of(self._view(points, local))
         if of_belief is None:
             return None
         scores = of_belief.scores
         if scores is None:
-            scores = self.rule(self._view(pairs, local))  # a view of its own draws what the slopes drew
+            scores = self.rule(self._view(points, local))  # a view of its own draws what the slopes drew
         scores, share = averaged(scores)
         slope = local.pull(share * of_belief.mean, (share * of_belief.std).sum(axis=0))
-        if climb is not None:
-            scores, slope = climb(scores, slope, pairs, self._facts.t)
+        if self._terms is not None and self._terms.climb is not None:
+            scores, slope = self._terms.climb(scores, slope, points, self._facts.t)
         return scores, slope[:, len(self.context) :]
 
-    def _view(self, pairs: Floats, local: Local) -> BoxView:
+    def _view(self, points: Pairs, local: Local) -> BoxView:
         view = copy(self._facts)  # `replace` takes longer than the kernel at a few points
         view.mean, view.std = local.mean, local.std[None]
-        view.deviate = lambda: self._path(pairs)[None]
-        view.weigh = lambda: self.surface.weight_norm(pairs)
-        if self._ridges is not None:
-            view.regularise = partial(self._ridges, pairs)
-        if self._pulls is not None:
-            view.pull = partial(self._pulls, pairs)
-        if self._prices is not None:
-            view.ask = partial(self._prices, pairs)
+        view.points, view.surface, view.path = points, self.surface, self._path
         return view
-
-    def _pairs(self, arms: Floats) -> Floats:
-        return with_context(self.context, arms)
 
 
 def averaged(scores: Floats) -> tuple[Floats, Floats]:
@@ -278,10 +257,3 @@ def averaged(scores: Floats) -> tuple[Floats, Floats]:
     share /= np.where(total > 0.0, total, 1.0)
     with np.errstate(divide="ignore"):  # log 0 is intended
         return top + np.log(total) - math.log(len(scores)), share
-
-
-def with_context(context: Floats, arms: Floats) -> Floats:
-    """Return features of arms in a context, (dz,) and (n, d) -> (n, dz + d); without one the arms alone."""
-    if not len(context):
-        return arms
-    return np.hstack([np.broadcast_to(context, (len(arms), len(context))), arms])

@@ -10,6 +10,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..beliefs.points import Pairs, Points
 from ..beliefs.safety import Safety
 from ..model.model import Model
 from ..model.rounds import Clock, Rows
@@ -17,9 +18,8 @@ from ..posteriors import SufficientStatistics
 
 NO_TRIALS = np.empty(0, dtype=np.int64)
 
-# From scores (n,), pairs (n, dz + d) and t (1,) to scores (n,). Terms with slopes have a method `climb`, from
-# scores, slopes in the pairs (n, dz + d), pairs and t to scores and slopes.
-BoxTerms = Callable[[Floats, Floats, Ints], Floats]
+Band = tuple[Floats, Floats]  # mean and std, (B, n) each
+Climb = Callable[[Floats, Floats, Pairs, Ints], tuple[Floats, Floats]]
 Came = Callable[[int, Ints], SufficientStatistics]  # trial and points (u,) -> delivered plays, sums of values
 
 
@@ -65,16 +65,12 @@ class Objective(abc.ABC):
     def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:  # noqa: B027 (usually a no-op)
         """Record delivered costs of plays, (n,) each; trials ascend."""
 
-    def prices(self, context: Ints) -> Floats:
-        """Return the price of an improvement at the arms, in units of the values, (B,) -> (B, A) or (B, 1).
+    def prices(self, points: Points) -> Floats:
+        """Return the price of an improvement at points, in units of the values, (B, n) or (B, 1).
 
         Only rules that weigh improvements against the cost of plays use it; the default is 0.
         """
-        return np.zeros((len(context), 1))
-
-    def prices_on_box(self, pairs: Floats) -> Floats:
-        """Return the prices at points of a box, (n, dz + d) -> (1, n)."""
-        return np.zeros((1, len(pairs)))
+        return np.zeros((points.shape[0], 1))
 
     def played(self, point: Ints, t: Ints) -> None:  # noqa: B027 (usually a no-op)
         """Record that every trial has just played a point in its round t = 1, 2, ..., (B,) each."""
@@ -96,40 +92,33 @@ class Objective(abc.ABC):
         """
         return None
 
-    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """Return the arms' scores, (B, A), with terms that the belief does not include; t as of widths.
+    def penalised(self, scores: Floats, points: Points, t: Ints) -> Floats:
+        """Return the points' scores, (B, n), with terms that the belief does not include; t as of widths.
 
         Scores of unavailable arms are minus infinity, and stay irrelevant. By default there are no terms.
         """
         return scores
 
-    @property
-    def penalised_on_box(self) -> BoxTerms | None:
-        """Function that adds such terms at points of a box; None where there are none."""
-        return None
+    def climb(self, scores: Floats, slopes: Floats, points: Pairs, t: Ints) -> tuple[Floats, Floats]:
+        """Return `penalised` scores of points of a box and their slopes in the features, (n,) and (n, D).
 
-    def worth(self, mean: Floats, context: Ints, t: Ints) -> Floats:
-        """Return the worth of arms with these posterior means for a recommendation, (B, A) -> (B, A)."""
-        return self.penalised(mean, context, t)
+        An objective that adds terms and does not define it is maximised without slopes.
+        """
+        return scores, slopes
 
-    @property
-    def worth_on_box(self) -> BoxTerms | None:
-        """Function that turns posterior means at points of a box into worth; None where they are equal."""
-        return self.penalised_on_box
+    def worth(self, mean: Floats, points: Points, t: Ints) -> Floats:
+        """Return the worth of points with these posterior means for a recommendation, (B, n) -> (B, n)."""
+        return self.penalised(mean, points, t)
 
     @abc.abstractmethod
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
         """Return mean and std of the belief, (B,) each, in the units of the reward."""
 
-    def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]] | None:
-        """Return mean and std of the reward and of each cost in their units, from the belief's, (B, A) each.
+    def beliefs(self, mean: Floats, std: Floats, points: Points) -> list[Band] | None:
+        """Return mean and std of the reward and of each cost in their units, from the belief's, (B, n) each.
 
         Return None where the only model is of another quantity, such as a penalised sum.
         """
-        return [(mean, std)] if self.of_reward else None
-
-    def beliefs_on_box(self, mean: Floats, std: Floats, pairs: Floats) -> list[tuple[Floats, Floats]] | None:
-        """Return the same at points of a box, (n,) each."""
         return [(mean, std)] if self.of_reward else None
 
     @abc.abstractmethod
@@ -139,6 +128,22 @@ class Objective(abc.ABC):
     @abc.abstractmethod
     def forget(self, trial: Ints, rounds: int) -> None:
         """Restart trials, (n,), after so many rounds."""
+
+
+class Terms(NamedTuple):
+    """How an objective changes scores, see `penalised`, and slopes; None where it has no slopes."""
+
+    add: Callable[[Floats, Points, Ints], Floats]
+    climb: Climb | None
+
+
+def terms_of(objective: Objective, worth: bool = False) -> Terms:
+    """Return the terms of an objective, or those of its worth."""
+    kind = type(objective)
+    climbs = kind.climb is not Objective.climb or kind.penalised is Objective.penalised
+    if worth:
+        climbs = climbs and kind.worth is Objective.worth
+    return Terms(objective.worth if worth else objective.penalised, objective.climb if climbs else None)
 
 
 class PlayByPlay(Objective):

@@ -14,7 +14,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
-from ..beliefs.surface import Surface
+from ..beliefs.points import Points
 from ..model.defaults import rests_on_default
 from ..model.model import Model
 from ..model.rounds import Clock, Rows
@@ -23,12 +23,11 @@ from ..posteriors import SufficientStatistics
 from ..validation import PerTrial, require_costs
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
-from .base import NOTHING, BoxTerms, Objective, Revision
+from .base import NOTHING, Band, Objective, Revision
 from .first_plays import GivenUnits, Ledger, first_plays_of
 
 IMPROVED = "improved"  # the width of IGP-UCB
 LOOK = 20  # rounds between two estimates of scales while first plays may be delivered late
-Band = tuple[Floats, Floats]  # scaled mean and std of a cost at some points, (B, A) each
 
 
 @dataclass(frozen=True)
@@ -153,42 +152,21 @@ class EachModelled(Objective):
         width = self.widths[j](t, self.costs[j].gain) + self.costs[j].bias
         return self.centre[:, 1 + j, None] + self.scale[:, 1 + j, None] * (mean - width[:, None] * std)
 
-    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        bands = ((belief.mean(context), self.deviation(j, context)) for j, belief in enumerate(self.costs))
+    def penalised(self, scores: Floats, points: Points, t: Ints) -> Floats:
+        bands = (self.band(j, points) for j in range(len(self.costs)))
         return self._after_first(scores, bands, t)
 
-    def deviation(self, j: int, context: Ints) -> Floats:
-        """Return v of a cost's estimate mu_j - w_j v, (B, A): here the std."""
-        return self.costs[j].std(context)
-
-    def stretched(self, j: int, std: Floats) -> Floats:
-        """Return v from the stds of a cost at points of a box, (1, n)."""
-        return std
-
-    @property
-    def penalised_on_box(self) -> BoxTerms:
-        return self.on_box
-
-    def on_box(self, scores: Floats, pairs: Floats, t: Ints) -> Floats:
-        """Return the objective from the scaled scores of the reward at points of a box, (n,)."""
-        each = enumerate(Surface.of(belief).predict(pairs) for belief in self.costs)
-        bands = ((mean[None], self.stretched(j, std[None])) for j, (mean, std) in each)
-        return self._after_first(scores[None], bands, t)[0]
+    def band(self, j: int, points: Points) -> Band:
+        """Return mu_j and v of a cost's estimate mu_j - w_j v, scaled, (B, n) each: here v is the std."""
+        return points.band(self.costs[j])
 
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
         unit = self.prior.deviation
         return unit * (self.centre[:, 0] + self.scale[:, 0] * mean), unit * self.scale[:, 0] * std
 
-    def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]]:
+    def beliefs(self, mean: Floats, std: Floats, points: Points) -> list[Band]:
         """Return mean and std of the reward and of each cost: u (c + s mean) and u s std."""
-        return self._in_units(
-            [(mean, std), *((cost.mean(context), cost.std(context)) for cost in self.costs)]
-        )
-
-    def beliefs_on_box(self, mean: Floats, std: Floats, pairs: Floats) -> list[tuple[Floats, Floats]]:
-        """Return mean and std of the reward and of each cost at points of a box, (n,) each; see `beliefs`."""
-        scaled = [(mean, std), *(Surface.of(cost).predict(pairs) for cost in self.costs)]
-        return [(m[0], s[0]) for m, s in self._in_units([(m[None], s[None]) for m, s in scaled])]
+        return self._in_units([(mean, std), *map(points.band, self.costs)])
 
     def _in_units(self, scaled: list[tuple[Floats, Floats]]) -> list[tuple[Floats, Floats]]:
         parts = zip(self.prior.each, self.centre.T, self.scale.T, scaled, strict=True)

@@ -9,13 +9,14 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..beliefs.points import Pairs, Points
 from ..beliefs.safety import INFEASIBLE, log_feasibility, log_feasibility_slopes
 from ..beliefs.surface import ONLY, Surface
 from ..model.defaults import NOISE_FLOOR
 from ..model.hyperparameters import Hyperparameters
 from ..model.model import Model
-from .base import BoxTerms
-from .each_modelled import Band, EachModelled, OfCosts
+from .base import Band
+from .each_modelled import EachModelled, OfCosts
 
 
 class Feasible(EachModelled):
@@ -63,30 +64,30 @@ class Feasible(EachModelled):
         before, self._delivered = self._delivered, self.first_plays.delivered
         return self._delivered > before
 
-    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """Return log EI_f plus the log probability of feasibility, (B, A); -inf at pending plays."""
-        together = super().penalised(scores, context, t)
-        if not self._counts_pending:
+    def penalised(self, scores: Floats, points: Points, t: Ints) -> Floats:
+        """Return log EI_f plus the log probability of feasibility, (B, n); -inf at pending plays."""
+        together = super().penalised(scores, points, t)
+        if all(belief.spread is belief.centre for belief in self.costs):
             return together
-        belief = self.costs[0]
-        cells = belief.cells(context)
-        pending = belief.spread.count_at(cells) > belief.centre.count_at(cells)
+        pending = points.pending(self.costs[0])
         return np.where(pending & (t[:, None] > self.first_plays.count), -np.inf, together)
 
-    @property
-    def penalised_on_box(self) -> BoxTerms:
-        return OnBox(self, self._pending_points() if self._counts_pending else None)
+    def climb(self, scores: Floats, slopes: Floats, points: Pairs, t: Ints) -> tuple[Floats, Floats]:
+        """Return the sum and its slopes, (n,) and (n, dz + d)."""
+        for j, belief in enumerate(self.costs):
+            local, scale = Surface.of(belief).local(points.features), self.scale[ONLY, 1 + j]
+            mean, std = self.in_units(j, local.mean, local.std[None])
+            of_mean, of_std = log_feasibility_slopes(mean, std)
+            scores = scores + log_feasibility(mean, std)[0]
+            slopes = slopes + local.pull(scale * of_mean, scale * of_std[0])
+        return scores, slopes
 
-    def worth(self, mean: Floats, context: Ints, t: Ints) -> Floats:
-        return self._worth(mean, ((belief.mean(context), belief.std(context)) for belief in self.costs))
-
-    @property
-    def worth_on_box(self) -> BoxTerms:
-        def on_box(mean: Floats, pairs: Floats, t: Ints) -> Floats:
-            each = (Surface.of(belief).predict(pairs) for belief in self.costs)
-            return self._worth(mean[None], ((m[None], s[None]) for m, s in each))[0]
-
-        return on_box
+    def worth(self, mean: Floats, points: Points, t: Ints) -> Floats:
+        chance, kept = np.zeros_like(mean), np.ones(mean.shape, dtype=bool)
+        for j, belief in enumerate(self.costs):
+            cost = self.in_units(j, *points.band(belief))
+            chance, kept = chance + log_feasibility(*cost), kept & (cost[0] <= 0.0)
+        return np.where(kept, mean, INFEASIBLE + chance)
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
         return sum((log_feasibility(*self.in_units(j, *band)) for j, band in enumerate(bands)), scores)
@@ -96,49 +97,5 @@ class Feasible(EachModelled):
         scale = self.scale[:, 1 + j, None]
         return self.centre[:, 1 + j, None] + scale * mean, scale * std
 
-    def _worth(self, mean: Floats, bands: Iterable[Band]) -> Floats:
-        chance, kept = np.zeros_like(mean), np.ones(mean.shape, dtype=bool)
-        for j, band in enumerate(bands):
-            cost = self.in_units(j, *band)
-            chance, kept = chance + log_feasibility(*cost), kept & (cost[0] <= 0.0)
-        return np.where(kept, mean, INFEASIBLE + chance)
-
     def _after_first(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
         return np.where(t[:, None] <= self.first_plays.count, scores, self.combined(scores, bands, t))
-
-    @property
-    def _counts_pending(self) -> bool:
-        return any(belief.spread is not belief.centre for belief in self.costs)
-
-    def _pending_points(self) -> Floats:
-        """Return the features of points with pending plays on a box, (m, dz + d)."""
-        belief = self.costs[0]
-        plays = np.zeros(belief.spread.gram.size)
-        for sign, each in ((1.0, belief.spread.statistics(ONLY)), (-1.0, belief.centre.statistics(ONLY))):
-            plays[each.point] += sign * each.plays
-        return belief.spread.gram.points[plays > 0.0]
-
-
-class OnBox:
-    """The terms of constrained EI at points of a box, with slopes; `pending` points are not repeated."""
-
-    def __init__(self, objective: Feasible, pending: Floats | None):
-        self._objective, self._pending = objective, pending
-
-    def __call__(self, scores: Floats, pairs: Floats, t: Ints) -> Floats:
-        """Return log EI_f plus the log probability of feasibility, (n,); -inf at pending points."""
-        together = self._objective.on_box(scores, pairs, t)
-        if self._pending is None or t[ONLY] <= self._objective.first_plays.count:
-            return together
-        same = (pairs[:, None] == self._pending).all(axis=2).any(axis=1)
-        return np.where(same, -np.inf, together)
-
-    def climb(self, scores: Floats, slopes: Floats, pairs: Floats, t: Ints) -> tuple[Floats, Floats]:
-        """Return the sum and its slopes, (n,) and (n, dz + d)."""
-        for j, belief in enumerate(self._objective.costs):
-            local, scale = Surface.of(belief).local(pairs), self._objective.scale[ONLY, 1 + j]
-            mean, std = self._objective.in_units(j, local.mean, local.std[None])
-            of_mean, of_std = log_feasibility_slopes(mean, std)
-            scores = scores + log_feasibility(mean, std)[0]
-            slopes = slopes + local.pull(scale * of_mean, scale * of_std[0])
-        return scores, slopes

@@ -13,9 +13,10 @@ from bandit_envs.basics.arguments import ArgumentError, require_choice, require_
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
+from ..beliefs.points import Arms, Points
 from ..model.model import Model
-from .base import BoxTerms
-from .each_modelled import Band, EachModelled, OfCosts
+from .base import Band
+from .each_modelled import EachModelled, OfCosts
 from .each_modelled_parts import CostModelOptions, each_modelled
 from .penalised import PenalisedParts
 from .penalties import Schedule
@@ -82,14 +83,17 @@ class PrimalDual(EachModelled):
         if self.dual.observed:
             np.add.at(self._cost_came, trial, cost)
 
-    def deviation(self, j: int, context: Ints) -> Floats:
-        """Return v of a cost's estimate mu_j - w_j v, (B, A): a posterior sample, or a std times Z."""
-        if self.dual.estimate != "ts":
-            return self.stretched(j, super().deviation(j, context))
-        rngs = [np.random.default_rng(word) for word in self._words[:, j].tolist()]
-        return self.costs[j].deviation(context, rngs)
+    def band(self, j: int, points: Points) -> Band:
+        """Return mu_j and v of an estimate mu_j - w_j v, (B, n) each: a sample or a std times Z."""
+        mean, std = super().band(j, points)
+        return mean, self._sample(j, points) if self.dual.estimate == "ts" else self._stretched(j, std)
 
-    def stretched(self, j: int, std: Floats) -> Floats:
+    def _sample(self, j: int, points: Points) -> Floats:
+        assert isinstance(points, Arms)
+        rngs = [np.random.default_rng(word) for word in self._words[:, j].tolist()]
+        return self.costs[j].deviation(points.context, rngs)
+
+    def _stretched(self, j: int, std: Floats) -> Floats:
         return self._z[:, j, None] * std if self.dual.estimate == "random" else std
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
@@ -124,9 +128,9 @@ class PrimalDual(EachModelled):
         mean = belief.centre.mean_of(rows, point) + belief.prior_mean[rows, point]
         if self.dual.estimate == "ts":
             context, arm = np.divmod(point, belief.decisions.num_arms)
-            return mean[:, None], self.deviation(j, context)[rows, arm, None]
+            return mean[:, None], self._sample(j, Arms(context, belief.decisions))[rows, arm, None]
         std = np.sqrt(np.maximum(belief.spread.variance_of(rows, point), 0.0))
-        return mean[:, None], self.stretched(j, std[:, None])
+        return mean[:, None], self._stretched(j, std[:, None])
 
     def _draw(self) -> None:
         """Draw the variates of a round, which all calls in the round share."""
@@ -176,16 +180,6 @@ class Rectified(EachModelled):
 
     def observe(self, trial: Ints, cost: Floats) -> None:
         np.add.at(self._violation, trial, np.maximum(cost, 0.0))
-
-    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        self.infeasible = None
-        return super().penalised(scores, context, t)
-
-    @property
-    def penalised_on_box(self) -> BoxTerms:
-        """Function that returns the objective at points of a box, for one search."""
-        self.infeasible = None
-        return super().penalised_on_box
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
         total = np.zeros_like(scores)  # of the violations

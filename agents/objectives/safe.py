@@ -13,12 +13,14 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.told import checked_arms, checked_slopes
 
+from ..beliefs.points import Arms, Points
 from ..beliefs.safety import Safety
 from ..model.model import Model
 from ..model.units import PerCost, PriorUnits
 from ..options import require_arms, require_left_out, typed
 from ..validation import require_known
-from .each_modelled import Band, EachModelled, OfCosts
+from .base import Band
+from .each_modelled import EachModelled, OfCosts
 from .each_modelled_parts import CostModelOptions, each_modelled
 from .penalised import PenalisedParts
 from .safe_masks import ByBands, ByNeighbours, ByPlays, SafeMask
@@ -107,8 +109,9 @@ class Safe(EachModelled):
         how = self.mask.safe, self.mask.expands, self._has_settled
         return Safety(self.costs, context, wide, shape, *how, offered)
 
-    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        return np.where(self.safety(context, t).safe, super().penalised(scores, context, t), -np.inf)
+    def penalised(self, scores: Floats, points: Points, t: Ints) -> Floats:
+        assert isinstance(points, Arms)
+        return np.where(self.safety(points.context, t).safe, super().penalised(scores, points, t), -np.inf)
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
         """The scores: no arm of S is charged."""

@@ -11,8 +11,8 @@ import numpy as np
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 
+from ..beliefs.points import with_context
 from ..beliefs.surface import Surface
-from ..box.acquisition_surface import with_context
 from .history import Arrival, TunerRound
 from .parameters import Parameter
 from .plan import LEARNING, TunerPlan, known_noise

@@ -9,7 +9,6 @@ from agents.acquisition.robust import DMM, RobustUCB
 from agents.acquisition.rules import UCB, Thompson
 from agents.agent.gp_agent import GPAgent
 from agents.beliefs.eliminating import Eliminating
-from agents.beliefs.ridges import pulls
 from agents.registry import AgentSpec, resolve_agent
 from agents.restarts.base import BatchEnds, Never
 from bandit_envs.basics.arguments import require
@@ -98,7 +97,7 @@ def bands(agent: GPAgent, observation: Floats) -> list[Band]:
     width = rule.width(np.full(belief.gain.shape, agent.round + 1), belief.gain) + belief.bias
     half = width[:, None] * belief.std(context)
     if isinstance(rule, RobustUCB):
-        half += rule.extra(pulls(belief, context))
+        half += rule.extra(agent.arms(context).pulls(belief))
     half += np.reshape(getattr(getattr(rule, "extra", rule.width), "apart", 0.0), (-1, 1))
     return [Band(belief.mean(context), half, width)]
 

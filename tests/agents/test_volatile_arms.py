@@ -10,7 +10,7 @@ import pytest
 from agent_cases import OF_ARMS, of_each_shape
 
 import agents
-from agents.acquisition.improvement import MaxMean
+from agents.acquisition.incumbents import MaxMean
 from agents.agent.outlooks import ArmsView
 from agents.beliefs.delivered import Delivered
 from agents.model.choice import argmax_with_ties

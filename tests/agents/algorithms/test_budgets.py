@@ -244,7 +244,7 @@ def test_the_regret_of_ratio_ucb_is_bounded_by_the_widths_where_the_bands_hold(k
         while True:
             arm = agent.act(observation)
             context = np.zeros(1, dtype=np.int64)
-            sd_f, band = agent.belief.std(context)[0], agent.objective.costs.at(context)  # type: ignore[union-attr]
+            sd_f, band = agent.belief.std(context)[0], agent.objective.costs.at(agent.arms(context))  # type: ignore[union-attr]
             bands_hold &= bool((np.abs(f - agent.belief.mean(context)[0]) <= 5.0 * sd_f).all())  # type: ignore[union-attr]
             bands_hold &= bool((np.abs(k - band.mean[0]) <= 5.0 * band.std[0] + 1e-12).all())
             observation, reward, terminated, _, info = env.step(arm)

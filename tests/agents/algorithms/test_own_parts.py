@@ -9,7 +9,7 @@ import pytest
 from players import play
 
 import agents
-from agents.acquisition.improvement import MaxMean
+from agents.acquisition.incumbents import MaxMean
 from agents.algorithms.composed import gp_agent
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.delivered import Delivered
@@ -369,7 +369,7 @@ def test_parts_that_replace_those_of_a_reset_are_asked():
     class Asked(Reward):
         """Notes what it is asked."""
 
-        def penalised(self, scores, context, t):
+        def penalised(self, scores, points, t):
             asked.append("penalised")
             return scores
 

@@ -5,19 +5,19 @@ from functools import partial
 
 import numpy as np
 import pytest
+from box_cases import landscape_of
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
 from agents.acquisition.by_name import Always
-from agents.acquisition.improvement import NoisyPlays
+from agents.acquisition.incumbents import NoisyPlays
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
 from agents.algorithms.forgetting import window_of
 from agents.beliefs.delivered import Delivered, sliding_window
 from agents.beliefs.surface import Surface
+from agents.beliefs.worlds import fantasies
 from agents.box import AtPoints
-from agents.box.acquisition_surface import BoxView, Landscape
-from agents.box.incumbents import fantasies
 from agents.model.model import Model
 from agents.widths.base import FixedWidth
 from bandit_envs import Setting
@@ -130,22 +130,7 @@ def test_noisy_improvement_under_a_window_of_all_rounds_is_that_of_all_plays():
 def test_slopes_are_those_of_finite_differences(name):
     agent = made(name, BOX, search={"candidates": 32})
     play(agent, 20)
-    nothing = np.empty((1, 0))
-    facts = BoxView(
-        nothing,
-        nothing,
-        np.array([20]),
-        np.zeros(1),
-        0.0,
-        np.zeros(1),
-        lambda: nothing,
-        lambda: nothing,
-        list,
-        lambda: nothing,
-    )
-    landscape = Landscape(
-        UCB(FixedWidth(1.3)), Surface.of(agent.belief), np.empty(0), facts, np.random.default_rng(0)
-    )
+    landscape = landscape_of(UCB(FixedWidth(1.3)), Surface.of(agent.belief), age=20)
     at, step = np.random.default_rng(2).random((7, 2)), 1e-6
     _, slopes = landscape.climb(at)
     for j, shift in enumerate(step * np.eye(2)):

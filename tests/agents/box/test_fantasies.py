@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
+from box_cases import view_of_round
 from scipy.special import ndtr
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 import agents
-from agents.acquisition.improvement import MaxMean, NoisyPlays
+from agents.acquisition.incumbents import MaxMean, NoisyPlays
 from agents.acquisition.rules import ExpectedImprovement
 from agents.beliefs.surface import Surface
-from agents.box.acquisition_surface import BoxView, Landscape, averaged
-from agents.box.incumbents import SampledBest, fantasies, normal_points
+from agents.beliefs.worlds import fantasies, normal_points
+from agents.box.acquisition_surface import Landscape, averaged
 from agents.kernels.visited import Visited, VisitedGram
 from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
@@ -64,21 +65,10 @@ def joint(surface, at):
 
 
 def landscape_of(worlds, xi=0.05):
-    nothing = np.empty((1, 0))
-    facts = BoxView(
-        nothing,
-        nothing,
-        np.ones(1, int),
-        np.zeros(1),
-        0.0,
-        worlds.best,
-        lambda: nothing,
-        lambda: nothing,
-        list,
-        lambda: nothing,
-    )
     rule = ExpectedImprovement(xi)
-    return Landscape(rule, worlds.surface, np.empty(0), facts, np.random.default_rng(0))
+    return Landscape(
+        rule, worlds.surface, np.empty(0), view_of_round(1, worlds.best), np.random.default_rng(0)
+    )
 
 
 SURFACES = pytest.mark.parametrize("surface_of", [shared_surface, hallucinating_surface])
@@ -200,9 +190,9 @@ def test_improvement_is_noisy_on_boxes_and_on_the_largest_mean_elsewhere():
         for name, options in {"gp-ei": {}, "gp-agent": {"rule": "ei"}, "gp-pi": {}}.items()
     }
     for name in ("gp-ei", "gp-agent"):
-        assert kinds[name] == [SampledBest, MaxMean]
+        assert kinds[name] == [NoisyPlays, MaxMean]
     assert kinds["gp-pi"][1] is MaxMean
-    assert agents.make("gp-ei", contexts)._parts[1] is not SampledBest
+    assert agents.make("gp-ei", contexts)._parts[1] is not NoisyPlays
     for setting in (finite, contexts):
         with pytest.raises(ValueError, match='incumbent must not be "noisy"'):
             agents.make("gp-ei", setting, incumbent="noisy")
@@ -210,4 +200,3 @@ def test_improvement_is_noisy_on_boxes_and_on_the_largest_mean_elsewhere():
         agents.make("gp-ei", Setting(**BOX), incumbent="best")
     with pytest.raises(ValueError, match="max_mean, best_value, got"):
         agents.make("gp-pi", Setting(**BOX), incumbent="noisy")
-    assert issubclass(NoisyPlays, MaxMean)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from box_cases import KERNEL, RULES, factor_of, landscape_of, plays, surface_of
+from box_cases import KERNEL, RULES, factor_of, landscape_of, plays, surface_of, view_of_round
 from sklearn.gaussian_process.kernels import RBF, DotProduct, Matern
 
 from agents.acquisition.rules import Thompson
+from agents.beliefs.points import Pairs
 from agents.beliefs.surface import Surface
-from agents.box.acquisition_surface import BoxView
 from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
 from agents.widths.base import FixedWidth
@@ -54,6 +54,7 @@ def test_a_mean_of_the_first_plays_is_to_the_bit_that_of_its_own_factor():
 
 def test_a_sample_on_a_box_deviates_from_the_mean_by_the_width():
     mean, std, deviation = np.random.default_rng(3).normal(size=(3, 1, 5))
-    one = np.ones(1)
-    view = BoxView(mean, std, one, one, 0.5, one, lambda: deviation, lambda: one, lambda: [], lambda: one)
+    view = view_of_round(1, np.ones(1), bias=0.5)
+    view.mean, view.std, view.points = mean, std, Pairs(np.empty(0), np.zeros((5, 1)))
+    view.path = lambda x: deviation[0]
     np.testing.assert_allclose(Thompson(FixedWidth(3.0))(view), mean + 3.5 * deviation)

@@ -59,10 +59,11 @@ def test_the_dual_returns_to_zero_where_all_is_feasible_and_the_product_stays():
 
 
 def test_separate_models_leave_the_scores_of_first_plays_alone_and_no_others():
-    objective = Run(discs(0.1), BOTH[1], models="separate").agent.objective
+    agent = Run(discs(0.1), BOTH[1], models="separate").agent
+    objective, arms = agent.objective, agent.arms(np.zeros(3, dtype=np.int64))
     scores = np.random.default_rng(0).normal(size=(3, len(ARMS)))
     last = objective.first_plays.count
-    after = objective.penalised(scores, np.zeros(3, dtype=np.int64), np.array([1, last, last + 1]))
+    after = objective.penalised(scores, arms, np.array([1, last, last + 1]))
     assert (after == scores).all(axis=1).tolist() == [True, True, False]
 
 

@@ -5,6 +5,7 @@ import pytest
 from sklearn.gaussian_process.kernels import Matern
 
 import agents
+from agents.beliefs.points import Pairs
 from agents.beliefs.surface import Surface
 from agents.box import AtPoints
 from agents.widths.bounded_norm import ImprovedWidth
@@ -88,7 +89,9 @@ def test_separate_models_score_a_point_of_a_box_by_their_formula():
         band = ImprovedWidth(agent.model.rkhs_bound, 0.02 / scale, delta=objective.widths[j].delta)
         width = band(agent.t, belief.gain)
         expected -= weights.cost[0, j] * (centre + scale * (mean - width * std))
-    np.testing.assert_allclose(objective.penalised_on_box(scores, at, agent.t), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        objective.penalised(scores[None], Pairs(np.empty(0), at), agent.t)[0], expected, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("setting", [FINITE, BOX], ids=["finite", "box"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agents.acquisition.by_name import Always
-from agents.acquisition.improvement import BestValue
+from agents.acquisition.incumbents import BestValue
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
 from agents.beliefs.censored import Censored
@@ -76,7 +76,8 @@ def assert_equals_a_fresh_agent(agent, fresh, shown, first):
     close(agent.belief.gain, fresh.belief.gain)
     close(agent.belief.bias, fresh.belief.bias)
     mean = agent.belief.mean(context)
-    close(agent.incumbent(agent.belief, context, mean), fresh.incumbent(fresh.belief, context, mean))
+    points = agent.arms(context)
+    close(agent.incumbent(agent.belief, points, mean), fresh.incumbent(fresh.belief, points, mean))
     np.testing.assert_array_equal(agent.t, fresh.t)
 
 

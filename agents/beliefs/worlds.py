@@ -1,4 +1,4 @@
-"""The incumbent of expected improvement on a box, from plays or from sampled noiseless worlds.
+"""Worlds of a belief on a box, in each of which the best plays have a sampled value that is free of noise.
 
 The values f(P) of m plays are normal given all observations, with mean mu_P and covariance C = R R'. World s
 draws f_s = mu_P + R z_s. With these values as m more rows, free of noise, the factor of the plays becomes
@@ -13,26 +13,20 @@ Karrer, Ottoni & Bakshy 2019, Constrained Bayesian optimization with noisy exper
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 from scipy.special import ndtri
 
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.problem.decisions import Decisions
 
-from ..acquisition.improvement import BestValue, MaxMean, MaxWorth, NoIncumbent, NoisyPlays
-from ..beliefs.safety import INFEASIBLE
-from ..beliefs.surface import Means, Surface
 from ..kernels.point_slopes import linearise
-from ..kernels.visited import Visited
-from .acquisition_surface import jitter_of, with_context
+from .surface import Means, Surface, jitter_of
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
 LEAST_SHARE = 1e-16  # in place of 0, whose normal quantile is infinite
-SAMPLED_PLAYS = 64  # those of the largest means: the others are hardly ever the best of a sample
 NUM_WORLDS = 16
 
 
@@ -112,93 +106,3 @@ def _root(surface: Surface, x: Floats, explained: Floats) -> Floats:
     covariance = linearise(surface.kernel, x, x).values - explained.T @ explained
     jitter = jitter_of(surface, x, covariance) * np.eye(len(x))
     return np.asarray(np.linalg.cholesky(covariance + jitter), dtype=np.float64)
-
-
-class BestPlays(NamedTuple):
-    """Arms played so far, best first."""
-
-    visited: Visited  # all plays
-    arms: Floats  # (n, d)
-    context: Floats  # features of the context, (dz,)
-    means: Floats  # posterior means in this context, (n,), or the worth of these
-
-
-class NothingToImprove:
-    """Incumbent of rules without improvement: 0."""
-
-    def __init__(self, num_trials: int = 1, decisions: Decisions | None = None):
-        pass
-
-    def worlds(self, surface: Surface, plays: BestPlays, rng: np.random.Generator) -> Worlds:
-        """Return the belief, in one or several worlds, and the value to improve on in each; here in one."""
-        return Worlds(surface, np.array([self.value(plays, surface.prior_mean)]))
-
-    def value(self, plays: BestPlays, prior_mean: float) -> float:
-        """Return zero."""
-        return 0.0
-
-    def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Ignore delivered values."""
-
-    def forget(self, trial: Ints) -> None:
-        """Do nothing: no state is kept."""
-
-
-class LargestMean(NothingToImprove):
-    """Largest posterior mean in this context over the arms played so far in any context."""
-
-    def value(self, plays: BestPlays, prior_mean: float) -> float:
-        """Return the largest mean; the prior mean before any play."""
-        return float(plays.means.max()) if len(plays.means) else prior_mean
-
-
-class LargestWorth(NothingToImprove):
-    """The largest worth in this context of the arms played so far in any context, at least `INFEASIBLE`."""
-
-    of_worth = True
-
-    def value(self, plays: BestPlays, prior_mean: float) -> float:
-        return float(plays.means.max(initial=INFEASIBLE))
-
-
-class SampledBest(LargestMean):
-    """Noisy EI: the best noise-free value of the plays, in each of several samples of them.
-
-    Under noise the largest mean would be the value of one play, whose uncertainty would count as improvement:
-    EI then plays the same points again. Here a play is no improvement on itself.
-    """
-
-    def worlds(self, surface: Surface, plays: BestPlays, rng: np.random.Generator) -> Worlds:
-        """Return worlds with samples of the best plays' values; before any play, one world."""
-        if not len(plays.arms):
-            return super().worlds(surface, plays, rng)
-        arms = np.unique(plays.arms[:SAMPLED_PLAYS], axis=0)
-        white = normal_points(len(arms), NUM_WORLDS, rng)
-        return fantasies(surface, with_context(plays.context, arms), white)
-
-
-class BestSeen(NothingToImprove):
-    """Best noisy value observed in exactly this context; the prior mean before any."""
-
-    def __init__(self, num_trials: int, decisions: Decisions):
-        self._best: dict[int, float] = {}  # of each point
-
-    def value(self, plays: BestPlays, prior_mean: float) -> float:
-        here = (plays.visited.features[:, : len(plays.context)] == plays.context).all(axis=1)
-        return max((y for x, y in self._best.items() if here[x]), default=prior_mean)
-
-    def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
-        for x, y in zip(point.tolist(), value.tolist(), strict=True):
-            self._best[x] = max(y, self._best.get(x, -np.inf))
-
-    def forget(self, trial: Ints) -> None:
-        self._best.clear()
-
-
-ON_BOX: dict[Any, Any] = {
-    NoIncumbent: NothingToImprove,
-    MaxMean: LargestMean,
-    MaxWorth: LargestWorth,
-    BestValue: BestSeen,
-    NoisyPlays: SampledBest,
-}

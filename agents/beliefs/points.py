@@ -1,0 +1,157 @@
+"""The points at which beliefs and objectives are asked: all arms of a context, or any points of a box."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.decisions import Decisions
+
+from .base import Belief, Ridge
+from .ridges import Pulls, pulls_at
+from .surface import ONLY, Surface, ridges_at
+
+
+class Points(abc.ABC):
+    """n points in each of B trials; what is asked of a belief here is written once for sets and boxes."""
+
+    shape: tuple[int, int]  # (B, n)
+
+    @abc.abstractmethod
+    def band(self, belief: Belief) -> tuple[Floats, Floats]:
+        """Return mean and std of a belief, (B, n) each."""
+
+    @abc.abstractmethod
+    def ridges(self, belief: Belief) -> list[Ridge]:
+        """Return the posterior under each regularisation, (B, n) each."""
+
+    @abc.abstractmethod
+    def pulls(self, belief: Belief) -> list[Pulls]:
+        """Return the weights of each trial's observations in the mean, (B,)."""
+
+    @abc.abstractmethod
+    def pending(self, belief: Belief) -> Bools:
+        """Return where plays are pending that the std counts, (B, n)."""
+
+    @abc.abstractmethod
+    def played(self, belief: Belief) -> Bools:
+        """Return where plays count for incumbents, (B, n)."""
+
+    @abc.abstractmethod
+    def prior_mean(self, belief: Belief) -> Floats:
+        """Return the largest prior mean, (B,)."""
+
+    @abc.abstractmethod
+    def read(self, known: Any) -> Floats:
+        """Return known values, (B, n): from a table, (N,) or (B, N), or on a box from a function of pairs."""
+
+    @abc.abstractmethod
+    def largest(self, belief: Belief, values: Floats) -> Floats:
+        """Return the largest value in this context, of each numbered point, (B, N) -> (B,); at least -inf."""
+
+
+class Arms(Points):
+    """All A arms in the context of each trial, (B,), of a finite set."""
+
+    def __init__(self, context: Ints, decisions: Decisions):
+        self.context, self._decisions = context, decisions
+        self.shape = len(context), decisions.num_arms
+
+    @property
+    def cells(self) -> Ints:
+        """Numbers of the points, (B, A)."""
+        return self._decisions.point_index(self.context[:, None], np.arange(self._decisions.num_arms))
+
+    def band(self, belief: Belief) -> tuple[Floats, Floats]:
+        return belief.mean(self.context), belief.std(self.context)
+
+    def ridges(self, belief: Belief) -> list[Ridge]:
+        return belief.ridges(self.context)
+
+    def pulls(self, belief: Belief) -> list[Pulls]:
+        return [self._pulls(belief, i, cells) for i, cells in enumerate(self.cells)]
+
+    def pending(self, belief: Belief) -> Bools:
+        cells = belief.cells(self.context)
+        return belief.spread.count_at(cells) > belief.centre.count_at(cells)
+
+    def played(self, belief: Belief) -> Bools:
+        return belief.played_at(belief.cells(self.context))
+
+    def prior_mean(self, belief: Belief) -> Floats:
+        return belief.prior_mean_at(self.context).max(axis=1)
+
+    def read(self, known: Any) -> Floats:
+        table = np.broadcast_to(known, (len(self.context), len(self._decisions.points)))
+        return np.take_along_axis(table, self.cells, axis=1)
+
+    def largest(self, belief: Belief, values: Floats) -> Floats:
+        return np.take_along_axis(values, self.cells, axis=1).max(axis=1)
+
+    def _pulls(self, belief: Belief, trial: int, cells: Ints) -> Pulls:
+        seen = belief.centre.statistics(trial)
+        across = belief.centre.gram.between(seen.point, cells)
+        return pulls_at(belief, trial, seen, across, seen.point[:, None] == cells)
+
+
+class Pairs(Points):
+    """Any points of a box in the context of the only trial, as features of context and arm, (n, dz + d)."""
+
+    def __init__(self, context: Floats, arms: Floats):
+        self.context, self.arms, self.features = context, arms, with_context(context, arms)
+        self.shape = 1, len(arms)
+
+    def band(self, belief: Belief) -> tuple[Floats, Floats]:
+        mean, std = Surface.of(belief).predict(self.features)
+        return mean[None], std[None]
+
+    def ridges(self, belief: Belief) -> list[Ridge]:
+        return ridges_at(belief, self.features)
+
+    def pulls(self, belief: Belief) -> list[Pulls]:
+        seen, gram = belief.centre.statistics(ONLY), belief.centre.gram
+        played = gram.points[seen.point]
+        across = np.asarray(gram.kernel(played, self.features), dtype=np.float64)
+        return [pulls_at(belief, ONLY, seen, across, _same(played, self.features))]
+
+    def pending(self, belief: Belief) -> Bools:
+        plays = np.zeros(belief.spread.gram.size)
+        for sign, each in ((1.0, belief.spread.statistics(ONLY)), (-1.0, belief.centre.statistics(ONLY))):
+            plays[each.point] += sign * each.plays
+        return _same(belief.spread.gram.points[plays > 0.0], self.features).any(axis=0)[None]
+
+    def played(self, belief: Belief) -> Bools:
+        return _same(belief.centre.gram.points, self.features).any(axis=0)[None]
+
+    def prior_mean(self, belief: Belief) -> Floats:
+        return np.ravel(belief.given_mean)[:1]
+
+    def read(self, known: Any) -> Floats:
+        return np.asarray(known(self.features))[None]
+
+    def largest(self, belief: Belief, values: Floats) -> Floats:
+        points, width = belief.centre.gram.points[: values.shape[1]], len(self.context)
+        here = (points[:, :width] == self.context).all(axis=1)
+        return values[:, : len(points)].max(axis=1, initial=-np.inf, where=here)
+
+
+class Plays(Pairs):
+    """The arms that the only trial has played so far in any context, in the present one."""
+
+    def played(self, belief: Belief) -> Bools:
+        return np.ones(self.shape, dtype=bool)
+
+
+def with_context(context: Floats, arms: Floats) -> Floats:
+    """Return features of arms in a context, (dz,) and (n, d) -> (n, dz + d); without one the arms alone."""
+    if not len(context):
+        return arms
+    return np.hstack([np.broadcast_to(context, (len(arms), len(context))), arms])
+
+
+def _same(first: Floats, second: Floats) -> Bools:
+    """Return which points are equal, (n, D) and (m, D) -> (n, m)."""
+    return np.asarray((first[:, None] == second).all(axis=2))
