@@ -10,6 +10,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..beliefs.base import Belief
 from ..beliefs.safety import Safety
 from ..model.model import Model
 from ..model.rounds import Clock, Rows
@@ -131,6 +132,14 @@ class Objective(abc.ABC):
     def beliefs_on_box(self, mean: Floats, std: Floats, pairs: Floats) -> list[tuple[Floats, Floats]] | None:
         """Return the same at points of a box, (n,) each."""
         return [(mean, std)] if self.of_reward else None
+
+    def cost_beliefs(self) -> list[tuple[Belief, Floats, Floats]]:
+        """Return the belief about each cost, with the zero and the unit of its values, (B,) each."""
+        return []
+
+    def settled(self, rounds: int) -> Bools:
+        """Return where no feedback changes the unit of the values after round number `rounds`, (B,) or ()."""
+        return np.array(True)
 
     @abc.abstractmethod
     def end_round(self, rounds: int) -> Revision:
