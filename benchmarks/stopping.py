@@ -33,7 +33,10 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "double": ("GPBandit-GP-v0", ON_LINE, {"length_scale": 0.4}),
     "learnt": ("GPBandit-GP-v0", ON_LINE, LEARNT),
     "table": ("GPBandit-Real/digits-repeat-v1", {"horizon": 60}, {**LEARNT, "initial": 5}),
+    "constrained": ("GPBandit-Constrained-v0", {"horizon": 60}, {}),
 }
+UNDER_COSTS: dict[str, dict[str, Any]] = {"config": {}, "constrained-ei": {}}  # players there
+REWARD_ALONE = ("gap", "best-arm", "minima-gap")  # rules that are refused there
 FIELDS = (
     "setting",
     "player",
@@ -69,6 +72,11 @@ def rules(unit: float) -> dict[str, Any]:
     }
 
 
+def under_costs(unit: float) -> dict[str, Any]:
+    """The rules that take costs into account."""
+    return {label: rule for label, rule in rules(unit).items() if rule[0] not in REWARD_ALONE}
+
+
 def unit_of(environment: str, keywords: dict[str, Any]) -> float:
     """One prior std, or where no kernel is published the std of the mean rewards of the arms."""
     env = make(environment, **keywords)
@@ -90,8 +98,8 @@ def row(rule: Stopped, unit: float) -> dict[str, Any]:
         "regret_se": regret.std(ddof=1) / size**0.5,
         "stopped": int(stopped.sum()),
     }
-    if rule.promise is not None:
-        found |= {"promise": rule.promise / unit, "broken": int((rule.regret[stopped] > rule.promise).sum())}
+    if rule.promise is not None and rule.broken is not None:
+        found |= {"promise": rule.promise / unit, "broken": int(rule.broken.sum())}
     if rule.price is not None:
         adjusted = rule.adjusted(rule.price) / unit
         found |= {
@@ -157,7 +165,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, metavar="CSV")
     parser.add_argument("--trials", type=int, default=400)
     parser.add_argument("--only", action="append", choices=SETTINGS)
-    parser.add_argument("--player", action="append", choices=PLAYERS, help="by default all")
+    parser.add_argument("--player", action="append", choices=[*PLAYERS, *UNDER_COSTS], help="by default all")
     given = parser.parse_args()
     if given.page:
         for name, lines in tables(read(given.page)).items():
@@ -169,14 +177,15 @@ def main() -> None:
         for setting in given.only or SETTINGS:
             environment, keywords, options = SETTINGS[setting]
             unit = unit_of(environment, keywords)
+            known, asked = (
+                (UNDER_COSTS, under_costs(unit)) if setting == "constrained" else (PLAYERS, rules(unit))
+            )
             players = {
                 name: (name, {**own, **options})
-                for name, own in PLAYERS.items()
-                if name in (given.player or PLAYERS)
+                for name, own in known.items()
+                if name in (given.player or known)
             }
-            result = evaluate(
-                environment, players, trials=given.trials, env_kwargs=keywords, stopping=rules(unit)
-            )
+            result = evaluate(environment, players, trials=given.trials, env_kwargs=keywords, stopping=asked)
             for player, stopped in result.stopped.items():
                 for rule, each in stopped.items():
                     writer.writerow({"setting": setting, "player": player, "rule": rule, **row(each, unit)})

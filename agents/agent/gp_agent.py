@@ -215,7 +215,7 @@ class GPAgent(Answers, Resumable, Shown):
         if self.assumptions.may_change:
             self.remodel(self.assumptions.after(self))
         if self.stopping is not None:
-            self.stopping.look(point, self.outlooks())
+            self.stopping.look(point, self.outlooks)
 
     def outlooks(self, snap: Any = None, look: int = 0) -> list[Outlook]:
         """Return what the belief says of further plays in each trial, B of them, as stopping rules see it."""

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats, Ints
@@ -25,7 +24,7 @@ from ..box.search import around, sobol
 from ..model.choice import only_offered
 from ..model.rounds import PENDING, in_time
 from ..stopping.by_name import PATIENCE
-from ..stopping.outlook import Outlook
+from ..stopping.outlook import CostOutlook, Outlook
 from ..validation import PerTrial
 
 Playing = Any  # a `GPAgent`, whose module imports this one
@@ -144,7 +143,7 @@ def outlooks_on_set(agent: Playing) -> list[Outlook]:
     points = agent.arms(context)
     known = agent.objective.beliefs(mean, std, points)
     require_reward_model(known)
-    (mean, std), *costs = known
+    mean, std = known[0]
     price, unit = costs_of(agent).at(points).expected, unit_of_values(agent)
     noise, played = noise_of(agent) * unit[:, None] ** 2, centre.count_at(None) > 0
     return [
@@ -156,12 +155,19 @@ def outlooks_on_set(agent: Playing) -> list[Outlook]:
             played=played[i],
             noise=noise[i],
             cost=price[i],
-            feasible=feasible([(m[i], s[i]) for m, s in costs], mean.shape[1]),
             covariance=partial(_scaled, centre, i, unit[i] ** 2),
+            costs=tuple(_cost_on_set(i, *each) for each in agent.objective.cost_beliefs()),
             **_facts(agent, i),
         )
         for i in range(agent._size)
     ]
+
+
+def _cost_on_set(i: int, belief: Belief, zero: Floats, unit: Floats) -> CostOutlook:
+    mean = belief.known_mean(np.zeros(len(unit), dtype=np.int64))[i]
+    std = np.sqrt(np.maximum(belief.centre.variance_at(None)[i], 0.0))
+    scaled = partial(_scaled, belief.centre, i, unit[i] ** 2)
+    return CostOutlook(zero[i] + unit[i] * mean, unit[i] * std, scaled)
 
 
 def _scaled(centre: Any, trial: int, scale: float, point: Ints, other: Ints) -> Floats:
@@ -173,35 +179,51 @@ def outlook_on_box(agent: Playing, snap: Snap | None = None, look: int = 0) -> O
 
     `snap` moves points, (n, d), to those that may be played; another `look` gives other points.
     """
-    factor = keeping_plays(agent.belief.centre).factor(ONLY)
-    mean = float(np.ravel(agent.belief.given_mean)[0])
-    surface = Surface(agent.model.kernel, factor, factor, mean)
+    surface = _delivered(agent.belief)
     plays = agent.belief.centre.played(ONLY)
-    cloud = _cloud(agent, factor, look)
+    cloud = _cloud(agent, surface.centre, look)
     arms = np.vstack([agent._visited.features[plays], cloud if snap is None else snap(cloud)])
     points = Pairs(np.empty(0), arms)
     known = agent.objective.beliefs(*(each[None] for each in surface.predict(arms)), points)
     require_reward_model(known)
     unit = float(unit_of_values(agent)[ONLY])
     number = np.concatenate([plays, np.full(len(arms) - len(plays), -1)])
-
-    def covariance(point: Ints, other: Ints) -> Floats:
-        prior = agent.model.kernel(arms[point], arms[other])
-        return unit**2 * (prior - surface.explain(arms[point]).T @ surface.explain(arms[other]))
-
-    (mean_there, std), *costs = ((m[0], s[0]) for m, s in known)
+    mean, std = (each[0] for each in known[0])
     return Outlook(
         point=number,
         arms=arms,
-        mean=mean_there,
+        mean=mean,
         std=std,
         played=number >= 0,
         noise=np.full(len(arms), unit**2 * float(agent.belief.centre.noise[ONLY])),
         cost=costs_of(agent).at(points).expected[0],
-        feasible=feasible(costs, len(arms)),
-        covariance=covariance,
+        covariance=_covariance(surface, arms, unit),
+        costs=tuple(_cost_on_box(arms, *each) for each in agent.objective.cost_beliefs()),
         **_facts(agent, ONLY),
     )
+
+
+def _cost_on_box(arms: Floats, belief: Belief, zero: Floats, unit: Floats) -> CostOutlook:
+    surface, scale = _delivered(belief), float(unit[ONLY])
+    mean, std = surface.predict(arms)
+    return CostOutlook(zero[ONLY] + scale * mean, scale * std, _covariance(surface, arms, scale))
+
+
+def _delivered(belief: Belief) -> Surface:
+    """Return the surface of the plays with delivered values."""
+    centre, mean = keeping_plays(belief.centre), float(np.ravel(belief.given_mean)[0])
+    factor = centre.factor(ONLY)
+    return Surface(centre.gram.kernel, factor, factor, mean)
+
+
+def _covariance(surface: Surface, arms: Floats, unit: float) -> Callable[[Ints, Ints], Floats]:
+    """Return the posterior covariance of arms by their indices, in this unit of the values."""
+
+    def covariance(point: Ints, other: Ints) -> Floats:
+        prior = surface.kernel(arms[point], arms[other])
+        return unit**2 * (prior - surface.explain(arms[point]).T @ surface.explain(arms[other]))
+
+    return covariance
 
 
 def _cloud(agent: Playing, factor: Any, look: int) -> Floats:
@@ -221,14 +243,6 @@ def require_reward_model(known: Any) -> None:
     if known is None:
         without = "must be left out where the reward has no model of its own"
         raise ArgumentError("stopping", f"{without}; {remedy}")
-
-
-def feasible(costs: Any, size: int) -> Floats:
-    """Return the probability that all costs are at most 0, from mean and std of each, (n,)."""
-    chance = np.ones(size)
-    for mean, std in costs:
-        chance *= norm.cdf(-mean / np.maximum(std, 1e-300))
-    return chance
 
 
 def unit_of_values(agent: Playing) -> Floats:
@@ -257,11 +271,11 @@ def costs_of(agent: Playing) -> CostBelief:
 
 
 def _facts(agent: Playing, trial: int) -> dict[str, Any]:
-    values, latest, assumed = np.empty(0), None, 0
+    values, kept, latest, assumed = np.empty(0), np.empty(0, dtype=bool), None, 0
     if agent.book.keeps:
         rows = agent.book.rows(np.array([trial]))
         here: Bools = rows.arrived > PENDING
-        values = rows.reward[here]
+        values, kept = rows.reward[here], (rows.cost[here] <= 0.0).all(axis=1)
         if agent.belief.fills_in:
             used = here & in_time(agent.clock.delay(rows.round, rows.arrived), agent.belief.window)
             assumed = int(np.count_nonzero(~used))
@@ -274,6 +288,8 @@ def _facts(agent: Playing, trial: int) -> dict[str, Any]:
         "assumed": assumed,
         "gain": float(agent.belief.centre.gain[trial]),
         "values": values,
+        "kept": kept,
+        "settled": bool(np.broadcast_to(agent.objective.settled(agent.round), agent._size)[trial]),
         "latest": latest,
         "rng": rng,
     }

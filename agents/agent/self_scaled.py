@@ -23,6 +23,7 @@ from ..protocol import Shown
 from ..validation import one_seed, require_reset
 from .assembly import PER_TRIAL, SideBySide, part_of_trial
 from .generators import Streams
+from .gp_agent import GPAgent
 
 FIRST = 5  # values from which the prior is estimated, once
 FEWEST = 2  # different values for an estimate of the std
@@ -37,7 +38,8 @@ class SelfScaled(Shown):
     its prior mean m, where k is its default kernel or the one named. The agent learns all plays so far as if
     it had chosen them. The prior std of a cost, where it is withheld, is the root mean square of its first
     values. Queries before that use the values so far; while these are all equal they use none, and the
-    uniform plays continue.
+    uniform plays continue. Stopping rules are asked from the round of the fifth value on, and not about
+    earlier rounds.
     """
 
     num_trials = None
@@ -53,8 +55,7 @@ class SelfScaled(Shown):
         """Forget everything, the prior too; takes one integer."""
         self._seed = one_seed(seed)
         (self._rng,) = Streams([self._seed]).of("first plays")
-        self._agent = self._make(self.setting)
-        self._agent.reset(self._seed)
+        self._agent = self._begun(self.setting)
         self._told, self._values = [], np.empty((0, 1 + self.setting.num_constraints))
         self._offered: Bools | None = None  # arms that may be played next, (A,); None: all
 
@@ -124,12 +125,26 @@ class SelfScaled(Shown):
             raise ArgumentError("feedback_reward", f"{words}, got {deviation:.3g}; write it in another unit")
         learnt = getattr(getattr(self._agent, "model", None), "learning", None) is not None
         sizes = sizes_of(self._values[:, 1:])
-        self._agent = self._make(scaled(self.setting, mean, deviation, sizes, learnt))
-        self._agent.reset(self._seed)
-        for kind, arguments in told:
+        self._agent = self._begun(scaled(self.setting, mean, deviation, sizes, learnt))
+        for kind, arguments in told[:-1]:
             getattr(self._agent, kind)(*arguments)
         if len(self._values) >= FIRST:
             self._told = None
+            self._wait(self._agent, False)  # from this round on, whose update is the last call
+        kind, arguments = told[-1]
+        getattr(self._agent, kind)(*arguments)
+
+    def _begun(self, setting: Setting) -> Any:
+        """Return the agent of a setting after its reset, whose stopping rules are not asked."""
+        agent = self._make(setting)
+        agent.reset(self._seed)
+        self._wait(agent, True)
+        return agent
+
+    @staticmethod
+    def _wait(agent: Any, waits: bool) -> None:
+        if isinstance(agent, GPAgent) and agent.stopping is not None:
+            agent.stopping.waits = waits
 
 
 def scaled(setting: Setting, mean: float, deviation: float, sizes: Floats, learnt: bool = False) -> Setting:

@@ -172,7 +172,8 @@ def gp_ucb_aggregated(
     Args:
         width: w: a number, or a name of `make_width`.
         chances: p_k that feedback takes k = 0, 1, ... rounds, with a sum of at most 1; default those of the
-            published law, estimated from 100,000 draws. Laws that depend on arms or rewards have no default.
+            published law, from 100,000 draws where it has no formula. Laws that depend on arms or rewards
+            have no default.
         delta, gamma: of the width; the realised gain is that of the sums.
     """
     require_arms(setting, "sums are linear functionals of them")

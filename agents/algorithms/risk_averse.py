@@ -40,6 +40,8 @@ class RAHBO(PlanningAgent):
     noise 2 / (k - 1). Their mean observes f with noise min(mu_v + b sigma_v, R^2) / k once s^2 is learnt
     (Algorithm 1, "paper"), or s^2 / k ("code", as in the authors' code). With few plays s^2 may be small by
     chance, and "code" then trusts such a mean for good. Where the setting publishes rho it is taken as known.
+    The paper leaves the prior of the variance open: here rho^2 / R^2 is a GP of the reward's kernel, scaled
+    to a largest std of 1, around a prior mean of 1/2, the middle of (0, 1]. That of f is the model's.
 
     Args:
         alpha: in prior stds, f - (alpha / s) rho^2.
@@ -133,7 +135,8 @@ def rahbo(
     """RAHBO: maximise f - alpha rho^2, with k plays of each arm that is chosen (Makarova et al. 2021).
 
     Its regret is `gpbandits.evaluation.risk_averse_regret`. A chosen arm is played k times in a row, so it
-    must not be missing from any of these rounds.
+    must not be missing from any of these rounds. Before an arm was played its rho^2 is taken as half the
+    noise's R^2, with a prior std of R^2; see `RAHBO`.
 
     Args:
         setting: the published setting; contexts are ignored.

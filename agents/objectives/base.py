@@ -10,6 +10,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..beliefs.base import Belief
 from ..beliefs.points import Pairs, Points
 from ..beliefs.safety import Safety
 from ..model.model import Model
@@ -120,6 +121,14 @@ class Objective(abc.ABC):
         Return None where the only model is of another quantity, such as a penalised sum.
         """
         return [(mean, std)] if self.of_reward else None
+
+    def cost_beliefs(self) -> list[tuple[Belief, Floats, Floats]]:
+        """Return the belief about each cost, with the zero and the unit of its values, (B,) each."""
+        return []
+
+    def settled(self, rounds: int) -> Bools:
+        """Return where no feedback changes the unit of the values after round number `rounds`, (B,) or ()."""
+        return np.array(True)
 
     @abc.abstractmethod
     def end_round(self, rounds: int) -> Revision:

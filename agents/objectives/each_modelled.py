@@ -82,6 +82,8 @@ class EachModelled(Objective):
         num_constraints = model.setting.num_constraints
         self.ledger = Ledger(num_trials, 1 + num_constraints, model.gram.size)
         self._late = assumed.standardize and model.setting.max_delay > 0
+        self._longest, self._rounds = model.setting.max_delay, 0
+        self._based_on = np.zeros(num_trials, dtype=np.int64)  # number of first plays the units are made from
         self._models, self._width_of = partial(assumed.models, model), assumed.width_of
         self._unknown = self._units()  # of the reward, then of the costs, (B, 1 + C)
         models = self.cost_models(self._unknown.scale)
@@ -121,6 +123,7 @@ class EachModelled(Objective):
             belief.play(point)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        self.first_plays.drop(trial, self._rounds - ago)
         for belief in self.costs:
             belief.drop(trial, point, ago)
 
@@ -168,6 +171,17 @@ class EachModelled(Objective):
         """Return mean and std of the reward and of each cost: u (c + s mean) and u s std."""
         return self._in_units([(mean, std), *map(points.band, self.costs)])
 
+    def cost_beliefs(self) -> list[tuple[Belief, Floats, Floats]]:
+        unit, centre, scale = self.prior.costs, self.centre[:, 1:], self.scale[:, 1:]
+        zeros, units = (unit * centre).T, (unit * scale).T
+        return list(zip(self.costs, zeros, units, strict=True))
+
+    def settled(self, rounds: int) -> Bools:
+        """Return where the units are made from all first plays that can be delivered, (B,)."""
+        if not self.standardize or None not in (self.given.centre, self.given.scale):
+            return np.array(True)
+        return self.first_plays.over(rounds, self._longest) & (self._based_on == self.first_plays.delivered)
+
     def _in_units(self, scaled: list[tuple[Floats, Floats]]) -> list[tuple[Floats, Floats]]:
         parts = zip(self.prior.each, self.centre.T, self.scale.T, scaled, strict=True)
         return [
@@ -180,7 +194,7 @@ class EachModelled(Objective):
 
     def end_round(self, rounds: int) -> Revision:
         """Change how costs enter, and estimate scales again while first plays may be delivered late."""
-        looked = self.move(rounds)
+        self._rounds, looked = rounds, self.move(rounds)
         moved = self.first_plays.end_with(rounds) | looked
         return self._rescaled(moved) if moved.any() else NOTHING
 
@@ -191,6 +205,7 @@ class EachModelled(Objective):
             belief.forget(trial)
         begun = np.isin(np.arange(len(self.centre)), trial)
         self._take(self._unknown.where(begun, Units(self.centre, self.scale)))
+        self._based_on[trial] = 0
 
     def _after_first(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
         combined = self.combined(self.centre[:, :1] + self.scale[:, :1] * scores, bands, t)
@@ -219,6 +234,7 @@ class EachModelled(Objective):
 
     def _rescaled(self, moved: Bools) -> Revision:
         self._take(self._units().where(moved, Units(self.centre, self.scale)))
+        self._based_on[moved] = self.first_plays.delivered[moved]
         trials = moved.nonzero()[0]
         for k, belief in enumerate(self.costs, start=1):
             belief.revalue(trials, partial(self._came, k))

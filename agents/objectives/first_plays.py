@@ -89,12 +89,24 @@ class FirstPlays:
         self.prior = np.zeros(quantities) if prior is None else prior
         self.values = np.full((num_trials, quantities, count), np.nan)  # NaN before delivery
         self._since = np.zeros(num_trials, dtype=np.int64)  # round of the first of these plays
+        self._dropped = np.zeros((num_trials, count), dtype=bool)  # those that will never be delivered
 
     def receive(self, trial: Ints, rounds: Ints, values: Floats) -> None:
         """Store those of (n, K) values that belong to first plays; older plays may be delivered again."""
         place = rounds - self._since[trial]
         early = (place >= 0) & (place < self.count)
         self.values[trial[early], :, place[early]] = values[early]
+
+    def drop(self, trial: Ints, rounds: Ints) -> None:
+        """Record that plays of some rounds will never be delivered, (n,) each."""
+        place = rounds - self._since[trial]
+        early = (place >= 0) & (place < self.count)
+        self._dropped[trial[early], place[early]] = True
+
+    def over(self, rounds: int, longest: int) -> Bools:
+        """Return where no value can follow after round number `rounds`, under this longest delay, (B,)."""
+        none_left = (np.isfinite(self.values[:, 0]) | self._dropped).all(axis=1)
+        return none_left | (rounds - self._since >= self.count + longest)
 
     @property
     def delivered(self) -> Ints:
@@ -107,7 +119,7 @@ class FirstPlays:
 
     def forget(self, trial: Ints, rounds: int) -> None:
         """Clear the store of some trials, (n,), after so many rounds."""
-        self.values[trial] = np.nan
+        self.values[trial], self._dropped[trial] = np.nan, False
         self._since[trial] = rounds
 
     def units(self, weight: Floats) -> Units:

@@ -79,6 +79,22 @@ def _make(spec: Any, model: Model) -> Any:
     return spec
 
 
+def _require_rewards_alone(name: str, model: Model) -> None:
+    """Raise under constraints, where a rule by bands of the reward would recommend what breaks them."""
+    if model.setting.num_constraints:
+        words = f'must not be "{name}" under constraints, as its bands are of the reward alone'
+        raise ArgumentError(ARGUMENT, f'{words}; take "regret-bound" or "knowledge-gradient"')
+
+
+def _require_exact_model(name: str, model: Model) -> None:
+    """Raise where the setting publishes that rewards differ from the model's, which no promise counts."""
+    setting = model.setting
+    for what, size in (("misspecification", setting.misspecification), ("corruption", setting.corruption)):
+        if size:
+            words = f'must not be "{name}" where the setting publishes {what} ({size:g})'
+            raise ArgumentError(ARGUMENT, f'{words}, as its promise would be broken; take "plateau"')
+
+
 def _width(model: Model, width: Any, delta: float, beta_scale: PerTrial | None) -> Width:
     require_probability("delta", delta)
     return make_width(width, model, delta, beta_scale)
@@ -87,6 +103,8 @@ def _width(model: Model, width: Any, delta: float, beta_scale: PerTrial | None) 
 def _gap(
     model: Model, eps: float, width: Any = None, delta: float = 0.1, beta_scale: PerTrial | None = None
 ) -> StoppingRule:
+    _require_rewards_alone("gap", model)
+    _require_exact_model("gap", model)
     return rules.Gap(_width(model, width, delta, beta_scale), eps)
 
 
@@ -100,9 +118,18 @@ def _best_arm(
 ) -> StoppingRule:
     if model.setting.continuous:
         raise ArgumentError(ARGUMENT, 'must not be "best-arm" on a box; take "gap" or "knowledge-gradient"')
+    _require_rewards_alone("best-arm", model)
+    _require_exact_model("best-arm", model)
     words = f'one of {", ".join(ELLIPSOIDS)} with bands="difference", which needs an ellipsoid'
     require(bands != "difference" or width in ELLIPSOIDS, "width", words, width)
     return rules.BestArm(_width(model, width, delta, beta_scale), eps, bands)
+
+
+def _regret_bound(
+    model: Model, eps: float, delta: float = 0.05, error: float = 0.01, most: int = 4096
+) -> StoppingRule:
+    _require_exact_model("regret-bound", model)
+    return rules.RegretBound(eps, delta, error, most)
 
 
 def _minima_gap(
@@ -114,6 +141,7 @@ def _minima_gap(
     delta: float = 0.1,
     beta_scale: PerTrial | None = None,
 ) -> StoppingRule:
+    _require_rewards_alone("minima-gap", model)
     refused = "on a box" if model.setting.continuous else "with delays" if model.setting.max_delay else ""
     if refused:
         words = f'must not be "minima-gap" {refused}, which compares two rounds'
@@ -129,9 +157,7 @@ RULES: dict[str, Callable[..., StoppingRule]] = {
     "gittins": lambda model, price: rules.IndexAboveMean(price),
     "gap": _gap,
     "best-arm": _best_arm,
-    "regret-bound": lambda model, eps, delta=0.05, error=0.01, most=4096: rules.RegretBound(
-        eps, delta, error, most
-    ),
+    "regret-bound": _regret_bound,
     "minima-gap": _minima_gap,
     "plateau": lambda model, rounds=5, share=0.01: rules.Plateau(rounds, share),
 }
@@ -145,7 +171,7 @@ class Stops(NamedTuple):
 
     after: dict[str, Ints]  # (B,) number of rounds before the stop; -1 where the rule did not stop
     play: dict[str, Ints]  # (B,) round, counted from 0, whose action is recommended then; -1 where none is
-    best: Ints  # (T, B) that of the largest mean after each round; -1 where none has a value
+    best: Ints  # (T, B) that of the largest mean after each round; -1 where none is known
     prices: dict[str, float | None]
     promises: dict[str, float | None]
 
@@ -153,13 +179,16 @@ class Stops(NamedTuple):
 class Stopping:
     """Asks the rules of B trials after every round until they say stop, and keeps when that was.
 
-    The agent plays on: several rules are compared on the same plays. A stop counts at the first of `patience`
-    consecutive rounds in which the rule says so.
+    The agent plays on: several rules are compared on the same plays. A stop counts at the last of `patience`
+    consecutive rounds in which the rule says so. No rule is asked before the scales of reward and costs are
+    known, and none again about earlier rounds.
 
     Args:
         fresh: makes the rules of a trial, by label.
         patience: 1 on a finite set, whose maximum is exact, and more on a box, where it is searched for.
     """
+
+    waits = False  # True while the agent's scales are unknown; nothing is recommended then
 
     def __init__(self, fresh: Rules, num_trials: int, patience: int):
         self._rules = [fresh() for _ in range(num_trials)]
@@ -173,17 +202,22 @@ class Stopping:
         # Of the last round, or of the stop.
         self.verdicts: list[dict[str, StopVerdict]] = [{} for _ in range(num_trials)]
 
-    def look(self, point: Ints, outlooks: list[Outlook]) -> None:
+    def look(self, point: Ints, outlooks: Callable[[], list[Outlook]]) -> None:
         """Ask all rules after a round in which trials played some points, (B,)."""
         best = np.full(len(point), NEVER)
-        for i, (x, outlook) in enumerate(zip(point.tolist(), outlooks, strict=True)):
-            self._first[i].setdefault(x, outlook.plays - 1)
+        for i, x in enumerate(point.tolist()):
+            self._first[i].setdefault(x, len(self._best))
+        for i, outlook in enumerate([] if self.waits else outlooks()):
             best[i] = self._round(i, outlook, outlook.best)
-            for label, rule in self._rules[i].items():
-                if self._after[label][i] == NEVER:
-                    self.verdicts[i][label] = verdict = rule(outlook)
-                    self._note(label, i, outlook, verdict)
+            if outlook.settled:
+                self._ask(i, outlook)
         self._best.append(best)
+
+    def _ask(self, i: int, outlook: Outlook) -> None:
+        for label, rule in self._rules[i].items():
+            if self._after[label][i] == NEVER:
+                self.verdicts[i][label] = verdict = rule(outlook)
+                self._note(label, i, outlook, verdict)
 
     def stops(self, alone: bool) -> Stops:
         """Return the first stops; without an axis of trials if `alone`."""

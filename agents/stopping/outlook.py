@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.stats import norm
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.definite import pivoted_root
@@ -20,10 +21,30 @@ TOLERANCE = 1e-10  # of the largest variance, of the root from which draws are m
 
 
 @dataclass(frozen=True)
+class CostOutlook:
+    """The posterior of one cost at the n candidates, in its unit; it is kept where it is at most 0."""
+
+    mean: Floats  # (n,)
+    std: Floats  # (n,)
+    covariance: Callable[[Ints, Ints], Floats]  # as of `Outlook`
+
+    @cached_property
+    def chance(self) -> Floats:
+        """Probability that the cost is kept, (n,)."""
+        return norm.cdf(-self.mean / np.maximum(self.std, 1e-300))
+
+    @cached_property
+    def root(self) -> Floats:
+        """R with R'R the posterior covariance of all candidates, (r, n)."""
+        return _root(self.std, self.covariance)
+
+
+@dataclass(frozen=True)
 class Outlook:
     """The posterior of one trial, given the delivered feedback, at n candidates in the reward's unit.
 
-    All arms are candidates on a finite set. On a box they are the plays and a cloud of points.
+    All arms are candidates on a finite set. On a box they are the plays and a cloud of points. Reward and
+    costs are independent.
     """
 
     point: Ints  # (n,) numbers of the candidates; -1 of points of a box that were not played
@@ -33,7 +54,6 @@ class Outlook:
     played: Bools  # (n,)
     noise: Floats  # (n,) variance of the reward of one play
     cost: Floats  # (n,) expected cost of a play; 1 where plays are free
-    feasible: Floats  # (n,) probability that all costs are kept; 1 without constraints
     plays: int  # rounds so far, t
     pending: int  # plays whose feedback may still come
     gain: float  # information gain of the plays that mean and std rest on
@@ -43,6 +63,10 @@ class Outlook:
     rng: np.random.Generator  # for rules that draw from the posterior
     name_of: Callable[[int], str] | None = None  # of a candidate, in reasons
     assumed: int = 0  # plays that the posterior counts with made-up values
+    costs: tuple[CostOutlook, ...] = ()  # of each constraint
+    success: Floats | float = 1.0  # probability that an experiment has a value, (n,); a tuner's may fail
+    kept: Bools | bool = True  # (v,) whether the observed costs of each value were kept
+    settled: bool = True  # False while first plays may still change the scales of reward and costs
 
     def name(self, candidate: int) -> str:
         """Return text that names a candidate in reasons."""
@@ -65,9 +89,22 @@ class Outlook:
         )
 
     @cached_property
+    def feasible(self) -> Floats:
+        """Probability that a play succeeds and keeps all costs, (n,)."""
+        chance = np.ones(len(self.mean)) * self.success
+        for cost in self.costs:
+            chance = chance * cost.chance
+        return chance
+
+    @property
+    def likely(self) -> Bools:
+        """Plays that are likely to keep all costs, which alone are recommended, (n,)."""
+        return self.played & (self.feasible >= LIKELY)
+
+    @cached_property
     def best(self) -> int | None:
         """Index of the play of the largest mean among those likely to keep all costs; None without one."""
-        worth = np.where(self.played & (self.feasible >= LIKELY), self.mean, -np.inf)
+        worth = np.where(self.likely, self.mean, -np.inf)
         best = int(worth.argmax())
         return best if np.isfinite(worth[best]) else None
 
@@ -85,12 +122,28 @@ class Outlook:
     @cached_property
     def root(self) -> Floats:
         """R with R'R the posterior covariance of all candidates, (r, n)."""
-        every = np.arange(len(self.mean))
-        return pivoted_root(self.covariance(every, every), TOLERANCE * max(self.std.max() ** 2, 1e-300))[0]
+        return _root(self.std, self.covariance)
 
     def draw(self, count: int) -> Floats:
-        """Draw the mean reward jointly at all candidates, (count, n)."""
-        return self.mean + self.rng.standard_normal((count, len(self.root))) @ self.root
+        """Draw the mean reward jointly at all candidates, (count, n); minus infinity where a cost is broken.
+
+        Where experiments may fail one uniform u decides a draw: those of P(success) >= u succeed, so that
+        neighbours fail together.
+        """
+        drawn = self._drawn(self.mean, self.root, count)
+        for cost in self.costs:
+            drawn[self._drawn(cost.mean, cost.root, count) > 0.0] = -np.inf
+        if np.ndim(self.success):
+            drawn[self.rng.random((count, 1)) > self.success] = -np.inf
+        return drawn
+
+    def _drawn(self, mean: Floats, root: Floats, count: int) -> Floats:
+        return mean + self.rng.standard_normal((count, len(root))) @ root
+
+
+def _root(std: Floats, covariance: Callable[[Ints, Ints], Floats]) -> Floats:
+    every = np.arange(len(std))
+    return pivoted_root(covariance(every, every), TOLERANCE * max(std.max() ** 2, 1e-300))[0]
 
 
 class StopVerdict(NamedTuple):

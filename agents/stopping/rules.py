@@ -15,7 +15,7 @@ from bandit_envs.basics.types import Floats
 
 from ..acquisition.improvement import change_of_lead, gittins_index, log_expected_improvement
 from ..widths.base import Width
-from .outlook import MOST_JOINT, Outlook, StopVerdict, unready
+from .outlook import LIKELY, MOST_JOINT, Outlook, StopVerdict, unready
 
 EPS = "it is the regret that is good enough, in units of the reward"
 MOST_CANDIDATES = 5  # plays that are tested, those that are best in most draws
@@ -57,7 +57,7 @@ class Gap:
 def gap_of(outlook: Outlook, width: Width) -> tuple[float, int]:
     """Return the gap between the largest upper end and the largest lower end of a play, and that play."""
     half = width_now(width, outlook) * outlook.std
-    low = np.where(outlook.played, outlook.mean - half, -np.inf)
+    low = np.where(outlook.likely, outlook.mean - half, -np.inf)
     best = int(low.argmax())
     return float((outlook.mean + half).max() - low[best]), best
 
@@ -95,10 +95,10 @@ class BestArm:
         width = width_now(self.width, outlook)
         half = width * outlook.std
         if self.bands == "single":
-            best = int((outlook.mean - half).argmax())
+            best = int(np.where(outlook.feasible >= LIKELY, outlook.mean - half, -np.inf).argmax())
             ahead = outlook.mean + half - (outlook.mean - half)[best]
         else:
-            best = int(outlook.mean.argmax())
+            best = int(np.where(outlook.feasible >= LIKELY, outlook.mean, -np.inf).argmax())
             ahead = outlook.mean - outlook.mean[best] + width * outlook.difference(best)
         ahead[best] = -np.inf
         rival = int(ahead.argmax())
@@ -109,13 +109,14 @@ class BestArm:
 
 @dataclass(frozen=True)
 class RegretBound:
-    """P(max f - f(x) <= eps | data) >= 1 - delta for some play x (Wilson 2024).
+    """P(x keeps all costs, and max f - f(x) <= eps | data) >= 1 - delta for some play x (Wilson 2024).
 
-    Joint draws from the posterior decide, by looks at 16, 24, 36, ... of them. At each, Clopper-Pearson
-    intervals of five plays, at levels that add up to `error` over all looks and rounds, lie on the passing
-    side (one of them), on the failing side (all), or the next look follows. Undecided at `most` draws counts
-    as failing. Under the right prior the promise is broken in at most delta + error of the runs, however
-    often one looks.
+    The maximum is over what keeps all costs; costs are our extension. Joint draws from the posterior decide,
+    by looks at 16, 24, 36, ... of them. At each, Clopper-Pearson intervals of five plays, at levels that add
+    up to `error` over all looks and rounds, lie on the passing side (one of them), on the failing side (all),
+    or the next look follows. Undecided at `most` draws counts as failing. Under the right prior, known from
+    the first round on, a run stops with its promise broken with probability at most delta P(it stops) +
+    error, however often one looks. On a box the maximum is over the candidates that were looked at.
 
     Args:
         eps: regret that is good enough.
@@ -142,7 +143,7 @@ class RegretBound:
         if len(outlook.mean) > MOST_JOINT:
             remedy = f'a rule of at most {MOST_JOINT} arms here; take "knowledge-gradient"'
             raise ArgumentError("stopping", f"must be {remedy}, got {len(outlook.mean)} arms")
-        (plays,) = outlook.played.nonzero()
+        (plays,) = outlook.likely.nonzero()
         best = outlook.draw(FIRST_DRAWS)[:, plays].argmax(axis=1)
         share = np.bincount(best, minlength=len(plays)) + (plays == outlook.best)
         candidates, drawn = plays[np.argsort(-share, kind="stable")[:MOST_CANDIDATES]], 0
@@ -151,13 +152,17 @@ class RegretBound:
         for look in range(1, MOST_LOOKS):
             more = min(round(FIRST_DRAWS * GROWTH ** (look - 1)), self.most) - drawn
             draws = outlook.draw(more)
-            within = draws.max(axis=1)[:, None] - draws[:, candidates] <= self.eps
+            there = draws[
+                :, candidates
+            ]  # minus infinity where a cost is broken, and the maximum may be so too
+            within = np.isfinite(there) & (there >= draws.max(axis=1)[:, None] - self.eps)
             good, drawn = good + within.sum(axis=0).astype(np.float64), drawn + more
             low, high = interval(good, drawn, level * look**-1.1)
             if low.max() >= 1.0 - self.delta or high.max() < 1.0 - self.delta or drawn >= self.most:
                 break
         best = int(candidates[low.argmax()])
-        words = f"the regret of {outlook.name(best)} is at most {self.eps:.3g} in {good.max():.0f} of "
+        of = "the regret of" if not outlook.costs else "all costs are kept and the regret of"
+        words = f"{of} {outlook.name(best)} is at most {self.eps:.3g} in {good.max():.0f} of "
         words += f"{drawn} draws, and {1.0 - self.delta:.3g} of them are asked for"
         return StopVerdict(bool(low.max() >= 1.0 - self.delta), best, words)
 
@@ -208,16 +213,17 @@ class GradientWorthPrice(ByPrice):
 
     A play of x changes mu(x) - mu(j) by a normal deviate of std d(x) = |S_xx - S_jx| / sqrt(S_xx + lambda),
     so the gain is EI(mu(x) - mu(j), d(x)); 0 at x = j, whose replication cannot change the choice. Without
-    noise it is expected improvement. While plays are pending, expected improvement is at least their joint
-    gain and takes its place.
+    noise it is expected improvement. While plays are pending, d(x) is the std of f(x) - f(j): no feedback, of
+    x and of all pending plays, tells more of that difference than its value, so the gain is at least theirs.
     """
 
     def gain(self, outlook: Outlook) -> Floats:
-        if outlook.pending:
-            return outlook.improvement()
         assert outlook.best is not None
         every, best = np.arange(len(outlook.mean)), np.array([outlook.best])
-        change = change_of_lead(outlook.std**2, outlook.covariance(every, best)[:, 0], outlook.noise)
+        if outlook.pending:
+            change = outlook.difference(outlook.best)
+        else:
+            change = change_of_lead(outlook.std**2, outlook.covariance(every, best)[:, 0], outlook.noise)
         change[outlook.best] = 0.0
         return outlook.improvement(change)
 
@@ -315,6 +321,8 @@ class MinimaGap:
 class Plateau:
     """The best value grew by at most a share of the values' inter-quartile range in the last rounds.
 
+    Under constraints it is the best of the values whose observed costs were kept.
+
     Args:
         rounds: number of last values.
         share: of the inter-quartile range of all values; 0 asks for no growth at all.
@@ -334,7 +342,10 @@ class Plateau:
             return StopVerdict(
                 False, outlook.best, f"{self.rounds + 1} values are needed, {len(values)} were delivered"
             )
-        growth = float(values.max() - values[: -self.rounds].max())
+        worth = np.where(outlook.kept, values, -np.inf)
+        if np.isneginf(before := worth[: -self.rounds].max()):
+            return StopVerdict(False, outlook.best, "no earlier value kept all costs")
+        growth = float(worth.max() - before)
         limit = self.share * float(np.subtract(*np.quantile(values, [0.75, 0.25])))
         words = f"the best value grew by {growth:.3g} in {self.rounds} plays, the limit is {limit:.3g}"
         return StopVerdict(growth <= limit, outlook.best, words)

@@ -57,8 +57,10 @@ class PreferenceTuner:
     """Asks which of two sets of parameters is better, by an agent of duels on their utilities.
 
     A preference is not certain: x beats x' with probability s(f(x) - f(x')). Utilities are assumed to be a
-    sample of a Matern 5/2 kernel of variance 1 in log odds. Answers may come in any order and late. A point
-    is never asked against itself, which would teach nothing, but against its strongest challenger.
+    sample of a Matern 5/2 kernel of variance 1 in log odds, with the length-scale 0.3 sqrt(number of
+    parameters), where the range of each parameter is 1; it is not learnt. Answers may come in any order and
+    late. A point is never asked against itself, which would teach nothing, but against its strongest
+    challenger.
 
         >>> from agents import Linear
         >>> from agents.tuning import PreferenceTuner

@@ -34,6 +34,7 @@ SHARE = (
 )
 TOLD = ("value", "costs", "std", "spent")
 RETURNED = f"a number, (value, costs) or a dict of {', '.join(TOLD)}"
+UNSETTLED = "scales of value and costs are estimated from first experiments, not all of which are finished"
 REMEDY = 'give Tuner(stopping=("knowledge-gradient", {"price": ...})), or a price'
 
 
@@ -208,38 +209,45 @@ def may_stop(
 ) -> MayStop:
     """Ask a rule about the belief after all results, in the unit of the values.
 
-    The first 2 d + 1 values estimate scales, and no rule is asked before. On a box the answer is yes only if
-    it is so on several clouds of candidates, since the best candidate may be missed. Where experiments fail,
-    a gain counts with its probability of success, and what would rather fail again is not recommended.
+    No rule is asked before the values that estimate scales: the first 2 d + 1, and those of the agent's first
+    plays. On a box the answer is yes only if it is so on several clouds of candidates, since the best
+    candidate may be missed. Where experiments fail, a gain counts with its probability of success, and what
+    would rather fail again is not recommended.
     """
     plan, agent = player.plan, player.agent
     has_model = hasattr(agent, "outlooks")
     require(has_model, "stopping", "left out with an agent that has no model of its own", plan.agent)
     rules = make_rules(rule, agent.model)()
-    values = [arrival.value for each in rounds for arrival in each.arrivals]
-    fewest = 2 * plan.parameters.dim + 1
-    if len(values) < fewest:
-        words = f"{len(values)} of the first {fewest} values were delivered"
+    delivered, fewest = sum(len(each.arrivals) for each in rounds), 2 * plan.parameters.dim + 1
+    if delivered < fewest:
+        words = f"{delivered} of the first {fewest} values were delivered"
         return MayStop(False, f"{words}, from which scales are estimated", None)
     answer = MayStop(False, "no rule was asked", None)
     for look in range(PATIENCE if agent.setting.continuous else 1):
-        answer = _answer(player, list(rules.values()), values, believed, look)
+        answer = _answer(player, list(rules.values()), rounds, believed, look)
         if not answer:
             break
     return answer
 
 
 def _answer(
-    player: TunerPlayer, rules: list[StoppingRule], values: list[float], believed: Any, look: int
+    player: TunerPlayer,
+    rules: list[StoppingRule],
+    rounds: Sequence[TunerRound],
+    believed: SuccessProbability | None,
+    look: int,
 ) -> MayStop:
     """Return the answer of the first rule that says stop, or of the first rule."""
     space, scale = player.plan.parameters, player.scale
     (outlook,) = player.agent.outlooks(space.snap, look)
-    chance = 1.0 if believed is None else believed.probability(outlook.arms)
+    if not outlook.settled:
+        return MayStop(False, UNSETTLED, None)
+    arrivals = [arrival for each in rounds for arrival in each.arrivals]
     outlook = replace(
         outlook.scaled(scale.deviation, scale.centre),
-        feasible=outlook.feasible * chance,
-        values=scale.sign * np.array(values),
+        success=1.0 if believed is None else believed.probability(outlook.arms),
+        values=scale.sign * np.array([each.value for each in arrivals]),
+        kept=np.array([max(each.costs, default=0.0) <= 0.0 for each in arrivals]),
         name_of=lambda i: _text(space.values(outlook.arms[i])),
     )
     verdicts = [rule(outlook) for rule in rules]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.stopping.by_name import NEVER, Stops
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 
 
 class Stopped(NamedTuple):
@@ -23,6 +23,18 @@ class Stopped(NamedTuple):
     def adjusted(self, price: float) -> Floats:
         """Return the cost-adjusted simple regret, (B,)."""
         return self.regret + price * self.paid
+
+    @property
+    def violates(self) -> Bools:
+        """Return where the recommended play breaks a cost, (B,)."""
+        return self.violation > 0.0
+
+    @property
+    def broken(self) -> Bools | None:
+        """Return which of the runs that stopped broke the promise, by costs or regret; None without one."""
+        if self.promise is None:
+            return None
+        return ((self.regret > self.promise) | self.violates)[self.after != NEVER]
 
 
 ARRAYS = ("after", "regret", "violation", "paid", "hindsight")  # fields with a number a trial

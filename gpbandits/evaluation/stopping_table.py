@@ -6,6 +6,7 @@ import numpy as np
 
 from agents.stopping.by_name import NEVER
 from bandit_envs.basics.arguments import require, require_positive
+from bandit_envs.basics.types import Bools
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.statistics import bootstrap_interval, wilson_interval
 from gpbandits.evaluation.stopped import Stopped
@@ -13,8 +14,10 @@ from gpbandits.evaluation.table import Columns, Table
 
 STOPPED = (
     "A rule is asked after every round, and the agent plays on. Stop: rounds until a rule first said stop, "
-    "the horizon where it never did; regret: of the play that is recommended then. A promise is broken where "
-    "that is above the rule's eps, of the runs that stopped (Wilson's interval). Cost-adjusted: regret + "
+    "the horizon where it never did; regret: of the play that is recommended then, below 0 only where it "
+    "breaks a cost; violating: share of runs that recommend such a play. A promise is broken where the play "
+    "breaks a cost or its regret is above the rule's eps, of the runs that stopped (Wilson's intervals). "
+    "Cost-adjusted: regret + "
     "price x cost of all plays until the stop; hindsight: the least of any round."
 )
 
@@ -30,6 +33,7 @@ def stopping_table(result: Curves, price: float | None = None) -> Table:
         "stop": lambda x: bootstrap_interval(np.where(rows[x].after == NEVER, result.horizon, rows[x].after)),
         "never": lambda x: float((rows[x].after == NEVER).mean()),
         "regret": lambda x: bootstrap_interval(rows[x].regret),
+        "violating": lambda x: _share(rows[x].violates),
         "cost-adjusted": lambda x: _adjusted(rows[x], price),
         "hindsight": lambda x: None if rows[x].price is None else bootstrap_interval(rows[x].hindsight),
         "promise broken": lambda x: _broken(rows[x]),
@@ -45,7 +49,8 @@ def _adjusted(rule: Stopped, price: float | None) -> Any:
 
 
 def _broken(rule: Stopped) -> Any:
-    stopped = rule.after != NEVER
-    if rule.promise is None or not stopped.any():
-        return None
-    return wilson_interval(np.asarray((rule.regret[stopped] > rule.promise).mean()), int(stopped.sum()))
+    return None if rule.broken is None or not len(rule.broken) else _share(rule.broken)
+
+
+def _share(of: Bools) -> Any:
+    return wilson_interval(np.asarray(of.mean()), len(of))

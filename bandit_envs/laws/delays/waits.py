@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, pdtrc
+from scipy.special import ndtr, ndtri, pdtr, pdtrc
 
 from bandit_envs.basics.arguments import LARGEST_COUNT, is_integer, require
 from bandit_envs.basics.types import Floats
@@ -80,6 +80,13 @@ class Delay(Checked, abc.ABC):
         longest = self.in_rounds(np.array([self.quantile(late)]))
         return int(min(longest[0], horizon - 1))
 
+    def delivered_by(self, rounds: Floats) -> Floats | None:
+        """Return P(d <= k) of feedback that is not lost, (K,) whole numbers k >= 0 -> (K,).
+
+        Return None where there is no formula, or where it depends on what is played.
+        """
+        return None
+
     @abc.abstractmethod
     def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Return the wait of each round, (T,), as if nothing were lost."""
@@ -97,6 +104,9 @@ def _is_whole(value: Any) -> bool:
 class Immediate(Delay):
     """Deliver feedback in the round itself."""
 
+    def delivered_by(self, rounds: Floats) -> Floats:
+        return np.ones(len(rounds))
+
     def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.zeros(horizon)
 
@@ -110,6 +120,9 @@ class Constant(Delay):
 
     rounds: int = parameter(10, WHOLE, _is_whole)
 
+    def delivered_by(self, rounds: Floats) -> Floats:
+        return (rounds >= self.rounds).astype(np.float64)
+
     def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.full(horizon, float(self.rounds))
 
@@ -122,6 +135,10 @@ class Cyclic(Delay):
     """Delay by b - 1, b - 2, ..., 0, and again: b = `batch` plays get their feedback together (batch BO)."""
 
     batch: int = count(10)
+
+    def delivered_by(self, rounds: Floats) -> Floats:
+        """Return the average over the rounds of a batch."""
+        return np.minimum((rounds + 1.0) / self.batch, 1.0)
 
     def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return (self.batch - 1 - np.arange(horizon) % self.batch).astype(np.float64)
@@ -141,6 +158,9 @@ class Poisson(Delay):
         longest = f"at most {LARGEST_MEAN:g}, longer than any run"
         require(self.mean <= LARGEST_MEAN, "mean", longest, self.mean)
 
+    def delivered_by(self, rounds: Floats) -> Floats:
+        return pdtr(rounds, self.mean)
+
     def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.poisson(self.mean, horizon).astype(np.float64)
 
@@ -156,6 +176,10 @@ class Geometric(Delay):
     """Draw P(d = k) = p (1 - p)^k, mean (1 - p) / p: each later round delivers with probability p."""
 
     mean: float = positive(10.0)
+
+    def delivered_by(self, rounds: Floats) -> Floats:
+        """Return 1 - (1 - p)^(k + 1), where -log(1 - p) = log(1 + 1 / mean)."""
+        return -np.expm1(-(rounds + 1.0) * math.log1p(1.0 / self.mean))
 
     def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return (rng.geometric(1.0 / (1.0 + self.mean), horizon) - 1).astype(np.float64)
@@ -177,6 +201,9 @@ class Uniform(Delay):
         valid = _is_whole(self.high) and self.high >= self.low
         require(valid, "high", "an integer >= low", self.high)
 
+    def delivered_by(self, rounds: Floats) -> Floats:
+        return np.clip((rounds - self.low + 1.0) / (self.high - self.low + 1.0), 0.0, 1.0)
+
     def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.integers(self.low, self.high, horizon, endpoint=True).astype(np.float64)
 
@@ -195,6 +222,10 @@ class HeavyTailed(Delay):
 
     tail: float = positive(1.0)
     scale: float = positive(1.0)
+
+    def delivered_by(self, rounds: Floats) -> Floats:
+        """Return 1 - (1 + (k + 1) / scale)^(-tail)."""
+        return -np.expm1(-self.tail * np.log1p((rounds + 1.0) / self.scale))
 
     def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.floor(self.scale * rng.pareto(self.tail, horizon))
@@ -239,6 +270,10 @@ class DelayInTime(Delay):
 class Exponential(DelayInTime):
     """Draw exponential waits, which are memoryless."""
 
+    def delivered_by(self, rounds: Floats) -> Floats:
+        """Return P(w <= (k + 1) interval)."""
+        return -np.expm1(-(rounds + 1.0) * self.interval / self.mean)
+
     def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.standard_exponential(horizon)
 
@@ -253,6 +288,11 @@ class LogNormal(DelayInTime):
     sigma: float = number(
         1.0, f"a number in [0, {LARGEST_SIGMA:g}]", lambda sigma: 0 <= sigma <= LARGEST_SIGMA
     )
+
+    def delivered_by(self, rounds: Floats) -> Floats:
+        """Return P(w <= (k + 1) interval), a step where sigma is 0."""
+        above = np.log((rounds + 1.0) * self.interval / self.mean) + self.sigma**2 / 2.0
+        return ndtr(above / self.sigma) if self.sigma else (above >= 0.0).astype(np.float64)
 
     def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.exp(self.sigma * rng.standard_normal(horizon) - self.sigma**2 / 2.0)

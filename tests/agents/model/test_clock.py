@@ -9,7 +9,7 @@ from cases import by_hand
 
 import agents
 from agents.beliefs.censored import Censored
-from agents.model.rounds import LATE, Clock, default_window, in_time
+from agents.model.rounds import LATE, Clock, default_window, in_time, shares_of_rounds
 from bandit_envs import Setting, make
 from bandit_envs.laws import delays
 
@@ -109,3 +109,20 @@ def test_every_agent_with_a_window_keeps_what_95_percent_of_the_feedback_takes(l
             assert agent.belief.window == default_window(setting)
     assert found >= 3
     assert default_window(setting) == (1800.0 if law is IN_TIME else 18)
+
+
+def test_the_shares_of_a_geometric_law_are_exact_and_less_where_feedback_is_lost():
+    """Draws were off by up to .003; mean 20 delivers with probability 1 / 21 in every further round."""
+    law = delays.Geometric(20.0, lost=0.3)
+    shares = shares_of_rounds(law, 400)
+    assert len(shares) <= 401
+    expected = 0.7 * (1 - (20 / 21) ** np.arange(1, len(shares) + 1))
+    np.testing.assert_allclose(shares.cumsum(), expected, rtol=0, atol=1e-12)
+
+
+def test_shares_of_laws_without_a_formula_are_those_of_draws():
+    class Halves(delays.Constant):
+        def delivered_by(self, rounds):
+            return None
+
+    np.testing.assert_array_equal(shares_of_rounds(Halves(2), 5), shares_of_rounds(delays.Constant(2), 5))

@@ -106,7 +106,7 @@ def test_a_stop_counts_after_as_many_answers_in_a_row():
     stopping = Stopping(lambda: rule, 1, 3)
     for t in range(1, 7):
         now = replace(outlook, plays=t, played=np.arange(15) < 1)
-        stopping.look(np.array([0]), [now])
+        stopping.look(np.array([0]), lambda now=now: [now])
     stops = stopping.stops(alone=True)
     assert stops.after == {"it": 6}
     assert stops.play == {"it": 0}

@@ -1,5 +1,6 @@
 """Stopping rules: each equals its formula, stops in any unit alike, and changes no play."""
 
+from dataclasses import replace
 from inspect import Parameter, signature
 from typing import Any
 
@@ -9,12 +10,12 @@ from agent_cases import BATCHED, SETTING, of_each_shape, takes
 
 import agents
 import bandit_envs
-from agents.acquisition.improvement import gittins_index
+from agents.acquisition.improvement import gittins_index, log_expected_improvement
 from agents.posteriors.forgetting.memory import ForgettingPosterior
 from agents.registry import resolve_agent
 from agents.restarts.base import Never
 from agents.stopping.by_name import RULES
-from agents.stopping.outlook import Outlook
+from agents.stopping.outlook import CostOutlook, Outlook, StopVerdict
 from agents.stopping.rules import (
     GradientWorthPrice,
     ImprovementWorthPrice,
@@ -68,7 +69,6 @@ def belief(noise: float = 0.1, plays: int = 6, seed: int = 0, arms: int = 25) ->
         played=np.isin(np.arange(arms), played),
         noise=np.full(arms, noise),
         cost=np.ones(arms),
-        feasible=np.ones(arms),
         plays=plays,
         pending=0,
         gain=0.0,
@@ -118,12 +118,87 @@ def test_all_gittins_indices_are_at_most_the_best_mean_where_no_improvement_exce
     assert index.max() == pytest.approx(outlook.mean[outlook.best], abs=1e-9)
 
 
-def test_pending_plays_are_counted_as_what_they_could_gain_at_most():
-    outlook = belief()
-    waiting = Outlook(**{**vars(outlook), "pending": 2})
-    np.testing.assert_array_equal(
-        GradientWorthPrice(1.0).gain(waiting), ImprovementWorthPrice(1.0).gain(outlook)
-    )
+@pytest.mark.parametrize("seed", range(5))
+def test_with_pending_plays_the_gain_is_at_least_that_of_any_plays_whose_feedback_is_yet_to_come(seed):
+    """The two-point gain once the feedback of x and of pending plays is there, by the textbook's formula."""
+    outlook, rng = belief(seed=seed, noise=0.01), np.random.default_rng(seed)
+    j, every = outlook.best, np.arange(25)
+    assert j is not None
+    most = GradientWorthPrice(1.0).gain(replace(outlook, pending=3))
+    covariance = outlook.covariance(every, every)
+    for x in range(25):
+        seen = np.append(rng.integers(25, size=3), x)
+        gram = covariance[np.ix_(seen, seen)] + np.diag(outlook.noise[seen])
+        shared = covariance[x, seen] - covariance[j, seen]
+        change = np.sqrt(max(shared @ np.linalg.solve(gram, shared), 0.0))
+        gap = outlook.mean[x] - outlook.mean[j]
+        gain = np.exp(log_expected_improvement(np.array([gap]), np.array([change]))[0]) if x != j else 0.0
+        assert most[x] >= gain - 1e-12
+    assert most[j] == 0.0
+
+
+def test_a_regret_bound_under_costs_asks_that_they_are_kept_and_compares_with_what_keeps_them():
+    outlook = belief(plays=12, seed=2)
+    cost = belief(plays=12, seed=5)
+    costs = (CostOutlook(cost.mean - 0.3, cost.std, cost.covariance),)
+    outlook, drawn = replace(outlook, costs=costs), outlook.draw(100_000)
+    kept = cost.draw(100_000) - 0.3 <= 0.0
+    (plays,) = outlook.played.nonzero()
+    best = np.where(kept, drawn, -np.inf).max(axis=1)[:, None]
+    free = (drawn.max(axis=1)[:, None] - drawn[:, plays] <= 0.2).mean(axis=0).max()
+    asked = 0
+    for eps in (0.02, 0.05, 0.1, 0.2, 0.4):
+        chance = (kept[:, plays] & (best - drawn[:, plays] <= eps)).mean(axis=0)
+        for delta in (0.05, 0.2, 0.5):
+            if abs(chance.max() - (1 - delta)) > 0.05:  # closer ones may stay undecided
+                verdict, asked = RegretBound(eps, delta)(outlook), asked + 1
+                assert verdict.stop == (chance.max() >= 1 - delta)
+                if verdict.stop:
+                    assert outlook.feasible[verdict.best] >= 1 - delta - 0.05
+    assert asked >= 10
+    assert abs(free - (kept[:, plays] & (best - drawn[:, plays] <= 0.2)).mean(axis=0).max()) > 0.05
+
+
+def test_experiments_that_may_fail_count_neither_in_the_maximum_nor_as_a_recommendation():
+    """The half that surely fails is the better one, and would otherwise let no rule stop."""
+    outlook = belief(plays=20, seed=2, noise=1e-4)
+    fails = np.arange(25) >= 12
+    high = replace(outlook, mean=outlook.mean + 10.0 * (fails & ~outlook.played))
+    assert not RegretBound(1.0, 0.1)(high).stop
+    verdict = RegretBound(1.0, 0.1)(replace(high, success=np.where(fails, 0.0, 1.0)))
+    assert verdict.stop
+    assert not fails[verdict.best]
+
+
+@pytest.mark.parametrize("rule", ["gap", "best-arm", "minima-gap"])
+def test_rules_by_bands_of_the_reward_are_refused_under_constraints(rule):
+    with pytest.raises(ValueError, match=f'must not be "{rule}" under constraints'):
+        agents.make("config", bandit_envs.make("GPBandit-Constrained-v0"), stopping=needed(rule))
+
+
+@pytest.mark.parametrize("rule", ["gap", "best-arm", "regret-bound"])
+@pytest.mark.parametrize("published", [{"misspecification": 0.1}, {"corruption": 5.0}], ids=str)
+def test_promises_are_refused_where_rewards_are_published_to_differ_from_the_models(rule, published):
+    setting = replace(SETTING, **published)
+    with pytest.raises(
+        ValueError, match=f'must not be "{rule}" where the setting publishes {next(iter(published))}'
+    ):
+        agents.make("gp-ucb", setting, stopping=needed(rule))
+    agents.make("gp-ucb", setting, stopping="plateau")
+
+
+@pytest.mark.long
+def test_a_promise_under_costs_is_broken_as_seldom_as_it_says():
+    """A stop breaks it by its play's costs too: half of the stops did, where a tenth may."""
+    rule = ("regret-bound", {"eps": 0.1, "delta": 0.1})
+    place = {"horizon": 40}
+    result = evaluate("GPBandit-Constrained-v0", ["config"], trials=60, env_kwargs=place, stopping=rule)
+    stopped = result.stopped["config"]["regret-bound"]
+    ended = stopped.after != -1
+    broken = (stopped.regret > 0.1) | (stopped.violation > 0.0)
+    assert ended.sum() >= 30
+    assert broken[ended].sum() <= 0.11 * 60 + 3 * (0.11 * 0.89 * 60) ** 0.5
+    assert (stopped.violation[ended] == 0.0).all()
 
 
 def test_a_regret_bound_asks_for_the_probability_that_many_draws_find():
@@ -288,3 +363,70 @@ def test_rules_play_on_boxes_and_with_delays_or_say_why_not(rule):
             assert f'must not be "{rule}"' in str(error)  # noqa: PT017
         else:
             assert result.stopped["it"][rule].after.shape == (2,)
+
+
+def asked(
+    agent: str, place: dict[str, Any], rounds: int, **options: Any
+) -> tuple[Any, list[Outlook], list[str]]:
+    """An agent after some rounds, the outlooks of which its rule was asked, and what it said when."""
+    seen: list[Outlook] = []
+
+    def rule(outlook: Outlook) -> StopVerdict:
+        seen.append(outlook)
+        return StopVerdict(False, outlook.best, "")
+
+    env = bandit_envs.make("GPBandit-Constrained-v0" if "constrained" in agent else "GPBandit-GP-v0", **place)
+    observation, _ = env.reset(seed=3)
+    made = agents.make(agent, env, stopping={"it": rule}, **options)
+    made.reset(0)
+    counts = []
+    for _ in range(rounds):
+        action = made.act(observation)
+        observation, reward, *_, info = env.step(action)
+        made.update(observation, action, reward, info)
+        counts.append(len(seen))
+    return made, seen, counts
+
+
+@pytest.mark.parametrize("place", [{"num_arms": 20}, {"continuous": True}], ids=["finite", "box"])
+@pytest.mark.parametrize("agent", ["gp-ucb", "constrained-ei"])
+def test_no_rule_is_asked_before_the_scales_are_known_and_none_about_earlier_rounds(agent, place):
+    """Without a published model they are those of five values; later rounds are asked about once each."""
+    _, seen, counts = asked(agent, {**place, "horizon": 8, "publish_model": False}, 8)
+    assert counts == [0, 0, 0, 0, 1, 2, 3, 4]
+    assert [outlook.plays for outlook in seen] == [5, 6, 7, 8]
+
+
+@pytest.mark.parametrize("place", [{"num_arms": 20}, {"continuous": True}], ids=["finite", "box"])
+def test_constrained_ei_asks_no_rule_before_its_first_plays_were_delivered(place):
+    _, _, counts = asked("constrained-ei", {**place, "horizon": 7}, 7)
+    assert counts == [0, 0, 0, 0, 1, 2, 3]
+
+
+def test_first_plays_that_are_late_or_lost_are_awaited_as_long_as_they_can_come():
+    late = {"num_arms": 20, "horizon": 12, "delay": {"law": "constant", "rounds": 3}}
+    made, _, counts = asked("constrained-ei", late, 10)
+    assert counts == [0] * 7 + [1, 2, 3]  # the fifth value is in the info of the eighth round
+    made, seen, _ = asked("constrained-ei", late, 5)
+    made.drop(np.arange(2, 5))  # the others were delivered
+    assert made.outlooks()[0].settled
+    assert not seen
+
+
+def test_reported_stops_are_those_that_were_said_at_the_time():
+    """What the verdict of each round was on-line, of an agent that finds its prior by itself."""
+    env = bandit_envs.make("GPBandit-GP-v0", num_arms=30, horizon=16, publish_model=False)
+    for seed in range(4):
+        observation, _ = env.reset(seed=seed)
+        agent = agents.make("gp-ucb", env, stopping=("knowledge-gradient", {"price": 0.3}))
+        agent.reset(seed)
+        said = -1
+        for t in range(1, 17):
+            action = agent.act(observation)
+            observation, reward, *_, info = env.step(action)
+            agent.update(observation, action, reward, info)
+            (after,) = agent.stops.after.values()
+            if said == -1 and after != -1:
+                said = t
+            assert after in (-1, said)
+        assert said == -1 or said >= 5

@@ -387,6 +387,18 @@ def test_a_quantile_is_the_smallest_wait_after_which_no_more_than_a_share_comes(
     assert wait == 0 or expected.sf(shorter) > late * (1 - 1e-9) or isinstance(delay, delays.Cyclic)
 
 
+@stated
+def test_what_is_delivered_by_some_round_is_the_stated_distribution(delay, expected):
+    """Laws whose delays depend on arms or rewards have none of their own."""
+    rounds, interval = np.arange(60.0), getattr(delay, "interval", None)
+    delivered = delay.delivered_by(rounds)
+    if isinstance(delay, delays.ByArm | delays.ByReward | delays.Conversions):
+        assert delivered is None
+    else:
+        chance = [expected.cdf(k) for k in ((rounds + 1) * interval if interval else rounds)]
+        np.testing.assert_allclose(delivered, chance, rtol=0, atol=1e-12)
+
+
 def test_a_synchronous_batch_is_waited_for_whole():
     assert delays.Cyclic(100).quantile(0.05) == 99
 
