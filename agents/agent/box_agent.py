@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import unit_of
-from ..acquisition.candidates import Rule
+from ..acquisition.candidates import Candidates, Rule, Slopes
 from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorMean, sample
 from ..beliefs.base import Belief
@@ -24,12 +24,13 @@ from ..box.search import Terrain, make_search
 from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties
 from ..model.model import Model
-from ..objectives.base import terms_of
+from ..objectives.base import Objective, terms_of
 from ..posteriors.play_factor import PlayFactor
 from ..stopping.outlook import Outlook
 from ..validation import require_context, require_reset
 from .gp_agent import TIE, GPAgent
 from .outlooks import outlook_on_box
+from .queries import REWARD
 from .repeating import repeats
 
 COMPARED = 256  # plays with the best values, whose means are compared in a context
@@ -107,12 +108,16 @@ class BoxAgent(GPAgent):
 
     def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
         arms = arms_of(self.setting, np.asarray(action)[None], "action")
+        return self._of_reward(self.beliefs_at(observation, arms))
+
+    def in_play(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
+        arms = arms_of(self.setting, np.asarray(action)[None], "action")
         return Surface.of(self.belief).predict(with_context(self._context(observation), arms))
 
     def beliefs_at(self, observation: Floats, arms: Floats) -> list[tuple[Floats, Floats]] | None:
         """Return `beliefs` of reward and costs at points of the box, (n, d) -> (n,) each."""
         points = Pairs(self._context(observation), arms)
-        each = self.objective.beliefs(*points.band(self.belief), points)
+        each = self.objective.beliefs(*points.known(self.belief), points)
         return each if each is None else [(mean[0], std[0]) for mean, std in each]
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
@@ -120,18 +125,17 @@ class BoxAgent(GPAgent):
         require_context(observation, self.setting.has_contexts)
         context = self._context(np.zeros(1) if observation is None else observation)
         if among is None:
-            rule = PosteriorMean()
-            arms = self._best(rule, self._no_incumbent, self.belief, context, 0.0, np.zeros(1), worth=True)[
-                None
-            ]
+            rule, none = Expected(self.objective), self._no_incumbent
+            arms = self._best(rule, none, self.belief, context, 0.0, np.zeros(1), worth=True)[None]
             among = self.setting.to_action(arms)
         else:
             arms = arms_of(self.setting, among, "among")
         points = Pairs(context, arms)
-        mean, std = Surface.of(self.belief, known=True).predict(points.features)
-        best = int(self.objective.worth(mean[None], points, self.t).argmax())
-        known = self.objective.in_reward_units(mean[[best]], std[[best]])
-        return Recommendation(among[best], arms[best], *(float(each[0]) for each in known))
+        mean, std = points.known(self.belief)
+        best = int(self.objective.worth(self.objective.expected(mean, std), points, self.t).argmax())
+        each = self.objective.beliefs(mean, std, points)
+        known = (None, None) if each is None else (float(part[0, best]) for part in each[REWARD])
+        return Recommendation(among[best], arms[best], *known)
 
     @property
     def _visited(self) -> Visited:
@@ -198,6 +202,21 @@ class BoxAgent(GPAgent):
             means = self.objective.worth(means[None], points, self.t)[0]
         order = np.argsort(-means, kind="stable")
         return Plays(context, arms[order]), means[order]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the objective expects of a candidate, by which points are recommended: usually its mean."""
+
+    objective: Objective
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        return self.objective.expected(candidates.mean, candidates.std)
+
+    def slopes(self, candidates: Candidates) -> Slopes:
+        """Return the derivatives in mean and std."""
+        std = np.broadcast_to(candidates.std, candidates.mean.shape)
+        return Slopes(*self.objective.expected_slopes(candidates.mean, std))
 
 
 def arms_of(setting: Setting, actions: Any, name: str) -> Floats:

@@ -25,6 +25,10 @@ class Points(abc.ABC):
         """Return mean and std of a belief, (B, n) each."""
 
     @abc.abstractmethod
+    def known(self, belief: Belief) -> tuple[Floats, Floats]:
+        """Return mean and std from delivered values alone, without made-up ones, (B, n) each."""
+
+    @abc.abstractmethod
     def ridges(self, belief: Belief) -> list[Ridge]:
         """Return the posterior under each regularisation, (B, n) each."""
 
@@ -68,6 +72,9 @@ class Arms(Points):
     def band(self, belief: Belief) -> tuple[Floats, Floats]:
         return belief.mean(self.context), belief.std(self.context)
 
+    def known(self, belief: Belief) -> tuple[Floats, Floats]:
+        return belief.known_at(self.context)
+
     def ridges(self, belief: Belief) -> list[Ridge]:
         return belief.ridges(self.context)
 
@@ -105,8 +112,10 @@ class Pairs(Points):
         self.shape = 1, len(arms)
 
     def band(self, belief: Belief) -> tuple[Floats, Floats]:
-        mean, std = Surface.of(belief).predict(self.features)
-        return mean[None], std[None]
+        return self._predicted(Surface.of(belief))
+
+    def known(self, belief: Belief) -> tuple[Floats, Floats]:
+        return self._predicted(Surface.of(belief, known=True))
 
     def ridges(self, belief: Belief) -> list[Ridge]:
         return ridges_at(belief, self.features)
@@ -136,6 +145,10 @@ class Pairs(Points):
         points, width = belief.centre.gram.points[: values.shape[1]], len(self.context)
         here = (points[:, :width] == self.context).all(axis=1)
         return values[:, : len(points)].max(axis=1, initial=-np.inf, where=here)
+
+    def _predicted(self, surface: Surface) -> tuple[Floats, Floats]:
+        mean, std = surface.predict(self.features)
+        return mean[None], std[None]
 
 
 class Plays(Pairs):

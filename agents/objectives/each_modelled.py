@@ -169,7 +169,7 @@ class EachModelled(Objective):
 
     def beliefs(self, mean: Floats, std: Floats, points: Points) -> list[Band]:
         """Return mean and std of the reward and of each cost: u (c + s mean) and u s std."""
-        return self._in_units([(mean, std), *map(points.band, self.costs)])
+        return self._in_units([(mean, std), *map(points.known, self.costs)])
 
     def cost_beliefs(self) -> list[tuple[Belief, Floats, Floats]]:
         unit, centre, scale = self.prior.costs, self.centre[:, 1:], self.scale[:, 1:]
