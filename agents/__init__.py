@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from .beliefs.delivered import Delivered
     from .making import compose, make
     from .model.defaults import ModelOptions
-    from .objectives.base import PlayByPlay
+    from .objectives.base import Objective
     from .protocol import Features, handles
     from .registry import features, names
-    from .restarts.base import Unobservant
+    from .restarts.base import Restart
     from .rl import Policy, from_sb3, pretrained, sb3, train_policy
     from .saving import load
     from .tuning import Categorical, Integer, Linear, Log, Tuner
@@ -57,8 +57,8 @@ _HOMES = {
     "rl": ["Policy", "from_sb3", "pretrained", "sb3", "train_policy"],
     "agent.gp_agent": ["GPAgent"],
     "beliefs.delivered": ["Delivered"],
-    "objectives.base": ["PlayByPlay"],
-    "restarts.base": ["Unobservant"],
+    "objectives.base": ["Objective"],
+    "restarts.base": ["Restart"],
     "protocol": ["Features", "handles"],
     "saving": ["load"],
     "tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],
@@ -81,11 +81,11 @@ __all__ = [
     "Linear",
     "Log",
     "ModelOptions",
+    "Objective",
     "PerTrial",
-    "PlayByPlay",
     "Policy",
+    "Restart",
     "Tuner",
-    "Unobservant",
     "a_gp_ucb",
     "admmbo",
     "asy_ts",

@@ -120,6 +120,11 @@ class Agent(Protocol):
         ...
 
 
+def defines(part: Any, kind: type, name: str) -> bool:
+    """Return True where a part has a method of its own in place of the neutral one of its abstract class."""
+    return getattr(type(part), name) is not getattr(kind, name)
+
+
 class Shown:
     """Agent that notebooks show as a small table of its setting."""
 

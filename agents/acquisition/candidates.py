@@ -12,6 +12,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..beliefs.base import Ridge
 from ..beliefs.ridges import Pulls
 from ..beliefs.safety import Safety
+from ..model.rounds import Delivery
 from ..validation import PerTrial
 
 
@@ -121,10 +122,10 @@ class Slopes(NamedTuple):
 class RuleMemory(Protocol):
     """State of a rule that feedback changes, of B trials; it starts anew at every reset and restart."""
 
-    def receive(self, trial: Ints, point: Ints, value: Floats, mean: Floats, std: Floats) -> None:
-        """Learn from delivered values, (n,) each, before the belief does.
+    def receive(self, delivery: Delivery, mean: Floats, std: Floats) -> None:
+        """Learn from delivered values before the belief does.
 
-        Trials ascend and may repeat; mean and std are the posterior's before the round, noise included.
+        Mean and std, (n,), are the posterior's before the round, noise included.
         """
         ...
 

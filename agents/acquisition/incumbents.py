@@ -17,6 +17,7 @@ from ..beliefs.points import Pairs, Points, with_context
 from ..beliefs.safety import INFEASIBLE
 from ..beliefs.surface import Surface
 from ..beliefs.worlds import NUM_WORLDS, Worlds, fantasies, normal_points
+from ..model.rounds import Delivery
 
 SAMPLED_PLAYS = 64  # those of the largest means: the others are hardly ever the best of a sample
 
@@ -41,8 +42,8 @@ class Incumbent(abc.ABC):
         """Return a belief on a box, in one or several worlds, and the incumbent in each; here in one."""
         return Worlds(surface, best)
 
-    def receive(self, trial: Ints, point: Ints, value: Floats) -> None:  # noqa: B027 (usually a no-op)
-        """Record delivered values of plays, (n,) each."""
+    def receive(self, delivery: Delivery) -> None:  # noqa: B027 (usually a no-op)
+        """Record delivered values of plays."""
 
     def forget(self, trial: Ints) -> None:  # noqa: B027 (likewise)
         """Reset the incumbents of trials that restart, (n,)."""
@@ -86,7 +87,8 @@ class BestValue(Incumbent):
         best = points.largest(belief, self._best)
         return np.where(np.isfinite(best), best, points.prior_mean(belief))
 
-    def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
+    def receive(self, delivery: Delivery) -> None:
+        trial, point, value = delivery.trial, delivery.point, delivery.reward
         while point.max(initial=0) >= self._best.shape[1]:  # points of a box are numbered as they are played
             self._best = np.concatenate([self._best, np.full_like(self._best, -np.inf)], axis=1)
         np.maximum.at(self._best, (trial, point), value)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Bools, Ints
 
-from ..model.rounds import PENDING, ByRound, Rows
+from ..model.rounds import PENDING, ByRound, Delivery, Rows
 
 COLLECTED, UNPLAYED = -1, -2  # in the place of the point of a pending play
 NO_ROUNDS = np.empty(0, dtype=np.int64)
@@ -48,17 +48,15 @@ class Book:
         self.rounds += 1
         return played
 
-    def record_feedback(
-        self, point: Ints, trial: Ints, rounds: Ints, reward: Floats, cost: Floats, weight: Floats | None
-    ) -> None:
-        """Keep what the recorded round delivered; arguments as of `Rows`."""
+    def record_feedback(self, point: Ints, delivery: Delivery) -> None:
+        """Keep what the recorded round delivered; its plays are those of all trials, (B,)."""
         self._blank["point"] = point
         self._kept.append(self._blank)
-        rows = self._kept.rows
-        rows["arrived"][rounds, trial] = self.rounds - 1
-        rows["reward"][rounds, trial], rows["cost"][rounds, trial] = reward, cost
-        if weight is not None:
-            rows["weight"][rounds, trial], self.weighted = weight, True
+        rows, where = self._kept.rows, (delivery.round, delivery.trial)
+        rows["arrived"][where] = self.rounds - 1
+        rows["reward"][where], rows["cost"][where] = delivery.reward, delivery.cost
+        if delivery.weight is not None:
+            rows["weight"][where], self.weighted = delivery.weight, True
 
     def drop(self, trial: Ints, rounds: Ints) -> Ints:
         """Record that pending plays are pending no more, (n,) each, and return their points, (n,)."""

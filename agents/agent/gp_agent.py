@@ -23,10 +23,10 @@ from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..model.choice import KEY, TieBreaker, argmax_with_ties, offered_in, only_offered, require_offered
 from ..model.model import Model
-from ..model.rounds import PENDING, Clock, in_time
+from ..model.rounds import PENDING, Clock, Delivery, in_time
 from ..model.units import told_weights
 from ..objectives.base import Objective, Revision, Reward
-from ..protocol import Shown
+from ..protocol import Shown, defines
 from ..restarts.base import Never, Restart
 from ..stopping.by_name import PATIENCE, Stopping, make_rules
 from ..stopping.outlook import Outlook
@@ -118,7 +118,7 @@ class GPAgent(Answers, Resumable, Shown):
         self._lost, self._lost_since = None, np.full(self._size, NEVER)
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
         self.scores: Floats | None = None  # of the arms in the last choice, (B, A); None if not of all
-        self._may_search = self.belief.searches  # asked once: few beliefs do
+        self.take()
         self._revise(self.objective.begin())
         self.remodel(self.assumptions.after(self))
 
@@ -165,8 +165,7 @@ class GPAgent(Answers, Resumable, Shown):
 
     def _searched(self, view: ArmsView, uniform: Floats) -> Ints | None:
         """Return the arm of the only trial, (1,), found without scoring all; None where all are scored."""
-        plain = type(self.objective) is Reward and type(self.restart) is Never
-        if type(self.rule) is not UCB or not plain or not self.belief.searches:
+        if type(self.rule) is not UCB or not self.belief.searches:
             return None
         tied = self.belief.centre.largest(float(self.rule.factor(view)), self._tie)
         if tied is None:
@@ -177,9 +176,7 @@ class GPAgent(Answers, Resumable, Shown):
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return what the objective makes of the scores of the arms that may be played, (B, A)."""
         there = scores if offered is None else only_offered(scores, offered)
-        if type(self.objective).penalised is Objective.penalised:
-            return there
-        return self.objective.penalised(there, self.arms(context), self.t)
+        return self.objective.penalised(there, self.arms(context), self.t) if self._penalises else there
 
     def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
         """Return the trials that are free, (n,) of (B,), their arms, and how often to play each."""
@@ -191,31 +188,41 @@ class GPAgent(Answers, Resumable, Shown):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: the observation that `act` saw, the action played, and the `info` returned."""
         point = self.points(observation, action)
-        feedback = Feedback.arrived(info)
-        std = deviations(info) if "feedback_std" in info else None
-        spent = spendings(info) if "feedback_spent" in info else None
         may_lack = self.setting.volatile or KEY in info
         offered = offered_in(info, self.setting, self.num_trials) if may_lack else None
-        value = self.objective.values(feedback.trial, feedback.reward, feedback.cost)
-        played = self.book.record_round(point, feedback.trial, feedback.round)  # the last check
+        spent = spendings(info) if "feedback_spent" in info else None
+        delivery, values = self._record(point, info)
         self.offered = offered
         if spent is not None:
-            self.objective.paid(feedback.trial, played, spent)
+            self.objective.paid(delivery.trial, delivery.point, spent)
         if self.book.since is not None:
-            fresh = self.book.counts(feedback.trial, feedback.round)
-            feedback, value, played = feedback.where(fresh), value[fresh], played[fresh]
-            std = None if std is None else std[fresh]
+            fresh = self.book.counts(delivery.trial, delivery.round)
+            delivery, values = delivery.where(fresh), values.where(fresh)
         if self.holds is not None:
             self.holds.played(action)
-        self._learn(point, feedback, value, played, std)
-        if type(self.objective) is not Reward:
-            self._revise(self.objective.end_round(self.round))
-        if type(self.restart) is not Never and len(again := self.restart.end_round(self.round, info)):
-            self.forget(again, kept=True)
+        self._learn(point, delivery, values)
+        self._end_round(info)
         if self.assumptions.may_change:
             self.remodel(self.assumptions.after(self))
         if self.stopping is not None:
             self.stopping.look(point, self.outlooks)
+
+    def _record(self, point: Ints, info: dict[str, Any]) -> tuple[Delivery, Delivery]:
+        """Record a round in the book; return what it delivered, and that with the objective's values."""
+        trial, rounds, reward, cost = Feedback.arrived(info)
+        std = deviations(info) if "feedback_std" in info else None
+        value = self.objective.values(trial, reward, cost)
+        played = self.book.record_round(point, trial, rounds)  # the last check
+        weight = None if std is None or not self.weighs else told_weights(self._given, trial, std)
+        delivery = Delivery(trial, played, rounds, self.clock.delay(rounds, self.round), reward, cost, weight)
+        return delivery, delivery._replace(reward=value)
+
+    def _end_round(self, info: dict[str, Any]) -> None:
+        """Follow the changes of the objective and restart trials, where these parts ask for it."""
+        if self._revises:
+            self._revise(self.objective.end_round(self.round))
+        if self._restarts and len(again := self.restart.end_round(self.round, info)):
+            self.forget(again, kept=True)
 
     def outlooks(self, snap: Any = None, look: int = 0) -> list[Outlook]:
         """Return what the belief says of further plays in each trial, B of them, as stopping rules see it."""
@@ -281,7 +288,7 @@ class GPAgent(Answers, Resumable, Shown):
         """Take a fresh belief. The uniform first plays are over: they come once a trial."""
         self._opening = self.belief if incumbent_first else None
         self._assume(replace(self.model, initial=0))
-        self.belief = build(self._parts[0], self.model, self.streams, "belief", self._size)
+        self.take(belief=build(self._parts[0], self.model, self.streams, "belief", self._size))
         self._epoch, rows = self.round, self.book.pending()
         self.belief.condition(self.round, rows.where(self._awaited(rows.round)), self.clock)
         self.t[:] = 1
@@ -290,41 +297,53 @@ class GPAgent(Answers, Resumable, Shown):
         """Return which earlier plays could still be delivered in time when the epoch began, (n,) each."""
         return in_time(self.clock.delay(rounds, self._epoch), self.belief.window)
 
-    def _learn(
-        self, point: Ints, feedback: Feedback, value: Floats, played: Ints, std: Floats | None
-    ) -> None:
-        """Condition all parts on a round: a point a trial, (B,), and feedback of plays, (n,) each."""
-        trial, rounds, reward, cost = feedback
-        delay = self.clock.delay(rounds, self.round)
+    def _learn(self, point: Ints, delivery: Delivery, values: Delivery) -> None:
+        """Condition all parts on a round: a point a trial, (B,), and what was delivered of counted plays."""
         if self.memory is not None:
-            self.memory.receive(trial, played, value, *self.belief.predicted(trial, played))
-        # The usual objective and restart have nothing to say of a round.
-        asks, restarts = type(self.objective) is not Reward, type(self.restart) is not Never
-        if asks:
+            self.memory.receive(values, *self.belief.predicted(values.trial, values.point))
+        if self._notes_plays:
             self.objective.played(point, self.t)
-        self.belief.play(point)
-        if restarts:
-            self.restart.play(point)
-        weight = None if std is None or not self.weighs else told_weights(self._given, trial, std)
-        told = () if weight is None else (weight,)
+        for play in self._players:
+            play(point)
         if self.book.keeps:
-            self.book.record_feedback(point, trial, rounds, reward, cost, weight)
-        valued: tuple[Any, ...] = trial, played, delay, value, *told
-        came: tuple[Any, ...] = trial, played, rounds, reward, cost
+            self.book.record_feedback(point, delivery)
+        counted = delivery
         if self.belief.window < math.inf:
-            kept = in_time(delay, self.belief.window)
-            came = tuple(each[kept] for each in came)
-            counted = self._awaited(rounds) | (rounds >= self._epoch)
-            valued = tuple(each[counted] for each in valued)
-        self.belief.receive(*valued)
-        if self._parts[1] is not NoIncumbent:
-            self.incumbent.receive(trial, played, value)
-        if asks:
-            self.objective.receive(*came)
-        if restarts:
-            self.restart.receive(trial, played, rounds, reward, cost)
+            counted = delivery.where(in_time(delivery.delay, self.belief.window))
+            values = values.where(self._awaited(values.round) | (values.round >= self._epoch))
+        for receive in self._of_values:
+            receive(values)
+        for receive in self._of_rewards:
+            receive(counted)
         self.round += 1
         self.t = self.t + ONE  # in place it takes twice as long
+
+    def take(
+        self,
+        *,
+        belief: Belief | None = None,
+        incumbent: Incumbent | None = None,
+        objective: Objective | None = None,
+        restart: Restart | None = None,
+    ) -> None:
+        """Take other parts from now on, and list which of them hear of plays, deliveries, ends of rounds."""
+        self.belief = belief or self.belief
+        self.incumbent = incumbent or self.incumbent
+        self.objective = objective or self.objective
+        self.restart = restart or self.restart
+        played, received = (
+            [(self.belief, Belief), (self.restart, Restart)],
+            [(self.objective, Objective), (self.restart, Restart)],
+        )
+        self._players = [part.play for part, kind in played if defines(part, kind, "play")]
+        improves = defines(self.incumbent, Incumbent, "receive")
+        self._of_values = [self.belief.receive, *([self.incumbent.receive] if improves else [])]
+        self._of_rewards = [part.receive for part, kind in received if defines(part, kind, "receive")]
+        self._notes_plays = defines(self.objective, Objective, "played")
+        self._revises = defines(self.objective, Objective, "end_round")
+        self._restarts = defines(self.restart, Restart, "end_round")
+        self._penalises = defines(self.objective, Objective, "penalised")
+        self._may_search = self.belief.searches and not (self._penalises or self._restarts)
 
     def _new_book(self) -> Book:
         """Return an empty book; it keeps feedback for the assumptions, and for restarts that keep plays."""
@@ -340,11 +359,10 @@ class GPAgent(Answers, Resumable, Shown):
         rows = self.book.rows(trial)
         values = rows._replace(reward=self.objective.values(rows.trial, rows.reward, rows.cost))
         self.belief.condition(self.round, values, self.clock)
-        came = values.delivered
-        self.incumbent.receive(came.trial, came.point, came.reward)
+        self.incumbent.receive(values.delivery(self.clock))
         kept = in_time(self.clock.delay(rows.round, rows.arrived), self.belief.window)
         kept_rows = rows._replace(arrived=np.where(kept, rows.arrived, PENDING))
         self.objective.condition(self.round, kept_rows, self.clock)
-        i, point, rounds, _, reward, cost, _ = rows.delivered
-        own = self.book.counts(i, rounds)  # what is recalled it has seen
-        self.restart.receive(i[own], point[own], rounds[own], reward[own], cost[own])
+        delivery = rows.delivery(self.clock)
+        own = self.book.counts(delivery.trial, delivery.round)  # what is recalled it has seen
+        self.restart.receive(delivery.where(own))

@@ -186,11 +186,12 @@ class Answers:
         require_context(observation, self.setting.decisions.num_contexts > 1)
         shape = (len(self.belief.rows), self.setting.scaled_contexts.shape[1])
         context = self._contexts(np.zeros(shape) if observation is None else observation)
-        (mean, std), rows = self.belief.known_at(context), self.belief.rows
+        points, rows = self.arms(context), self.belief.rows
+        mean, std = points.known(self.belief)
         arms = arms_among(among, mean.shape[1])
         worth = self._final_worth(self.objective.expected(mean, std), context)
         arm = arms[worth[:, arms].argmax(axis=1)]
-        each = self.objective.beliefs(mean, std, context)
+        each = self.objective.beliefs(mean, std, points)
         known = (None, None) if each is None else (part[rows, arm] for part in each[REWARD])
         best = Recommendation(arm, self.setting.to_point(arm), *known)
         return best if self.num_trials else best.alone

@@ -49,7 +49,7 @@ class Turns:
         self.chosen[trial, who[trial]] += 1.0
         self.rounds += 1
 
-    def receive(self, trial: Ints, rounds: Ints, value: Floats) -> None:
+    def add(self, trial: Ints, rounds: Ints, value: Floats) -> None:
         """Add delivered values of plays to the sums, (n,) each."""
         mine = self._who[rounds, trial] != NOBODY
         trial, rounds, value = trial[mine], rounds[mine], value[mine]
@@ -115,7 +115,7 @@ class Several(Shown, abc.ABC):
         for agent in self.agents:
             agent.update(observation, action, reward, info)
         self._turns.play(*told)
-        self._turns.receive(feedback.trial, feedback.round, feedback.reward)
+        self._turns.add(feedback.trial, feedback.round, feedback.reward)
         self._proposed = None
         self.alive &= ~self._struck()
 

@@ -15,6 +15,7 @@ from ..kernels.amplitude import without_contexts
 from ..model.choice import Recommendation, TieBreaker, arms_among, arms_of, offered_in, require_offered
 from ..model.defaults import ModelOptions
 from ..model.model import Model
+from ..model.rounds import Delivery
 from ..options import require_absent, require_arms, require_once
 from ..protocol import Shown
 from ..validation import one_seed, require_context, require_reset
@@ -136,7 +137,7 @@ class PlanningAgent(LoneAgent):
         arm = arms_of(action, 1, self.setting.decisions.num_arms)
         trial, rounds, value, _ = Feedback.arrived(info)
         played = self.book.record_round(arm, trial, rounds)  # the last check
-        self.belief.receive(trial, played, np.zeros_like(played), value)
+        self.belief.receive(Delivery.of_values(trial, played, value))
         ours = rounds >= self._start
         self.learn(played[ours], value[ours])
         self._queue = self._queue[1:]

@@ -24,6 +24,7 @@ from ..kernels.amplitude import is_found
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.defaults import NOISE_FLOOR, SharedOptions
 from ..model.model import Model
+from ..model.rounds import Delivery
 from ..model.units import PerCost, mean_and_deviation, once_model
 from ..objectives.each_modelled import OfCosts
 from ..objectives.each_modelled_parts import each_with_own_noise
@@ -53,7 +54,7 @@ class OutcomeProcess:
         self.point, self.value = np.zeros(0, dtype=np.int64), np.zeros(0)  # (n,) each
         self._belief = Delivered(model, 1)
 
-    def receive(self, point: Ints, value: Floats) -> None:
+    def add(self, point: Ints, value: Floats) -> None:
         """Learn values of points, (n,) each."""
         self.point, self.value = np.append(self.point, point), np.append(self.value, value)
         self._condition(point, value)
@@ -75,7 +76,7 @@ class OutcomeProcess:
 
     def _condition(self, point: Ints, value: Floats) -> None:
         none = np.zeros_like(point)
-        self._belief.receive(none, point, none, (value - self._centre) / self._scale)
+        self._belief.receive(Delivery.of_values(none, point, (value - self._centre) / self._scale))
 
 
 class ADMMBO(LoneAgent):
@@ -191,8 +192,8 @@ class ADMMBO(LoneAgent):
         phase = np.array([self._phases[t] for t in rounds.tolist()], dtype=np.int64)
         for own, value in enumerate(outcome.T):
             seen = self.shared | (phase == OPENING) | (phase == own)
-            self.everything[own].receive(point, value)
-            self.processes[own].receive(point[seen], value[seen])
+            self.everything[own].add(point, value)
+            self.processes[own].add(point[seen], value[seen])
 
     def _advance(self) -> None:
         if self.phase != OPENING:

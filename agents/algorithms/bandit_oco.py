@@ -38,7 +38,7 @@ class Probe:
         """Zeta u for the first play, - zeta u for the second, (d,)."""
         return (-1.0) ** k * self.radius * self.direction
 
-    def receive(self, k: int, values: Floats) -> None:
+    def add(self, k: int, values: Floats) -> None:
         """h_0 = -f and h_j = g_j as observed in play k, (1 + C,)."""
         self._values[k] = values
 
@@ -153,7 +153,7 @@ class BanditOCO(Shown):
     def _learn(self, prior: PriorUnits) -> None:
         for t, value, cost in self._came:
             number, k = divmod(t, self.points)
-            self._probes[number].receive(k, np.append(*self._values(prior, value, cost)))
+            self._probes[number].add(k, np.append(*self._values(prior, value, cost)))
             if self._probes[number].complete:
                 self.descend(self._probes.pop(number))
         self._came = []

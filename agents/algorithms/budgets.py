@@ -30,6 +30,7 @@ from ..beliefs.play_costs import CostBand, CostBelief
 from ..beliefs.points import Points
 from ..model.defaults import ModelOptions
 from ..model.model import Model
+from ..model.rounds import Delivery
 from ..objectives.base import Revision, Reward
 from ..options import require_arms
 from ..protocol import handles
@@ -52,7 +53,7 @@ class PerCost(Reward):
         self._initial = model.initial
 
     def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:
-        self.costs.receive(trial, point, cost)
+        self.costs.paid(trial, point, cost)
 
     def penalised(self, scores: Floats, points: Points, t: Ints) -> Floats:
         """Return the objective, (B, n); the first plays are uniform, whatever they cost."""
@@ -128,8 +129,8 @@ class Pandora(PerCost):
         self._top = np.maximum(self._top, scores.max(axis=1))
         return scores
 
-    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        np.maximum.at(self._best, trial, reward)
+    def receive(self, delivery: Delivery) -> None:
+        np.maximum.at(self._best, delivery.trial, delivery.reward)
 
     def end_round(self, rounds: int) -> Revision:
         if self.halving:

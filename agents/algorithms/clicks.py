@@ -30,7 +30,7 @@ from ..beliefs.delivered import Alike
 from ..beliefs.points import Points
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..model.rounds import ByRound, shares_of_rounds
+from ..model.rounds import ByRound, Delivery, shares_of_rounds
 from ..objectives.base import Band, Reward
 from ..options import require_left_out
 from ..posteriors.laplace import NODE_SHARES, NODES, Laplace, OutcomeLikelihood, PlayedRows, curved
@@ -193,7 +193,8 @@ class Latent(Belief):
         assert model.setting.outcome is not None
         return PlayOutcomes(model.setting.outcome, num_trials)
 
-    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+    def receive(self, delivery: Delivery) -> None:
+        trial, point, value = delivery.trial, delivery.point, delivery.reward
         observe(self.latent, trial, point, value)  # an outcome itself: the prior mean is that of f
 
     def half_width(self, context: Ints, bound: PerTrial, delta: PerTrial) -> Floats:
@@ -221,8 +222,9 @@ class Ageing(Latent):
     def play(self, point: Ints) -> None:
         self.outcomes.advance(point)
 
-    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        self.outcomes.settle(trial, point, delay.astype(np.int64), value)
+    def receive(self, delivery: Delivery) -> None:
+        trial, point, value = delivery.trial, delivery.point, delivery.reward
+        self.outcomes.settle(trial, point, delivery.delay.astype(np.int64), value)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         self.outcomes.drop(trial, point, ago - 1)

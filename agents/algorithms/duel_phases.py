@@ -92,7 +92,7 @@ class PhasesOfPairs(DuelAgent):
 
     def learn(self, first: int, second: int, won: float) -> None:
         super().learn(first, second, won)
-        self._duels.receive(first, second, won)
+        self._duels.add(first, second, won)
 
     def _next_phase(self) -> None:
         self.phase, self._played = min(self.phase + 1, len(self.lengths) - 1), 0

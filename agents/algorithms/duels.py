@@ -111,7 +111,7 @@ class DuelAgent(LoneAgent):
 
     def learn(self, first: int, second: int, won: float) -> None:
         """Learn the outcome of a duel of two points."""
-        self.belief.receive(first, second, won)
+        self.belief.add(first, second, won)
 
 
 Duelling = DuelAgent | SideBySide

@@ -30,6 +30,7 @@ from ..beliefs.delivered import Alike
 from ..beliefs.points import Arms
 from ..model.defaults import ModelOptions
 from ..model.model import Model
+from ..model.rounds import Delivery
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.by_name import make_gamma
@@ -78,7 +79,7 @@ class RGPPE(PlanningAgent):
         return np.repeat(point, times).tolist()
 
     def learn(self, arm: Ints, value: Floats) -> None:
-        self._epochs.receive(np.zeros_like(arm), arm, np.zeros_like(arm), value)
+        self._epochs.receive(Delivery.of_values(np.zeros_like(arm), arm, value))
 
     @property
     def half_width(self) -> Floats:

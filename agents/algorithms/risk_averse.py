@@ -22,6 +22,7 @@ from ..beliefs.delivered import Delivered
 from ..model.choice import argmax_with_ties
 from ..model.defaults import ModelOptions
 from ..model.model import Model
+from ..model.rounds import Delivery
 from ..protocol import handles
 
 WIDTH = 2.0**0.5  # b of the authors' experiments
@@ -109,7 +110,7 @@ class RAHBO(PlanningAgent):
             seen = self.model.deviation * np.array([share - GUESS])
             self.variance.observe(HERE, point, seen)
         weight = len(values) * self.unit / self._noise(arm, share)
-        self.reward.receive(HERE, point, HERE, values.mean(keepdims=True), np.array([weight]))
+        self.reward.receive(Delivery.of_values(HERE, point, values.mean(keepdims=True), np.array([weight])))
 
     def _noise(self, arm: int, share: float) -> float:
         """Return the assumed rho^2 of an arm, given its last sample variance as a share of R^2."""

@@ -36,7 +36,7 @@ from ..beliefs.points import Points
 from ..model.choice import argmax_with_ties, only_offered
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..objectives.base import NOTHING, Band, PlayByPlay, Revision, Reward
+from ..objectives.base import NOTHING, Band, Objective, Revision, Reward
 from ..options import require_absent, require_arms, require_once
 from ..protocol import handles
 from ..validation import PerTrial
@@ -50,7 +50,7 @@ EPS = 0.05
 FURTHEST = 1e6  # beyond 1 all arms are near
 
 
-class Truncated(PlayByPlay):
+class Truncated(Objective):
     """y 1[|y| <= b_t], b_t = v^(1 / (1 + alpha)) t^(1 / (2 (1 + alpha))) (Ray Chowdhury & Gopalan 2019).
 
     The level is from memory. y is measured from the average prior mean, and t is the round of delivery, which

@@ -31,6 +31,7 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief, observe
 from ..model.defaults import ModelOptions
 from ..model.model import Model
+from ..model.rounds import Delivery
 from ..options import require_arms, require_left_out, require_once
 from ..posteriors.sketched import SketchedPosterior
 from ..protocol import handles
@@ -70,8 +71,9 @@ class Sketched(Belief):
         self._since += self._start[self.rows, point] / self.sketch.noise
         self.sketch.play(point)
 
-    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+    def receive(self, delivery: Delivery) -> None:
         """Store the values, and draw new dictionaries where C is exceeded."""
+        trial, point, value = delivery.trial, delivery.point, delivery.reward
         observe(self.sketch, trial, point, self.residual(trial, point, value))
         for i in (self._since > self._growth).nonzero()[0].tolist():
             self.sketch.renew(i, self.chance(i), self._rngs[i])

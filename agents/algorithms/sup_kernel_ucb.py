@@ -27,6 +27,7 @@ from ..beliefs.imputed import Hallucinated
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.defaults import ModelOptions, rests_on_default
 from ..model.model import Model
+from ..model.rounds import Delivery
 from ..options import require_absent, require_arms, require_once
 from ..protocol import handles
 from ..validation import PerTrial
@@ -94,9 +95,9 @@ class SupKernelUCB(LoneAgent):
         if stage != NO_STAGE:
             self.psi[stage].play(point)
         for x, s, y in zip(played[:, None], rounds.tolist(), value[:, None], strict=True):
-            self.belief.receive(HERE, x, HERE, y)
+            self.belief.receive(Delivery.of_values(HERE, x, y))
             if self.stage_of[s] != NO_STAGE:
-                self.psi[self.stage_of[s]].receive(HERE, x, HERE, y)
+                self.psi[self.stage_of[s]].receive(Delivery.of_values(HERE, x, y))
         self.round += 1
 
     def dropped(self, rounds: Ints, point: Ints) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.model import Model
-from ..model.rounds import Clock, Rows
+from ..model.rounds import Clock, Delivery, Rows
 from ..model.units import profile_weights
 from ..posteriors import Posterior, posterior
 from ..posteriors.base import SufficientStatistics
@@ -156,15 +156,15 @@ class Belief(abc.ABC):
         """Record that every trial has just played a point, (B,)."""
 
     @abc.abstractmethod
-    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        """Condition on values of counted plays, (n,) each, delivered after `delay`; trials ascend."""
+    def receive(self, delivery: Delivery) -> None:
+        """Condition on the values of counted plays."""
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:  # noqa: B027 (likewise)
         """Remove pending plays of `ago` rounds ago that will never yield a value, (n,) each."""
 
-    def weights(self, point: Ints, told: Floats | None = None) -> Floats | None:
-        """Return how many plays of noise lambda each play counts as, (n,), `told` if given; None for 1."""
-        return told if told is not None or self._weights is None else self._weights[point]
+    def weights(self, point: Ints, own: Floats | None = None) -> Floats | None:
+        """Return how many plays of noise lambda each play counts as, (n,), its own if given; None for 1."""
+        return own if own is not None or self._weights is None else self._weights[point]
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
         """Return the values assumed for pending plays, minus their prior mean, (n,): the posterior mean."""
@@ -208,10 +208,7 @@ class Belief(abc.ABC):
 
         The belief is fresh, or has forgotten all plays of their trials. The rows' rewards are values.
         """
-        rows = rows.delivered
-        told = () if np.isnan(rows.weight).all() else (np.where(np.isnan(rows.weight), 1.0, rows.weight),)
-        delay = clock.delay(rows.round, rows.arrived)
-        self.receive(rows.trial, rows.point, delay, rows.reward, *told)
+        self.receive(rows.delivery(clock))
 
     def mean(self, context: Ints) -> Floats:
         """Posterior mean at the arms of each trial's context, (B,) -> (B, A)."""

@@ -11,7 +11,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.functions import SELDOM_BELOW
 
 from ..model.model import Model
-from ..model.rounds import ByRound, Clock, Rows, default_window, in_time
+from ..model.rounds import ByRound, Clock, Delivery, Rows, default_window, in_time
 from ..validation import PerTrial
 from .base import Belief, Known, make_posterior, observe, successor, withdraw
 
@@ -91,8 +91,9 @@ class Censored(Belief):
             )
         return Known(known, prior)
 
-    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        kept = in_time(delay, self.window)
+    def receive(self, delivery: Delivery) -> None:
+        trial, point, value = delivery.trial, delivery.point, delivery.reward
+        kept = in_time(delivery.delay, self.window)
         trial, point = trial[kept], point[kept]
         self.centre.correct(
             trial, point, self.residual(trial, point, value[kept]) - self.take_back(trial, point)

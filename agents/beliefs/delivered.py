@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from ..model.model import Model
-from ..model.rounds import Clock, Rows
+from ..model.rounds import Clock, Delivery, Rows
 from ..posteriors import Posterior
 from ..posteriors.forgetting.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
 from ..posteriors.forgetting.memory import ForgettingPosterior, Memory
@@ -33,10 +33,9 @@ class Delivered(Belief):
         both = make_posterior(model, num_trials)
         super().__init__(model, both, both)
 
-    def receive(
-        self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
-    ) -> None:
+    def receive(self, delivery: Delivery) -> None:
         """Condition on the values, at most one a trial at a time, as plays of these weights, (n,)."""
+        trial, point, value, weight = delivery.trial, delivery.point, delivery.reward, delivery.weight
         residual = value if self.centred else self.residual(trial, point, value)
         known = weight if self._weights is None else self.weights(point, weight)
         observe(self.centre, trial, point, residual, known)
@@ -78,10 +77,9 @@ class Gathered(Delivered):
     def spread(self, posterior: Posterior) -> None:
         self._posterior = posterior
 
-    def receive(
-        self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
-    ) -> None:
+    def receive(self, delivery: Delivery) -> None:
         """Sum up the values, at most one a trial at a time, as plays of these weights, (n,)."""
+        trial, point, value, weight = delivery.trial, delivery.point, delivery.reward, delivery.weight
         residual, known = self.residual(trial, point, value), self.weights(point, weight)
         if known is None and len(trial) == 1:  # a third of the time that arrays of one entry take
             self._gather_one(trial.item(), point.item(), residual.item())
@@ -143,8 +141,9 @@ class Forgetful(Belief):
         self._now += 1
         self._known.advance()
 
-    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        age = self._clock.age(delay, self._now)
+    def receive(self, delivery: Delivery) -> None:
+        trial, point, value = delivery.trial, delivery.point, delivery.reward
+        age = self._clock.age(delivery.delay, self._now)
         self._known.observe_aged(trial, point, self.residual(trial, point, value), age)
 
     def condition(self, now: int, rows: Rows, clock: Clock) -> None:

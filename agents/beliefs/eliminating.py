@@ -11,6 +11,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.defaults import rests_on_default
 from ..model.model import Model
+from ..model.rounds import Delivery
 from ..posteriors import Posterior
 from .base import make_posterior, observe, reweigh, successor, withdraw
 from .delivered import Delivered
@@ -57,11 +58,10 @@ class Eliminating(Delivered):
     def play(self, point: Ints) -> None:
         observe(self.spread, self.rows, point, self._zeros, self.weights(point))
 
-    def receive(
-        self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
-    ) -> None:
+    def receive(self, delivery: Delivery) -> None:
         """Condition on values of this batch; VA-PE where plays differ in noise (Iwazaki & Takeno 2025)."""
-        super().receive(trial, point, delay, value, weight)
+        trial, point, value, weight = delivery.trial, delivery.point, delivery.reward, delivery.weight
+        super().receive(delivery)
         observe(self._batch, trial, point, self.residual(trial, point, value), self.weights(point, weight))
         if weight is not None:
             reweigh(self.spread, trial, point, self.weights(point), weight)

@@ -12,7 +12,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.definite import pivoted_root
 
 from ..model.model import Model
-from ..model.rounds import Clock, Rows, in_time
+from ..model.rounds import Clock, Delivery, Rows, in_time
 from ..posteriors import Posterior, SufficientStatistics
 from .base import Belief, Known, Shift, give_values, make_posterior, observe, reweigh, successor, withdraw
 from .censored import Censored
@@ -44,9 +44,8 @@ class Hallucinated(Belief):
         else:
             self.spread.observe_sums(self.rows, point, weight, self._zeros)
 
-    def receive(
-        self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
-    ) -> None:
+    def receive(self, delivery: Delivery) -> None:
+        trial, point, value, weight = delivery.trial, delivery.point, delivery.reward, delivery.weight
         observe(self.centre, trial, point, self.residual(trial, point, value), self.weights(point, weight))
         if weight is not None:
             reweigh(self.spread, trial, point, self.weights(point), weight)
@@ -102,9 +101,10 @@ class Imputed(Censored):
         for pending, x, value in zip(self._pending, point.tolist(), values.tolist(), strict=True):
             pending.setdefault(x, []).append(value)
 
-    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+    def receive(self, delivery: Delivery) -> None:
+        trial, point, value = delivery.trial, delivery.point, delivery.reward
         filled = self.take_back(trial, point)
-        kept = in_time(delay, self.window)
+        kept = in_time(delivery.delay, self.window)
         trial, point = trial[kept], point[kept]
         residual = self.residual(trial, point, value[kept])
         self.centre.correct(trial, point, residual - filled[kept])
@@ -191,11 +191,9 @@ class Fantasised(Hallucinated):
         self._round += 1
         self._shifts.clear()
 
-    def receive(
-        self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
-    ) -> None:
-        super().receive(trial, point, delay, value, weight)
-        self._collect(trial, point)
+    def receive(self, delivery: Delivery) -> None:
+        super().receive(delivery)
+        self._collect(delivery.trial, delivery.point)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         super().drop(trial, point, ago)

@@ -14,6 +14,7 @@ from bandit_envs.laws.play_costs import PlayCosts
 
 from ..kernels.amplitude import unit_kernel
 from ..model.model import Model
+from ..model.rounds import Delivery
 from .delivered import Delivered
 from .points import Points
 
@@ -102,7 +103,7 @@ class CostBelief:
             return self._band(*points.band(self.belief))
         return self._exactly(np.ones(points.shape) if self.free else points.read(self.known))
 
-    def receive(self, trial: Ints, point: Ints, cost: Floats) -> None:
+    def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:
         """Condition on delivered costs of plays, (n,) each; trials ascend."""
         np.add.at(self.spent, trial, cost)
         if self.belief is None:
@@ -112,7 +113,7 @@ class CostBelief:
             if self._unseen[i]:
                 self.centre[i], self._unseen[i] = value[first], False
         scaled = (value - self.centre[trial]) / self.scale
-        self.belief.receive(trial, point, np.zeros_like(point), scaled)
+        self.belief.receive(Delivery.of_values(trial, point, scaled))
 
     def _positive(self, cost: Floats) -> Floats:
         seen = np.maximum(cost, self.least)

@@ -53,7 +53,7 @@ class Preferences:
         self._fit: Laplace | None = None
         self._start: Floats | None = None
 
-    def receive(self, first: int, second: int, won: float) -> None:
+    def add(self, first: int, second: int, won: float) -> None:
         """Learn that the first point won against the second, 1, lost, 0, or that they tied, 1/2."""
         if first == second:  # the outcome says nothing
             return
@@ -140,9 +140,9 @@ class LikelihoodSet(Preferences):
         self._norm = float(np.asarray(model.rkhs_bound))
         self._duels = 0  # with those of an arm against itself
 
-    def receive(self, first: int, second: int, won: float) -> None:
+    def add(self, first: int, second: int, won: float) -> None:
         self._duels += 1
-        super().receive(first, second, won)
+        super().add(first, second, won)
 
     def worth(self, context: Ints) -> Floats:
         """Return the most likely utilities of the arms that met another, (A,); -inf elsewhere."""

@@ -19,6 +19,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.defaults import SMALLEST_NOISE
 from ..model.model import Model
+from ..model.rounds import Delivery
 from ..posteriors import Posterior
 from ..posteriors.base import SufficientStatistics
 from .base import Belief, Fit, make_posterior, observe, waves
@@ -72,9 +73,8 @@ class Ridges(Delivered):
         misfits = [np.zeros(len(self.rows)), *self._misfit]
         return [Fit(each.noise, q) for each, q in zip((self.centre, *self.others), misfits, strict=True)]
 
-    def receive(
-        self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
-    ) -> None:
+    def receive(self, delivery: Delivery) -> None:
+        trial, point, value, weight = delivery.trial, delivery.point, delivery.reward, delivery.weight
         residual, known = self.residual(trial, point, value), self.weights(point, weight)
         plays = np.ones(len(trial)) if known is None else known
         for wave in waves(trial):

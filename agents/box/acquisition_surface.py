@@ -23,7 +23,6 @@ from ..objectives.base import Objective, Terms
 from ..validation import PerTrial
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
-NONE = np.empty((1, 0))
 
 
 class Path:
@@ -106,8 +105,8 @@ class BoxView:
     maximise: Callable[[], Floats]  # a sample -> (1,), the same throughout a round
     memory: RuleMemory | None = None  # what the rule has learnt from feedback
     safety: Safety | None = None  # a box has no safe set
-    mean: Floats = NONE  # (S, n)
-    std: Floats = NONE  # (1, n), the same in all worlds
+    mean: Floats = field(init=False)  # (S, n)
+    std: Floats = field(init=False)  # (1, n), the same in all worlds
     points: Pairs = field(init=False)
     surface: Surface = field(init=False)
     path: Path = field(init=False)

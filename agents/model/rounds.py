@@ -45,6 +45,39 @@ class ByRound:
         self._rows, self._used = np.concatenate([rows, self._rows[:1]]), len(rows)
 
 
+class Delivery(NamedTuple):
+    """What was delivered of n plays; trials ascend and may repeat.
+
+    Beliefs and incumbents take the objective's values in place of the rewards.
+    """
+
+    trial: Ints
+    point: Ints
+    round: Ints  # in which it was played
+    delay: Ints | Floats  # in rounds, or in units of time
+    reward: Floats
+    cost: Floats  # (n, C)
+    weight: Floats | None = None  # how many plays of the model's noise each counts as; None where unpublished
+
+    def where(self, kept: Bools) -> Delivery:
+        """Return some of the plays."""
+        return Delivery._make(None if each is None else each[kept] for each in self)
+
+    @classmethod
+    def of_values(
+        cls,
+        trial: Ints,
+        point: Ints,
+        value: Floats,
+        weight: Floats | None = None,
+        delay: Ints | Floats | None = None,
+    ) -> Delivery:
+        """Return values without costs, (n,) each, by default delivered in the round of their play."""
+        at_once = np.zeros_like(point)
+        delay = at_once if delay is None else delay
+        return cls(trial, point, at_once, delay, value, np.empty((len(point), 0)), weight)
+
+
 class Rows(NamedTuple):
     """Plays, (n,) each; trials ascend, and rounds within a trial."""
 
@@ -64,6 +97,13 @@ class Rows(NamedTuple):
     def delivered(self) -> Rows:
         """The rows whose feedback was delivered."""
         return self.where(self.arrived > PENDING)
+
+    def delivery(self, clock: Clock) -> Delivery:
+        """Return what was delivered of the rows."""
+        trial, point, rounds, arrived, reward, cost, weight = self.delivered
+        withheld = np.isnan(weight)
+        own = None if withheld.all() else np.where(withheld, 1.0, weight)
+        return Delivery(trial, point, rounds, clock.delay(rounds, arrived), reward, cost, own)
 
     @property
     def undelivered(self) -> Rows:

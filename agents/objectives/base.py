@@ -14,7 +14,7 @@ from ..beliefs.base import Belief
 from ..beliefs.points import Pairs, Points
 from ..beliefs.safety import Safety
 from ..model.model import Model
-from ..model.rounds import Clock, Rows
+from ..model.rounds import Clock, Delivery, Rows
 from ..posteriors import SufficientStatistics
 
 NO_TRIALS = np.empty(0, dtype=np.int64)
@@ -52,16 +52,18 @@ class Objective(abc.ABC):
     keeps_plays = True  # True if plays after a change may be learnt again when a trial restarts
     resumes = False  # True if its state follows from plays and feedback, whatever was asked in between
 
-    @abc.abstractmethod
+    def __init__(self, model: Model, num_trials: int):  # noqa: B027 (most keep no state)
+        pass
+
     def begin(self) -> Revision:
         """Return the agent's assumptions before the first round, and after trials have restarted."""
+        return NOTHING
 
     @abc.abstractmethod
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Return the values of delivered plays, (n,) rewards and (n, C) costs -> (n,)."""
 
-    @abc.abstractmethod
-    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+    def receive(self, delivery: Delivery) -> None:  # noqa: B027 (usually a no-op)
         """Record delivered feedback that the belief keeps too."""
 
     def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:  # noqa: B027 (usually a no-op)
@@ -82,8 +84,7 @@ class Objective(abc.ABC):
 
     def condition(self, now: int, rows: Rows, clock: Clock) -> None:
         """Receive again, after `forget` and before round `now`, what was delivered of earlier plays."""
-        trial, point, rounds, _, reward, cost, _ = rows.delivered
-        self.receive(trial, point, rounds, reward, cost)
+        self.receive(rows.delivery(clock))
 
     def safety(self, context: Ints, t: Ints, offered: Bools | None = None) -> Safety | None:
         """Return the belief about costs that must be kept in every round; None where there are none.
@@ -120,9 +121,9 @@ class Objective(abc.ABC):
         """Return the derivatives of `expected` in mean and std, (B, A) each."""
         return np.ones_like(mean), np.zeros_like(mean)
 
-    @abc.abstractmethod
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
-        """Return mean and std of the belief, (B,) each, in the units of the reward."""
+        """Return mean and std of the belief, (B,) each, in the units of the reward, here those of values."""
+        return mean, std
 
     def beliefs(self, mean: Floats, std: Floats, points: Points) -> list[Band] | None:
         """Return mean and std of the reward and of each cost in their units, from the belief's, (B, n) each.
@@ -139,12 +140,11 @@ class Objective(abc.ABC):
         """Return where no feedback changes the unit of the values after round number `rounds`, (B,) or ()."""
         return np.array(True)
 
-    @abc.abstractmethod
     def end_round(self, rounds: int) -> Revision:
         """Return the changes for the agent after round number `rounds` = 1, 2, ...."""
+        return NOTHING
 
-    @abc.abstractmethod
-    def forget(self, trial: Ints, rounds: int) -> None:
+    def forget(self, trial: Ints, rounds: int) -> None:  # noqa: B027 (usually a no-op)
         """Restart trials, (n,), after so many rounds."""
 
 
@@ -164,30 +164,7 @@ def terms_of(objective: Objective, worth: bool = False) -> Terms:
     return Terms(objective.worth if worth else objective.penalised, objective.climb if climbs else None)
 
 
-class PlayByPlay(Objective):
-    """Objective whose `values`, of a subclass, depend on a play's own reward and costs alone."""
-
-    def __init__(self, model: Model, num_trials: int):
-        pass
-
-    def begin(self) -> Revision:
-        return NOTHING
-
-    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Do nothing: no state is kept."""
-
-    def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
-        """Return mean and std unchanged; the values are in units of the reward."""
-        return mean, std
-
-    def end_round(self, rounds: int) -> Revision:
-        return NOTHING
-
-    def forget(self, trial: Ints, rounds: int) -> None:
-        """Do nothing: no state is kept."""
-
-
-class Reward(PlayByPlay):
+class Reward(Objective):
     """The reward alone."""
 
     of_reward = resumes = True

@@ -17,7 +17,7 @@ from ..beliefs.delivered import Delivered
 from ..beliefs.points import Points
 from ..model.defaults import rests_on_default
 from ..model.model import Model
-from ..model.rounds import Clock, Rows
+from ..model.rounds import Clock, Delivery, Rows
 from ..model.units import PriorUnits, Units
 from ..posteriors import SufficientStatistics
 from ..validation import PerTrial, require_costs
@@ -105,14 +105,15 @@ class EachModelled(Objective):
         (reward,) = self.prior.of(reward)
         return (reward - self.centre[trial, 0]) / self.scale[trial, 0]
 
-    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        for belief, value in zip(self.costs, self.scaled_costs(trial, cost).T, strict=True):
-            belief.receive(trial, point, np.zeros_like(point), value)
-        (reward,), cost = self.prior.of(reward), self.prior.of_costs(cost)
+    def receive(self, delivery: Delivery) -> None:
+        trial, point = delivery.trial, delivery.point
+        for belief, value in zip(self.costs, self.scaled_costs(trial, delivery.cost).T, strict=True):
+            belief.receive(Delivery.of_values(trial, point, value))
+        (reward,), cost = self.prior.of(delivery.reward), self.prior.of_costs(delivery.cost)
         outcome = np.column_stack([reward, cost])
-        self.ledger.receive(trial, point, outcome)
+        self.ledger.add(trial, point, outcome)
         self.observe(trial, cost)
-        self.first_plays.receive(trial, rounds, outcome)
+        self.first_plays.add(trial, delivery.round, outcome)
 
     def scaled_costs(self, trial: Ints, cost: Floats) -> Floats:
         """Return scaled costs, (n, C)."""

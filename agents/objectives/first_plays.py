@@ -24,7 +24,7 @@ class Ledger:
         self.plays = np.zeros((num_trials, num_points))
         self.total = np.zeros((num_trials, quantities, num_points))
 
-    def receive(self, trial: Ints, point: Ints, values: Floats) -> None:
+    def add(self, trial: Ints, point: Ints, values: Floats) -> None:
         """Add the outcomes of plays, (n,) and (n, K)."""
         self._reserve(point)
         np.add.at(self.plays, (trial, point), 1.0)
@@ -91,7 +91,7 @@ class FirstPlays:
         self._since = np.zeros(num_trials, dtype=np.int64)  # round of the first of these plays
         self._dropped = np.zeros((num_trials, count), dtype=bool)  # those that will never be delivered
 
-    def receive(self, trial: Ints, rounds: Ints, values: Floats) -> None:
+    def add(self, trial: Ints, rounds: Ints, values: Floats) -> None:
         """Store those of (n, K) values that belong to first plays; older plays may be delivered again."""
         place = rounds - self._since[trial]
         early = (place >= 0) & (place < self.count)

@@ -17,6 +17,7 @@ from bandit_envs.problem.setting import Setting
 from ..kernels.amplitude import unit_kernel
 from ..model.defaults import NOISE_FLOOR, DefaultBound, ModelOptions, SharedOptions, require_noise_variance
 from ..model.model import Model
+from ..model.rounds import Delivery
 from ..model.units import PerCost, PriorUnits, Units, centred_model, known_per_cost
 from ..named import chosen
 from ..options import require_left_out, typed
@@ -92,14 +93,15 @@ class Penalised(Objective):
         value = self.weights.reward[trial] * reward - (self.weights.cost[trial] * h).sum(axis=1)
         return (value - self.centre[trial]) / self.scale[trial]
 
-    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+    def receive(self, delivery: Delivery) -> None:
         """Add rewards, transformed costs, and the epoch's costs to their sums."""
-        (reward,), cost = self.prior.of(reward), self.prior.of_costs(cost)
+        trial = delivery.trial
+        (reward,), cost = self.prior.of(delivery.reward), self.prior.of_costs(delivery.cost)
         h = self.multipliers.penalty.transform(cost)
         outcome = np.column_stack([reward, h])
-        self.ledger.receive(trial, point, outcome)
-        self.multipliers.receive(trial, cost)
-        self.first_plays.receive(trial, rounds, outcome)
+        self.ledger.add(trial, delivery.point, outcome)
+        self.multipliers.add(trial, cost)
+        self.first_plays.add(trial, delivery.round, outcome)
 
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
         """Return mean and std of w0 f - sum_j w_j h_j; f itself has no model."""
@@ -164,7 +166,7 @@ class SeparateModels(EachModelled):
         super().__init__(model, num_trials, assumed)
 
     def observe(self, trial: Ints, cost: Floats) -> None:
-        self.multipliers.receive(trial, cost)
+        self.multipliers.add(trial, cost)
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
         weights = self.multipliers.weights

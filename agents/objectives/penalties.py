@@ -175,7 +175,7 @@ class Multipliers:
         self._sum, self._count = np.zeros((num_trials, num_constraints)), np.zeros(num_trials)
         self._size = np.zeros((num_trials, num_constraints))  # root of the sum of all squared means
 
-    def receive(self, trial: Ints, cost: Floats) -> None:
+    def add(self, trial: Ints, cost: Floats) -> None:
         """Store observed costs, (n, C), until the epoch ends."""
         np.add.at(self._sum, trial, cost)
         np.add.at(self._count, trial, 1.0)

@@ -16,6 +16,7 @@ from bandit_envs.problem.told import checked_arms, checked_slopes
 from ..beliefs.points import Arms, Points
 from ..beliefs.safety import Safety
 from ..model.model import Model
+from ..model.rounds import Delivery
 from ..model.units import PerCost, PriorUnits
 from ..options import require_arms, require_left_out, typed
 from ..validation import require_known
@@ -120,9 +121,9 @@ class Safe(EachModelled):
     def observe(self, trial: Ints, cost: Floats) -> None:
         self._taught[trial] = True
 
-    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        super().receive(trial, point, rounds, reward, cost)
-        self.mask.receive(trial, point, self.prior.of_costs(cost))
+    def receive(self, delivery: Delivery) -> None:
+        super().receive(delivery)
+        self.mask.receive(delivery._replace(cost=self.prior.of_costs(delivery.cost)))
 
     def played(self, point: Ints, t: Ints) -> None:
         rows, context = np.arange(len(point)), point // self.mask.seed.shape[2]

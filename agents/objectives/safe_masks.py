@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.safety import Safety
+from ..model.rounds import Delivery
 
 BLOCK = 64  # safe arms whose effect on all others is computed together
 
@@ -36,7 +37,7 @@ class SafeMask(abc.ABC):
     def played(self, safety: Safety) -> None:  # noqa: B027 (usually a no-op)
         """Record that the round was played under this belief about costs."""
 
-    def receive(self, trial: Ints, point: Ints, cost: Floats) -> None:  # noqa: B027 (usually a no-op)
+    def receive(self, delivery: Delivery) -> None:  # noqa: B027 (usually a no-op)
         """Record delivered costs, (n,) and (n, C), in prior stds."""
 
     def forget(self, trial: Ints) -> None:  # noqa: B027 (usually a no-op)
@@ -161,8 +162,9 @@ class ByPlays(ByLipschitz):
     def kept(self, safety: Safety) -> Bools:
         return self._least <= 0.0
 
-    def receive(self, trial: Ints, point: Ints, cost: Floats) -> None:
-        most = cost + self._noise_bound[trial]
+    def receive(self, delivery: Delivery) -> None:
+        trial, point = delivery.trial, delivery.point
+        most = delivery.cost + self._noise_bound[trial]
         for i, x, c in zip(trial.tolist(), point, most, strict=True):
             said = self.from_points(i, np.array([x]), c[None])
             self._least[:, i] = np.minimum(self._least[:, i], said)

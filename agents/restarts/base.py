@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,17 +15,18 @@ from bandit_envs.basics.arguments import (
     require_not_negative,
     require_positive,
 )
-from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Bools, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
+from ..model.rounds import Delivery
 from ..validation import PerTrial
 
 NO_TRIALS = np.empty(0, dtype=np.int64)
 Wait = Callable[[int], int]  # from the rounds t up to the end of a batch without extension
 
 
-class Restart(abc.ABC):
+class Restart:
     """Rule that observes the rounds of B trials and selects those that start over.
 
     It is built from the model and the number of trials B, and built again at every reset. It observes what
@@ -46,50 +46,31 @@ class Restart(abc.ABC):
         """
         return None
 
-    def keep_nothing(self) -> None:  # noqa: B027 (usually a no-op)
+    def keep_nothing(self) -> None:
         """Disable reuse, for agents that keep no plays when a trial starts over."""
 
-    @abc.abstractmethod
     def play(self, point: Ints) -> None:
         """Record that every trial has just played a point, (B,)."""
 
-    @abc.abstractmethod
-    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Record delivered rewards (n,) and costs (n, C) of plays since the last restart; trials ascend."""
+    def receive(self, delivery: Delivery) -> None:
+        """Record what was delivered of plays since the last restart."""
 
-    @abc.abstractmethod
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
         """Return the trials that start over after round number `rounds` = 1, 2, ..., ascending, (n,)."""
+        return NO_TRIALS
 
-    @abc.abstractmethod
     def forget(self, trial: Ints) -> None:
         """Restart trials, (n,), for any reason."""
 
 
-class Unobservant(Restart):
-    """Restart that ignores feedback; a subclass defines `end_round`."""
-
-    def play(self, point: Ints) -> None:
-        """Do nothing: no state is kept."""
-
-    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Do nothing: no state is kept."""
-
-    def forget(self, trial: Ints) -> None:
-        """Do nothing: no state is kept."""
-
-
-class Never(Unobservant):
+class Never(Restart):
     """Rule that never restarts."""
 
     def __init__(self, model: Model, num_trials: int):
         pass
 
-    def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
-        return NO_TRIALS
 
-
-class Periodic(Unobservant):
+class Periodic(Restart):
     """Rule that restarts every trial after each `every` rounds, a number or one a trial (B,)."""
 
     def __init__(self, model: Model, num_trials: int, every: PerTrial):
@@ -102,7 +83,7 @@ class Periodic(Unobservant):
         return (rounds % self.every == 0).nonzero()[0]
 
 
-class Oracle(Unobservant):
+class Oracle(Restart):
     """Rule that restarts when the truth in `info` has a new segment.
 
     `info` has the segment of the round just played, so a change is known after its first round; the paper's
@@ -158,7 +139,7 @@ def quantile_wait(setting: Setting, late: float, t: int) -> int:
     return law.window(setting.horizon, setting.query_times, min(share, 0.49))
 
 
-class BatchEnds(Unobservant):
+class BatchEnds(Restart):
     """Rule that restarts every trial at the end of each batch but the last, given their lengths."""
 
     def __init__(self, model: Model, num_trials: int, lengths: Sequence[int]):

@@ -12,6 +12,7 @@ from bandit_envs.basics.types import Floats, Ints
 from ..kernels.visited import VisitedGram
 from ..model.defaults import NOISE_FLOOR
 from ..model.model import Model
+from ..model.rounds import Delivery
 from ..model.units import PriorUnits, known_per_cost, profile_weights
 from .base import Restart
 from .detection.detector import Places
@@ -86,9 +87,9 @@ class InOrder(Restart):
     def play(self, point: Ints) -> None:
         self._now += 1
 
-    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        value = self.places.values(trial, point, reward, cost)
-        for i, x, t, y in zip(trial.tolist(), point.tolist(), rounds.tolist(), value, strict=True):
+    def receive(self, delivery: Delivery) -> None:
+        plays = delivery.trial.tolist(), delivery.point.tolist(), delivery.round.tolist()
+        for i, x, t, y in zip(*plays, self.places.values(delivery), strict=True):
             self._waiting[i][t] = x, y
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import is_number
-from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Bools, Ints
 
 from ..model.model import Model
-from ..model.rounds import ByRound
+from ..model.rounds import ByRound, Delivery
 from .base import Restart
 from .detection.detector import Places
 
@@ -87,10 +87,10 @@ class OnAlarm(Restart):
     def play(self, point: Ints) -> None:
         """Do nothing: the detector observes values only."""
 
-    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        response = self.places.values(trial, point, reward, cost)
-        where = self.places.covariates(point)
-        for i, x, t, y in zip(trial.tolist(), where, rounds.tolist(), response, strict=True):
+    def receive(self, delivery: Delivery) -> None:
+        trial, rounds = delivery.trial.tolist(), delivery.round.tolist()
+        response, where = self.places.values(delivery), self.places.covariates(delivery.point)
+        for i, x, t, y in zip(trial, where, rounds, response, strict=True):
             self._alarmed[i] |= self.detectors[i].insert(t, x, y)
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
@@ -130,11 +130,10 @@ class Exploring(Restart):
         self._was_exploring.append(self._schedule.advance())
         self.watch.play(point)
 
-    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        uniform = self._was_exploring.rows[rounds, trial]
+    def receive(self, delivery: Delivery) -> None:
+        uniform = self._was_exploring.rows[delivery.round, delivery.trial]
         if uniform.any():
-            kept = trial[uniform], point[uniform], rounds[uniform], reward[uniform], cost[uniform]
-            self.watch.receive(*kept)
+            self.watch.receive(delivery.where(uniform))
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
         return self.watch.end_round(rounds, info)

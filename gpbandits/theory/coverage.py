@@ -90,7 +90,8 @@ def bands(agent: GPAgent, observation: Floats) -> list[Band]:
 
 
 def _require_band_of_reward(agent: GPAgent) -> None:
-    known = agent.objective.beliefs(*agent.belief.known_at(agent.belief.rows * 0), agent.belief.rows * 0)
+    points = agent.arms(agent.belief.rows * 0)
+    known = agent.objective.beliefs(*points.known(agent.belief), points)
     words = "one whose band is of the mean reward, not of log-odds, log-rates or a penalised sum"
     require(known is not None and agent.objective.linear, "agent", words, type(agent.objective).__name__)
 
@@ -122,7 +123,7 @@ def _bands(agent: GPAgent, observation: Floats) -> list[Band]:
 def _bands_of_batch(agent: GPAgent, observation: Floats, *feedback: Any) -> list[Band]:
     """Return the band of an agent that eliminates, after the last value of a batch and before it restarts."""
     ended = deepcopy(agent)
-    ended.restart = Never(ended.model, len(ended.belief.rows))
+    ended.take(restart=Never(ended.model, len(ended.belief.rows)))
     ended.update(observation, *feedback)
     assert isinstance(ended.belief, Eliminating)
     return [Band(*ended.belief.band, np.full(len(ended.belief.rows), np.nan))]

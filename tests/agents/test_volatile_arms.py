@@ -15,6 +15,7 @@ from agents.agent.outlooks import ArmsView
 from agents.beliefs.delivered import Delivered
 from agents.model.choice import argmax_with_ties
 from agents.model.model import Model
+from agents.model.rounds import Delivery
 from agents.objectives.base import Reward
 from agents.objectives.each_modelled_parts import each_modelled
 from agents.objectives.penalties import Infinite
@@ -156,7 +157,7 @@ def test_the_largest_score_is_sought_among_what_is_offered_even_where_nothing_is
 def test_samples_and_incumbents_are_those_of_the_arms_that_are_there():
     model = Model.of(volatile().setting())
     belief, rows = Delivered(model, 1), np.zeros(3, dtype=np.int64)
-    belief.receive(rows, np.array([0, 5, 9]), rows, np.array([3.0, 1.0, 2.0]))
+    belief.receive(Delivery.of_values(rows, np.array([0, 5, 9]), np.array([3.0, 1.0, 2.0])))
     offered = np.zeros((1, 12), dtype=bool)
     offered[0, [5, 9, 10]] = True
 

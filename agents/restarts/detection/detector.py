@@ -19,6 +19,7 @@ from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.setting import Setting
 
 from ...model.model import Model
+from ...model.rounds import Delivery
 from ...model.units import PriorUnits
 from .rates import CROSS_VALIDATED, PAPER_VOLUME, TestRates, best_ridge, due
 from .tails import Covariates, FeatureCovariates, Indexed, Tails
@@ -179,9 +180,10 @@ class Places:
         """Return the covariates of plays, (n,)."""
         return point.tolist() if self._visited is None else list(self._visited.features[point])
 
-    def values(self, trial: Ints, point: Ints, reward: Floats, cost: Floats) -> Floats:
+    def values(self, delivery: Delivery) -> Floats:
         """Rewards less their prior means, and costs in units in which they vary as rewards do, (n, 1 + C)."""
-        return np.column_stack([reward - self.prior_mean(trial, point), cost * self.prior.beside_reward])
+        reward = delivery.reward - self.prior_mean(delivery.trial, delivery.point)
+        return np.column_stack([reward, delivery.cost * self.prior.beside_reward])
 
     def prior_mean(self, trial: Ints, point: Ints) -> Floats:
         """Return the prior mean of the reward, (n,) each -> (n,)."""

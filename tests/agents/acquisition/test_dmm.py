@@ -16,6 +16,7 @@ from agents.agent.outlooks import ArmsView
 from agents.beliefs.ridges import RATIOS, Ridges
 from agents.beliefs.surface import ridges_at
 from agents.model.model import Model
+from agents.model.rounds import Delivery
 from agents.posteriors import FORMS
 from agents.posteriors.base import SufficientStatistics
 from agents.registry import resolve_agent
@@ -67,7 +68,7 @@ def told(ratios: Any, form: str | None = None) -> tuple[Ridges, Any, Any]:
     belief = Ridges(replace(MODEL, form=form), 2, ratios)
     point, value = rng.integers(20, size=(2, 15)), rng.normal(size=(2, 15))
     for t in range(15):
-        belief.receive(np.arange(2), point[:, t], np.zeros(2), value[:, t])
+        belief.receive(Delivery.of_values(np.arange(2), point[:, t], value[:, t]))
     return belief, point, value
 
 
@@ -227,7 +228,7 @@ def test_on_a_box_it_scores_as_at_arms():
     for t in range(5):
         assert agent._visited.index(arms[t]) == t
         for belief in (agent.belief, finite.belief):
-            belief.receive(np.zeros(1, int), np.array([t]), np.zeros(1), np.array([np.sin(t)]))
+            belief.receive(Delivery.of_values(np.zeros(1, int), np.array([t]), np.array([np.sin(t)])))
     for here, there in zip(ridges_at(agent.belief, arms), finite.belief.ridges(HERE[:1]), strict=True):
         np.testing.assert_allclose(here.mean, there.mean, atol=1e-9)
         np.testing.assert_allclose(here.std, there.std, atol=1e-7)

@@ -22,6 +22,7 @@ from agents.acquisition.randomised import (
 from agents.acquisition.rules import ExpectedImprovement
 from agents.agent.outlooks import ArmsView
 from agents.model.model import Model
+from agents.model.rounds import Delivery
 from agents.registry import resolve_agent
 from agents.widths.base import FixedWidth, mean_width
 from agents.widths.information_gain import upper_bound
@@ -197,7 +198,7 @@ def test_all_candidates_of_a_round_on_a_box_are_held_against_one_sample(name, mo
     agent = resolve_agent((name, {"search": {"candidates": 32, "starts": 2, "steps": 3}}))(BOX)
     agent.reset(0)
     point = agent.points(np.zeros(1), np.zeros(1))
-    agent.belief.receive(np.zeros(1, dtype=np.int64), point, np.ones(1), np.ones(1))
+    agent.belief.receive(Delivery.of_values(np.zeros(1, dtype=np.int64), point, np.ones(1)))
     rule, seen = type(agent.rule), []
 
     def watched(self: Any, candidates: Any) -> Any:
@@ -239,7 +240,7 @@ def test_a_constant_width_gives_an_arm_up_for_good_and_a_drawn_one_comes_back(sp
     agent = resolve_agent(spec)(two)
     agent.reset(0)
     agent.belief.receive(
-        np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64), np.ones(1), np.full(1, -3.0)
+        Delivery.of_values(np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64), np.full(1, -3.0))
     )
     played = []
     for agent.round in range(200):

@@ -7,6 +7,7 @@ import pytest
 from agent_cases import GAUSSIAN, of_each_shape, seed_for, told_for
 
 import agents
+from agents.model.rounds import Delivery
 from agents.posteriors import weight_space
 from agents.posteriors.band_search import BandSearch
 from bandit_envs import Setting
@@ -79,6 +80,6 @@ def test_a_value_that_is_no_number_is_told_as_by_all_scores(monkeypatch):
     agent = agents.make("gp-ucb", SQUARE, form="kronecker")
     agent.reset(0)
     agent.act(np.zeros(1))
-    agent.belief.receive(np.array([0]), np.array([3]), np.array([0]), np.array([np.nan]))
+    agent.belief.receive(Delivery.of_values(np.array([0]), np.array([3]), np.array([np.nan])))
     with pytest.raises(ValueError, match="computed NaN"):
         agent.act(np.zeros(1))

@@ -34,7 +34,7 @@ def test_the_estimated_gradients_of_a_linear_function_are_unbiased(points):
         direction = rng.standard_normal(3)
         probe = Probe(direction / np.linalg.norm(direction), radius, points, 2)
         for k in range(points):
-            probe.receive(k, slope @ (y + probe.offset(k)) + 1.0)
+            probe.add(k, slope @ (y + probe.offset(k)) + 1.0)
         estimates.append(probe.gradients)
     error = np.mean(estimates, axis=0) - slope
     assert np.all(np.abs(error) <= 4.0 * np.std(estimates, axis=0) / np.sqrt(len(estimates)))

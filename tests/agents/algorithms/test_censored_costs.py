@@ -14,6 +14,7 @@ from agents.beliefs import by_name
 from agents.beliefs.by_name import COST_BELIEFS, CensoredCost
 from agents.beliefs.censored import Censored
 from agents.model.model import Model
+from agents.model.rounds import Delivery
 from bandit_envs import BanditEnv
 from bandit_envs.laws import delays
 from gpbandits import evaluate
@@ -79,7 +80,7 @@ def test_what_is_censored_has_the_sign_of_the_cost_and_what_is_shifted_has_not(c
         for k in range(40):
             belief.play(point)
             if k % 2:
-                belief.receive(HERE, point, np.array([2]), np.array([cost]))
+                belief.receive(Delivery.of_values(HERE, point, np.array([cost]), delay=np.array([2])))
     assert np.sign(ours.mean(HERE)[0, 7]) == np.sign(cost)
     assert ours.mean(HERE)[0, 7] == pytest.approx(cost / 2, abs=0.02)
     assert shifted.mean(HERE)[0, 7] < -1.0

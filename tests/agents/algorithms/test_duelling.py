@@ -101,8 +101,8 @@ def test_pop_bo_finds_the_most_where_the_first_centre_is_far_away():
     bound, width, (i, j, x) = 6.0, 0.1, (2, 16, 6)
     setting = Setting(arms=unit_grid(30), kernel=make_kernel("rbf", 0.2), duel=True)
     belief = LikelihoodSet(Model.of(setting, rkhs_bound=bound), width, 0.1)
-    belief.receive(i, j, 1.0)
-    belief.receive(x, 17, 1.0)
+    belief.add(i, j, 1.0)
+    belief.add(x, 17, 1.0)
     found = belief.largest(HERE, i)
     likeliest, slack = belief.likeliest, width * np.sqrt(3.0)
 
@@ -203,7 +203,7 @@ def test_the_belief_is_that_of_the_textbook_whatever_the_order_of_the_arms():
     duels = [(0, 1, 1.0), (1, 0, 1.0), (4, 2, 0.0), (2, 4, 1.0), (3, 3, 1.0), (5, 0, 0.5)]
     here = Preferences(Model.of(setting))
     for duel in duels:
-        here.receive(*duel)
+        here.add(*duel)
     f, covariance = belief(setting.kernel(setting.arms) + 1e-9 * np.eye(6), duels)
     np.testing.assert_allclose(here.mean(HERE)[0], f, atol=1e-5)
     np.testing.assert_allclose(here.std(HERE)[0], np.sqrt(np.diag(covariance)), atol=1e-5)

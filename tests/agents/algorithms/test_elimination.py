@@ -14,6 +14,7 @@ from scipy.stats import binomtest
 
 import agents
 from agents.algorithms.elimination import BANDS
+from agents.model.rounds import Delivery
 from agents.registry import resolve_agent
 from agents.restarts.base import doubling_lengths, growing_lengths, quantile_wait
 from bandit_envs import BanditVectorEnv
@@ -168,7 +169,7 @@ def test_what_is_learnt_within_a_batch_holds_for_its_values_too(name, learnt):
     told, remodelled, fresh = (agent._parts[0](model, 1) for model in (agent.model, agent.model, other))
     for belief in (told, remodelled, fresh):
         for arm in (9, 9, 9, 2, 2, 4):
-            belief.receive(here, np.array([arm]), np.zeros(1), np.full(1, 2.0 * hill(arm)))
+            belief.receive(Delivery.of_values(here, np.array([arm]), np.full(1, 2.0 * hill(arm))))
     remodelled.remodel(other)
     for belief in (told, remodelled, fresh):
         belief.forget(here)
@@ -183,7 +184,7 @@ def test_an_arm_that_is_struck_off_strikes_off_no_other(name):
     agent.reset(0)
     trial = np.zeros(1, dtype=np.int64)
     agent.belief._active[0, 0, 9] = False
-    agent.belief.receive(trial, np.array([9]), np.zeros(1), np.full(1, 50.0))
+    agent.belief.receive(Delivery.of_values(trial, np.array([9]), np.full(1, 50.0)))
     agent.belief.forget(trial)
     np.testing.assert_array_equal(np.flatnonzero(~agent.belief.active(trial)[0]), [9])
 
@@ -197,7 +198,7 @@ def test_arms_are_struck_off_in_the_context_in_which_they_are_bad(name):
     here, there = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
     for arm in (2, 9, 2, 9):
         point = setting.decisions.point_index(here, np.array([arm]))
-        agent.belief.receive(here, point, np.zeros(1), np.full(1, 20.0 * hill(arm)))
+        agent.belief.receive(Delivery.of_values(here, point, np.full(1, 20.0 * hill(arm))))
     agent.belief.forget(here)
     assert not agent.belief.active(here)[0, 2]
     assert agent.belief.active(there).all()

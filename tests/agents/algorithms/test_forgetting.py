@@ -22,7 +22,7 @@ from agents.algorithms.forgetting import (
 )
 from agents.beliefs.delivered import discounted, sliding_window, time_varying
 from agents.model.model import Model
-from agents.model.rounds import Clock
+from agents.model.rounds import Clock, Delivery
 from agents.registry import resolve_agent
 from agents.widths.base import LogarithmicWidth
 from bandit_envs import Decisions, Problem, Setting
@@ -144,7 +144,7 @@ def test_values_that_come_late_in_units_of_time_have_the_age_of_their_plays(name
         for belief, counter in zip(beliefs, (Clock(), clock), strict=True):
             belief.play(point)
             delay = counter.delay(np.array([now - late]), now)
-            belief.receive(np.zeros(1, dtype=np.int64), point, delay, value)
+            belief.receive(Delivery.of_values(np.zeros(1, dtype=np.int64), point, value, delay=delay))
     zero = np.zeros(1, dtype=np.int64)
     np.testing.assert_array_equal(beliefs[0].mean(zero), beliefs[1].mean(zero))
     np.testing.assert_array_equal(beliefs[0].std(zero), beliefs[1].std(zero))
@@ -159,7 +159,7 @@ def test_the_prior_mean_is_taken_from_values_and_given_back():
         point, value = rng.integers(20, size=1), rng.normal(size=1)
         for belief, shift in ((plain, 0.0), (shifted, 3.0)):
             belief.play(point)
-            belief.receive(zero, point, zero, value + shift)
+            belief.receive(Delivery.of_values(zero, point, value + shift))
     np.testing.assert_allclose(shifted.mean(zero), plain.mean(zero) + 3.0, atol=1e-12)
 
 

@@ -14,6 +14,7 @@ from scipy.stats import binomtest
 
 import agents
 from agents.algorithms.moves import in_short_order, nearest_first, phases_of, shortened
+from agents.model.rounds import Delivery
 from agents.registry import resolve_agent
 from agents.restarts.base import growing_lengths
 from agents.widths.bounded_norm import DriftBand
@@ -233,7 +234,7 @@ def test_the_band_is_the_smaller_of_the_two_forms(size, variation):
     phase = agent.belief.phase._replace(variation=variation)
     agent.belief._phases = [phase]
     for arm in plays:
-        agent.belief.receive(np.array([0]), np.array([arm]), np.array([0]), np.array([0.0]))
+        agent.belief.receive(Delivery.of_values(np.array([0]), np.array([arm]), np.array([0.0])))
     forms = drift_half_widths(
         GRAM,
         0.01,

@@ -14,8 +14,8 @@ from agents.algorithms.composed import gp_agent
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.delivered import Delivered
 from agents.making import setting_of
-from agents.objectives.base import PlayByPlay, Reward
-from agents.restarts.base import Never, Periodic, Unobservant
+from agents.objectives.base import Objective, Reward
+from agents.restarts.base import Never, Periodic, Restart
 from agents.widths.base import FixedWidth
 from gpbandits import check_agent, evaluate
 
@@ -63,10 +63,10 @@ class Surprises:
         self.count, self.total = np.ones(num_trials), np.ones(num_trials)
         self.heard = []
 
-    def receive(self, trial, point, value, mean, std):
-        np.add.at(self.count, trial, 1.0)
-        np.add.at(self.total, trial, ((value - mean) / std) ** 2)
-        self.heard.append((trial, point, value, mean, std))
+    def receive(self, delivery, mean, std):
+        np.add.at(self.count, delivery.trial, 1.0)
+        np.add.at(self.total, delivery.trial, ((delivery.reward - mean) / std) ** 2)
+        self.heard.append((delivery.trial, delivery.point, delivery.reward, mean, std))
 
     def forget(self, trial):
         self.count[trial] = self.total[trial] = 1.0
@@ -92,7 +92,7 @@ def learnt(setting, factor: agents.PerTrial = 1.0, num_trials=None, **options):
     return gp_agent(setting, rule=LearntWidth(factor), num_trials=num_trials, **options)
 
 
-class Forgetful(Unobservant):
+class Forgetful(Restart):
     """Starts over when a coin says so."""
 
     def __init__(self, model, num_trials, rngs, chance: agents.PerTrial = 0.2):
@@ -110,12 +110,12 @@ class Perturbed(Delivered):
         super().__init__(model, num_trials)
         self.rngs = rngs
 
-    def receive(self, trial, point, delay, value, weight=None):
-        noise = np.array([self.rngs[i].normal() for i in trial])
-        super().receive(trial, point, delay, value + 0.1 * noise)
+    def receive(self, delivery):
+        noise = np.array([self.rngs[i].normal() for i in delivery.trial])
+        super().receive(delivery._replace(reward=delivery.reward + 0.1 * noise))
 
 
-class Thrifty(PlayByPlay):
+class Thrifty(Objective):
     """The reward less the sum of its costs."""
 
     def values(self, trial, reward, cost):
@@ -363,7 +363,7 @@ def test_parts_that_replace_those_of_a_reset_are_asked():
     observation, _ = env.reset(seed=0)
     agent = agents.make("gp-ucb", env)
     agent.reset(0)
-    agent.restart = Periodic(agent.model, 1, every=4)
+    agent.take(restart=Periodic(agent.model, 1, every=4))
     asked = []
 
     class Asked(Reward):
@@ -376,7 +376,7 @@ def test_parts_that_replace_those_of_a_reset_are_asked():
         def played(self, point, t):
             asked.append("played")
 
-    agent.objective = Asked(agent.model, 1)
+    agent.take(objective=Asked(agent.model, 1))
     play(env, agent, observation, 8)
     assert agent.t == 1
     assert asked == ["penalised", "played"] * 8

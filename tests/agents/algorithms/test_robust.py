@@ -23,6 +23,7 @@ from agents.algorithms.robust import Truncated
 from agents.beliefs.delivered import Alike, Delivered
 from agents.beliefs.points import Arms, Pairs
 from agents.model.model import Model
+from agents.model.rounds import Delivery
 from agents.posteriors import FORMS
 from agents.widths.base import FixedWidth
 from bandit_envs import BanditVectorEnv, Setting
@@ -49,7 +50,7 @@ AT_HERE = Arms(HERE, SETTING.decisions)
 def told(form: str | None = None) -> Delivered:
     belief = Delivered(Model.of(SETTING, form=form), 1)
     for i in range(len(POINT)):
-        belief.receive(HERE, POINT[i : i + 1], HERE, np.zeros(1))
+        belief.receive(Delivery.of_values(HERE, POINT[i : i + 1], np.zeros(1)))
     return belief
 
 
@@ -214,7 +215,7 @@ def test_what_is_told_of_noise_does_not_make_a_corrupted_value_count_for_more():
     )
     loud, plain = Alike(Model.of(quiet), 1), Delivered(Model.of(SETTING), 1)
     for belief in (loud, plain):
-        belief.receive(HERE, POINT[:1], HERE, np.ones(1))
+        belief.receive(Delivery.of_values(HERE, POINT[:1], np.ones(1)))
     np.testing.assert_array_equal(loud.std(HERE), plain.std(HERE))
 
 

@@ -11,6 +11,7 @@ import agents
 import bandit_envs
 from agents.algorithms import sketched
 from agents.algorithms.sketched import READINGS
+from agents.model.rounds import Delivery
 from agents.posteriors import posterior
 from agents.posteriors.base import SufficientStatistics
 from agents.posteriors.sketched import Sketch, SketchedPosterior
@@ -187,7 +188,7 @@ def test_a_batch_ends_when_the_variances_of_its_start_add_up_to_c():
     start = belief.sketch.variance_of(np.zeros(1, dtype=int), point)[0] / NOISE
     assert start > 2.0  # so that one play ends it
     belief.play(point)
-    belief.receive(np.zeros(1, dtype=int), point, np.zeros(1, dtype=int), np.ones(1))
+    belief.receive(Delivery.of_values(np.zeros(1, dtype=int), point, np.ones(1)))
     assert belief.mean(np.zeros(1, dtype=int))[0, 7] == pytest.approx(1.0 / (1.0 + NOISE))
 
 

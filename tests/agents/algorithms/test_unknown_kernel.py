@@ -209,7 +209,7 @@ def test_values_are_credited_to_who_chose_the_play_and_dropped_ones_to_nobody():
     for row in zip(who, mean, band, strict=True):
         turns.play(*row)
     for t in (3, 0, 8, 7):
-        turns.receive(np.arange(2), np.full(2, t), value[t])
+        turns.add(np.arange(2), np.full(2, t), value[t])
     turns.drop(np.array([0, 1]), np.array([5, 5]))
     came = np.isin(np.arange(9), (0, 3, 7, 8))[:, None]
     for k in range(3):

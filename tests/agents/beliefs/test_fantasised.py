@@ -11,6 +11,7 @@ from agents.beliefs.imputed import Fantasised, Hallucinated
 from agents.beliefs.surface import Surface
 from agents.kernels.visited import Visited
 from agents.model.model import Model
+from agents.model.rounds import Delivery
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.feedback import delivery
@@ -30,7 +31,7 @@ def told(kind, seed=0, **options):
     for x in [*DELIVERED, *PENDING]:
         belief.play(np.array([x]))
     for x, value in zip(DELIVERED, VALUES, strict=True):
-        belief.receive(HERE, np.array([x]), np.zeros(1), np.array([value]))
+        belief.receive(Delivery.of_values(HERE, np.array([x]), np.array([value])))
     return belief
 
 
@@ -99,7 +100,7 @@ def test_a_question_draws_nothing_and_a_new_round_draws_anew():
 def test_nothing_pending_is_the_delivered_posterior():
     belief = told(Fantasised)
     for x in PENDING:
-        belief.receive(HERE, np.array([x]), np.zeros(1), np.array([0.1]))
+        belief.receive(Delivery.of_values(HERE, np.array([x]), np.array([0.1])))
     assert belief.shift(0) is None
     np.testing.assert_array_equal(belief.mean(HERE), belief.known_mean(HERE))
 
@@ -131,7 +132,7 @@ def test_on_a_box_the_mean_is_that_on_a_set():
     for x in [*DELIVERED, *PENDING]:
         belief.play(np.array([number[x]]))
     for x, value in zip(DELIVERED, VALUES, strict=True):
-        belief.receive(HERE, np.array([number[x]]), np.zeros(1), np.array([value]))
+        belief.receive(Delivery.of_values(HERE, np.array([number[x]]), np.array([value])))
     expected = brute(fantasies(belief))
     np.testing.assert_allclose(Surface.of(belief).mean(ARMS), expected, rtol=0, atol=1e-8)
     np.testing.assert_allclose(
@@ -153,6 +154,6 @@ def test_on_a_box_improvement_is_on_the_best_of_played_and_pending(rounds):
         info = delivery(t, came, values, np.empty((len(came), 0)), 4)
         agent.update(observation, action, float(values.sum()), info)
     surface = Surface.of(agent.belief)
-    plays = agent._played(surface, np.empty(0))
-    assert len(plays.means) == rounds
-    np.testing.assert_allclose(plays.means, np.sort(surface.mean(np.array(pairs)))[::-1], rtol=0, atol=1e-9)
+    _, means = agent._played(surface, np.empty(0))
+    assert len(means) == rounds
+    np.testing.assert_allclose(means, np.sort(surface.mean(np.array(pairs)))[::-1], rtol=0, atol=1e-9)

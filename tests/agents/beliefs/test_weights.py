@@ -18,6 +18,7 @@ from agents.beliefs.imputed import Hallucinated
 from agents.beliefs.ridges import Ridges
 from agents.model.hyperparameters import Sample, likelihood
 from agents.model.model import Model
+from agents.model.rounds import Delivery
 from agents.posteriors import FORMS
 from agents.widths.bounded_norm import PlainBand
 from bandit_envs import BanditVectorEnv, Setting
@@ -52,7 +53,7 @@ def told(belief: Belief, stds: np.ndarray | None = None) -> Belief:
     for i in range(len(point)):
         belief.play(point[i : i + 1])
         weight = () if stds is None else ((NOISE / stds[i : i + 1]) ** 2,)
-        belief.receive(HERE, point[i : i + 1], ARRIVED, value[i : i + 1], *weight)
+        belief.receive(Delivery.of_values(HERE, point[i : i + 1], value[i : i + 1], *weight))
     return belief
 
 

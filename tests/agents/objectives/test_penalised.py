@@ -109,10 +109,8 @@ def test_reuse_gives_all_plays_the_values_they_have_under_the_new_multipliers(na
 @pytest.mark.parametrize("size", [1e-200, 1.0, 1e300])
 def test_centre_and_scale_are_those_of_the_first_plays_at_any_size(size):
     first = FirstPlays(3, 2, 4)
-    first.receive(
-        np.zeros(5, dtype=int), np.arange(5), size * np.array([[1, 0], [2, 2], [6, 0], [3, 4], [9, 9]])
-    )
-    first.receive(np.ones(2, dtype=int), np.arange(2), size * np.array([[1.0, 0.0], [1.0, 0.0]]))
+    first.add(np.zeros(5, dtype=int), np.arange(5), size * np.array([[1, 0], [2, 2], [6, 0], [3, 4], [9, 9]]))
+    first.add(np.ones(2, dtype=int), np.arange(2), size * np.array([[1.0, 0.0], [1.0, 0.0]]))
     centre, scale = first.units(np.array([[1.0, -0.5]] * 3))
     value = np.array([1.0, 1.0, 6.0, 1.0])  # the fifth play is none of the first four
     np.testing.assert_allclose(centre, [size * value.mean(), 0.0, 0.0])

@@ -315,7 +315,7 @@ def _drawn_clicks(kernel, rng):
 
 def _drawn_utilities(kernel, rng):
     belief = Preferences(Model.of(Setting(arms=unit_grid(30), kernel=kernel, duel=True)))
-    belief.receive(3, 22, 1.0)
+    belief.add(3, 22, 1.0)
     return belief.sample(np.zeros(1, dtype=int), rng)
 
 

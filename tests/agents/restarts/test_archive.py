@@ -223,7 +223,7 @@ def test_fits_look_at_what_is_recalled_too():
 def test_older_plays_that_are_recalled_are_no_first_plays():
     first = FirstPlays(1, 1, 3)
     first.forget(np.zeros(1, dtype=int), 20)
-    first.receive(np.zeros(2, dtype=int), np.array([19, 20]), np.array([[1.0], [2.0]]))
+    first.add(np.zeros(2, dtype=int), np.array([19, 20]), np.array([[1.0], [2.0]]))
     np.testing.assert_array_equal(first.values, [[[2.0, np.nan, np.nan]]])
 
 

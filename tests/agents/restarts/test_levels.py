@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import agents
+from agents.model.rounds import Delivery
 from agents.restarts.by_name import RESTARTS
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
@@ -58,7 +59,7 @@ def alarms(named, told, level, point, value):
     watch, trial = agent.restart.watch, np.zeros(1, dtype=np.int64)
     for i in range(len(point)):
         now = np.array([i])
-        watch.receive(trial, point[now], now, value[now] + level, np.empty((1, 0)))
+        watch.receive(Delivery(trial, point[now], now, now, value[now] + level, np.empty((1, 0))))
         watch.forget(watch.end_round(i + 1, {}))
     return watch.alarms[0]
 
@@ -80,7 +81,8 @@ def test_each_trial_has_its_own_prior_mean():
     agent.reset([0, 0])
     trial = np.repeat([0, 1], 20)
     shown = np.tile(point, 2), np.tile(np.arange(20), 2), np.concatenate([value, value + 9.0])
-    agent.restart.watch.receive(trial, *shown, np.empty((40, 0)))
+    x, t, y = shown
+    agent.restart.watch.receive(Delivery(trial, x, t, t, y, np.empty((40, 0))))
     of_zero, of_nine = (each.latest for each in agent.restart.watch.detectors)
     assert of_zero.max() > 0.0
     np.testing.assert_allclose(of_zero, of_nine, atol=1e-9)

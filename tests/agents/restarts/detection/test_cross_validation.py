@@ -5,6 +5,7 @@ import pytest
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 import agents
+from agents.model.rounds import Delivery
 from agents.restarts.detection import (
     ChangePointDetector,
     calibrate,
@@ -100,7 +101,8 @@ def test_agents_take_it_as_an_option(name):
     agent = agents.make(name, setting, **OF_AGENTS[name])
     agent.reset(0)
     point, value = samples(Gram(MATERN, POINTS), 8)
-    agent.restart.watch.receive(np.zeros(8, dtype=np.int64), point, np.arange(8), value, np.empty((8, 0)))
+    trial, t = np.zeros(8, dtype=np.int64), np.arange(8)
+    agent.restart.watch.receive(Delivery(trial, point, t, t, value, np.empty((8, 0))))
     (detector,) = agent.restart.watch.detectors
     assert detector.rates.ridge == best_ridge(MATERN(POINTS[point]), value[:, None], TestRates.of(MATERN, 1))
 
