@@ -117,6 +117,7 @@ class Problem(Composition):
             else [],
             optimum=roster.optimum,
             worst=roster.worst,
+            ceiling=truth.optimum[version, context[:-1]] if self.volatile else roster.optimum,
             segment=self.drift.segments(self.reward, segment),
             version=version,
             context=context,
