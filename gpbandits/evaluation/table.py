@@ -35,7 +35,7 @@ SAFETY = (
 )
 SIMPLE = (
     "Simple regret is that of the best feasible, delivered play of the round's context and segment, within "
-    "the agent's window if it has one; the largest possible without such a play."
+    "the agent's window if it has one, to the best arm of all; the largest possible without such a play."
 )
 SPENDING = "Budget regret: rho* times the spent budget minus rewards, rho* the best reward a unit of cost."
 # A narrower console omits the bands, and averages, which are regret over the horizon.

@@ -41,7 +41,7 @@ class Trace:
         agent: the agent of the episode, with attributes `privileged` and `track` if it declares them.
         rounds: the recorded rounds, counted from 1; None is all. The last played one is always recorded.
         reach: safely reachable arms, (B, A), where they are defined.
-        absent: how much better the best arm is than the best available one, (B, T), where some may be missing.
+        absent: how much better the best arm is than the best available one, (B, T); None where all are.
         drifting: whether functions differ within a segment, where no play has a simple regret.
     """
 
