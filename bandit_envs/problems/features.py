@@ -158,7 +158,7 @@ def compose(
         num_segments: instead, the number of segments of equal length.
         drift: {"law": "ornstein-uhlenbeck", "epsilon": 0.01, "costs": True}: law by which functions drawn
             from a GP change from round to round within a segment; see `bandit_envs.laws.drift`. "segment" in
-            `oracle` counts change-points alone; in a replay the rounds in which the function differs are some.
+            `oracle` counts change-points alone; of a replay also the rounds in which the function differs.
         misspecification: eps: m with |m| = eps at every point, of random sign, is added to the function, so
             that it leaves the kernel's space; the published norm excludes m. None is off.
         corruption: {"law": "near-optimal" | "random" | "start", "budget": 3, "by": 0.6, ...}: an attack
