@@ -107,6 +107,22 @@ class SideBySide(Shown):
         for i in np.unique(trial).tolist():
             self.agents[i].drop(rounds[trial == i])
 
+    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
+        """Return mean and std of the arms' mean rewards, (B, A) each; see `GPAgent.posterior`."""
+        each = zip(self.agents, observation, strict=True)
+        return _stacked([agent.posterior(row) for agent, row in each])
+
+    def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]] | None:
+        """Return mean and std of reward and costs in each trial, (B, A) each; see `GPAgent.beliefs`."""
+        each = [agent.beliefs(row) for agent, row in zip(self.agents, observation, strict=True)]
+        return None if each[0] is None else [_stacked(quantity) for quantity in zip(*each, strict=True)]
+
+    def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
+        """Return mean and std of one action per trial, (B,) each; see `GPAgent.believed`."""
+        each = zip(self.agents, observation, action, strict=True)
+        mean, std = _stacked([agent.believed(row, own) for agent, row, own in each])
+        return mean[:, 0], std[:, 0]
+
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """Recommend the arm of the largest posterior mean in each trial; see `GPAgent.recommend`."""
         rows = [None] * self.num_trials if observation is None else list(observation)
@@ -114,6 +130,12 @@ class SideBySide(Shown):
         action, point, *known = zip(*each, strict=True)
         mean, std = (None if part[0] is None else np.array(part) for part in known)
         return Recommendation(np.array(action), np.array(point), mean, std)
+
+
+def _stacked(each: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Return mean and std of all trials, (B, ...) each, from those of each."""
+    mean, std = (np.stack(part) for part in zip(*each, strict=True))
+    return mean, std
 
 
 def each_trial(make: Callable[[int], A], num_trials: int | None) -> A | SideBySide:

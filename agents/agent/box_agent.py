@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import unit_of
-from ..acquisition.candidates import Rule
+from ..acquisition.candidates import Candidates, Rule, Slopes
 from ..acquisition.improvement import NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorMean, sample
 from ..beliefs.base import Belief
@@ -25,11 +25,13 @@ from ..box.search import Terrain, make_search
 from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties
 from ..model.model import Model
+from ..objectives.base import Objective
 from ..posteriors.play_factor import PlayFactor
 from ..stopping.outlook import Outlook
 from ..validation import require_context, require_reset
 from .gp_agent import TIE, GPAgent
 from .outlooks import outlook_on_box
+from .queries import REWARD
 from .repeating import repeats
 
 COMPARED = 256  # plays with the best values, whose means are compared in a context
@@ -113,29 +115,34 @@ class BoxAgent(GPAgent):
 
     def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
         arms = arms_of(self.setting, np.asarray(action)[None], "action")
+        return self._of_reward(self.beliefs_at(observation, arms))
+
+    def in_play(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
+        arms = arms_of(self.setting, np.asarray(action)[None], "action")
         return Surface.of(self.belief).predict(with_context(self._context(observation), arms))
 
     def beliefs_at(self, observation: Floats, arms: Floats) -> list[tuple[Floats, Floats]] | None:
         """Return `beliefs` of reward and costs at points of the box, (n, d) -> (n,) each."""
         pairs = with_context(self._context(observation), arms)
-        return self.objective.beliefs_on_box(*Surface.of(self.belief).predict(pairs), pairs)
+        return self.objective.beliefs_on_box(*Surface.of(self.belief, known=True).predict(pairs), pairs)
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         require_reset(self.round >= 0)
         require_context(observation, self.setting.has_contexts)
         context = self._context(np.zeros(1) if observation is None else observation)
         if among is None:
-            rule = PosteriorMean()
+            rule = Expected(self.objective)
             arms = self._best(rule, PLAIN, self.belief, context, 0.0, np.zeros(1), worth=True)[None]
             among = self.setting.to_action(arms)
         else:
             arms = arms_of(self.setting, among, "among")
         pairs = with_context(context, arms)
         mean, std = Surface.of(self.belief, known=True).predict(pairs)
-        terms = self.objective.worth_on_box
-        best = int((mean if terms is None else terms(mean, pairs, self.t)).argmax())
-        known = self.objective.in_reward_units(mean[[best]], std[[best]])
-        return Recommendation(among[best], arms[best], *(float(each[0]) for each in known))
+        terms, expected = self.objective.worth_on_box, self.objective.expected(mean, std)
+        best = int((expected if terms is None else terms(expected, pairs, self.t)).argmax())
+        each = self.objective.beliefs_on_box(mean, std, pairs)
+        known = (None, None) if each is None else (float(part[best]) for part in each[REWARD])
+        return Recommendation(among[best], arms[best], *known)
 
     @property
     def _visited(self) -> Visited:
@@ -206,6 +213,21 @@ class BoxAgent(GPAgent):
             means = worth(means, pairs, self.t)
         order = np.argsort(-means, kind="stable")
         return BestPlays(self._visited, arms[order], context, means[order])
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the objective expects of a candidate, by which points are recommended: usually its mean."""
+
+    objective: Objective
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        return self.objective.expected(candidates.mean, candidates.std)
+
+    def slopes(self, candidates: Candidates) -> Slopes:
+        """Return the derivatives in mean and std."""
+        std = np.broadcast_to(candidates.std, candidates.mean.shape)
+        return Slopes(*self.objective.expected_slopes(candidates.mean, std))
 
 
 def arms_of(setting: Setting, actions: Any, name: str) -> Floats:

@@ -22,6 +22,7 @@ from ..validation import require_context, require_reset
 from .assumptions import Given
 
 NEVER = -1
+REWARD = 0  # index of the reward among the quantities of `beliefs`
 
 
 class Answers:
@@ -134,24 +135,37 @@ class Answers:
         return self.setting.decisions.point_index(self._contexts(observation), arm)
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
-        """Return copies of mean and std of the arms' mean rewards in a context, (A,) or (B, A) each."""
-        context = self._contexts(observation)
-        mean, std = self.belief.mean(context).copy(), self.belief.std(context).copy()
-        return (mean, std) if self.num_trials else (mean[0], std[0])
+        """Return mean and std of the arms' mean rewards in a context, (A,) or (B, A) each; copies.
+
+        They are in the reward's unit and follow from the delivered feedback alone: no value is made up for a
+        pending play, and none lowers a std before its value is there. An agent whose only model is of another
+        quantity raises a ValueError, see `beliefs`.
+        """
+        return self._of_reward(self.beliefs(observation))
 
     def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]] | None:
-        """Return mean and std of reward and costs at the arms, in their units, shaped as by `posterior`.
+        """Return mean and std of reward and costs at the arms, in their units, as `posterior` does; copies.
 
         The answer is None where the agent models something else, such as the reward less a penalty.
         """
         context = self._contexts(observation)
-        each = self.objective.beliefs(self.belief.mean(context), self.belief.std(context), context)
-        if each is None or self.num_trials:
-            return each
-        return [(mean[0].copy(), std[0].copy()) for mean, std in each]
+        each = self.objective.beliefs(*self.belief.known_at(context), context)
+        if each is None:
+            return None
+        which = slice(None) if self.num_trials else 0
+        return [(mean[which].copy(), std[which].copy()) for mean, std in each]
 
     def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
-        """Return mean and std of the mean reward of one action per trial, (B,) each."""
+        """Return mean and std of the mean reward of one action per trial, (B,) each; see `posterior`."""
+        arm = arms_of(action, self._size, self._num_arms)
+        mean, std = (np.atleast_2d(each) for each in self.posterior(observation))
+        return mean[self.belief.rows, arm], std[self.belief.rows, arm]
+
+    def in_play(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
+        """Return mean and std at one action per trial, (B,) each, as rules see them: in the belief's unit.
+
+        Pending plays count as the belief takes them.
+        """
         trial, point, belief = self.belief.rows, self.points(observation, action), self.belief
         mean = belief.centre.mean_of(trial, point) + belief.prior_mean[trial, point]
         return mean, np.sqrt(np.maximum(belief.spread.variance_of(trial, point), 0.0))
@@ -159,8 +173,8 @@ class Answers:
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """Recommend the arm of the largest posterior mean in the observed context.
 
-        Under constraints the mean is that of the penalised objective. Mean and std of the reward are reported
-        where it has a model of its own, those of the objective otherwise.
+        Under constraints the mean is that of the penalised objective. Mean and std of the reward are those of
+        `posterior`; they are None where it has no model of its own.
 
         Args:
             observation: the context, as `act` sees it; may be left out where there is only one.
@@ -170,16 +184,24 @@ class Answers:
         require_context(observation, self.setting.decisions.num_contexts > 1)
         shape = (len(self.belief.rows), self.setting.scaled_contexts.shape[1])
         context = self._contexts(np.zeros(shape) if observation is None else observation)
-        mean, std, rows = self.belief.known_mean(context), self.belief.std(context), self.belief.rows
+        (mean, std), rows = self.belief.known_at(context), self.belief.rows
         arms = arms_among(among, mean.shape[1])
-        arm = arms[self._final_worth(mean, context)[:, arms].argmax(axis=1)]
-        known = self.objective.in_reward_units(mean[rows, arm], std[rows, arm])
+        worth = self._final_worth(self.objective.expected(mean, std), context)
+        arm = arms[worth[:, arms].argmax(axis=1)]
+        each = self.objective.beliefs(mean, std, context)
+        known = (None, None) if each is None else (part[rows, arm] for part in each[REWARD])
         best = Recommendation(arm, self.setting.to_point(arm), *known)
         return best if self.num_trials else best.alone
 
     def _final_worth(self, mean: Floats, context: Ints) -> Floats:
         """Return the worth of all arms for a recommendation, (B, A)."""
         return self.objective.worth(mean, context, self.t)
+
+    def _of_reward(self, each: list[tuple[Floats, Floats]] | None) -> tuple[Floats, Floats]:
+        if each is None:
+            remedy = 'take one that models reward and costs apart, such as "constrained-ei"'
+            raise ValueError(f"this agent has no model of the reward itself; {remedy}, or ask `recommend`")
+        return each[REWARD]
 
     def _contexts(self, observation: Floats) -> Ints:
         if self.round < 0:

@@ -136,6 +136,12 @@ class Several(Shown, abc.ABC):
         """Return the leading candidate's beliefs at the arms; see `GPAgent.beliefs`."""
         return [self.posterior(observation)]
 
+    def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
+        """Return the leading candidate's mean and std at one action per trial, (B,) each; see `GPAgent`."""
+        each = zip(*(agent.believed(observation, action) for agent in self.agents), strict=True)
+        mean, std = (np.array(part)[self.leader, np.arange(self._size)] for part in each)
+        return mean, std
+
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """Recommend the action of the leading candidate's largest posterior mean; see `GPAgent`."""
         each = [agent.recommend(observation, among) for agent in self.agents]
@@ -179,7 +185,7 @@ class Several(Shown, abc.ABC):
     def _band(self, k: int, observation: Floats, action: Any) -> tuple[Floats, Floats]:
         """Return a candidate's mean at an action and w sigma, (B,) each."""
         agent = self.agents[k]
-        mean, std = agent.believed(observation, action)
+        mean, std = agent.in_play(observation, action)
         return mean, (self.widths[k](agent.t, agent.belief.gain) + agent.belief.bias) * std
 
     def _xi(self, delta: PerTrial) -> Floats:

@@ -57,14 +57,20 @@ class LoneAgent(Shown, abc.ABC):
         require_reset(self.round >= 0)
         require_context(observation, self.setting.has_contexts)
         context = self.context(np.zeros(1) if observation is None else observation)
-        mean, std = self.believed(context)
+        mean, std = self.known_at(context)
         arm = self.best(context, mean, arms_among(among, len(mean)))
         return Recommendation(arm, self.setting.to_point(arm), float(mean[arm]), float(std[arm]))
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
-        """Return mean and std of each arm's mean reward in a context, (A,) each; copies."""
-        mean, std = self.believed(self.context(observation))
+        """Return mean and std of each arm's mean reward in a context, (A,) each; see `Answers.posterior`."""
+        mean, std = self.known_at(self.context(observation))
         return mean.copy(), std.copy()
+
+    def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
+        """Return mean and std of the mean reward of an arm, (1,) each; see `Answers.believed`."""
+        arm = arms_of(action, 1, self.setting.decisions.num_arms)
+        mean, std = self.posterior(observation)
+        return mean[arm], std[arm]
 
     def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
         """Return `posterior` as the only quantity; see `GPAgent.beliefs`."""
@@ -88,8 +94,11 @@ class LoneAgent(Shown, abc.ABC):
     def dropped(self, rounds: Ints, point: Ints) -> None:
         """Forget plays of some rounds that will never be delivered, (n,) each; by default none was used."""
 
-    def believed(self, context: Ints) -> tuple[Floats, Floats]:
-        """Return mean and std of each arm in a context, (1,) -> (A,) each, by default those of `belief`."""
+    def known_at(self, context: Ints) -> tuple[Floats, Floats]:
+        """Return mean and std of each arm in a context, (1,) -> (A,) each, by default those of `belief`.
+
+        They are in the reward's unit and follow from the delivered feedback alone.
+        """
         return self.belief.mean(context)[0], self.belief.std(context)[0]
 
     def best(self, context: Ints, mean: Floats, arms: Ints) -> int:

@@ -160,7 +160,7 @@ class ADMMBO(LoneAgent):
             return decrease
         return -(ndtr(-deviations_below(mean, std)) + distance)  # E[h]
 
-    def believed(self, context: Ints) -> tuple[Floats, Floats]:
+    def known_at(self, context: Ints) -> tuple[Floats, Floats]:
         return self._all_believed(context)[REWARD]
 
     def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:

@@ -117,7 +117,7 @@ class AggregatedUCB(LoneAgent):
 
     def act(self, observation: Floats) -> int:
         """Choose an arm for the observed context."""
-        mean, std = self.believed(self.context(observation))
+        mean, std = self.known_at(self.context(observation))
         uniform = self.tie_breaker()
         width = self.width(np.array([self.round + 1]), np.array([self.functionals.gain]))
         scores = (mean + width * std)[None]
@@ -139,7 +139,7 @@ class AggregatedUCB(LoneAgent):
             self.functionals.observe(x, ONE, y, float(self.model.noise_variance))
         self.round += 1
 
-    def believed(self, context: Ints) -> tuple[Floats, Floats]:
+    def known_at(self, context: Ints) -> tuple[Floats, Floats]:
         point = self._points(context)
         return self.functionals.mean[point], self.functionals.std[point]
 

@@ -143,8 +143,11 @@ class AgedOutcomes(PlayOutcomes):
 class LinkedReward(Reward):
     """Report E p and the std of p, p = link(base + f), for f with the belief's mean and std.
 
-    The link rises, so the arm of the largest latent score is that of the largest mean outcome.
+    The link rises, so the arm of the largest latent score has the largest outcome by that score. The largest
+    mean is another: E p falls with the std where the link is concave. So E p is what is recommended by.
     """
+
+    linear = False
 
     def __init__(self, model: Model, num_trials: int):
         super().__init__(model, num_trials)
@@ -157,6 +160,15 @@ class LinkedReward(Reward):
         p = self._outcome.mean(latent)
         first = p @ NODE_SHARES
         return first, np.sqrt(np.maximum((p - first[..., None]) ** 2 @ NODE_SHARES, 0.0))
+
+    def expected(self, mean: Floats, std: Floats) -> Floats:
+        return self.in_reward_units(mean, std)[0]
+
+    def expected_slopes(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+        """Return E p' and E u p', u ~ N(0, 1): the link is canonical, so p' is an outcome's variance."""
+        latent = (mean - self._outcome.base)[..., None] + std[..., None] * NODES
+        slope = self._outcome.variance(self._outcome.mean(latent))
+        return slope @ NODE_SHARES, slope @ (NODE_SHARES * NODES)
 
     def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]]:
         return [self.in_reward_units(mean, std)]

@@ -116,6 +116,13 @@ class Shift(NamedTuple):
     weight: Floats  # (p,)
 
 
+class Known(NamedTuple):
+    """Posterior of f - m, and m, without values that were made up for pending plays."""
+
+    posterior: Posterior
+    prior_mean: Floats | float  # on a box a number or (B, 1)
+
+
 class Belief(abc.ABC):
     """Mean, std and samples of one function at the arms of each trial's context.
 
@@ -211,9 +218,19 @@ class Belief(abc.ABC):
         mean = self.centre.mean_at(None if self._one_context else self.cells(context))
         return mean if self.centred else mean + self.prior_mean_at(context)
 
+    def known(self) -> Known:
+        """Return the posterior given the delivered values alone, which queries of an agent answer from."""
+        return Known(self.centre, self.given_mean)
+
     def known_mean(self, context: Ints) -> Floats:
         """Posterior mean without values that were made up for pending plays, (B,) -> (B, A)."""
-        return self.mean(context)
+        return self._mean_under(self.known(), context)
+
+    def known_at(self, context: Ints) -> tuple[Floats, Floats]:
+        """Mean and std of f given the delivered values alone, without noise, (B,) -> (B, A) each."""
+        known = self.known()
+        variance = known.posterior.variance_at(None if self._one_context else self.cells(context))
+        return self._mean_under(known, context), np.sqrt(np.maximum(variance, ZERO))
 
     def shift(self, trial: int) -> Shift | None:
         """Return what made-up values of pending plays move a trial's mean by; None where there are none."""
@@ -312,6 +329,14 @@ class Belief(abc.ABC):
         """Prior mean at the arms of each trial's context, (B, A)."""
         cells = self.cells(context)
         return self.prior_mean if cells is None else self.prior_mean[self.rows[:, None], cells]
+
+    def _mean_under(self, known: Known, context: Ints) -> Floats:
+        cells = None if self._one_context else self.cells(context)
+        mean = known.posterior.mean_at(cells)
+        if not np.any(known.prior_mean):
+            return mean
+        prior = np.broadcast_to(known.prior_mean, (len(self.rows), known.posterior.gram.size))
+        return mean + (prior if cells is None else prior[self.rows[:, None], cells])
 
     def _assume_mean(self, mean: Floats | float) -> None:
         self.given_mean, self.centred = mean, not np.any(mean)  # on a box a number or (B, 1)

@@ -13,7 +13,7 @@ from bandit_envs.laws.functions import SELDOM_BELOW
 from ..model.model import Model
 from ..model.rounds import ByRound, Clock, Rows, default_window, in_time
 from ..validation import PerTrial
-from .base import Belief, make_posterior, observe, withdraw
+from .base import Belief, Known, make_posterior, observe, successor, withdraw
 
 DROPPED = -1  # in place of a point
 SELDOM_BEYOND = 3.0  # noise stds that hardly any value of Gaussian noise exceeds
@@ -53,6 +53,8 @@ class Censored(Belief):
             raise ValueError("fit_mean must be False here: pending values count as the lower bound, got True")
         both = make_posterior(model, num_trials)
         super().__init__(self.shifted(model), both, both)
+        self._model = model
+        self._zeroed: list[list[int]] = [[] for _ in range(num_trials)]  # points of plays that count as 0
         self.window, self._given, self._deviation = window, reward_bound, model.deviation
         self._bounding, self._largest = bounding, largest_shifted(model)
         self.noisy = noisy
@@ -68,16 +70,33 @@ class Censored(Belief):
     def remodel(self, model: Model) -> None:
         """Change to another kernel and noise, hence another s; the least value stays."""
         super().remodel(self.shifted(model))
+        self._model = model
         self._deviation, self._largest = model.deviation, largest_shifted(model)
 
     def play(self, point: Ints) -> None:
         self.centre.observe(self.rows, point, self._zeros)
         self._points.append(point)
+        self._count_as_zero(self.rows, point)
+
+    def known(self) -> Known:
+        """Return the posterior of delivered values under the model's prior mean, no play counted as 0."""
+        trial = np.repeat(self.rows, [len(each) for each in self._zeroed])
+        point = np.array([x for each in self._zeroed for x in each], dtype=np.int64)
+        known = successor(self.centre, self.shifted(self._model))
+        withdraw(known, trial, point, np.zeros(len(point)))
+        prior = self._model.prior_mean
+        if not np.array_equal(prior, self.given_mean):
+            known = successor(
+                known, self._model, np.broadcast_to(prior, self.prior_mean.shape) - self.prior_mean
+            )
+        return Known(known, prior)
 
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
         kept = in_time(delay, self.window)
         trial, point = trial[kept], point[kept]
-        self.centre.correct(trial, point, self.residual(trial, point, value[kept]))
+        self.centre.correct(
+            trial, point, self.residual(trial, point, value[kept]) - self.take_back(trial, point)
+        )
 
     def condition(self, now: int, rows: Rows, clock: Clock) -> None:
         """Count all plays as pending, then correct those with values; they enter the bias, and no others."""
@@ -92,9 +111,16 @@ class Censored(Belief):
     def _assume_pending(self, trial: Ints, point: Ints) -> None:
         """Count pending plays as 0, (n,) each; trials ascend."""
         observe(self.centre, trial, point, np.zeros(len(point)))
+        self._count_as_zero(trial, point)
+
+    def _count_as_zero(self, trial: Ints, point: Ints) -> None:
+        for i, x in zip(trial.tolist(), point.tolist(), strict=True):
+            self._zeroed[i].append(x)
 
     def forget(self, trial: Ints) -> None:
         super().forget(trial)
+        for i in trial.tolist():
+            self._zeroed[i].clear()
         since = np.zeros(len(self.rows), dtype=np.int64) if self._since is None else self._since.copy()
         since[trial] = len(self._points)
         self._since = since
@@ -107,6 +133,8 @@ class Censored(Belief):
 
     def take_back(self, trial: Ints, point: Ints) -> Floats:
         """Return the assumed values of plays that have just ceased to be pending, (n,) each -> (n,)."""
+        for i, x in zip(trial.tolist(), point.tolist(), strict=True):
+            self._zeroed[i].remove(x)
         return np.zeros(len(point))
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:

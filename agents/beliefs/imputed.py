@@ -14,7 +14,7 @@ from bandit_envs.kernels.definite import pivoted_root
 from ..model.model import Model
 from ..model.rounds import Clock, Rows, in_time
 from ..posteriors import Posterior, SufficientStatistics
-from .base import Belief, Shift, give_values, make_posterior, observe, reweigh, successor, withdraw
+from .base import Belief, Known, Shift, give_values, make_posterior, observe, reweigh, successor, withdraw
 from .censored import Censored
 
 # Assumed value of a pending play of a trial, given the posterior of values delivered in time, in its units.
@@ -92,6 +92,9 @@ class Imputed(Censored):
         """Return the model unchanged: fill-ins are posterior means, not least values."""
         return model
 
+    def known(self) -> Known:
+        return Known(self.delivered, self.given_mean)
+
     def play(self, point: Ints) -> None:
         values = np.array([self.fill(self.delivered, i, int(x)) for i, x in enumerate(point)])
         self.centre.observe(self.rows, point, values)
@@ -118,7 +121,7 @@ class Imputed(Censored):
 
     def _assume_pending(self, trial: Ints, point: Ints) -> None:
         """Count pending plays as their fill-ins, (n,) each."""
-        super()._assume_pending(trial, point)
+        observe(self.centre, trial, point, np.zeros(len(point)))
         for i, x in zip(trial.tolist(), point.tolist(), strict=True):
             self._pending[i].setdefault(x, []).append(0.0)
         for i in np.unique(trial).tolist():
@@ -216,9 +219,6 @@ class Fantasised(Hallucinated):
     def revalue(self, trial: Ints, came: Callable[[int, Ints], SufficientStatistics]) -> None:
         super().revalue(trial, came)
         self._shifts.clear()
-
-    def known_mean(self, context: Ints) -> Floats:
-        return super().mean(context)
 
     def mean(self, context: Ints) -> Floats:
         mean, cells = super().mean(context), self.cells(context)

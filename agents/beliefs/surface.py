@@ -71,12 +71,17 @@ class Surface:
         """Return the surface of a belief on a box, of one trial; raise a ValueError if it kept no plays.
 
         Args:
-            known: True leaves out values that were made up for pending plays.
+            known: True for the posterior of the delivered values alone, without pending plays and noise.
         """
+        if known:
+            given = belief.known()
+            factor = keeping_plays(given.posterior).factor(ONLY)
+            mean = float(np.ravel(given.prior_mean)[0])
+            return cls(given.posterior.gram.kernel, factor, factor, mean)
         centre, spread = keeping_plays(belief.centre), keeping_plays(belief.spread)
         mean = float(np.ravel(belief.given_mean)[0])
         noise, plays = float(belief.noise_of(belief.rows)[ONLY]), centre.factor(ONLY)
-        shift = None if known else belief.shift(ONLY)
+        shift = belief.shift(ONLY)
         moved = plays if shift is None else _moved(centre, plays, shift)
         return cls(centre.gram.kernel, moved, spread.factor(ONLY), mean, observed=plays, noise=noise)
 

@@ -155,10 +155,11 @@ class Recommendation(NamedTuple):
 
     action: Any  # (B,) arms
     point: Floats  # (B, d) their features
-    mean: Any  # (B,) posterior mean of the reward there; None for an agent without a model
-    std: Any  # (B,) posterior standard deviation of the mean reward; None without a model
+    mean: Any  # (B,) posterior mean of the reward there; None for an agent without a model of the reward
+    std: Any  # (B,) posterior standard deviation of the mean reward; None likewise
 
     @property
     def alone(self) -> Recommendation:
         """The recommendation of a batch's only trial, without the trial axis."""
-        return Recommendation(int(self.action[0]), self.point[0], float(self.mean[0]), float(self.std[0]))
+        known = (None if each is None else float(each[0]) for each in (self.mean, self.std))
+        return Recommendation(int(self.action[0]), self.point[0], *known)

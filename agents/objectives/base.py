@@ -47,6 +47,7 @@ class Objective(abc.ABC):
     # (B,) True where the last scores had no arm that may keep the costs
     infeasible: Bools | None = None
     of_reward = False  # True if the values are the rewards, and so have their noise
+    linear = True  # False if the reward is no linear function of the quantity that the belief is about
     assumes_bound = False  # True if it uses a bound that was neither given nor published
     keeps_plays = True  # True if plays after a change may be learnt again when a trial restarts
     resumes = False  # True if its state follows from plays and feedback, whatever was asked in between
@@ -117,6 +118,14 @@ class Objective(abc.ABC):
     def worth_on_box(self) -> BoxTerms | None:
         """Function that turns posterior means at points of a box into worth; None where they are equal."""
         return self.penalised_on_box
+
+    def expected(self, mean: Floats, std: Floats) -> Floats:
+        """Return what `worth` takes for a recommendation, from mean and std, (B, A) each: here the mean."""
+        return mean
+
+    def expected_slopes(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+        """Return the derivatives of `expected` in mean and std, (B, A) each."""
+        return np.ones_like(mean), np.zeros_like(mean)
 
     @abc.abstractmethod
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:

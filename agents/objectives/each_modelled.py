@@ -184,13 +184,12 @@ class EachModelled(Objective):
 
     def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]]:
         """Return mean and std of the reward and of each cost: u (c + s mean) and u s std."""
-        return self._in_units(
-            [(mean, std), *((cost.mean(context), cost.std(context)) for cost in self.costs)]
-        )
+        return self._in_units([(mean, std), *(cost.known_at(context) for cost in self.costs)])
 
     def beliefs_on_box(self, mean: Floats, std: Floats, pairs: Floats) -> list[tuple[Floats, Floats]]:
         """Return mean and std of the reward and of each cost at points of a box, (n,) each; see `beliefs`."""
-        scaled = [(mean, std), *(Surface.of(cost).predict(pairs) for cost in self.costs)]
+        known = (Surface.of(cost, known=True).predict(pairs) for cost in self.costs)
+        scaled = [(mean, std), *known]
         return [(m[0], s[0]) for m, s in self._in_units([(m[None], s[None]) for m, s in scaled])]
 
     def cost_beliefs(self) -> list[tuple[Belief, Floats, Floats]]:

@@ -106,6 +106,16 @@ class Penalised(Objective):
         unit = self.prior.deviation
         return unit * (self.centre + self.scale * mean), unit * self.scale * std
 
+    def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]] | None:
+        """Return None, or without costs, where the sum is the reward, its mean and std."""
+        if self.multipliers.value.shape[1]:
+            return None
+        mean, std = self.in_reward_units(mean.T, std.T)
+        return [(mean.T, std.T)]
+
+    def beliefs_on_box(self, mean: Floats, std: Floats, pairs: Floats) -> list[tuple[Floats, Floats]] | None:
+        return None if self.multipliers.value.shape[1] else [self.in_reward_units(mean, std)]
+
     def end_round(self, rounds: int) -> Revision:
         """Estimate the scale after the first plays; move the multipliers after every epoch."""
         epoch_ends = self.multipliers.end_round(rounds, self.first_plays.spread)

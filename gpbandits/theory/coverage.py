@@ -58,7 +58,7 @@ def play_bands(
         problem: on a finite set, without a budget, which would end trials in different rounds.
         agent: an agent whose rule has a width (UCB, Thompson sampling, robust rules with their extra term) or
             several widths (DMM), all of which must hold; or one that eliminates, whose band is that at the
-            ends of its batches.
+            ends of its batches. Bands of log-odds or log-rates, or of the reward less a penalty, are refused.
         arriving: rho_m = P(delay <= m); the band of censored feedback is for rho_m f instead of f.
     """
     require(problem.play_costs.is_free, "problem", "without a budget", problem.name)
@@ -67,6 +67,7 @@ def play_bands(
     observation, _ = env.reset(seed=seeds[:, 0].tolist())
     player: GPAgent = resolve_agent(agent)(env.setting, num_trials=trials)
     player.reset(seeds[:, 1].tolist())
+    _require_band_of_reward(player)
     rounds: list[tuple[Floats, ...]] = []
     for t in range(problem.horizon):
         truth = arriving * _truth(env, t)
@@ -85,7 +86,23 @@ def play_bands(
 
 
 def bands(agent: GPAgent, observation: Floats) -> list[Band]:
-    """Return the bands of the coming round at the arms of each trial's context."""
+    """Return the bands of the coming round at the arms of each trial's context, in the reward's unit."""
+    return [_in_reward_units(agent, band) for band in _bands(agent, observation)]
+
+
+def _require_band_of_reward(agent: GPAgent) -> None:
+    known = agent.objective.beliefs(*agent.belief.known_at(agent.belief.rows * 0), agent.belief.rows * 0)
+    words = "one whose band is of the mean reward, not of log-odds, log-rates or a penalised sum"
+    require(known is not None and agent.objective.linear, "agent", words, type(agent.objective).__name__)
+
+
+def _in_reward_units(agent: GPAgent, band: Band) -> Band:
+    zero, one = np.zeros(len(band.mean)), np.ones(len(band.mean))
+    shift, unit = agent.objective.in_reward_units(zero, one)
+    return Band(shift[:, None] + unit[:, None] * band.mean, unit[:, None] * band.half, band.width)
+
+
+def _bands(agent: GPAgent, observation: Floats) -> list[Band]:
     belief, rule, context = agent.belief, agent.rule, agent.setting.context_index(observation)
     if isinstance(belief, Eliminating):
         return []

@@ -7,6 +7,7 @@ import agents
 from bandit_envs.environment.making import make
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.outcomes import Bernoulli
+from bandit_envs.problem.feedback import delivery
 from gpbandits import check_agent, evaluate
 
 NAMES = ("laplace-ucb", "laplace-ts")
@@ -64,7 +65,6 @@ def test_a_recommendation_is_in_probability(name):
     agent = played(name)
     best = agent.recommend()
     latent, spread = agent.belief.mean(np.zeros(1, dtype=int))[0], agent.belief.std(np.zeros(1, dtype=int))[0]
-    assert best.action == latent.argmax()
     white = np.random.default_rng(0).standard_normal(200_000)
     p = Bernoulli().mean(latent[best.action] + spread[best.action] * white)
     assert abs(best.mean - p.mean()) < 4 * p.std() / np.sqrt(len(p))
@@ -72,6 +72,28 @@ def test_a_recommendation_is_in_probability(name):
     ((mean, std),) = agent.beliefs(np.zeros(1))
     np.testing.assert_allclose((mean[best.action], std[best.action]), (best.mean, best.std), rtol=1e-12)
     assert ((mean > 0) & (mean < 1)).all()
+    assert best.action == mean.argmax()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("continuous", [False, True])
+def test_the_arm_of_the_largest_mean_is_recommended_not_that_of_the_largest_mode(name, continuous):
+    """A count's mean exp(m + s^2 / 2) grows with s: a known arm of a larger mode has a smaller mean."""
+    keywords = {"continuous": True, "dim": 1} if continuous else {"num_arms": 12}
+    env = make("GPBandit-Clicks-v0", outcome=COUNTS, horizon=40, length_scale=0.1, **keywords)
+    setting = env.get_wrapper_attr("setting")
+    agent = agents.make(name, setting, **({"search": LIGHT} if continuous else {}))
+    agent.reset(0)
+    known = setting.to_action(np.array([0.5])) if continuous else 6
+    count = setting.outcome.mean(np.array(0.1))  # a mode of nearly 0.1 against 0 and a mean of exp(1 / 2)
+    for t in range(40):
+        info = delivery(t, np.array([t]), np.array([round(float(count))]), np.empty((1, 0)), 0)
+        agent.update(np.zeros(1), known, 0.0, info)
+    best = agent.recommend()
+    there = agent.believed(np.zeros(1), known)[0][0]
+    assert best.mean > 1.2 * there
+    points = [setting.to_action(np.array([x])) for x in np.linspace(0, 1, 201)] if continuous else range(12)
+    assert best.mean == pytest.approx(max(agent.believed(np.zeros(1), x)[0][0] for x in points), rel=1e-3)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -139,7 +161,7 @@ def test_agents_of_clicks_play_boxes(name, problem):
 def test_a_recommendation_on_a_box_is_in_probability(name):
     agent = played(name, continuous=True, dim=1)
     best = agent.recommend()
-    mean, std = agent.believed(np.zeros(0), best.action)
+    mean, std = agent.in_play(np.zeros(0), best.action)
     p = Bernoulli().mean(mean + std * np.random.default_rng(0).standard_normal(200_000))
     assert abs(best.mean - p.mean()) < 4 * p.std() / np.sqrt(len(p))
     assert best.std == pytest.approx(p.std(), rel=0.01)

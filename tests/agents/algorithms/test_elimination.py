@@ -203,16 +203,18 @@ def test_arms_are_struck_off_in_the_context_in_which_they_are_bad(name):
     assert agent.belief.active(there).all()
 
 
-def test_deviations_are_those_of_all_plays_but_of_what_is_dropped():
+def test_a_belief_s_deviations_are_those_of_all_plays_but_of_what_is_dropped():
     agent: Any = resolve_agent("bpe")(SETTING)
     agent.reset(0)
     late = delivery(0, np.empty(0, int), np.empty(0), np.empty((0, 0)), HORIZON)
-    before = agent.posterior(ONE)[1]
+    here = np.zeros(1, dtype=np.int64)
+    before, known = agent.belief.std(here)[0], agent.posterior(ONE)
     arm = agent.act(ONE)
     agent.update(ONE, arm, 0.0, late)
-    assert agent.posterior(ONE)[1][arm] < 0.2 < before[arm]
+    assert agent.belief.std(here)[0, arm] < 0.2 < before[arm]
+    np.testing.assert_array_equal(agent.posterior(ONE), known)  # no value was delivered
     agent.drop(np.zeros(1, int), np.zeros(1, int))
-    np.testing.assert_allclose(agent.posterior(ONE)[1], before, rtol=1e-12)
+    np.testing.assert_allclose(agent.belief.std(here)[0], before, rtol=1e-12)
 
 
 @pytest.fixture(scope="module", params=ELIMINATING)

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 import references
 from scipy.stats import binomtest
+from sklearn.gaussian_process.kernels import ConstantKernel
 
 from agents.restarts.base import growing_lengths
 from agents.widths.bounded_norm import AMMWidth, SelfNormalisedWidth
-from bandit_envs import BanditEnv, Problem
+from bandit_envs import BanditEnv, Problem, make
 from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problems.synthetic import synthetic
 from gpbandits.evaluation import evaluate, trial_seeds
 from gpbandits.theory.coverage import Bands, play_bands
@@ -217,3 +219,21 @@ def test_bands_are_looked_at_without_changing_what_is_played():
 def test_an_agent_without_a_band_is_one_clear_error():
     with pytest.raises(ValueError, match="confidence band"):
         play_bands(FROM_BALL, "gp-ei", trials=2)
+
+
+def test_the_band_of_an_agent_that_scales_its_rewards_is_in_the_rewards_unit():
+    """CONFIG takes rewards in prior stds, 50 of their units: a mean in those would be many stds away."""
+    kernel = ConstantKernel(2500.0) * make_kernel("rbf", 0.2)
+    problem = synthetic(function="gp", kernel=kernel, noise_std=5.0, num_arms=12, horizon=30)
+    for agent in (("config", {"standardize": False}), ("gp-ucb", {"width": 2.0})):
+        bands = play_bands(problem, agent, trials=3, seed=1)
+        assert np.median(bands.ratio[:, 10:]) < 3.0
+
+
+@pytest.mark.parametrize("name", ["laplace-ucb", "laplace-ts"])
+def test_bands_of_log_odds_are_not_compared_with_probabilities(name):
+    problem = make("GPBandit-Clicks-v0", num_arms=6, horizon=5).get_wrapper_attr("problem")
+    with pytest.raises(
+        ValueError, match="agent must be one whose band is of the mean reward, not of log-odds"
+    ):
+        play_bands(problem, name, trials=2)
