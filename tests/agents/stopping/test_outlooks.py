@@ -66,8 +66,9 @@ def test_an_outlook_stays_what_it_was_when_the_agent_plays_on(place):
 
 
 @pytest.mark.parametrize("place", [{"num_arms": 15}, {"continuous": True}], ids=["finite", "box"])
-def test_under_constraints_an_outlook_is_in_the_unit_of_the_reward_with_the_chance_to_keep_costs(place):
-    agent, *_ = played("constrained-ei", "constrained", **place)
+@pytest.mark.parametrize("name", ["constrained-ei", "config", "pdcbo"])
+def test_under_constraints_an_outlook_is_in_the_unit_of_the_reward_with_the_chance_to_keep_costs(name, place):
+    agent, *_ = played(name, "constrained", **place)
     (outlook,) = agent.outlooks()
     if agent.setting.continuous:
         (mean, std), *costs = agent.beliefs_at(np.zeros(1), outlook.arms)
@@ -78,6 +79,9 @@ def test_under_constraints_an_outlook_is_in_the_unit_of_the_reward_with_the_chan
     chance = np.prod([norm.cdf(-m / s) for m, s in costs], axis=0)
     np.testing.assert_allclose(outlook.feasible, chance, rtol=0, atol=1e-9)
     every = np.arange(len(outlook.mean))
+    for cost, (m, s) in zip(outlook.costs, costs, strict=True):
+        np.testing.assert_allclose(cost.mean, m, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(np.diag(cost.covariance(every, every)), s**2, rtol=0, atol=1e-7)
     variance = np.diag(outlook.covariance(every, every))
     np.testing.assert_allclose(variance, outlook.std**2, rtol=0, atol=1e-7)  # all in one unit
     if not agent.setting.continuous:

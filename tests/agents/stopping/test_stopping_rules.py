@@ -430,3 +430,31 @@ def test_reported_stops_are_those_that_were_said_at_the_time():
                 said = t
             assert after in (-1, said)
         assert said == -1 or said >= 5
+
+
+@pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
+def test_a_regret_bound_under_costs_depends_on_the_unit_of_neither_reward_nor_cost(unit):
+    def verdict(of_reward: float, of_cost: float) -> StopVerdict:
+        outlook, cost = belief(plays=14, seed=2), belief(plays=14, seed=5)
+        mean, std = of_cost * (cost.mean - 0.3), of_cost * cost.std
+        costs = (CostOutlook(mean, std, lambda x, y: of_cost**2 * cost.covariance(x, y)),)
+        return RegretBound(0.3 * of_reward, 0.2)(replace(outlook, costs=costs).scaled(of_reward))
+
+    plain = verdict(1.0, 1.0)
+    for other in (verdict(unit, 1.0), verdict(1.0, unit)):
+        assert other[:2] == plain[:2]
+
+
+@pytest.mark.parametrize("agent", ["config", "constrained-ei"])
+def test_stops_under_constraints_of_a_batch_are_those_of_single_trials(agent):
+    rule = {"stopping": {"rb": ("regret-bound", {"eps": 0.5}), "kg": needed("knowledge-gradient")}}
+    alone = resolve_agent((agent, rule))
+    place = {"num_arms": 15, "horizon": 10}
+    batch, singles = (
+        evaluate("GPBandit-Constrained-v0", {"it": spec}, trials=3, env_kwargs=place).stopped["it"]
+        for spec in ((agent, rule), lambda setting: alone(setting))
+    )
+    for label, one in batch.items():
+        np.testing.assert_array_equal(one.after, singles[label].after)
+        np.testing.assert_array_equal(one.regret, singles[label].regret)
+    assert (batch["rb"].after != -1).any()

@@ -117,3 +117,51 @@ def test_a_tuner_that_cannot_say_explains_why(options, words):
         tuner.add({"x": x}, x, **given)
     with pytest.raises(ValueError, match=words):
         tuner.may_stop(price=1.0)
+
+
+def constrained(rule, rounds, seed=0, unit=1.0):
+    """A tuner of x(1 - x) under x <= 0.4, after so many experiments."""
+    tuner = Tuner({"x": Linear(0, 1)}, constraints=["far"], seed=seed, stopping=rule)
+    for _ in range(rounds):
+        ticket, parameters = tuner.ask()
+        x = parameters["x"]
+        tuner.tell(ticket, unit * x * (1 - x), {"far": x - 0.4})
+    return tuner
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(6))
+def test_a_constrained_tuner_stops_and_what_it_recommends_keeps_costs_and_promise(seed):
+    """Parameters that break a cost, the better ones here, kept it from stopping."""
+    for rounds in range(6, 31):
+        tuner = constrained(("regret-bound", {"eps": 0.02, "delta": 0.1}), rounds, seed)
+        if answer := tuner.may_stop():
+            break
+    assert answer
+    x = answer.parameters["x"]
+    assert x <= 0.4
+    assert 0.24 - x * (1 - x) <= 0.02
+
+
+def test_a_constrained_tuner_is_not_asked_before_its_agents_first_plays_are_finished():
+    """Scales of value and costs are of five, though one parameter alone asks for three."""
+    tuner = constrained(("knowledge-gradient", {"price": 1e9}), 4)
+    answer = tuner.may_stop()
+    assert not answer
+    assert "first experiments" in answer.reason
+    ticket, _ = tuner.ask()
+    tuner.fail(ticket)
+    assert tuner.may_stop()  # one that failed is not awaited
+
+
+def test_a_rule_that_ignores_costs_is_refused_by_a_constrained_tuner():
+    with pytest.raises(ValueError, match='must not be "gap" under constraints'):
+        constrained(("gap", {"eps": 0.1}), 6).may_stop()
+
+
+def test_a_plateau_is_of_values_whose_costs_were_kept():
+    """The last five values do not keep the cost, and are better than all that do."""
+    tuner = Tuner({"x": Linear(0, 1)}, constraints=["far"], seed=0, stopping="plateau")
+    for x in (0.1, 0.2, 0.3, 0.35, 0.39, 0.5, 0.55, 0.6, 0.65, 0.7):
+        tuner.add({"x": x}, x, costs={"far": x - 0.4})
+    assert tuner.may_stop()

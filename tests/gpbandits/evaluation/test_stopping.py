@@ -78,7 +78,8 @@ def test_what_was_paid_is_the_true_cost_of_plays():
 def test_a_table_has_a_row_for_every_rule():
     table = played(agents=("gp-ei", "gp-ucb")).stopping_table(price=0.1)
     assert len(table.rows) == 6
-    assert all(cell is not None for cell in (row[4] for row in table.rows))  # all at this price
+    adjusted = table.header.index("cost-adjusted")
+    assert all(row[adjusted] is not None for row in table.rows)  # all at this price
     with pytest.raises(ValueError, match="stopping must be given"):
         evaluate("GPBandit-GP-v0", ["gp-ei"], trials=1, env_kwargs=LINE).stopping_table()
     with pytest.raises(ValueError, match="no agent has the option"):
@@ -92,3 +93,22 @@ def test_stops_of_other_trials_are_refused():
     fewer = {rule: each._replace(after=each.after[:2]) for rule, each in record.stopped.items()}
     with pytest.raises(ValueError, match="stops of agent 'gp-ei' by 'kg' must be of 4 trials"):
         dataclasses.replace(result, records={"gp-ei": record._replace(stopped=fewer)})
+
+
+def test_a_stop_whose_play_breaks_a_cost_is_a_broken_promise_whatever_its_regret():
+    """What breaks a cost may be better than all that keep them: its regret is negative."""
+    result = played()
+    record, rule = result.records["gp-ei"], result.stopped["gp-ei"]["gap"]
+    ended = rule._replace(
+        after=np.array([3, 4, 5, -1]),
+        regret=np.array([-0.5, 0.1, 0.9, -0.5]),
+        violation=np.array([0.2, 0.0, 0.0, 0.2]),
+    )
+    np.testing.assert_array_equal(ended.broken, [True, False, True])
+    assert record.stopped is not None
+    stopped = {**record.stopped, "gap": ended}
+    again = dataclasses.replace(result, records={"gp-ei": record._replace(stopped=stopped)})
+    table = again.stopping_table()
+    (row,) = [dict(zip(table.header, row, strict=True)) for row in table.rows if row[0] == "gp-ei, gap"]
+    assert row["promise broken"][0] == pytest.approx(2 / 3)
+    assert row["violating"][0] == pytest.approx(2 / 4)
