@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
@@ -131,8 +132,7 @@ class BoxAgent(GPAgent):
         require_context(observation, self.setting.has_contexts)
         context = self._context(np.zeros(1) if observation is None else observation)
         if among is None:
-            rule = Expected(self.objective)
-            arms = self._best(rule, PLAIN, self.belief, context, 0.0, np.zeros(1), worth=True)[None]
+            arms = self._most_worth(context)[None]
             among = self.setting.to_action(arms)
         else:
             arms = arms_of(self.setting, among, "among")
@@ -143,6 +143,15 @@ class BoxAgent(GPAgent):
         each = self.objective.beliefs_on_box(mean, std, pairs)
         known = (None, None) if each is None else (float(part[best]) for part in each[REWARD])
         return Recommendation(among[best], arms[best], *known)
+
+    def _most_worth(self, context: Floats) -> Floats:
+        """Return the arm to recommend, (d,); the search draws from a copy, for a question changes no play."""
+        kept, self._rng = self._rng, deepcopy(self._rng)
+        try:
+            rule = Expected(self.objective)
+            return self._best(rule, PLAIN, self.belief, context, 0.0, np.zeros(1), worth=True)
+        finally:
+            self._rng = kept
 
     @property
     def _visited(self) -> Visited:

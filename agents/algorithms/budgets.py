@@ -60,6 +60,14 @@ class PerCost(Reward):
     def penalised_on_box(self) -> BoxTerms:
         return self._on_box
 
+    def worth(self, mean: Floats, context: Ints, t: Ints) -> Floats:
+        """Return the means: what a play cost is of no account once it was made."""
+        return mean
+
+    @property
+    def worth_on_box(self) -> BoxTerms | None:
+        return None
+
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
         """Return the objective from scores and the band of the costs, (B, A)."""
         return scores
@@ -81,6 +89,14 @@ class Ratio(PerCost):
         super().__init__(model, num_trials)
         of_costs = self.costs.model
         self.width: Width | None = None if of_costs is None else make_width(width, of_costs, delta)
+
+    def worth(self, mean: Floats, context: Ints, t: Ints) -> Floats:
+        """Return the posterior mean per unit of cost, for whoever plays on."""
+        return self.penalised(mean, context, t)
+
+    @property
+    def worth_on_box(self) -> BoxTerms | None:
+        return self._on_box
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
         belief = self.costs.belief
@@ -116,7 +132,8 @@ class Pandora(PerCost):
 
     Args:
         lam: exchange rate of the first round.
-        halving: True halves lam for the next play whenever the best observed value is above all indices.
+        halving: True halves lam for the next play whenever the best observed value is above all indices of a
+            choice; random first plays, held plays and plays of others have none.
     """
 
     def __init__(self, model: Model, num_trials: int, *, lam: float, halving: bool):
@@ -124,7 +141,7 @@ class Pandora(PerCost):
         self.lam, self.halving = np.full((num_trials, 1), lam), halving
         self._deviation = model.deviation
         self._first = lam
-        self._best, self._top = (np.full(num_trials, -np.inf) for _ in range(2))
+        self._best, self._top = (np.full(num_trials, -np.inf) for _ in range(2))  # -inf: none in this round
 
     def prices(self, context: Ints) -> Floats:
         return self._priced(self.costs.at(context))
@@ -133,8 +150,9 @@ class Pandora(PerCost):
         return self._priced(self.costs.on_box(pairs))
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
-        """Return the indices, and store the largest."""
-        self._top = np.maximum(self._top, scores.max(axis=1))
+        """Return the indices, and store the largest; the scores of first plays are none."""
+        top = np.maximum(self._top, scores.max(axis=1))
+        self._top = np.where(t > self._initial, top, self._top)
         return scores
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
@@ -142,7 +160,7 @@ class Pandora(PerCost):
 
     def end_round(self, rounds: int) -> Revision:
         if self.halving:
-            self.lam[self._top < self._best] /= 2.0
+            self.lam[(self._top > -np.inf) & (self._top < self._best)] /= 2.0
         self._top[:] = -np.inf
         return super().end_round(rounds)
 

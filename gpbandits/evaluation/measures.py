@@ -54,6 +54,20 @@ class Measure(NamedTuple):
     loss: bool = False  # whether standings of several environments charge it
     heading: str = ""  # of its column and curve; none where tables show it in their own way
 
+    def values(self, rounds: RoundBlock) -> Any:
+        """Return `of` these rounds, (B, n, ...); raise where it reads what the environment does not have."""
+        assert self.of is not None
+        try:
+            return self.of(rounds)
+        except TypeError as error:
+            lacking = [name for name, each in rounds._asdict().items() if each is None]
+            if not lacking:
+                raise
+            words = (
+                f"measure {self.name!r} cannot be computed of rounds without {', '.join(lacking)}: {error}"
+            )
+            raise ValueError(f'{words}; state what it needs, such as Measure(..., needs="duels")') from error
+
     def accumulate(self, values: Any) -> Any:
         """Running totals over the rounds, or the states themselves, (B, n, ...)."""
         return values if self.combine == "last" else _COMBINED[self.combine].accumulate(values, axis=1)

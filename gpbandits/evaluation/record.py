@@ -61,7 +61,8 @@ class Record(NamedTuple):
     def of_rounds(self) -> RoundBlock:
         """The values from which measures are computed."""
         seen = self.regret, self.cost, self.violation, self.observed_cost
-        plays = RoundBlock(*seen, simple=self.simple_regret, moved=self.moved)
+        duels = {name: _of_each_round(self.totals, f"{name}_regret") for name in ("strong", "weak")}
+        plays = RoundBlock(*seen, simple=self.simple_regret, moved=self.moved, **duels)
         if self.spending is None:
             return plays
         return plays._replace(spent=self.spending.spent, shortfall=self.spending.shortfall)
@@ -78,7 +79,7 @@ class Record(NamedTuple):
             return self.totals[measure.name]
         if measure.of is None:
             return getattr(self, measure.name)
-        return measure.accumulate(measure.of(self.of_rounds))
+        return measure.accumulate(measure.values(self.of_rounds))
 
     def at(self, rounds: Ints) -> "Record":
         """Thin to these rounds, which count from 1, increase, and end with the last, (R,)."""
@@ -107,6 +108,11 @@ def join_trials(blocks: Sequence[Record]) -> Record:
         else:
             joined[name] = _JOINS.get(name, np.concatenate)(parts)
     return Record(**joined)
+
+
+def _of_each_round(totals: Mapping[str, Any] | None, name: str) -> Floats | None:
+    """Return what a running total rose by in each recorded round, (B, T); None without it."""
+    return np.diff(totals[name], axis=1, prepend=0.0) if totals is not None and name in totals else None
 
 
 def _joined_totals(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -204,8 +204,7 @@ class Trace:
         seen = regret, noted["cost"], violation, noted["observed"]
         rounds = RoundBlock(*seen, simple=best, start=block.start, **others)
         for measure, running in self._running.items():
-            assert measure.of is not None
-            self._totals[measure.name].append(running.take(measure.of(rounds), recorded).copy())
+            self._totals[measure.name].append(running.take(measure.values(rounds), recorded).copy())
         noted["violation"] = violation
         found: dict[str, Any] = {
             name: self._sums[name].take(noted[name], recorded) for name in SUMMED if name in noted

@@ -163,3 +163,30 @@ def test_a_batch_answers_as_its_trials_do(options):
     each = [agent.believed(SEEN, arm) for agent, arm in zip(alone, (2, 7), strict=True)]
     answer = batch.believed(seen, np.array([2, 7]))
     np.testing.assert_allclose(answer, np.array(each)[:, :, 0].T, rtol=1e-9)
+
+
+# Questions change nothing
+
+CASES = [("gp-agent", options) for options in FILLED]
+CASES += [("pbgi", {"halving": True}), ("ei-per-cost", {}), ("gp-ts", {}), ("gp-ei", {})]
+
+
+@pytest.mark.parametrize("continuous", [False, True])
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_an_agent_that_is_asked_in_every_round_plays_on_as_if_it_were_not(name, options, continuous):
+    keywords = {"dim": 1, "continuous": True} if continuous else {"num_arms": ARMS}
+    actions = []
+    for asked in (False, True):
+        env = make("GPBandit-Delayed-v0", horizon=10, delay={"law": "constant", "rounds": 2}, **keywords)
+        seen, _ = env.reset(seed=2)
+        agent = agents.make(name, env, **options)
+        agent.reset(0)
+        for _ in range(10):
+            action = agent.act(seen)
+            if asked:
+                for ask in (agent.recommend, agent.posterior, partial(agent.believed, action=action)):
+                    ask(seen)
+            actions.append(action)
+            seen, reward, *_, info = env.step(action)
+            agent.update(seen, action, reward, info)
+    np.testing.assert_array_equal(actions[:10], actions[10:])

@@ -115,6 +115,32 @@ def correct():
     del MEASURES["correct"]
 
 
+def both_good(rounds):
+    """Rounds in which both arms of the duel were good, so far."""
+    return (rounds.strong + rounds.weak <= 1.0).astype(np.int64)
+
+
+@pytest.mark.parametrize("needs", [None, "duels"])
+def test_a_measure_of_what_duels_alone_have_is_that_of_the_full_record(needs):
+    """Also one that was registered after the run."""
+    keywords = {"trials": 2, "env_kwargs": {"num_arms": 6, "horizon": 20}}
+    full = evaluate("GPBandit-Duel-v0", ["rucb"], **keywords)
+    register(Measure("both", "rounds", "count", both_good, needs=needs, heading="both good"))
+    try:
+        again = evaluate("GPBandit-Duel-v0", ["rucb"], **keywords)
+        thin = evaluate("GPBandit-Duel-v0", ["rucb"], checkpoints=[5, 11, 20], **keywords)
+        assert thin.held("both")["rucb"].max() > 0
+        for whole in (full, again):
+            np.testing.assert_array_equal(
+                whole.held("both")["rucb"][:, [4, 10, 19]], thin.held("both")["rucb"]
+            )
+        lacking = full.records["rucb"].of_rounds._replace(strong=None)
+        with pytest.raises(ValueError, match=r"measure 'both' cannot be computed of rounds without .*strong"):
+            MEASURES["both"].values(lacking)
+    finally:
+        del MEASURES["both"]
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_registered_measure_goes_through_runs_files_tables_reports_and_figures(
