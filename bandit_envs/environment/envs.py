@@ -15,6 +15,7 @@ from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.rounds import RoundOutcome
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.simulator import SingleSimulator
+from bandit_envs.problem.trial import Trial
 from bandit_envs.problems import build
 
 RENDER_MODES = ["rgb_array", "ansi"]
@@ -51,10 +52,23 @@ class BanditEnv(gym.Env):
     @property
     def worst_regret(self) -> Floats:
         """Return the regret of the worst arm in each round, (T,), for evaluators; it needs no feedback."""
+        trial = self._trial("worst_regret")
+        return trial.optimum - trial.worst
+
+    @property
+    def absent_gain(self) -> Floats:
+        """Return how much better the best feasible arm is than the best available one, (T,), for evaluators.
+
+        Regret is to the available arms of its round. A play's distance to the best arm of all is the sum.
+        """
+        trial = self._trial("absent_gain")
+        return trial.ceiling - trial.optimum
+
+    def _trial(self, name: str) -> Trial:
         trial = self.simulator.trials[0]
         if trial is None:
-            raise RuntimeError("worst_regret is defined after reset; call reset first")
-        return trial.optimum - trial.worst
+            raise RuntimeError(f"{name} is defined after reset; call reset first")
+        return trial
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, Info]:
         """Draw a new trial.

@@ -12,9 +12,10 @@ from bandit_envs.laws import (
     play_costs,
 )
 from bandit_envs.laws.derived import Misspecified, Normalized
-from bandit_envs.laws.functions import GPSample, KnownFunction, Recorded, RKHSFunction
+from bandit_envs.laws.functions import GPSample, KnownFunction, RKHSFunction
 from bandit_envs.laws.noise import Gaussian, NoNoise, Pareto, StudentT, Uniform
 from bandit_envs.laws.parameters import parse
+from bandit_envs.laws.tabulated import Recorded, SegmentMeans
 
 __all__ = [
     "GPSample",
@@ -26,6 +27,7 @@ __all__ = [
     "Pareto",
     "RKHSFunction",
     "Recorded",
+    "SegmentMeans",
     "StudentT",
     "Uniform",
     "availability",

@@ -1,28 +1,45 @@
 """Draw the rounds at which reward and constraint functions change, to new functions or back to old ones."""
 
+import abc
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.types import Ints
-from bandit_envs.laws.parameters import Checked, count, number
+from bandit_envs.laws.parameters import Checked, count, number, parameter
 
 
-@runtime_checkable
-class Changes(Protocol):
+class Changes(abc.ABC):
     """Draw the change-points."""
 
+    @property
+    def needed(self) -> int | None:
+        """Return the number of functions that a run needs, 1 without a change-point; None if it is drawn."""
+        return None
+
+    @property
+    def different(self) -> int:
+        """Return the number of functions that must all differ: of two neighbours, or of all that recur."""
+        return 2 if self.needed is None else min(self.needed, 2)
+
+    @abc.abstractmethod
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
         """Return the segment of each round, (T,): the number of change-points up to it."""
-        ...
+
+    def functions(self, segment: Ints) -> Ints:
+        """Return the function of each segment, (T,) -> (T,), by its number: a new one unless they recur."""
+        return segment
 
 
 @dataclass(frozen=True)
 class Stationary(Changes):
     """Draw no change-point."""
+
+    @property
+    def needed(self) -> int:
+        return 1
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
         return np.zeros(horizon, dtype=np.int64)
@@ -41,6 +58,10 @@ class AtRounds(Changes):
         require(ascend, "rounds", "ascending rounds above 0, such as [300, 900]", self.rounds)
         object.__setattr__(self, "rounds", rounds)
 
+    @property
+    def needed(self) -> int:
+        return 1 + len(self.rounds)
+
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
         within = not self.rounds or self.rounds[-1] < horizon
         require(within, "change_points", f"rounds below the horizon {horizon}", list(self.rounds))
@@ -52,6 +73,10 @@ class Evenly(Checked, Changes):
     """Split the run into K segments; number i = 1..K ends after round(i T / K) rounds (Avanesov 2020)."""
 
     num_segments: int = count(4)
+
+    @property
+    def needed(self) -> int:
+        return self.num_segments
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
         k = self.num_segments
@@ -83,18 +108,29 @@ class Geometric(Checked, Changes):
 
 @dataclass(frozen=True)
 class Recurring(Checked, Changes):
-    """Split as `Evenly` into K segments that cycle through F functions: A, B, A, B for F = 2.
+    """Split as `Evenly` into K segments that cycle through F different functions: A, B, A, B for F = 2.
 
     Args:
         num_segments: K, at most T.
-        num_functions: F; from K on no function returns.
+        num_functions: F, at least 2; from K on no function returns.
     """
 
     num_segments: int = count(6)
-    num_functions: int = count(2)
+    num_functions: int = parameter(2, "an integer from 2 on", lambda value: is_count(value) and value > 1)
+
+    @property
+    def needed(self) -> int:
+        return min(self.num_functions, self.num_segments)
+
+    @property
+    def different(self) -> int:
+        return self.needed
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
         return Evenly(self.num_segments).draw(horizon, rng)
+
+    def functions(self, segment: Ints) -> Ints:
+        return segment % self.num_functions
 
 
 LAWS: dict[str, type] = {
@@ -104,12 +140,6 @@ LAWS: dict[str, type] = {
     "geometric": Geometric,
     "recurring": Recurring,
 }
-
-
-def functions_of(law: Changes, segment: Ints) -> Ints:
-    """Return the index of each round's function, (T,), from its segment: a new one each unless they recur."""
-    num_functions = getattr(law, "num_functions", None)
-    return segment if num_functions is None else segment % num_functions
 
 
 def segments_of(change_points: Ints, horizon: int) -> Ints:

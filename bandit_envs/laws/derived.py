@@ -1,6 +1,6 @@
 """Functions of other laws, rescaled or shifted so that something is feasible."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -22,11 +22,14 @@ class Derived(FunctionLaw):
 
     law: FunctionLaw
 
-    kept: ClassVar[tuple[str, ...]] = ("has_box_form", "is_fixed")
+    kept: ClassVar[tuple[str, ...]] = ("has_box_form", "num_functions")
 
     def __post_init__(self) -> None:
-        for fact in self.kept:
+        for fact in (*self.kept, "num_stated"):
             object.__setattr__(self, fact, getattr(self.law, fact))
+
+    def in_segment(self, segment: int) -> FunctionLaw:
+        return replace(self, law=self.law.in_segment(segment))
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class UnderKernel(Derived):
 
     kernel: Any
 
-    kept = ("has_box_form", "is_fixed", "is_gaussian", "least", "norm_is_drawn")
+    kept = ("has_box_form", "num_functions", "is_gaussian", "least", "norm_is_drawn")
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
         return self.law.lower_bound(gram.under(self.kernel), prior_mean, norm)
@@ -103,6 +106,7 @@ class Misspecified(Derived):
         super().__post_init__()
         require(is_number(self.eps) and self.eps >= 0, "eps", "0 or positive", self.eps)
         object.__setattr__(self, "misspecification", self.eps)
+        object.__setattr__(self, "num_functions", None if self.eps else self.law.num_functions)
         if self.law.least is not None:
             object.__setattr__(self, "least", self.law.least - self.eps)
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.laws.functions import FunctionLaw, Recorded
+from bandit_envs.laws.drawn import Drawn
+from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.parameters import Checked, count, number, switch
+from bandit_envs.laws.tabulated import Recorded
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,15 @@ class Drift(Checked, abc.ABC):
     def of_costs(self) -> "Drift":
         """Return the drift of the cost functions; here none."""
         return STILL
+
+    @property
+    def within_segments(self) -> bool:
+        """Return whether functions differ within a segment of `segments`."""
+        return not self.stands_still
+
+    def segments(self, law: FunctionLaw, segment: Ints) -> Ints:
+        """Return the segment of each round, (T,), given that by change-points alone."""
+        return segment
 
     @abc.abstractmethod
     def check(self, law: FunctionLaw, horizon: int) -> None:
@@ -58,7 +69,10 @@ class Still(Drift):
     ) -> Floats:
         functions = np.empty((len(anew), gram.size))
         for i, begins in enumerate(anew):
-            last = functions[i] = law.draw(gram, rng).values if begins else last
+            if begins:
+                repeats = first + i == 0 or law.is_fixed
+                last = (law.draw(gram, rng) if repeats else law.draw_other(gram, rng, [Drawn(last)])).values
+            functions[i] = last
         return functions
 
 
@@ -114,13 +128,28 @@ class OrnsteinUhlenbeck(Drift):
 
 @dataclass(frozen=True)
 class Replay(Drift):
-    """Replay recorded functions in the order of recording, each for `hold` rounds; costs stand still."""
+    """Replay recorded functions in the order of recording, each for `hold` rounds; costs stand still.
+
+    A round in which the function differs from the last one is a change-point, as any other for evaluators.
+    """
 
     hold: int = count(1)
+
+    @property
+    def within_segments(self) -> bool:
+        return False
+
+    def segments(self, law: FunctionLaw, segment: Ints) -> Ints:
+        assert isinstance(law, Recorded)
+        rounds = np.arange(len(segment))
+        begins = (rounds % self.hold == 0) & law.changed[rounds // self.hold]
+        return np.cumsum(begins | (np.diff(segment, prepend=0) > 0)) - 1
 
     def check(self, law: FunctionLaw, horizon: int) -> None:
         require(isinstance(law, Recorded), "drift", "other than a replay where nothing is recorded", self)
         assert isinstance(law, Recorded)
+        several = "left out where the records are all the same, so that nothing changes"
+        require(not law.is_fixed, "drift", several, self)
         rounds = len(law.values) * self.hold
         message = f"at most {rounds}: {len(law.values)} records, each held for {self.hold} rounds"
         require(horizon <= rounds, "horizon", f"{message}; or hold them longer", horizon)

@@ -30,7 +30,7 @@ class AgainstBest(Derived):
 
     num_arms: int = 1
 
-    kept = ("is_fixed", "norm_is_drawn", "misspecification")
+    kept = ("num_functions", "norm_is_drawn", "misspecification")
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
         return self.law.lower_bound(gram, prior_mean, norm)

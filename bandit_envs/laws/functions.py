@@ -2,14 +2,14 @@
 
 import abc
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import LARGEST_STD, is_number, require, require_scale
+from bandit_envs.basics.arguments import LARGEST_STD, ArgumentError, is_number, require, require_scale
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.definite import spread
 from bandit_envs.kernels.gram import Gram
@@ -20,6 +20,7 @@ from bandit_envs.laws.drawn import Continuation, Drawn, Expansion, Waves
 SELDOM_BELOW = 3.0  # prior stds below the prior mean, which a Gaussian process seldom falls under
 ROUNDING = 1e-9  # of the size of a function, below which its variation counts as none
 CENTRES = 1000  # of an expansion where the points are too many for a covariance matrix
+TRIES = 1000  # draws until a function differs from former ones
 
 
 class Moments(NamedTuple):
@@ -38,10 +39,18 @@ class FunctionLaw(abc.ABC):
     moments: Moments | None = None  # that a prior should use; None for mean 0 and the kernel's variance
     least: float | None = None  # a lower bound by the nature of the values, such as 0 for accuracies
     has_box_form: bool = False  # whether a draw can be evaluated between the points
-    is_fixed: bool = False  # whether every draw is one function, whose optimum is computed only once
+    num_functions: int | None = None  # different functions that it may draw at most; None for any number
+    num_stated: int | None = (
+        None  # segments whose functions are stated in their order; None if they are drawn
+    )
     is_gaussian: bool = False  # whether it is a Gaussian process of mean zero: mixtures of draws are draws
     norm_is_drawn: bool = False  # whether each draw has an RKHS norm of its own
     misspecification: float | None = None  # bound on the distance of functions to the kernel's space
+
+    @property
+    def is_fixed(self) -> bool:
+        """Return whether every draw is one function, whose optimum is computed only once."""
+        return self.num_functions == 1
 
     @property
     def norm_bound(self) -> float | None:
@@ -82,6 +91,35 @@ class FunctionLaw(abc.ABC):
         """Return the values of independent draws, (count, N)."""
         return np.array([self.draw(gram, rng).values for _ in range(count)])
 
+    def draw_other(self, gram: Gram, rng: np.random.Generator, former: Sequence[Drawn]) -> Drawn:
+        """Draw a function that differs at some point from each of the former ones."""
+        for _ in range(TRIES):
+            drawn = self.draw(gram, rng)
+            if not any(are_same(drawn.values, each.values) for each in former):
+                return drawn
+        complaint = f"must be fewer: in {TRIES} draws {self} had no function but the last {len(former)}"
+        raise ArgumentError("changes", f"{complaint}; or draw functions of another law")
+
+    def in_segments(self, gram: Gram, rng: np.random.Generator, count: int, different: int) -> list[Drawn]:
+        """Draw the functions of successive segments, of which so many successive ones differ from each other.
+
+        A law with fewer functions than that never repeats the last one; a law of one function repeats it, and
+        a problem sees to it that another of its laws changes.
+        """
+        if self.num_stated is not None:
+            return [self.in_segment(i).draw(gram, rng) for i in range(count)]
+        if self.is_fixed:
+            return [self.draw(gram, rng)] * count
+        apart = different if self.num_functions is None else min(different, self.num_functions)
+        drawn = [self.draw(gram, rng)]
+        while len(drawn) < count:
+            drawn.append(self.draw_other(gram, rng, drawn[1 - max(apart, 2) :]))
+        return drawn
+
+    def in_segment(self, segment: int) -> "FunctionLaw":
+        """Return the law of the function of one segment, where they are stated in their order."""
+        return self
+
 
 class OfBoundedNorm(FunctionLaw):
     """Draw functions of RKHS norm at most `bound`, B."""
@@ -107,7 +145,7 @@ class KnownFunction(FunctionLaw):
     moments: Moments | None = None
 
     has_box_form = True
-    is_fixed = True
+    num_functions = 1
 
     def among(self, points: Floats) -> Floats:
         return self._values(points)[None]
@@ -126,33 +164,6 @@ class KnownFunction(FunctionLaw):
         small = f"at most {LARGEST_STD:g} in size; its square is a variance"
         require((np.abs(values) <= LARGEST_STD).all(), "known function", small, values)
         return values
-
-
-@dataclass(frozen=True, eq=False)
-class Recorded(FunctionLaw):
-    """Draw one of M recorded objectives uniformly.
-
-    Args:
-        values: (M, N), one row an objective.
-        least: the least value that the metric can have, whatever was recorded: 0 for an accuracy.
-        moments: of the values, as far as they are known beforehand.
-    """
-
-    values: Floats
-    least: float | None = None
-    moments: Moments | None = None
-
-    def __post_init__(self) -> None:
-        matrix = np.ndim(self.values) == 2 and np.size(self.values) > 0
-        require(matrix, "recorded values", "an (M, N) array", np.shape(self.values))
-        require(np.isfinite(self.values).all(), "recorded values", "finite", "NaN or infinity")
-
-    def among(self, points: Floats) -> Floats:
-        return self.values
-
-    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        require(self.values.shape[1] == gram.size, "recorded values", f"(M, {gram.size})", self.values.shape)
-        return Drawn(self.values[rng.integers(len(self.values))])
 
 
 @dataclass(frozen=True)
@@ -268,6 +279,11 @@ class RKHSFunction(FunctionLaw):
 
 
 LAWS: dict[str, type[FunctionLaw]] = {"gp": GPSample, "rkhs": RKHSFunction}
+
+
+def are_same(one: Floats, other: Floats) -> bool:
+    """Return whether two functions differ nowhere by more than rounding."""
+    return bool(np.abs(one - other).max() <= ROUNDING * np.abs(one).max())
 
 
 def _size(values: Floats) -> float:

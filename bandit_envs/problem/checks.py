@@ -1,5 +1,6 @@
 """Check that the parts of a problem fit together, before anything is drawn."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from bandit_envs.laws.contexts import Context
 from bandit_envs.laws.corruption import Corruption
 from bandit_envs.laws.delays import Delay
 from bandit_envs.laws.derived import Feasibility, UnderKernel
-from bandit_envs.laws.drift import Drift
+from bandit_envs.laws.drift import Drift, Replay
 from bandit_envs.laws.duels import AgainstBest, WhoWins
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.movement import Movement
@@ -56,6 +57,7 @@ def check_problem(problem: Composition) -> None:
     _check_numbers(problem)
     _check_box(problem)
     _check_drift(problem)
+    _check_changes(problem)
     settled = problem.movement.is_free or problem.decisions.num_contexts == 1
     reason = 'the law "none" with several contexts, which force moves whatever is learnt'
     require(settled, "movement", reason, problem.movement)
@@ -102,15 +104,19 @@ def _check_parts(problem: Composition) -> None:
     require(isinstance(problem.decisions, Decisions), "decisions", "a Decisions", problem.decisions)
     costs = problem.constraints
     require(isinstance(costs, list | tuple), "constraints", "a tuple of laws, () for none", costs)
-    functions = {"reward": problem.reward}
-    functions |= {f"constraints[{i}]": law for i, law in enumerate(costs)}
-    for name, law in functions.items():
+    for name, law in _functions(problem).items():
         require(isinstance(law, FunctionLaw), name, "a law such as KnownFunction(f)", law)
     for name, (kind, such) in LAWS.items():
         law = getattr(problem, name)
         known = isinstance(law, kind) and not isinstance(law, type)
         require(known, name, f"a law such as {such}", law)
     require(isinstance(problem.name, str), "name", "text", problem.name)
+
+
+def _functions(problem: Composition) -> dict[str, FunctionLaw]:
+    """Return the laws of reward and costs by what errors call them."""
+    costs = {f"constraints[{i}]": law for i, law in enumerate(problem.constraints)}
+    return {"reward": problem.reward, **costs}
 
 
 def _check_numbers(problem: Composition) -> None:
@@ -155,6 +161,34 @@ def _check_drift(problem: Composition) -> None:
     drift.check(problem.reward, problem.horizon)
     for law in problem.constraints:
         drift.of_costs.check(law, problem.horizon)
+    drifting = [problem.reward, *(problem.constraints if not drift.of_costs.stands_still else ())]
+    moves = not problem.drifts or not all(law.is_fixed for law in drifting)
+    require(moves, "drift", "left out where each function is given once, so that none would drift", drift)
+
+
+def _check_changes(problem: Composition) -> None:
+    """Raise unless some function differs after each change-point, and stated ones are as many as needed."""
+    changes, replayed = problem.changes, isinstance(problem.drift, Replay)
+    laws = [*(() if replayed else (problem.reward,)), *problem.constraints]
+    most = [math.inf if law.num_functions is None else law.num_functions for law in laws]
+    if max(most, default=1) < changes.different:
+        complaint = (
+            f"must have at most {max(most, default=1)} functions, as reward and costs have, got {changes}"
+        )
+        remedy = 'costs that change may be added: constraints={"law": "gp"}'
+        raise ArgumentError(
+            "changes", f"{complaint}; take a law with more functions, or leave changes out; {remedy}"
+        )
+    for name, law in _functions(problem).items():
+        if law.num_stated is not None:
+            given = changes.needed == law.num_stated and not problem.drifts
+            fits = f"a law of {law.num_stated} functions without drift, as {name} states so many segments"
+            require(given, "changes", f"{fits}, such as {_such(law.num_stated)}", changes)
+
+
+def _such(segments: int) -> str:
+    """Return an example of changes with so many segments."""
+    return f"AtRounds({tuple(range(300, 300 * segments, 300))})" if segments > 1 else "None"
 
 
 def _check_duel(problem: Composition) -> None:

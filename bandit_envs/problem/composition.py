@@ -73,6 +73,11 @@ class Composition:
         return not self.drift.stands_still
 
     @property
+    def drifts_within_segments(self) -> bool:
+        """Return whether functions differ within a segment, so that values of two rounds do not compare."""
+        return self.drift.within_segments
+
+    @property
     def volatile(self) -> bool:
         """Return whether arms may be unavailable in a round."""
         return self.availability != EVERY_ARM

@@ -14,7 +14,7 @@ from bandit_envs.laws.changes import change_points_of
 from bandit_envs.laws.derived import Feasibility
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.drift import Drift
-from bandit_envs.laws.functions import FunctionLaw
+from bandit_envs.laws.functions import FunctionLaw, are_same
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.truth import (
@@ -151,7 +151,9 @@ class DrawnFunctions:
             return Course(laws, problem.feasibility, problem.gram, problem.decisions, anew, seed).truth()
         drawn = _by_segment(problem, segment.item(segment.argmax()) + 1, seed)
         extremes = self._on_box(problem, drawn, seed) if problem.decisions.continuous else None
-        return Truth.of(drawn, problem.decisions, extremes)
+        truth = Truth.of(drawn, problem.decisions, extremes)
+        _check_changes(truth.means, segment)
+        return truth
 
     def _on_box(
         self, problem: Composition, drawn: list[list[Drawn]], seed: np.random.SeedSequence
@@ -192,10 +194,24 @@ def _beside(seed: np.random.SeedSequence, key: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, key)))
 
 
+def _check_changes(means: Floats, function: Ints) -> None:
+    """Raise unless some mean changes at each change-point, (V, 1 + C, N), given each round's function, (T,).
+
+    Laws see to it, but stated means may repeat, and a shift of costs may make two of them equal.
+    """
+    for at in change_points_of(function):
+        before, after = means[function[at - 1]], means[function[at]]
+        if all(map(are_same, before, after)):
+            raise ArgumentError(
+                "changes",
+                f"must change a mean reward or cost, got the same ones before and from round {at} on",
+            )
+
+
 def _by_segment(problem: Composition, segments: int, seed: np.random.SeedSequence) -> list[list[Drawn]]:
     """Draw the reward and the costs of each segment, every law from its own stream."""
     of_reward = np.random.default_rng(seed)
-    rewards = [problem.reward.draw(problem.gram, of_reward) for _ in range(segments)]
+    rewards = problem.reward.in_segments(problem.gram, of_reward, segments, problem.changes.different)
     if not problem.constraints:
         return [[reward] for reward in rewards]
     of_costs = list(map(np.random.default_rng, seed.spawn(len(problem.constraints))))
@@ -206,9 +222,11 @@ def _by_segment(problem: Composition, segments: int, seed: np.random.SeedSequenc
 
 
 def _all_costs(problem: Composition, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
-    laws = list(zip(problem.constraints, rngs, strict=True))
-    drawn = [[law.draw(problem.gram, rng) for law, rng in laws] for _ in range(segments)]
-    return [problem.feasibility.shift(costs, problem.decisions.num_contexts) for costs in drawn]
+    different = problem.changes.different
+    laws = zip(problem.constraints, rngs, strict=True)
+    drawn = [law.in_segments(problem.gram, rng, segments, different) for law, rng in laws]
+    shift, contexts = problem.feasibility.shift, problem.decisions.num_contexts
+    return [shift(list(costs), contexts) for costs in zip(*drawn, strict=True)]
 
 
 def _safe_costs(problem: Composition, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:

@@ -11,7 +11,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require_seed
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats
-from bandit_envs.laws.changes import Stationary, functions_of
+from bandit_envs.laws.changes import Stationary
 from bandit_envs.laws.contexts import Uniform
 from bandit_envs.laws.corruption import UNTOUCHED
 from bandit_envs.laws.delays import Immediate
@@ -103,7 +103,7 @@ class Problem(Composition):
         context = self.context.draw(
             self.horizon + 1, self.decisions.num_contexts, rngs.get("context", UNUSED)
         )
-        held = functions_of(self.changes, segment)
+        held = self.changes.functions(segment)
         truth = self._functions.truth(self, held, seed, frozen)
         version = np.arange(self.horizon) if self.drifts else held
         costs = self._functions.play_costs(self, seed)
@@ -117,7 +117,8 @@ class Problem(Composition):
             else [],
             optimum=roster.optimum,
             worst=roster.worst,
-            segment=segment,
+            ceiling=truth.optimum[version, context[:-1]] if self.volatile else roster.optimum,
+            segment=self.drift.segments(self.reward, segment),
             version=version,
             context=context,
             noise=self._noise(std, truth, rngs),

@@ -111,7 +111,7 @@ class Rounds:
         self.bits = zeros((num_trials, horizon + 1, -(-arms // 8)), dtype=np.uint8)
         self.no_masks, self.no_numbers = np.zeros((num_trials, 0), np.int8), np.zeros((num_trials, 0))
         self.drawn = [name for name, role in DRAWN.items() if role in (None, *problem.random_roles)]
-        self.drawn += ["version"] if problem.drifts else []  # a function a round, which no change draws
+        self.drawn += ["version", "segment"] if problem.drifts else []  # of functions that no change draws
         self.may_wait, self.may_change = "wait" in self.drawn, "version" in self.drawn
         self.earned = zeros(shape)  # noiseless reward of each play
         self.spent = np.zeros(num_trials)  # of the budget of corruption

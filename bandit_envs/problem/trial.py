@@ -120,6 +120,7 @@ class Trial:
     between: list[list[Callable[[Floats], Floats]]]  # the same functions on a box; empty on a finite set
     optimum: Floats  # (T,) largest mean reward of an available feasible arm in the round
     worst: Floats  # (T,) smallest mean reward of an available arm
+    ceiling: Floats  # (T,) largest mean reward of a feasible arm, whether or not it is available
     segment: Ints  # (T,) number of changes so far
     version: Ints  # (T,) index of the functions: of the segment or, with drift, of the round
     context: Ints  # (T + 1,)

@@ -152,13 +152,13 @@ def compose(
             agents with the feature `aggregated`.
         context: {"law": "uniform" | "blocks" | "recorded" | "walk", ...}, the sequence of contexts.
         changes: {"law": "stationary" | "at" | "evenly" | "geometric" | "recurring", ...}: change-points, at
-            which all functions change to independent ones or, where they recur, back to earlier ones; see
-            `bandit_envs.laws.changes`. None is never.
+            which functions change to others or, where they recur, back to earlier ones; see
+            `bandit_envs.laws.changes`. A reward of one function needs costs that change. None is never.
         change_points: instead, the first rounds of new functions (round 0 is the first).
         num_segments: instead, the number of segments of equal length.
         drift: {"law": "ornstein-uhlenbeck", "epsilon": 0.01, "costs": True}: law by which functions drawn
             from a GP change from round to round within a segment; see `bandit_envs.laws.drift`. "segment" in
-            `oracle` counts change-points alone.
+            `oracle` counts change-points alone; of a replay also the rounds in which the function differs.
         misspecification: eps: m with |m| = eps at every point, of random sign, is added to the function, so
             that it leaves the kernel's space; the published norm excludes m. None is off.
         corruption: {"law": "near-optimal" | "random" | "start", "budget": 3, "by": 0.6, ...}: an attack

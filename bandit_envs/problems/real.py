@@ -14,8 +14,9 @@ from bandit_envs.basics.types import Ints
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.contexts import Blocks
 from bandit_envs.laws.drift import Replay
-from bandit_envs.laws.functions import Moments, Recorded
+from bandit_envs.laws.functions import Moments
 from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes, Replicates
+from bandit_envs.laws.tabulated import Recorded
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults

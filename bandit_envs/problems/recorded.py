@@ -7,7 +7,8 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError, require, require_size, require_switch, shown
 from bandit_envs.kernels.kernels import TableKernel
 from bandit_envs.laws.drift import Replay
-from bandit_envs.laws.functions import Moments, Recorded
+from bandit_envs.laws.functions import Moments
+from bandit_envs.laws.tabulated import Recorded
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults

@@ -1,6 +1,6 @@
 """Problems of functions drawn from a Gaussian process or from its RKHS, one a feature and all at once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,8 @@ from bandit_envs.basics import arguments
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.kernels.random_features import RandomFeatures
-from bandit_envs.laws.functions import GPSample, RKHSFunction
+from bandit_envs.laws.functions import FunctionLaw, GPSample, RKHSFunction
+from bandit_envs.laws.tabulated import SegmentMeans
 from bandit_envs.problem.decisions import Decisions, uniform_points, unit_grid
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.contextual import joint_kernel
@@ -59,6 +60,7 @@ def synthetic(
     context_dim: int = 1,
     context_kernel: Mapping[str, Any] | None = None,
     outcome: str | Mapping[str, Any] | None = None,
+    means: Sequence[Sequence[float]] | None = None,
     name: str = "synthetic",
     **features: Any,
 ) -> Problem:
@@ -82,6 +84,9 @@ def synthetic(
         outcome: {"law": "bernoulli" | "poisson", "base": 0, ...}: rewards are clicks or counts, whose mean is
             a link of the function, see `bandit_envs.laws.outcomes`; `signal_variance` is then that of the
             latent function. It takes the place of `noise`. None is off.
+        means: mean rewards, a row a segment in their order, over contexts x arms, in place of functions
+            that are drawn; the change-points are the other keywords', see `bandit_envs.laws.SegmentMeans`.
+            Kernel and prior stay as they are given. None is off.
         name: of the problem, for tables.
         **features: see `bandit_envs.problems.features.compose`.
     """
@@ -99,10 +104,24 @@ def synthetic(
         over_arms = RandomFeatures(over_arms, random_features, points_seed)
     model = joint_kernel(over_arms, context_kernel, contexts, dim)
     with arguments.written_as({"norm": "rkhs_norm"}):
-        reward = GPSample() if function == "gp" else RKHSFunction(norm=rkhs_norm)
+        reward: FunctionLaw = GPSample() if function == "gp" else RKHSFunction(norm=rkhs_norm)
+    if means is not None:
+        given = {"function": function if function != "gp" else None, "outcome": outcome}
+        reward = _stated(means, len(decisions.points), given)
     if outcome is None:
         return compose(decisions, reward, model, name=name, **features)
     return of_outcomes(decisions, reward, model, outcome, name, features)
+
+
+def _stated(means: Any, num_points: int, given: Mapping[str, Any]) -> SegmentMeans:
+    """Return the law of stated means, of all points, where nothing else is given of the functions."""
+    for name, value in given.items():
+        arguments.require(value is None, name, "left out where means are given", value)
+    law = SegmentMeans(means)
+    size = law.values.shape[1]
+    rows = f"rows of {num_points} numbers, contexts x arms; num_arms is the number of arms"
+    arguments.require(size == num_points, "means", rows, f"rows of {size}")
+    return law
 
 
 def clicks(**keywords: Any) -> Problem:
@@ -268,12 +287,18 @@ def piecewise_stationary(**keywords: Any) -> Problem:
 
     Args:
         **keywords: see `synthetic`. `num_segments=K`, `change_points=[300, 900]` or `changes={...}` sets
-            the change-points.
+            the change-points. `means=[[0.9, 0.5, 0.1], [0.1, 0.5, 0.9]]` states the mean reward of each arm
+            in each segment; the numbers of arms and segments are then those of the table.
 
     Example:
         >>> env = gym.make("GPBandit-PiecewiseStationary-v0", num_segments=3, horizon=900)
     """
-    defaults = {"kernel": "matern52", "length_scale": 1.0, "side": 5.0, "num_segments": 4}
+    defaults: dict[str, Any] = {"kernel": "matern52", "length_scale": 1.0, "side": 5.0, "num_segments": 4}
+    if keywords.get("means") is not None:
+        segments, size = SegmentMeans(keywords["means"]).values.shape
+        contexts = keywords.get("num_contexts", 1)
+        arguments.require_size("num_contexts", contexts)
+        defaults |= {"num_segments": segments, "num_arms": max(size // contexts, 1)}
     return synthetic(
         **with_defaults(keywords, name="piecewise-stationary", horizon=1200, noise_std=0.05, **defaults)
     )

@@ -10,7 +10,8 @@ from sklearn.gaussian_process.kernels import Kernel
 from bandit_envs.basics.arguments import is_count, require, require_choice, require_size, require_switch
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
-from bandit_envs.laws.functions import Moments, Recorded
+from bandit_envs.laws.functions import Moments
+from bandit_envs.laws.tabulated import Recorded
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.contextual import ContextKernel, joint_kernel

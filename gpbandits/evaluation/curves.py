@@ -70,10 +70,15 @@ class Curves(SharedTrials):
         round t, and whose feedback was delivered by its end; for an agent in `windows`, within its window. So
         simple regret is finite and not negative, and it grows where context or segment change. The largest
         possible regret is that of all arms of round t; in other environments without `worst_regret`, the
-        largest that occurred. Where functions drift or arms come and go, a play counts with the regret of its
-        own round.
+        largest that occurred. Where arms come and go, it is to the best arm of all, available or not. Where
+        functions drift within a segment no play of another round has a regret in this one, and it is NaN.
         """
         return self.running("simple_regret")
+
+    @property
+    def has_simple_regret(self) -> bool:
+        """Return whether simple regret is defined: functions do not drift within segments."""
+        return not all(np.isnan(record.simple_regret).all() for record in self.records.values())
 
     @property
     def costs(self) -> dict[str, Floats]:

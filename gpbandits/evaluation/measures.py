@@ -11,7 +11,7 @@ from gpbandits.evaluation.statistics import Interval, bootstrap_interval, wilson
 
 NEVER = np.iinfo(np.int64).max  # of a round that did not come
 SHARE = "share of runs"  # a unit
-Need = Literal["costs", "budget", "movement", "duels"]
+Need = Literal["costs", "budget", "movement", "duels", "constancy"]
 _COMBINED = {"sum": np.add, "count": np.add, "first": np.minimum}
 
 

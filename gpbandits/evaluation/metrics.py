@@ -28,6 +28,12 @@ def _of_budget(result: Any) -> dict[str, Floats]:
     return result.budget_regret
 
 
+def _of_plays(result: Any) -> dict[str, Floats]:
+    if not result.has_simple_regret:
+        raise ValueError(f'metric "simple" needs functions that do not drift, got {result.environment}')
+    return result.simple_regret
+
+
 def _regret(text: str, symbol: str, attribute: str) -> NamedCurve:
     return NamedCurve(text, f"{text} {symbol}(reward units)", attrgetter(attribute))
 
@@ -44,7 +50,7 @@ METRICS = {
     "budget": NamedCurve("budget regret", "budget regret (reward units)", _of_budget, "budget"),
     "cumulative": _regret("cumulative regret", "$R_t$ ", "regret"),
     "average": _regret("average regret", "$R_t/t$ ", "average_regret"),
-    "simple": _regret("simple regret", "", "simple_regret"),
+    "simple": NamedCurve("simple regret", "simple regret (reward units)", _of_plays, "constancy"),
     "average-violation": _violation("average violation", r"$\|[\Sigma_t\, g(x_t)]^+\|/t$", "violation"),
     "average-hard-violation": _violation(
         "average hard violation", r"$\Sigma_t\, \|[g(x_t)]^+\|/t$", "hard_violation"
@@ -86,7 +92,7 @@ def _of_measure(measure: Measure) -> NamedCurve:
 def applies(needs: Need | None, result: Any) -> bool:
     """Return whether a result has what a metric needs."""
     held = {"costs": result.num_constraints > 0, "budget": bool(result.spent), "movement": bool(result.moved)}
-    held["duels"] = bool(result.held("strong_regret"))
+    held |= {"duels": bool(result.held("strong_regret")), "constancy": result.has_simple_regret}
     return needs is None or held[needs]
 
 

@@ -12,7 +12,7 @@ from agents.agent.generators import preserved_generators
 from agents.protocol import Agent
 from agents.registry import METHODS, AgentFactory, lacking_method
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.types import Ints
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.environment.envs import BanditEnv
 from bandit_envs.environment.making import EnvLike, limit_of, make, plain_problem
 from bandit_envs.environment.vector import BanditVectorEnv
@@ -93,13 +93,24 @@ class Stage:
         with _closing(agent):
             agent.reset(of_agents)
             reach = None if self.problem is None else reach_of(self.problem, env.unwrapped.simulator.trials)
-            trace = Trace(setting, num_trials, agent, rounds, reach)
+            absent = _of_trials(env, "absent_gain", num_trials) if setting.volatile else None
+            trace = Trace(setting, num_trials, agent, rounds, reach, absent, _drifts(env))
             _run(env, agent, trace, self.horizon, watch, *first)
             trace.end()
-        if num_trials:
-            return trace.record(np.stack(env.get_attr("worst_regret"))), trace.traits
-        worst = env.get_wrapper_attr("worst_regret")[None] if env.has_wrapper_attr("worst_regret") else None
-        return trace.record(worst), trace.traits
+        return trace.record(_of_trials(env, "worst_regret", num_trials)), trace.traits
+
+
+def _of_trials(env: Any, name: str, num_trials: int | None) -> Floats | None:
+    """Return an attribute of each trial for evaluators, (B, T); None of an environment without it."""
+    if num_trials:
+        return np.stack(env.get_attr(name))
+    return env.get_wrapper_attr(name)[None] if env.has_wrapper_attr(name) else None
+
+
+def _drifts(env: Any) -> bool:
+    """Return whether an environment of ours, with or without wrappers, drifts within segments."""
+    own = env.unwrapped
+    return isinstance(own, BanditEnv | BanditVectorEnv) and own.problem.drifts_within_segments
 
 
 def require_bandit(env: Any) -> None:

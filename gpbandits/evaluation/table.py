@@ -35,7 +35,7 @@ SAFETY = (
 )
 SIMPLE = (
     "Simple regret is that of the best feasible, delivered play of the round's context and segment, within "
-    "the agent's window if it has one; the largest possible without such a play."
+    "the agent's window if it has one, to the best arm of all; the largest possible without such a play."
 )
 SPENDING = "Budget regret: rho* times the spent budget minus rewards, rho* the best reward a unit of cost."
 # A narrower console omits the bands, and averages, which are regret over the horizon.
@@ -209,7 +209,7 @@ def result_table(result: Curves, baseline: str | None = None) -> Table:
         ("median [10, 90 %]", lambda x: statistics.quantile_band(final[x]), True),
         (f"minus {baseline}", difference, True),
         ("average", mean(result.curves("average")), not budget),
-        ("simple", mean(result.simple_regret), True),
+        ("simple", mean(result.simple_regret), result.has_simple_regret),
         *((each.heading, partial(_of_measure, result, each), True) for each in headed(result)),
         (SOFT, mean(result.curves("average-violation")), constrained),
         ("rounds", lambda x: float(result.played[x].mean()), budget),
@@ -300,7 +300,8 @@ def _notes(result: Curves, baseline: str) -> tuple[str, ...]:
         method: result.num_trials > 1,
         statistics.FEW: 1 < result.num_trials < statistics.ENOUGH,
         violation: result.num_constraints > 0,
-        SIMPLE: bool(result.windows or result.num_constraints or any(map(len, result.changes))),
+        SIMPLE: result.has_simple_regret
+        and bool(result.windows or result.num_constraints or any(map(len, result.changes))),
         SPENDING: bool(result.spent),
     }
     finals = {label: result.main[label][:, -1] for label in result.ordered}

@@ -41,6 +41,8 @@ class Trace:
         agent: the agent of the episode, with attributes `privileged` and `track` if it declares them.
         rounds: the recorded rounds, counted from 1; None is all. The last played one is always recorded.
         reach: safely reachable arms, (B, A), where they are defined.
+        absent: how much better the best arm is than the best available one, (B, T); None where all are.
+        drifting: whether functions differ within a segment, where no play has a simple regret.
     """
 
     def __init__(
@@ -50,7 +52,10 @@ class Trace:
         agent: Any,
         rounds: Ints | None = None,
         reach: Bools | None = None,
+        absent: Floats | None = None,
+        drifting: bool = False,
     ):
+        self._absent, self._drifting = absent, drifting
         self._covering = None if reach is None else Covering(reach)
         self._whole = None if getattr(agent, "stops", None) is None else WholeRun()
         self._stops: Any = None  # read after the episode
@@ -162,14 +167,15 @@ class Trace:
         """
         kept = {name: np.concatenate(parts, axis=1) for name, parts in self._kept.items() if parts}
         last = np.minimum(self.rounds, self.made or self.played)  # constant once a budget is spent
-        worst = self._largest if worst_regret is None else worst_regret[:, last - 1]
+        worst = self._largest if worst_regret is None else self._to_best(worst_regret, 0)[:, last - 1]
+        best = np.where(np.isposinf(kept["best"]), worst, kept["best"])  # NaN where functions drift
         spending = None
         if self._setting.budget is not None:
             played = np.full(self.num_trials, self.played if self.made is None else self.made)
             spending = Spending(kept["spent"], kept["shortfall"], played)
         return Record(
             regret=kept["regret"],
-            simple_regret=np.where(np.isfinite(kept["best"]), kept["best"], worst),
+            simple_regret=best,
             cost=kept["cost"],
             violation=kept["violation"],
             observed_cost=kept["observed"],
@@ -195,11 +201,14 @@ class Trace:
             self._covering.play(noted["action"])
         regret, segment, recorded = noted["regret"], noted["segment"], recorded_in(self._rounds, block)
         violation = np.linalg.norm(np.maximum(noted["cost"], 0.0), axis=2)
+        to_best = self._to_best(regret, block.start)
         if self._whole is not None:
-            self._whole.take(regret, violation, noted.get("spent", np.ones_like(regret)))
+            self._whole.take(to_best, violation, noted.get("spent", np.ones_like(regret)))
         learnt = learnable(noted["delay"], self._asked_window(), self._setting, block.start)
         context = noted.get("context", np.zeros_like(segment))
-        best = self._best.follow(regret, learnt, violation == 0, context, segment)
+        best = self._best.follow(to_best, learnt, violation == 0, context, segment)
+        if self._drifting:
+            best = np.full_like(best, np.nan)
         others = {name: noted[name] for name in OF_SOME if name in noted}
         seen = regret, noted["cost"], violation, noted["observed"]
         rounds = RoundBlock(*seen, simple=best, start=block.start, **others)
@@ -213,8 +222,14 @@ class Trace:
         found["round"] = block.start + 1 + recorded[None]
         for name, part in found.items():
             self._kept[name].append(part.copy())  # a view would keep the whole block in memory
-        self._largest = np.maximum(self._largest, regret.max(axis=1, keepdims=True))
+        self._largest = np.maximum(self._largest, to_best.max(axis=1, keepdims=True))
         self._note_changes(segment, block.start)
+
+    def _to_best(self, regret: Floats, start: int) -> Floats:
+        """Return the regret to the best arm of all, available or not, of rounds from `start` on, (B, n)."""
+        if self._absent is None:
+            return regret
+        return regret + self._absent[:, start : start + regret.shape[1]]
 
     def _noted(self) -> dict[str, Any]:
         """Return copies of the quantities of the block, (B, n, ...)."""

@@ -12,8 +12,8 @@ from agents.registry import resolve_agent
 from bandit_envs.basics.arguments import require, require_choice
 from bandit_envs.environment.making import make
 from bandit_envs.environment.registration import IDS, real_id
-from bandit_envs.laws.functions import Recorded
 from bandit_envs.laws.play_costs import Free
+from bandit_envs.laws.tabulated import Recorded
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.real import tasks
 from gpbandits.evaluation.statistics import ENOUGH

@@ -288,6 +288,8 @@ def write_figures(
     """Write the curves of each track and, where they apply, of violation and budget, and the alarms."""
     folder.mkdir(parents=True, exist_ok=True)
     chosen = FIGURES | (FIGURES_OF_CONSTRAINTS if result.num_constraints else {})
+    if not result.has_simple_regret:
+        chosen = {name: each for name, each in chosen.items() if each[1] != "simple"}
     chosen |= FIGURES_OF_BUDGETS if result.spent else {}
     for track, part in result.by_track().items():
         label = f"{name}-{track.replace(' ', '-')}" if track else name

@@ -53,7 +53,8 @@ def summary(result: Result) -> Table:
         notes.append(_VIOLATION.format(order_of(result)))
     columns["median [10, 90 %]"] = lambda x: statistics.quantile_band(final[x])
     columns["interquartile mean"] = lambda x: float(statistics.interquartile_mean(final[x]))
-    columns |= _means(result, {"average regret": "average", "simple regret": "simple"})
+    columns |= _means(result, {"average regret": "average"})
+    columns |= _means(result, {"simple regret": "simple"} if result.has_simple_regret else {})
     columns |= _means(result, {each.heading: each.name for each in headed(result)})
     return _table(result, "summary", columns, *notes, *statistics.skew_notes(final, result.baseline))
 

@@ -49,9 +49,9 @@ def test_recurring_segments_are_even_ones_whose_functions_come_in_turn():
     law = changes.Recurring(num_segments=5, num_functions=2)
     segment = law.draw(50, rng())
     np.testing.assert_array_equal(segment, changes.Evenly(5).draw(50, rng()))
-    np.testing.assert_array_equal(changes.functions_of(law, segment), np.repeat([0, 1, 0, 1, 0], 10))
-    np.testing.assert_array_equal(changes.functions_of(changes.Recurring(5, 7), segment), segment)
-    np.testing.assert_array_equal(changes.functions_of(changes.Evenly(5), segment), segment)
+    np.testing.assert_array_equal(law.functions(segment), np.repeat([0, 1, 0, 1, 0], 10))
+    np.testing.assert_array_equal(changes.Recurring(5, 7).functions(segment), segment)
+    np.testing.assert_array_equal(changes.Evenly(5).functions(segment), segment)
 
 
 def test_geometric_segments_have_the_stated_hazard_and_no_shorter_gap():

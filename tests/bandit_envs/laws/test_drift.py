@@ -174,7 +174,44 @@ def test_recorded_functions_are_replayed_in_their_order():
     values = np.random.default_rng(0).normal(size=(30, 25))
     problem = by_hand(reward=Recorded(values), drift=Replay(2), constraints=COSTS, horizon=55)
     np.testing.assert_array_equal(functions(problem)[:, 0], values[np.arange(55) // 2])
-    assert not problem.draw(0).segment.any()
+    np.testing.assert_array_equal(problem.draw(0).segment, np.arange(55) // 2)
+
+
+def test_rounds_in_which_a_replayed_function_differs_are_change_points_that_are_not_published():
+    values = np.repeat(np.random.default_rng(0).normal(size=(3, 25)), [2, 1, 2], axis=0)
+    problem = by_hand(reward=Recorded(values), drift=Replay(400), horizon=2000)
+    trial = problem.draw(0)
+    np.testing.assert_array_equal(changes.change_points_of(trial.segment), [800, 1200])
+    assert not {"segment", "changes"} & vars(trial.setting).keys()
+    costs = by_hand(
+        reward=Recorded(values),
+        drift=Replay(400),
+        horizon=2000,
+        constraints=(GPSample(),),
+        feasibility=FeasibleShare(0.2),
+        changes=changes.AtRounds((100, 800)),
+    )
+    np.testing.assert_array_equal(changes.change_points_of(costs.draw(0).segment), [100, 800, 1200])
+
+
+def test_a_drift_or_replay_in_which_nothing_changes_is_refused():
+    still = Recorded(np.repeat(np.random.default_rng(0).normal(size=(1, 25)), 3, axis=0))
+    with pytest.raises(ValueError, match="drift must be left out where the records are all the same"):
+        by_hand(reward=still, drift=Replay(20))
+    alone = {"reward": KnownFunction(COSTS[0].function), "drift": OrnsteinUhlenbeck(0.1)}
+    with pytest.raises(ValueError, match="drift must be left out where each function is given once"):
+        by_hand(**alone)
+    kept = {"constraints": (GPSample(),), "feasibility": FeasibleShare(0.2)}
+    assert by_hand(**alone, **kept).drifts
+    with pytest.raises(ValueError, match="drift must be left out where each function is given once"):
+        by_hand(**{**alone, "drift": OrnsteinUhlenbeck(0.1, costs=False)}, **kept)
+
+
+def test_costs_that_stand_still_under_a_replay_differ_after_each_change_point():
+    costs = Recorded(np.stack([np.full(25, -1.0), np.full(25, -2.0)]))
+    rewards = Recorded(np.random.default_rng(0).normal(size=(2, 25)))
+    drawn = {"drift": Replay(40), "constraints": (costs,), "changes": changes.AtRounds(tuple(range(1, 40)))}
+    assert (np.diff(functions(by_hand(reward=rewards, **drawn))[:, 1, 0]) != 0).all()
 
 
 @pytest.mark.needs_data("intel_temperature_train.csv", "intel_temperature_test.csv")

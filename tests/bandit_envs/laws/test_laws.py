@@ -34,6 +34,7 @@ UNNAMED = (  # how names are read, what a draw is made of, what shifts costs, on
     "bumps",
     "measured",
     "duels",
+    "tabulated",
 )
 DRAWN_FROM = {
     "contexts": (20, 3),

@@ -15,9 +15,9 @@ from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import RKHSFunction
 from bandit_envs.laws.corruption import LAWS, AgainstTheBest, AtRandom, AtTheStart
 from bandit_envs.laws.derived import Misspecified
-from bandit_envs.laws.functions import Recorded
 from bandit_envs.laws.noise import NoNoise
 from bandit_envs.laws.parameters import parse
+from bandit_envs.laws.tabulated import Recorded
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
 

@@ -14,7 +14,7 @@ from subsets import SUBSETS
 from vector_pairs import pair, play_both, same
 
 from bandit_envs.laws import changes
-from bandit_envs.problems import build
+from bandit_envs.problems import FACTORIES, build, data_files
 
 each_subset = pytest.mark.parametrize(
     "off", SUBSETS, ids=lambda off: "without " + ", ".join(off or ["nothing"])
@@ -43,6 +43,33 @@ def test_a_box_of_another_size_is_the_same_problem_in_other_units():
     np.testing.assert_allclose(one.means, other.means, atol=1e-8)
     np.testing.assert_allclose(one.optimum, other.optimum, atol=1e-8)
     assert other.setting.high == 5.0
+
+
+def differing(problem, seed):
+    """Whether some arm's mean reward or cost differs at each change-point of a trial, (S - 1,)."""
+    trial = problem.draw(seed)
+    at = changes.change_points_of(trial.segment)
+    pairs = [(trial.version[t - 1], trial.version[t]) for t in at]
+    return [not np.array_equal(trial.means[before], trial.means[after]) for before, after in pairs]
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [{"num_segments": 3}, {"changes": {"law": "recurring", "num_segments": 3, "num_functions": 3}}],
+    ids=["new ones", "recurring"],
+)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.needs_data(*data_files(name))) for name in FACTORIES]
+)
+def test_every_problem_changes_at_each_change_point_or_refuses_to(name, keywords):
+    asked = {"horizon": 30, **keywords}
+    if build(name, {"horizon": 30}).is_fixed:
+        with pytest.raises(
+            ValueError, match="changes must have at most 1 functions, as reward and costs have"
+        ):
+            build(name, asked)
+        asked = {**asked, "constraints": {"law": "gp", "quantile": 0.3}, "num_constraints": 1}
+    assert differing(build(name, asked), 0) == [True, True]
 
 
 @pytest.mark.sampled(4)

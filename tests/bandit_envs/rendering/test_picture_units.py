@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from bandit_envs import BanditEnv, Decisions, Problem
-from bandit_envs.laws import KnownFunction, changes
+from bandit_envs.laws import SegmentMeans, changes
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.rendering.picture import draw
 from bandit_envs.rendering.scene import Scene
@@ -18,9 +18,10 @@ UNITS = (1e-12, 1e-6, 1e-3, 1.0, 1e3, 1e6, 1e12)
 
 
 def scene(unit: float, dim: int, watched: bool) -> Scene:
+    angle = 5 * unit_grid(49, dim).sum(axis=1)
     problem = Problem(
         Decisions(unit_grid(49, dim)),
-        KnownFunction(lambda x: -unit * (5.0 + np.sin(5 * x.sum(axis=1)))),
+        SegmentMeans(-unit * (5.0 + np.stack([np.sin(angle), np.cos(angle)]))),
         unit**2 * RBF(0.3),
         changes=changes.AtRounds((7,)),
         horizon=12,

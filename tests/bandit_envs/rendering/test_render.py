@@ -13,7 +13,7 @@ from sklearn.gaussian_process.kernels import RBF
 import agents
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import TableKernel
-from bandit_envs.laws import GPSample, KnownFunction, changes, delays
+from bandit_envs.laws import GPSample, KnownFunction, RKHSFunction, changes, delays
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.rendering.picture import _draw_time, _draw_values, draw, strip
 from bandit_envs.rendering.render import COLUMNS
@@ -26,7 +26,7 @@ def composite(dim: int, continuous: bool = False) -> Problem:
     """Contexts, delays and a change-point; on a finite set a constraint too."""
     return Problem(
         Decisions(unit_grid(49, dim), contexts=np.array([[0.0], [1.0]]), continuous=continuous),
-        KnownFunction(lambda x: np.sin(5 * x.sum(axis=1))) if continuous else GPSample(),
+        RKHSFunction() if continuous else GPSample(),
         RBF(0.3),
         constraints=() if continuous else (KnownFunction(lambda x: np.cos(9 * x[:, 1])),),
         delay=delays.Constant(3),

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import synthetic
+from cases import by_hand
 from matplotlib.collections import LineCollection
 
+from bandit_envs.laws import Recorded
+from bandit_envs.laws.drift import Replay
 from gpbandits.evaluation import Result, evaluate, match_alarms
 from gpbandits.evaluation.plots import alarm_figure, regret_figure
 from gpbandits.evaluation.record import join_trials, ragged
@@ -84,6 +87,14 @@ def test_evaluate_reads_the_alarms_and_the_changes_of_every_trial(agent):
     assert (found.mean_delay, found.missed_share, found.false_alarms_a_run) == (2.0, 0.5, 2.0)
     assert (found.false_alarm_rate, found.false_run_share) == (2 / 30, 1.0)
     np.testing.assert_array_equal(found.false_alarms, [2, 2, 2])
+
+
+@pytest.mark.parametrize("agent", [Detector, one_by_one])
+def test_alarms_at_the_changes_of_a_replay_are_right_ones(agent):
+    rows = Recorded(np.random.default_rng(0).normal(size=(3, 25)))
+    replayed = by_hand(reward=rows, drift=Replay(10), horizon=30)
+    found = evaluate(replayed, {"d": agent}, trials=3).detections["d"]
+    assert (found.mean_delay, found.missed_share, found.false_alarms_a_run) == (2.0, 0.5, 2.0)
 
 
 @pytest.mark.parametrize("alarms", [[5, 5], [-1], [30], [2.5], [9, 3]])

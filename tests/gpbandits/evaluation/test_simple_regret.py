@@ -2,13 +2,20 @@
 
 import numpy as np
 import pytest
+from cases import by_hand
 
-from bandit_envs import make
+from bandit_envs import Decisions, make
 from bandit_envs.data import find
 from bandit_envs.environment.registration import IDS
+from bandit_envs.laws import NoNoise, Recorded
+from bandit_envs.laws.availability import Bernoulli
+from bandit_envs.laws.drift import OrnsteinUhlenbeck, Replay
+from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems.by_name import data_files
-from gpbandits.evaluation import evaluate, thinning, trace, trial_seeds
+from gpbandits.evaluation import Result, evaluate, thinning, trace, trial_seeds
+from gpbandits.evaluation.metrics import metrics_of
 from gpbandits.evaluation.simple_regret import BestPlay
+from gpbandits.report.tables import summary
 
 HORIZON = 30
 ROUNDS = [1, 4, 11, 12, 23, HORIZON]
@@ -42,17 +49,18 @@ def by_definition(case, actions, seed, played):
     env = make(env_id, **keywords)
     env.reset(seed=seed)
     context, worst = env.unwrapped.simulator.trials[0].context, env.get_wrapper_attr("worst_regret")
+    absent = env.get_wrapper_attr("absent_gain")
     oracles = [env.step(action)[4]["oracle"] for action in actions[:played]]
     curve = []
     for now, oracle in enumerate(oracles):
         counted = [
-            each["regret"]
+            each["regret"] + absent[t]
             for t, each in enumerate(oracles[: now + 1])
             if 0 <= each["delay"] <= now - t
             and (each["cost_mean"] <= 0).all()
             and (context[t], each["segment"]) == (context[now], oracle["segment"])
         ]
-        curve.append(min(counted, default=worst[now]))
+        curve.append(min(counted, default=worst[now] + absent[now]))
     return np.array(curve + curve[-1:] * (len(actions) - played))
 
 
@@ -66,10 +74,10 @@ def test_it_is_what_the_definition_says_in_whole_records_and_in_thinned_ones(cas
     for i in range(2):
         seed, played = trial_seeds(0, i)[0], int(whole.played["random"][i])
         expected = by_definition(case, record.action[i], seed, played)
+        expected = np.full_like(expected, np.nan) if "drifting" in case else expected
         np.testing.assert_array_equal(record.simple_regret[i], expected)
-    assert (
-        record.simple_regret >= -1e-9
-    ).all()  # of the feasible none is better than the best, but for rounding
+    # Of the feasible none is better than the best, but for rounding.
+    assert not (record.simple_regret < -1e-9).any()
     for module in (trace, thinning):
         monkeypatch.setattr(module, "BLOCK", 7)
     thinned = evaluate(env_id, ["random"], checkpoints=ROUNDS, **run).records["random"]
@@ -81,6 +89,79 @@ def test_of_one_context_what_has_arrived_counts():
     everywhere, feasible = np.zeros_like(delay), np.ones_like(delay, dtype=bool)
     best = BestPlay().follow(regret, delay, feasible, everywhere, everywhere)
     np.testing.assert_array_equal(best, [[np.inf, np.inf, 3.0, 1.0, 1.0]])
+
+
+def always(arm):
+    """An agent that plays one arm."""
+
+    class Always:
+        def __init__(self, setting):
+            pass
+
+        def reset(self, seed):
+            pass
+
+        def act(self, observation):
+            return arm
+
+        def update(self, observation, action, reward, info):
+            pass
+
+    return Always
+
+
+ARMS = {"decisions": Decisions(unit_grid(3)), "noise": NoNoise(), "horizon": 40}
+
+
+def test_a_replayed_function_is_measured_against_the_one_in_force():
+    rows = Recorded(np.array([[0.0, 0.5, 1.0], [1.0, 0.7, 0.4]]))
+    result = evaluate(by_hand(reward=rows, drift=Replay(20), **ARMS), {"last": always(2)}, trials=2)
+    np.testing.assert_allclose(result.simple_regret["last"], [np.repeat([0.0, 0.6], 20)] * 2, atol=1e-15)
+    at = result.at([20, 40]).simple_regret["last"]
+    np.testing.assert_allclose(at, [[0.0, 0.6]] * 2, atol=1e-15)
+
+
+def test_where_functions_drift_no_table_or_figure_has_simple_regret(tmp_path):
+    drifting = by_hand(drift=OrnsteinUhlenbeck(0.1), horizon=20)
+    result = evaluate(drifting, ["random"], trials=2)
+    assert np.isnan(result.simple_regret["random"]).all()
+    assert "simple" not in result.table().header
+    assert "simple" not in metrics_of(result)
+    with pytest.raises(ValueError, match='metric "simple" needs functions that do not drift, got custom'):
+        result.plot(tmp_path / "figure.png", metric="simple")
+    result.save(tmp_path / "result.parquet")
+    assert not Result.load(tmp_path / "result.parquet").has_simple_regret
+    still = evaluate(by_hand(horizon=20), ["random"], trials=2)
+    assert "simple" in still.table().header
+    assert "simple regret" not in summary(result).header
+    assert "simple regret" in summary(still).header
+
+
+def test_a_play_while_better_arms_are_missing_is_as_far_from_the_best_as_ever():
+    function = by_hand(availability=Bernoulli(0.3))
+    result = evaluate(function, ["random"], trials=8)
+    for i, arms in enumerate(result.actions["random"]):
+        env = make(function)
+        env.reset(seed=trial_seeds(0, i)[0])
+        means = env.unwrapped.simulator.trials[0].means[0, 0]
+        expected = np.minimum.accumulate(means.max() - means[arms])
+        np.testing.assert_allclose(result.simple_regret["random"][i], expected, atol=1e-12)
+
+
+def test_regret_at_a_stop_is_that_of_the_recommended_arm_whatever_was_available():
+    function = by_hand(availability=Bernoulli(0.3), horizon=60)
+    rules = {
+        "early": ("plateau", {"rounds": 2, "share": 0.5}),
+        "never": ("knowledge-gradient", {"price": 1e-9}),
+    }
+    result = evaluate(function, ["gp-ucb"], trials=8, stopping=rules)
+    for i, actions in enumerate(result.actions["gp-ucb"]):
+        env = make(function)
+        env.reset(seed=trial_seeds(0, i)[0])
+        means = env.unwrapped.simulator.trials[0].means[0, 0]
+        regrets = means.max() - means[np.unique(actions)]
+        for rule in result.stopped["gp-ucb"].values():
+            assert np.abs(regrets - rule.regret[i]).min() < 1e-12
 
 
 class Unsafe:

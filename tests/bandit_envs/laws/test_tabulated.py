@@ -1,0 +1,196 @@
+"""Functions in a table: recorded ones never repeat after a change, stated ones come in their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import by_hand
+
+from bandit_envs import Decisions, Problem
+from bandit_envs.laws import GPSample, KnownFunction, Normalized, Recorded, SegmentMeans, changes
+from bandit_envs.laws.derived import FeasibleShare, UnderKernel
+from bandit_envs.laws.drift import OrnsteinUhlenbeck
+from bandit_envs.laws.outcomes import Bernoulli, OfOutcome
+from bandit_envs.problem.decisions import unit_grid
+from bandit_envs.problems import build
+
+ROWS = np.random.default_rng(0).normal(size=(5, 25))
+MEANS = ROWS[:3]
+OFTEN = changes.Geometric(0.3)
+AT = changes.AtRounds((10, 25))
+
+
+def rewards(problem: Problem, seed: int = 0) -> Any:
+    """The mean rewards of each round, (T, N)."""
+    trial = problem.draw(seed)
+    return np.array([trial.means[version][0] for version in trial.version.tolist()])
+
+
+def change_points(problem: Problem, seed: int = 0) -> Any:
+    return changes.change_points_of(problem.draw(seed).segment)
+
+
+@pytest.mark.parametrize("values", [ROWS[:2], ROWS[[0, 0, 0, 1]], ROWS], ids=["two", "repeated", "five"])
+@pytest.mark.parametrize("derived", [lambda law: law, Normalized], ids=["itself", "normalised"])
+def test_recorded_functions_differ_after_every_change_point(values, derived):
+    problem = by_hand(reward=derived(Recorded(values)), changes=OFTEN)
+    for seed in range(20):
+        drawn, at = rewards(problem, seed), change_points(problem, seed)
+        assert len(at)
+        assert (drawn[at] != drawn[at - 1]).any(axis=1).all()
+
+
+def test_a_repeated_record_leaves_the_others_alike():
+    """Of rows a, b, c the one after a is b or c, each in half of the trials, within four standard errors."""
+    problem = by_hand(reward=Recorded(ROWS[:3]), changes=changes.AtRounds((20,)))
+    drawn = [rewards(problem, seed) for seed in range(400)]
+    index = np.array([[np.flatnonzero(ROWS[:3, 0] == row[t, 0])[0] for t in (0, 20)] for row in drawn])
+    next_one = (index[:, 1] - index[:, 0]) % 3 == 1
+    assert (index[:, 0] != index[:, 1]).all()
+    assert abs(next_one.mean() - 0.5) < 4 * 0.5 / np.sqrt(400)
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_recorded_functions_that_recur_are_different_ones(count):
+    problem = by_hand(reward=Recorded(ROWS), changes=changes.Recurring(2 * count, count))
+    for seed in range(20):
+        assert len(np.unique(rewards(problem, seed), axis=0)) == count
+
+
+def test_the_rewards_are_those_of_the_same_trial_without_costs():
+    alone = by_hand(reward=Recorded(ROWS), changes=OFTEN)
+    more = by_hand(
+        reward=Recorded(ROWS), changes=OFTEN, constraints=(GPSample(),), feasibility=FeasibleShare(0.2)
+    )
+    np.testing.assert_array_equal(rewards(alone), rewards(more))
+
+
+@pytest.mark.parametrize(
+    ("laws", "most"),
+    [
+        ({"reward": KnownFunction(lambda x: x[:, 0])}, 1),
+        ({"reward": Recorded(ROWS[[0, 0]])}, 1),
+        ({"reward": UnderKernel(Recorded(ROWS[:1]), by_hand().kernel)}, 1),
+        ({"reward": Recorded(ROWS[:2]), "changes": changes.Recurring(6, 3)}, 2),
+        ({"reward": Recorded(ROWS[:1]), "constraints": (Recorded(-np.abs(ROWS[:1])),)}, 1),
+    ],
+)
+def test_more_changes_than_functions_are_refused_with_the_remedy(laws, most):
+    with pytest.raises(ValueError, match=f"changes must have at most {most} functions.*constraints="):
+        by_hand(**{"changes": AT, **laws})
+    assert by_hand(**{**laws, "changes": changes.Evenly(1)}).draw(0).segment[-1] == 0
+
+
+def test_one_reward_function_may_have_costs_that_change():
+    problem = by_hand(
+        reward=KnownFunction(lambda x: x[:, 0]),
+        changes=AT,
+        constraints=(GPSample(),),
+        feasibility=FeasibleShare(0.2),
+    )
+    assert len(np.unique(problem.draw(0).means, axis=0)) == 3
+
+
+def test_functions_recur_from_two_on():
+    with pytest.raises(ValueError, match="num_functions must be an integer from 2 on, got 1"):
+        changes.Recurring(6, 1)
+
+
+def test_a_shift_that_makes_two_costs_equal_is_an_error():
+    costs = Recorded(np.stack([ROWS[0], ROWS[0] + 1.0]))
+    problem = by_hand(
+        reward=Recorded(ROWS[:1]), constraints=(costs,), feasibility=FeasibleShare(0.2), changes=AT
+    )
+    with pytest.raises(ValueError, match="changes must change a mean reward or cost, got"):
+        problem.draw(0)
+
+
+@pytest.mark.parametrize(
+    ("law", "order"),
+    [(AT, np.repeat([0, 1, 2], [10, 15, 15])), (changes.Recurring(5, 3), np.repeat([0, 1, 2, 0, 1], 8))],
+)
+def test_stated_means_come_in_their_order(law, order):
+    problem = by_hand(reward=SegmentMeans(MEANS), changes=law)
+    np.testing.assert_array_equal(rewards(problem), MEANS[order])
+    np.testing.assert_array_equal(problem.draw(3).optimum, MEANS.max(axis=1)[order])
+    np.testing.assert_array_equal(change_points(problem), np.flatnonzero(np.diff(order)) + 1)
+
+
+def test_stated_means_may_be_rewards_costs_and_what_is_derived_of_them():
+    costs = SegmentMeans(np.where(np.arange(3)[:, None] == np.arange(25) % 3, -1.0, 1.0))
+    problem = by_hand(reward=Normalized(SegmentMeans(MEANS)), constraints=(costs,), changes=AT)
+    span = np.ptp(MEANS, axis=1, keepdims=True)
+    unit = (MEANS - MEANS.min(axis=1, keepdims=True)) / span
+    means = problem.draw(0).means
+    np.testing.assert_allclose(means[:, 0], unit, atol=1e-15)
+    np.testing.assert_array_equal(means[:, 1], costs.values)
+    assert problem.draw(0).optimum[12] == unit[1, 1::3].max()
+
+
+def test_stated_probabilities_of_clicks_are_played_in_their_order():
+    means = np.array([[0.0, 1.0], [1.0, 0.0]])
+    problem = by_hand(
+        decisions=Decisions(unit_grid(2)),
+        reward=SegmentMeans(means),
+        noise=OfOutcome(0.5, outcome=Bernoulli()),
+        changes=changes.AtRounds((20,)),
+    )
+    from bandit_envs import BanditEnv
+
+    env = BanditEnv(problem)
+    env.reset(seed=0)
+    assert [env.step(0)[1] for _ in range(40)] == [0.0] * 20 + [1.0] * 20
+
+
+@pytest.mark.parametrize("law", [changes.Stationary(), changes.AtRounds((5,)), changes.Geometric()])
+def test_stated_means_need_as_many_segments(law):
+    with pytest.raises(ValueError, match=r"changes must be a law of 3 functions.*AtRounds\(\(300, 600\)\)"):
+        by_hand(reward=SegmentMeans(MEANS), changes=law)
+
+
+def test_stated_costs_stand_in_segments_without_drift():
+    drift, costs = OrnsteinUhlenbeck(0.1, costs=False), (SegmentMeans(-np.abs(MEANS)),)
+    with pytest.raises(ValueError, match=r"changes must be .*as constraints\[0\] states so many segments"):
+        by_hand(drift=drift, constraints=costs, changes=AT)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([[0.1, 0.2], [0.3]], r"segment means must be an \(M, N\) array of numbers, got"),
+        ([["a", "b"]], r"segment means must be an \(M, N\) array of numbers, got"),
+        ([0.1, 0.2], r"segment means must be an \(M, N\) array, got \(2,\)"),
+        ([[0.1, np.inf]], "segment means must be finite"),
+    ],
+)
+def test_what_is_no_table_is_one_clear_error(values, said):
+    with pytest.raises(ValueError, match=said):
+        SegmentMeans(values)
+
+
+def test_means_are_a_keyword():
+    means = [[0.9, 0.5, 0.1], [0.1, 0.5, 0.9], [0.2, 0.8, 0.3]]
+    problem = build("piecewise-stationary", {"means": means, "horizon": 60})
+    np.testing.assert_array_equal(rewards(problem), np.repeat(means, 20, axis=0))
+    placed = build("piecewise-stationary", {"means": means, "horizon": 60, "change_points": [10, 50]})
+    np.testing.assert_array_equal(change_points(placed), [10, 50])
+    in_contexts = build("gp", {"means": [[1.0, 2.0, 3.0, 4.0]], "num_contexts": 2, "num_arms": 2})
+    np.testing.assert_array_equal(in_contexts.draw(0).means[0, 0], [1.0, 2.0, 3.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    ("keywords", "said"),
+    [
+        ({"means": [[1.0, 2.0], [2.0, 1.0]], "num_arms": 3}, r"means must be rows of 3 numbers, .*num_arms"),
+        ({"means": [[1.0, 2.0]], "rkhs_norm": 2.0, "function": "rkhs"}, "function must be left out where"),
+        ({"means": [[1.0, 2.0]], "outcome": "bernoulli"}, "outcome must be left out where means are given"),
+        ({"means": [[1.0, 2.0], [2.0, 1.0]], "num_segments": 3}, "changes must be a law of 2 functions"),
+        ({"means": 3.0}, r"segment means must be an \(M, N\) array, got \(\)"),
+        ({"means": [[1.0, 2.0], [2.0, 1.0]], "continuous": True}, "continuous must be False"),
+    ],
+)
+def test_means_that_do_not_fit_are_refused(keywords, said):
+    with pytest.raises(ValueError, match=said):
+        build("piecewise-stationary", keywords)
