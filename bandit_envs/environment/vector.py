@@ -55,6 +55,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         arguments.require(valid, "max_episode_steps", "None or a positive integer", max_episode_steps)
         self.problem = build(problem, keywords)
         arguments.require_size("num_envs", num_envs, self.problem.horizon)
+        num_envs = arguments.plain(num_envs)
         self.num_envs, self.oracle, self.render_mode = num_envs, oracle, render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}

@@ -28,6 +28,7 @@ from bandit_envs.laws.duels import AgainstBest, WhoWins
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.noise import Noise
+from bandit_envs.laws.outcomes import OfOutcome
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
@@ -68,6 +69,8 @@ def check_problem(problem: Composition) -> None:
                 check_kernel(law.kernel, problem.decisions)
     require_no_white("kernel", problem.kernel, "noise=Gaussian({})")
     check_prior_mean(problem.prior_mean, problem.decisions)
+    if isinstance(problem.noise, OfOutcome):
+        problem.noise.outcome.require_possible("prior_mean", problem.prior_mean)
 
 
 def check_seed(seed: Any) -> None:

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from bandit_envs.basics.arguments import entry, hint, shown
+from bandit_envs.basics.arguments import entry, hint, plain, shown
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems import benchmarks, hard, long_term, real, recorded, synthetic, tuning
 from bandit_envs.problems.features import FEATURES, noted_defaults
@@ -78,7 +78,7 @@ def build(problem: str | Problem, keywords: dict[str, Any]) -> Problem:
             f"it takes {', '.join(allowed)}"
         )
     with entry(f"problem {problem!r}"):
-        return FACTORIES[problem](**keywords)
+        return FACTORIES[problem](**plain(keywords))
 
 
 def data_files(problem: str) -> list[str]:
