@@ -1,6 +1,6 @@
 """Functions of other laws, rescaled or shifted so that something is feasible."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -27,6 +27,10 @@ class Derived(FunctionLaw):
     def __post_init__(self) -> None:
         for fact in self.kept:
             object.__setattr__(self, fact, getattr(self.law, fact))
+
+    def sized(self, num_arms: int, size: int) -> FunctionLaw:
+        law = self.law.sized(num_arms, size)
+        return self if law is self.law else replace(self, law=law)
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,10 @@ class FunctionLaw(abc.ABC):
         """Return all possible functions at points, (M, N), if they are given; else none, (0, N)."""
         return np.empty((0, len(points)))
 
+    def sized(self, num_arms: int, size: int) -> "FunctionLaw":
+        """Return the law for a set of A arms and N points, or raise where it is of another size."""
+        return self
+
     @abc.abstractmethod
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw one function; `gram` is the kernel's on the points."""
@@ -150,8 +154,12 @@ class Recorded(FunctionLaw):
     def among(self, points: Floats) -> Floats:
         return self.values
 
+    def sized(self, num_arms: int, size: int) -> "Recorded":
+        require(self.values.shape[1] == size, "recorded values", f"(M, {size})", self.values.shape)
+        return self
+
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        require(self.values.shape[1] == gram.size, "recorded values", f"(M, {gram.size})", self.values.shape)
+        self.sized(gram.size, gram.size)
         return Drawn(self.values[rng.integers(len(self.values))])
 
 

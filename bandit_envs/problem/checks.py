@@ -24,7 +24,7 @@ from bandit_envs.laws.corruption import Corruption
 from bandit_envs.laws.delays import Delay
 from bandit_envs.laws.derived import Feasibility, UnderKernel
 from bandit_envs.laws.drift import Drift
-from bandit_envs.laws.duels import AgainstBest, WhoWins
+from bandit_envs.laws.duels import DuelLaw, WhoWins
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.noise import Noise
@@ -60,6 +60,7 @@ def check_problem(problem: Composition) -> None:
     settled = problem.movement.is_free or problem.decisions.num_contexts == 1
     reason = 'the law "none" with several contexts, which force moves whatever is learnt'
     require(settled, "movement", reason, problem.movement)
+    problem.play_costs.check_size(len(problem.decisions.points))
     _check_duel(problem)
     _check_safe_seed(problem)
     check_kernel(problem.kernel, problem.decisions)
@@ -163,8 +164,11 @@ def _check_drift(problem: Composition) -> None:
 def _check_duel(problem: Composition) -> None:
     """Raise unless an outcome is drawn where actions are pairs, and nowhere else, and the rest fits it."""
     duel, delay = problem.decisions.duel, problem.delay
-    fits = isinstance(problem.noise, WhoWins) == duel == isinstance(problem.reward, AgainstBest)
-    drawn = "AgainstBest and WhoWins of bandit_envs.laws.duels with duel=True, and other laws without"
+    fits = isinstance(problem.noise, WhoWins) == duel == isinstance(problem.reward, DuelLaw)
+    drawn = (
+        "AgainstBest or PairChances, and WhoWins, of bandit_envs.laws.duels with duel=True, "
+        "and other laws without"
+    )
     require(fits, "reward and noise", drawn, (problem.reward, problem.noise))
     slowed = np.ptp(delay.slowdown(problem.decisions.unit_arms)) > 0 or delay.depends_on_rewards
     refused = {

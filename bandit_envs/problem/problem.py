@@ -70,6 +70,9 @@ class Problem(Composition):
         check_problem(self)
         for name in ("horizon", "max_delay", "function_seed"):
             object.__setattr__(self, name, plain(getattr(self, name)))
+        size = self.decisions.num_arms, len(self.decisions.points)
+        object.__setattr__(self, "reward", self.reward.sized(*size))
+        object.__setattr__(self, "constraints", tuple(law.sized(*size) for law in self.constraints))
 
     def __repr__(self) -> str:
         return f"Problem({', '.join(f'{name}={text}' for name, text in self.composed.items())})"
