@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bandit_envs.basics.arguments import is_count, require
-from bandit_envs.basics.files import sweep, write_whole
+from bandit_envs.basics.files import require_no_pipe, sweep, write_whole
 
 from .data import unpacked_size
 
@@ -97,6 +97,7 @@ def load(path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = 
 def _opened(path: str | os.PathLike[str], forms: tuple[str, ...], max_bytes: int) -> dict[str, Any]:
     """Return the parts of a file in one of some formats, of this version."""
     require(is_count(max_bytes), "max_bytes", "a positive integer", max_bytes)
+    require_no_pipe("path", path)
     with Path(path).open("rb") as file:
         _require_small(path, size := os.fstat(file.fileno()).st_size, max_bytes)
         raw = file.read(size + 1)

@@ -5,6 +5,7 @@ import glob
 import os
 import re
 import socket
+import stat
 import threading
 import time
 import tomllib
@@ -76,6 +77,14 @@ def check_path(name: str, path: Any) -> None:
     """Raise unless the value of an argument is the path of a file."""
     usable = isinstance(path, str | os.PathLike) and Path(path).name != "" and "\0" not in os.fspath(path)
     require(usable, name, "the path of a file", path)
+
+
+def require_no_pipe(name: str, path: str | os.PathLike[str]) -> None:
+    """Raise if a path leads to a pipe, a socket or a device, on which reading waits without an end."""
+    with suppress(FileNotFoundError):  # for who opens it to say
+        kind = os.stat(path).st_mode
+        endless = not (stat.S_ISREG(kind) or stat.S_ISDIR(kind))
+        require(not endless, name, "the path of a file, not of a pipe or device", os.fspath(path))
 
 
 @contextmanager

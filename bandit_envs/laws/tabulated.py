@@ -46,8 +46,12 @@ class Tabulated(FunctionLaw):
     def among(self, points: Floats) -> Floats:
         return self.values
 
+    def sized(self, num_arms: int, size: int) -> FunctionLaw:
+        require(self.values.shape[1] == size, self.argument, f"(M, {size})", self.values.shape)
+        return self
+
     def _row(self, gram: Gram, index: Any) -> Drawn:
-        require(self.values.shape[1] == gram.size, self.argument, f"(M, {gram.size})", self.values.shape)
+        self.sized(gram.size, gram.size)
         return Drawn(self.values[index])
 
 

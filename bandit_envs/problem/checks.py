@@ -25,10 +25,11 @@ from bandit_envs.laws.corruption import Corruption
 from bandit_envs.laws.delays import Delay
 from bandit_envs.laws.derived import Feasibility, UnderKernel
 from bandit_envs.laws.drift import Drift, Replay
-from bandit_envs.laws.duels import AgainstBest, WhoWins
+from bandit_envs.laws.duels import DuelLaw, WhoWins
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.noise import Noise
+from bandit_envs.laws.outcomes import OfOutcome
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
@@ -61,6 +62,7 @@ def check_problem(problem: Composition) -> None:
     settled = problem.movement.is_free or problem.decisions.num_contexts == 1
     reason = 'the law "none" with several contexts, which force moves whatever is learnt'
     require(settled, "movement", reason, problem.movement)
+    problem.play_costs.check_size(len(problem.decisions.points))
     _check_duel(problem)
     _check_safe_seed(problem)
     check_kernel(problem.kernel, problem.decisions)
@@ -70,6 +72,8 @@ def check_problem(problem: Composition) -> None:
                 check_kernel(law.kernel, problem.decisions)
     require_no_white("kernel", problem.kernel, "noise=Gaussian({})")
     check_prior_mean(problem.prior_mean, problem.decisions)
+    if isinstance(problem.noise, OfOutcome):
+        problem.noise.outcome.require_possible("prior_mean", problem.prior_mean)
 
 
 def check_seed(seed: Any) -> None:
@@ -194,8 +198,11 @@ def _such(segments: int) -> str:
 def _check_duel(problem: Composition) -> None:
     """Raise unless an outcome is drawn where actions are pairs, and nowhere else, and the rest fits it."""
     duel, delay = problem.decisions.duel, problem.delay
-    fits = isinstance(problem.noise, WhoWins) == duel == isinstance(problem.reward, AgainstBest)
-    drawn = "AgainstBest and WhoWins of bandit_envs.laws.duels with duel=True, and other laws without"
+    fits = isinstance(problem.noise, WhoWins) == duel == isinstance(problem.reward, DuelLaw)
+    drawn = (
+        "AgainstBest or PairChances, and WhoWins, of bandit_envs.laws.duels with duel=True, "
+        "and other laws without"
+    )
     require(fits, "reward and noise", drawn, (problem.reward, problem.noise))
     slowed = np.ptp(delay.slowdown(problem.decisions.unit_arms)) > 0 or delay.depends_on_rewards
     refused = {

@@ -63,8 +63,9 @@ def check_outcome(fields: Mapping[str, Any]) -> None:
     law, kernel, bound = (fields[name] for name in ("outcome", "latent_kernel", "latent_bound"))
     known = law is None or isinstance(law, OutcomeLaw)
     require(known, "outcome", "None or a law of bandit_envs.laws.outcomes, such as Bernoulli()", law)
-    usable = law is None or callable(getattr(kernel, "diag", None))
-    require(usable, "latent_kernel", "a scikit-learn kernel where there is an outcome", kernel)
+    usable = callable(getattr(kernel, "diag", None)) and not isinstance(kernel, type)
+    fits = usable if law is not None else kernel is None or usable
+    require(fits, "latent_kernel", "a scikit-learn kernel, None without an outcome", kernel)
     require(bound is None or (is_number(bound) and bound > 0), "latent_bound", "None or positive", bound)
 
 

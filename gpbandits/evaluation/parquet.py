@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.files import whole_file
+from bandit_envs.basics.files import require_no_pipe, whole_file
 from gpbandits.evaluation.comparison import SETS
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.metrics import headed
@@ -90,6 +90,7 @@ def read_with_metadata(path: str | os.PathLike[str], kind: type[_Kind]) -> tuple
     A damaged file is a DamagedFileError.
     """
     require(not os.path.isdir(path), "path", "of a file that `save` wrote, not a folder", os.fspath(path))
+    require_no_pipe("path", path)
     # Most files are small: threads, also one that reads ahead, would cost more than they save.
     with _undamaged(path), pq.ParquetFile(path, pre_buffer=False) as file:
         stored, table = file.schema_arrow.metadata or {}, file.read(use_threads=False)
@@ -101,6 +102,7 @@ def read_with_metadata(path: str | os.PathLike[str], kind: type[_Kind]) -> tuple
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the metadata that was given to `write`, without the arrays."""
+    require_no_pipe("path", path)
     with _undamaged(path), pq.ParquetFile(path) as file:
         return _header_of(file.schema_arrow.metadata or {}, path)["metadata"]
 

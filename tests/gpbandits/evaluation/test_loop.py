@@ -215,7 +215,7 @@ BAD = {
         {"checkpoints": [np.True_, 20], "env_kwargs": SMALL},
         "checkpoints must be rounds",
     ),
-    "keyword": ({"env_kwargs": {"horizons": 3}}, "unknown keyword 'horizons'"),
+    "keyword": ({"env_kwargs": {"horizons": 3}}, "unexpected keyword argument 'horizons'"),
     "NaN": ({"agents": {"nan": lambda setting: Scripted(setting, float("nan"))}}, "integer arm"),
     "arm": ({"agents": {"far": lambda setting: Scripted(setting, 1000)}}, "arm in 0..999"),
 }
