@@ -137,20 +137,24 @@ def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
 
 def _check_process(env: Any, setting: Setting, factory: AgentFactory) -> None:
     """Raise if an agent changes the process whenever it plays; a module that it imports may do so once."""
-    changed = _process_changes(env, setting, factory) and _process_changes(env, setting, factory)
+    kernel = _content(setting)
+    changed = _process_changes(env, setting, factory)
+    if _content(setting) != kernel:
+        changed.append("the published kernel")
+    elif changed:
+        changed = _process_changes(env, setting, factory)
     if changed:
         check, expected, remedy = PROCESS
         raise AgentCheckError(check, expected, f"it changed or left {', '.join(changed)}", remedy)
 
 
 def _process_changes(env: Any, setting: Setting, factory: AgentFactory) -> list[str]:
-    before, threads, kernel = ProcessState.now(), set(enumerate_threads()), _content(setting)
+    before, threads = ProcessState.now(), set(enumerate_threads())
     with preserved_process():
         agent = _instance(setting, factory)
         _play(env, agent, everything)
         getattr(agent, "close", lambda: None)()
         changed = before.changed(ProcessState.now())
-    changed += ["the published kernel"] * (_content(setting) != kernel)
     return changed + [f"the thread {name!r}" for name in left_threads(threads)]
 
 

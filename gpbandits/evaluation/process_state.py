@@ -71,10 +71,7 @@ class ProcessState(NamedTuple):
                 os.chdir(self.folder)
         if now.recursion != self.recursion:
             sys.setrecursionlimit(self.recursion)
-        for each, limit in self.limits.items():
-            if now.limits[each] != limit:
-                with suppress(OSError, ValueError):  # a lowered hard limit stays
-                    resource.setrlimit(each, limit)  # type: ignore[union-attr]
+        restore_limits(self.limits)
 
 
 def _restore_environ(before: dict[str, str]) -> None:
@@ -91,6 +88,17 @@ def limits_now() -> dict[int, tuple[int, int]]:
         return {}
     known = {value for name, value in vars(resource).items() if name.startswith("RLIMIT_")}
     return {each: resource.getrlimit(each) for each in sorted(known)}
+
+
+def restore_limits(before: dict[int, tuple[int, int]]) -> bool:
+    """Put back the limits of `limits_now`; False where one was lowered for good, as a hard limit is."""
+    now, restored = limits_now(), True
+    for each in (each for each in before if now[each] != before[each]):
+        try:
+            resource.setrlimit(each, before[each])  # type: ignore[union-attr]
+        except (OSError, ValueError):
+            restored = False
+    return restored
 
 
 @contextmanager

@@ -274,8 +274,8 @@ def leave_a_thread() -> None:
 
 
 def lower_a_limit() -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
-    resource.setrlimit(resource.RLIMIT_CORE, (max(soft, 1) - 1 if soft >= 0 else 10**9, hard))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft - 1, hard))
 
 
 CHANGES: dict[str, Callable[[Any], object]] = {
