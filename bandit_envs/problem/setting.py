@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from bandit_envs.basics.arguments import plain, require, require_size
+from bandit_envs.basics.immutable import fixed, fixed_arrays
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.validity import require_same_noise, split_white
@@ -209,7 +210,11 @@ class Setting:
         if self.noise_profile is not None and "noise_profile" in names:
             self._fill({"noise_profile": told.checked_profile(self.noise_profile, self.decisions)})
         if np.ndim(self.prior_mean) and "prior_mean" in names:
-            self._fill({"prior_mean": told.fixed(np.array(self.prior_mean, dtype=np.float64))})
+            self._fill({"prior_mean": fixed(np.array(self.prior_mean, dtype=np.float64))})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the state of a pickle or a copy, whose arrays are nobody's to write to either."""
+        self._fill(fixed_arrays(state))
 
     def _fill(self, values: Mapping[str, Any]) -> None:
         for name, value in values.items():
@@ -250,9 +255,9 @@ class Setting:
     def scaled_contexts(self) -> Floats:
         """Return the observation of each context, (Z, dz) in [0, 1] as float32; one 0 without contexts."""
         if self.contexts is None or self.contexts.shape[1] == 0:
-            return told.fixed(np.zeros((1, 1), dtype=np.float32))
+            return fixed(np.zeros((1, 1), dtype=np.float32))
         low, span = self.contexts.min(axis=0), np.ptp(self.contexts, axis=0)
-        return told.fixed(((self.contexts - low) / np.where(span > 0, span, 1.0)).astype(np.float32))
+        return fixed(((self.contexts - low) / np.where(span > 0, span, 1.0)).astype(np.float32))
 
     def context_index(self, observation: Floats) -> Ints:
         """Return the indices of the nearest contexts to observations, (n, dz) -> (n,)."""

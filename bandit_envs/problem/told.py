@@ -13,6 +13,7 @@ from bandit_envs.basics.arguments import (
     require,
     require_switch,
 )
+from bandit_envs.basics.immutable import fixed, is_fixed
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.outcomes import OutcomeLaw
@@ -186,15 +187,9 @@ def checked_per_cost(name: str, value: Any, num_constraints: int) -> Any:
 
 
 def settled(values: Any) -> Floats:
-    """Return read-only numbers: a copy, unless they are read-only already."""
-    kept = isinstance(values, np.ndarray) and values.dtype == np.float64 and not values.flags.writeable
+    """Return numbers that nobody can write to: a copy, unless they are such already."""
+    kept = is_fixed(values) and values.dtype == np.float64
     return values if kept else fixed(np.array(values, dtype=np.float64))
-
-
-def fixed(values: Any) -> Any:
-    """Make an array read-only and return it."""
-    values.setflags(write=False)
-    return values
 
 
 def _are_numbers(value: Any) -> bool:

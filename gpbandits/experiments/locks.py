@@ -21,7 +21,7 @@ from bandit_envs.basics.files import fcntl, lock_bytes
 
 PROCESSES = Path("/proc")
 PLACES = (Path("/dev/shm"), Path(tempfile.gettempdir()))
-PATTERNS = ("joblib_memmapping_folder_{pid}_*", "sem.loky-{pid}-*")
+PATTERNS = ("joblib_memmapping_folder_{pid}_*", "sem.loky-{pid}-*", "gpbandits_marks_{pid}_*")
 NOTE = ".run-{pid}-{started}-{world}"
 FILE = ".locks"
 _PATIENCE = 0.1  # seconds between attempts

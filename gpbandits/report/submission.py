@@ -16,6 +16,7 @@ from bandit_envs.basics.files import whole_file
 from bandit_envs.environment.registration import real_id
 from bandit_envs.problems.real import real, tasks
 from gpbandits.evaluation import evaluate
+from gpbandits.evaluation.isolation import isolated_by_name
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.provenance import versions
 
@@ -96,6 +97,12 @@ def _columns(task: str, result: Result, label: str) -> dict[str, Any]:
 def check_submission(path: str | os.PathLike[str], replays: int = 5) -> Verdict:
     """Play so many trials of a submission again, and compare actions and regrets with the file's.
 
+    The agent plays in a process of its own, which gets no oracle; the environment is played, and regrets are
+    compared, in this one, which neither imports the agent's module nor unpickles what it answers. What this
+    does not find: an agent that reads the tasks' tables from files or draws them from the trial's seed, which
+    it can guess, the best of many seeds or of few trials, and a file that is written again until the chosen
+    trials are honest.
+
     Which trials is decided by the SHA-256 of the file and by `replays`. An author who writes the file again
     and again can foresee the choice of one `replays`, so take a number of your own. The agent's code is run.
     Regrets may differ by a relative 1e-6; another processor may round otherwise and then play other actions,
@@ -156,16 +163,19 @@ def _difference(spec: Spec, rows: Mapping[str, Any], task: str, trial: int) -> s
     if spec.horizon[task] > (most := real(task=task).horizon):
         return f"{task}: a trial has at most {most} rounds, the file has {spec.horizon[task]}"
     try:
-        again = evaluate(
+        played_again = evaluate(
             real_id(task),
-            {"agent": (spec.agent, spec.options)},
+            {"agent": isolated_by_name(spec.agent, spec.options)},
             trials=1,
             first_trial=trial,
             seed=spec.seed,
             env_kwargs={"horizon": spec.horizon[task]},
-        ).records["agent"]
-    except (ValueError, TypeError, ImportError) as error:
+        )
+    except Exception as error:  # an agent of somebody else may raise anything
         return f"{task}, trial {trial}: {spec.agent} cannot be played: {error}"
+    if played_again.privileged:
+        return f"{task}, trial {trial}: {spec.agent} declares itself privileged, and was given the truth"
+    again = played_again.records["agent"]
     own = (rows["task"] == task) & (rows["trial"] == trial)
     played = {"action": again.action[0], "regret": again.regret[0], "violation": again.violation[0]}
     same = np.array(
