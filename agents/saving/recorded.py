@@ -231,7 +231,8 @@ class Saving:
         """Write the agent to one file; after `agents.load` it continues with the same actions.
 
         Raises:
-            ValueError: a kernel or an option cannot be encoded, see `agents.saving.data`.
+            ValueError: a kernel or an option cannot be encoded, see `agents.saving.data`, the file is not one
+                of an agent, or another process holds it.
         """
         self._require_data()
         events, columns = self._log.events, encode(self._log.columns)
