@@ -20,7 +20,7 @@ from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
 
 from ..registry import require_registered, resolve_agent
-from ..saving.files import MAX_BYTES, digest_of, parsing, read, write
+from ..saving.files import MAX_BYTES, digest_of, parsing, playing, read, write
 from .parameters import Parameter
 from .plan import LENGTH_SCALE
 from .space import Space, Values
@@ -189,6 +189,7 @@ class PreferenceTuner:
             space = Space.from_data("parameters", content["parameters"])
             tuner = cls(space.kinds, agent=(agent, *options) if options else agent, **content["plan"])
             tuner.questions += _questions(content)
+        with playing(path):
             tuner._resume()
         tuner._kept = kept
         return tuner
@@ -210,7 +211,10 @@ class PreferenceTuner:
         """Let the agent answer all questions again, and so be in the same state to the last bit."""
         for t in range(len(self.questions)):
             self._close(self._agent, t)
-            self._agent.act(ONLY)
+            # The incumbent at the time depends on the order of answers, which the file has not.
+            pair = self._agent.act(ONLY) if self.plan["incumbent"] else self._pair()
+            if not self.plan["incumbent"] and pair != self.questions[t].pair:
+                raise ValueError(f"question {t} is of the points {pair} rather than {self.questions[t].pair}")
             self._closed = t
         told = [each for each in self.questions if each.outcome is not None]
         for each in sorted(told, key=lambda each: each.told_in or 0):

@@ -215,7 +215,7 @@ class Records:
             notes = content.get("notes")
             require_types("notes of a tuner", {"notes": notes}, {"notes": NOTES})
         with playing(path):
-            tuner._player = restored(tuner.plan, tuner._history.rounds, notes)
+            tuner._player = restored(tuner.plan, tuner._history.rounds, notes, compared=True)
         return tuner
 
     def __repr__(self) -> str:
