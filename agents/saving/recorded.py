@@ -316,7 +316,9 @@ def _require_same(t: int, played: Any, kept: Any) -> None:
     else:
         same = np.array_equal(one, other)
     if not same:
-        raise ValueError(f"in round {t} it plays {brief(played)} where {brief(kept)} was played")
+        raise ValueError(
+            f"in round {t} it plays {brief(one.tolist())} where {brief(other.tolist())} was played"
+        )
 
 
 def recorded(name: str, setting: Setting, num_trials: int | None, options: Mapping[str, Any]) -> Saving:
