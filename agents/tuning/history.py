@@ -128,7 +128,8 @@ class TunerHistory:
 
     def drop(self, ticket: int) -> TunerHistory:
         """Return the history with an experiment dropped."""
-        return self._closed(ticket, dropped=(*self.rounds[-1].dropped, self._round(ticket)))
+        lost = self._round(ticket)  # raises before a round is looked up, of which there may be none
+        return self._closed(ticket, dropped=(*self.rounds[-1].dropped, lost))
 
     def fail(self, ticket: int, reason: str, spent: float | None = None) -> TunerHistory:
         """Return the history with a failed experiment."""

@@ -20,9 +20,10 @@ from .decision_sets import board
 from .feasibility import LIKELY, Gate, SuccessProbability, beside, feasibility_of, runs, wanted_in
 from .history import ADD, TunerRound, checked_value
 from .plan import Scale, TunerPlan
-from .space import Values
+from .space import Values, without_time
 
 QUANTILE = 1.959963984540054  # of the standard normal law, at 97.5 %
+ROUNDING = 1e-6  # of a coordinate of a space, that another processor may round otherwise
 NOTES = dict[str, list[list[int] | list[float] | None]] | None  # type of a player's notes in a file
 
 
@@ -121,12 +122,15 @@ class TunerPlayer:
 
     def ask_again(
         self, context: Values, resumed: bool, believed: Callable[[], SuccessProbability | None]
-    ) -> None:
-        """Repeat a question; an agent that resumes from notes acts only if that changes its state."""
+    ) -> Values | None:
+        """Repeat a question and return its answer, None of an agent that resumes from notes without acting.
+
+        Such an agent acts only if that changes its state.
+        """
         if resumed and not self.agent.leaves_traces:
             self.agent.skip()
-        else:
-            self.ask(context, believed())
+            return None
+        return self.ask(context, believed())
 
     def notes(self) -> dict[str, Any] | None:
         """Return the agent's state that the history does not determine; None if it must be asked again."""
@@ -219,11 +223,15 @@ def player_for(
 
 
 def restored(
-    plan: TunerPlan, rounds: Sequence[TunerRound], notes: Mapping[str, Any] | None = None
+    plan: TunerPlan,
+    rounds: Sequence[TunerRound],
+    notes: Mapping[str, Any] | None = None,
+    compared: bool = False,
 ) -> TunerPlayer | None:
     """Return the latest player as it was after the last question, None before the first.
 
-    Without notes of that player all its questions are repeated, which takes as long.
+    Without notes of that player all its questions are repeated, which takes as long. Where they are
+    `compared`, a question that the player asks otherwise is a ValueError.
     """
     player, asked = _latest(plan, rounds)
     if player is None:
@@ -231,8 +239,33 @@ def restored(
     with nullcontext() if notes is None else player.agent.replaying(notes):
         for t in asked:
             player.catch_up(rounds[:t])
-            player.ask_again(rounds[t].context, notes is not None, partial(feasibility_of, plan, rounds[:t]))
+            context = rounds[t].context
+            asked_now = player.ask_again(
+                context, notes is not None, partial(feasibility_of, plan, rounds[:t])
+            )
+            if compared and asked_now is not None:
+                _require_same(plan, rounds[t], player.aside(asked_now, _running(rounds[:t], context)))
     return player
+
+
+def _require_same(plan: TunerPlan, asked: TunerRound, now: Values) -> None:
+    """Raise unless a question is the recorded one; coordinates may differ by rounding."""
+    one, other = (plan.parameters.features(each) for each in (now, asked.parameters))
+    if not np.allclose(one, other, rtol=0.0, atol=ROUNDING):
+        raise ValueError(
+            f"with ticket {asked.ticket} it asks for {now} where {asked.parameters} was asked for"
+        )
+
+
+def _running(rounds: Sequence[TunerRound], context: Values) -> list[Values]:
+    """Return the parameters of the experiments that ran after some rounds, in a context at any time."""
+    over = {news.round for each in rounds for news in (*each.arrivals, *each.failed)}
+    over |= {t for each in rounds for t in each.dropped}
+    return [
+        each.parameters
+        for t, each in enumerate(rounds)
+        if each.ticket is not None and t not in over and without_time(each.context) == without_time(context)
+    ]
 
 
 def _latest(plan: TunerPlan, rounds: Sequence[TunerRound]) -> tuple[TunerPlayer | None, list[int]]:

@@ -6,20 +6,21 @@ import copy
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Matern
 
 from bandit_envs.basics.arguments import is_count, is_integer, require, require_switch
-from bandit_envs.basics.files import check_path
+from bandit_envs.basics.files import target_of
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
 
 from ..registry import require_registered, resolve_agent
-from ..saving.files import MAX_BYTES, parsing, read, write
+from ..saving.files import MAX_BYTES, digest_of, parsing, playing, read, write
 from .parameters import Parameter
 from .plan import LENGTH_SCALE
 from .space import Space, Values
@@ -49,8 +50,8 @@ class Question:
 
     def continues(self, earlier: Question) -> bool:
         """Return True if this is an earlier question with what was known of it."""
-        told = earlier.outcome in (None, self.outcome) and self.dropped >= earlier.dropped
-        return self.pair == earlier.pair and told
+        told = earlier.outcome is None or (earlier.outcome, earlier.told_in) == (self.outcome, self.told_in)
+        return self.pair == earlier.pair and told and self.dropped >= earlier.dropped
 
 
 class PreferenceTuner:
@@ -107,6 +108,7 @@ class PreferenceTuner:
         self.questions: list[Question] = []
         self._closed = 0  # questions that the agent has observed
         self._champion: int | None = None
+        self._kept: dict[Path, str] = {}  # digest of each file that was saved or loaded, as it was then
 
     @property
     def _setting(self) -> Setting:
@@ -166,13 +168,14 @@ class PreferenceTuner:
         """Write the tuner to one file (JSON), from which `load` continues exactly.
 
         Raises:
-            ValueError: the file holds questions or answers that this tuner lacks.
+            ValueError: the file holds questions or answers that this tuner lacks, is of another kind, or
+                another process or tuner is writing it.
         """
-        check_path("path", path)
-        self._require_continued(path)
         plan = {**self.plan, "agent": _as_data(self.plan["agent"])}
         asked = [[*each.pair, each.outcome, each.told_in, each.dropped] for each in self.questions]
-        write(path, FORM, {"parameters": self.space.to_data(), "plan": plan, "questions": asked})
+        content = {"parameters": self.space.to_data(), "plan": plan, "questions": asked}
+        write(path, FORM, content, continued=self._require_continued)
+        self._kept[target_of(path)] = digest_of(FORM, content)
 
     @classmethod
     def load(
@@ -181,20 +184,27 @@ class PreferenceTuner:
         """Return a saved tuner, whose agent has observed the same answers; see `agents.load`."""
         require_switch("trust", trust)
         content = read(path, FORM, max_bytes=max_bytes)
+        kept = {target_of(path): digest_of(FORM, content)}
         with parsing(path):
             agent, *options = content["plan"].pop("agent")
             require_registered(agent, trust)
             space = Space.from_data("parameters", content["parameters"])
             tuner = cls(space.kinds, agent=(agent, *options) if options else agent, **content["plan"])
             tuner.questions += _questions(content)
+        with playing(path):
             tuner._resume()
+        tuner._kept = kept
         return tuner
 
     def _require_continued(self, path: str | os.PathLike[str]) -> None:
         if not os.path.exists(path) or not os.path.getsize(path):
             return
-        known = _questions(read(path, FORM))
+        content = read(path, FORM)
+        with parsing(path):
+            known = _questions(content)
         kept = all(mine.continues(its) for mine, its in zip(self.questions, known, strict=False))
+        # Answers have three values: those that somebody else gave meanwhile may be equal, and count too.
+        kept = kept and self._kept.get(target_of(path)) in (None, digest_of(FORM, content))
         words = f"a file of this tuner; it holds {len(known)} questions that saving would lose"
         go_on = "continue with PreferenceTuner.load(path), or give another file"
         require(kept and len(known) <= len(self.questions), "path", f"{words}: {go_on}", path)
@@ -203,7 +213,10 @@ class PreferenceTuner:
         """Let the agent answer all questions again, and so be in the same state to the last bit."""
         for t in range(len(self.questions)):
             self._close(self._agent, t)
-            self._agent.act(ONLY)
+            # The incumbent at the time depends on the order of answers, which the file has not.
+            pair = self._agent.act(ONLY) if self.plan["incumbent"] else self._pair()
+            if not self.plan["incumbent"] and pair != self.questions[t].pair:
+                raise ValueError(f"question {t} is of the points {pair} rather than {self.questions[t].pair}")
             self._closed = t
         told = [each for each in self.questions if each.outcome is not None]
         for each in sorted(told, key=lambda each: each.told_in or 0):

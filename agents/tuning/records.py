@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from bandit_envs.basics.arguments import from_extra, require_switch, written_as
-from bandit_envs.basics.files import check_path, held, is_held_here
+from bandit_envs.basics.arguments import from_extra, require_switch
+from bandit_envs.basics.files import check_path
 from bandit_envs.basics.notebook import brief, html_table
 from bandit_envs.basics.threads import one_thread
 
@@ -186,20 +187,12 @@ class Records:
 
         Raises:
             ValueError: the agent or an option of it is not data, the file holds experiments that this tuner
-                lacks, or another process runs experiments of the file.
+                lacks or is of another kind, or another process or tuner holds the file.
         """
-        check_path("path", path)
-        if is_held_here(path):  # by `optimise`, which has compared them
-            self._write(path)
-            return
-        with written_as({"file": "path"}), held(path, SHARE):
-            require_continued(self, path)
-            self._write(path)
-
-    def _write(self, path: str | os.PathLike[str]) -> None:
         notes = None if self._player is None else self._player.notes()
         content = {"plan": self.plan.to_data(), "rounds": self._history.to_data(), "notes": notes}
-        write(path, FORM, content)
+        # While this tuner's `optimise` holds the file, which it has compared, nobody else writes it.
+        write(path, FORM, content, owner=self, continued=partial(require_continued, self), remedy=SHARE)
 
     @classmethod
     @one_thread()
@@ -222,7 +215,7 @@ class Records:
             notes = content.get("notes")
             require_types("notes of a tuner", {"notes": notes}, {"notes": NOTES})
         with playing(path):
-            tuner._player = restored(tuner.plan, tuner._history.rounds, notes)
+            tuner._player = restored(tuner.plan, tuner._history.rounds, notes, compared=True)
         return tuner
 
     def __repr__(self) -> str:

@@ -56,7 +56,7 @@ class Run:
         if self.file is None:
             self._play(n, workers)
             return
-        with held(self.file, SHARE):
+        with held(self.file, SHARE, self.tuner):
             require_continued(self.tuner, self.file)
             self._play(n, workers)
 

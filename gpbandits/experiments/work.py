@@ -21,6 +21,7 @@ from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import evaluate, trial_seeds
+from gpbandits.evaluation.parquet import write
 from gpbandits.evaluation.plain import cut
 from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.process_state import limits_now, restore_limits
@@ -235,7 +236,8 @@ def _keep(task: CellTask, result: Result, seconds: float) -> None:
     seeds = [trial_seeds(result.seed, trial) for trial in trials]
     timings = {"seconds": seconds, "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
     with _writing(task.path):
-        result.save(task.path, task.metadata | {"seeds": seeds, "timings": timings})
+        # not `save`, which lists the folder of all cells for what killed writers of this file have left
+        write(result, task.path, task.metadata | {"seeds": seeds, "timings": timings})
         failure_beside(task.path).unlink(missing_ok=True)
 
 

@@ -12,16 +12,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bandit_envs.basics.arguments import is_integer, require, require_choice
-from bandit_envs.basics.files import whole_file
+from bandit_envs.basics.files import check_path, sweep_beside, whole_file
 from bandit_envs.environment.registration import real_id
 from bandit_envs.problems.real import real, tasks
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.isolation import isolated_by_name
+from gpbandits.evaluation.parquet import TooLargeError, require_small
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.provenance import versions
 
 _KEY = b"gpbandits-submission"  # of our JSON in a file's metadata
 COLUMNS = ("task", "trial", "round", "action", "regret", "violation")
+MAX_BYTES = 2**30  # of a file, and of its table in memory
 CLOSE = 1e-6  # relative difference of regrets that another processor may make
 
 
@@ -77,6 +79,7 @@ def write_submission(
     parts = [_columns(task, result, label or agent) for task, result in results.items()]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
     table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(spec._asdict()).encode()})
+    sweep_beside(path)
     with whole_file(path) as file:
         pq.write_table(table, file, compression="zstd")
 
@@ -120,13 +123,17 @@ def check_submission(path: str | os.PathLike[str], replays: int = 5) -> Verdict:
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[Spec, dict[str, Any]]:
+    check_path("path", path)
     require(Path(path).is_file(), "path", "that of a file which exists", os.fspath(path))
     try:
+        require_small(path, pq.read_metadata(path), MAX_BYTES)
         table = pq.read_table(path)
         spec = Spec(**json.loads((table.schema.metadata or {})[_KEY]))
         require(_sound(spec), "spec", "one of whole numbers, with at least one task and trial", spec)
         rows = {name: table[name].to_numpy() for name in COLUMNS}
         return spec, {name: rows[name] if name == "task" else rows[name] + 0 for name in COLUMNS}
+    except TooLargeError as error:
+        raise ValueError(f"path must be of a file of at most {MAX_BYTES} bytes, got {path}") from error
     except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"path must be of a file that `gpbandits submission pack` wrote, got {path}"

@@ -80,11 +80,11 @@ def nothing_runs(file, monkeypatch):
     def run(*arguments, **keywords):
         raise AssertionError("a file has run something")
 
-    for place, name in [(subprocess, "Popen"), (os, "system"), (os, "mkdir")]:
+    for place, name in [(subprocess, "Popen"), (os, "system"), (os, "rmdir")]:
         monkeypatch.setattr(place, name, run)
 
 
-STRANGERS = ["subprocess:Popen", "os:system", "os:mkdir", PATH]
+STRANGERS = ["subprocess:Popen", "os:system", "os:rmdir", PATH]
 
 
 @pytest.mark.usefixtures("nothing_runs")

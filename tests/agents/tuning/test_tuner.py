@@ -401,3 +401,11 @@ def test_a_refused_report_leaves_the_experiment_pending():
     with pytest.raises(ValueError, match="costs"):
         tuner.tell(0, 1.0)
     assert list(tuner.pending) == [0]
+
+
+@pytest.mark.parametrize(
+    "call", [lambda tuner: tuner.drop(0), lambda tuner: tuner.fail(0), lambda tuner: tuner.tell(0, 1.0)]
+)
+def test_a_ticket_of_a_tuner_that_was_never_asked_is_named(call):
+    with pytest.raises(ValueError, match="ticket 0 was never given; pending tickets: none"):
+        call(Tuner({"x": Linear(0, 1)}))
