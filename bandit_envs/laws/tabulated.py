@@ -1,11 +1,10 @@
 """Laws of functions in a table: recorded ones, of which one is drawn, and those stated for each segment."""
 
-import abc
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +25,8 @@ class Tabulated(FunctionLaw):
         moments: of the values, as far as they are known beforehand.
     """
 
+    argument: ClassVar[str] = "values"  # what errors call them
+
     values: Floats
     least: float | None = None
     moments: Moments | None = None
@@ -37,11 +38,6 @@ class Tabulated(FunctionLaw):
         require(bool(np.isfinite(given).all()), self.argument, "finite", "NaN or infinity")
         object.__setattr__(self, "values", given.astype(np.float64))
         object.__setattr__(self, "num_functions", len(np.unique(self.values, axis=0)))
-
-    @property
-    @abc.abstractmethod
-    def argument(self) -> str:
-        """Return what errors call the values."""
 
     def among(self, points: Floats) -> Floats:
         return self.values

@@ -175,14 +175,11 @@ def _check_changes(problem: Composition) -> None:
     changes, replayed = problem.changes, isinstance(problem.drift, Replay)
     laws = [*(() if replayed else (problem.reward,)), *problem.constraints]
     most = [math.inf if law.num_functions is None else law.num_functions for law in laws]
-    if max(most, default=1) < changes.different:
-        complaint = (
-            f"must have at most {max(most, default=1)} functions, as reward and costs have, got {changes}"
-        )
-        remedy = 'costs that change may be added: constraints={"law": "gp"}'
-        raise ArgumentError(
-            "changes", f"{complaint}; take a law with more functions, or leave changes out; {remedy}"
-        )
+    found = max(most, default=1)
+    if found < changes.different:
+        complaint = f"must have at most {found} functions, as reward and costs have, got {changes}"
+        remedy = "leave changes out, take a law of more functions, or add costs that change"
+        raise ArgumentError("changes", f'{complaint}; {remedy}: constraints={{"law": "gp"}}')
     for name, law in _functions(problem).items():
         if law.num_stated is not None:
             given = changes.needed == law.num_stated and not problem.drifts
@@ -192,7 +189,7 @@ def _check_changes(problem: Composition) -> None:
 
 def _such(segments: int) -> str:
     """Return an example of changes with so many segments."""
-    return f"AtRounds({tuple(range(300, 300 * segments, 300))})" if segments > 1 else "None"
+    return f"AtRounds({tuple(range(300, 300 * segments, 300))})" if segments > 1 else "Stationary()"
 
 
 def _check_duel(problem: Composition) -> None:
