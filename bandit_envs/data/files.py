@@ -120,7 +120,7 @@ def _missing(file: str, source: Source) -> str:
 
 
 class Package(NamedTuple):
-    """Hold which wheel is used, its checksum, and the licence under which its data come."""
+    """Hold which wheel is used, its checksum, and the licences that it names."""
 
     version: str
     file: str

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import from_extra, require_choice
-from bandit_envs.basics.files import write_whole
+from bandit_envs.basics.files import shipped, write_whole
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.data.files import cache_folder, member, packages, plain_pickle, sha256_of
 
@@ -162,6 +162,20 @@ def _of_ours(family: str, name: str) -> Runs:
     # step size, width, batch size, weight decay; seed
     rows = np.column_stack([np.log(rows[:, :4]), rows[:, 5:]])
     return grouped(rows, 4, ["val_acc", "train_time", "model_size"])
+
+
+class Origin(NamedTuple):
+    """Hold who measured some tables, where it was published, and under which licence the tables come."""
+
+    authors: str
+    licence: str
+    doi: str = ""  # none was given
+
+
+@cache
+def origins() -> dict[str, Origin]:
+    """Return the origin of every family of `FAMILIES`, and of the recorded problems of real tasks."""
+    return {name: Origin(**row) for name, row in shipped("data/origins.toml").items()}
 
 
 class Family(NamedTuple):

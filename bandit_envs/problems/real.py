@@ -48,8 +48,6 @@ class Task(NamedTuple):
     limited: str = ""  # metric that must stay under its quantile of `FITTING`
     problem: str = ""  # of `FACTORIES`, in place of tables
     keywords: Mapping[str, Any] = MappingProxyType({})  # of the problem
-    source: str = ""  # of the problem's measurements
-    licence: str = ""
     default: float | None = None
 
 

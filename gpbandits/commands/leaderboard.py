@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gpbandits.evaluation.result import Result
+    from gpbandits.experiments.study import Study
 
 
 submission = typer.Typer(
@@ -92,7 +93,7 @@ def leaderboard(
     )
     played = [result for result in found if result is not None and REFERENCE in result.agents]
     if archive:
-        _archive(played, archive)
+        _archive(played, entries.studies, archive)
     results = [result for result in played if has_loss(result, REFERENCE)]
     unscaled = [(result.environment, LOSSLESS) for result in played if result not in results]
     if not results:
@@ -119,15 +120,19 @@ def leaderboard(
     end_if_failed(failed)
 
 
-def _archive(results: "Sequence[Result]", folder: Path) -> None:
-    """Write a Parquet file an environment, with every trial at the quarters of its rounds."""
+def _archive(results: "Sequence[Result]", studies: "Sequence[Study]", folder: Path) -> None:
+    """Write a Parquet file an environment, with every trial at the quarters of its rounds, and its origin."""
+    from gpbandits.experiments.stamp import stamp
+    from gpbandits.report.entrants import REFERENCE
     from gpbandits.reproductions.page import condensed
 
+    entries = {study.environments[0].label: study.environments[0] for study in studies}
     folder.mkdir(parents=True, exist_ok=True)
     for result in results:
+        entry = entries[result.environment]
         quarters = [result.horizon * quarter // 4 for quarter in (1, 2, 3)]
         path = folder / f"{result.environment.removeprefix('Real/')}.parquet"
-        condensed(result, quarters).save(path, timings=False)
+        condensed(result, quarters).save(path, stamp(entry.id, entry.kwargs, REFERENCE), timings=False)
 
 
 @submission.command()

@@ -33,7 +33,7 @@ from bandit_envs.problems.real import (
 
 FROZEN = {
     "problems/real_priors.toml": "fe25d45dc2a24ed5bd8624d6a6f63915d364427868acacc18a34fb11026ae95b",
-    "problems/tasks.toml": "06e253cf2baabb70da71044685ef553b8d0278e01d5cc43328931bdc7ba7f1e7",
+    "problems/tasks.toml": "f000039486c7da7265d02f6303f7a565d6fb3bb6d9e56d142fb10dac98dce9b4",
     "data/tables/digits.csv": "4b32cca25f5127ba8fa6692d6577f7fee8ce38cbd1a50593c522477b2e2d693e",
 }
 
