@@ -165,10 +165,12 @@ class Board(abc.ABC):
     def around(self, point: Floats, gate: Gate, number: int) -> Floats:
         """Return features of possible alternatives to a point, on a box about so many, (n, d)."""
 
-    def narrow(  # noqa: B027 (the search on a box reads the gate)
-        self, agent: Any, gate: Gate, tried: Sequence[Values] = ()
-    ) -> None:
-        """Restrict the next action to open points not yet tried, if the agent can be restricted."""
+    def narrow(self, agent: Any, gate: Gate, tried: Sequence[Values] = ()) -> bool:
+        """Restrict the next action to open points not yet tried; return False if the agent may choose others.
+
+        The search on a box reads the gate itself.
+        """
+        return False
 
     def among(self, gate: Gate) -> Any:
         """Return the actions among which to recommend one, None for all."""
@@ -227,11 +229,12 @@ class FiniteBoard(Board):
     def around(self, point: Floats, gate: Gate, number: int) -> Floats:
         return self.features
 
-    def narrow(self, agent: Any, gate: Gate, tried: Sequence[Values] = ()) -> None:
-        """Restrict the agent to open arms; for agents without `offer`, `opened` corrects the action."""
-        if hasattr(agent, "offer"):
-            known = [self.arms.index(each) for each in tried if each in self.arms]
-            agent.offer(gate.opened(self.features, known))
+    def narrow(self, agent: Any, gate: Gate, tried: Sequence[Values] = ()) -> bool:
+        if not hasattr(agent, "offer"):
+            return False
+        known = [self.arms.index(each) for each in tried if each in self.arms]
+        agent.offer(gate.opened(self.features, known))
+        return True
 
     def among(self, gate: Gate) -> Any:
         return np.flatnonzero(gate.opened(self.features))

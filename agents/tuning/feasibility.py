@@ -242,13 +242,16 @@ def beside(point: Floats, taken: Floats, among: Floats, gate: Gate) -> Floats | 
     """Return the nearest of some points, (n, d), to the agent's choice, (d,), that is open and not taken.
 
     It differs from all running points, `taken`, (m, d), by `BESIDE`; where these are too many, it is the one
-    that differs most. None if every open point is taken.
+    that differs most, and where all open ones are taken, the likeliest to succeed. None if all are taken.
     """
     gap, _ = cKDTree(taken).query(among, p=np.inf)
-    gap = np.where(gate.admits(among), gap, 0.0)
+    chance = np.where(gap > SAME, gate.chance(among), -1.0)
+    gap = np.where(chance >= gate.bar, gap, 0.0)
+    if gap.max() <= SAME:
+        return among[chance.argmax()] if chance.max() >= 0.0 else None
     distance = np.where(gap > BESIDE, np.abs(among - point).sum(axis=1), np.inf)
     best = int(distance.argmin() if np.isfinite(distance).any() else gap.argmax())
-    return among[best] if gap[best] > SAME else None
+    return among[best]
 
 
 def runs(point: Floats, taken: Floats) -> bool:

@@ -65,6 +65,7 @@ class TunerPlayer:
         contexts = [*(each.context for each in rounds), context]
         self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts, only)
         self.gate = Gate(plan.parameters, plan.rule)
+        self._known_features: dict[tuple[Any, ...], Floats] = {}
         self.tried: list[Values] = []  # in earlier rounds, while the first plays are made
         self.known = len(rounds)  # rounds in the board's setting
         self.closed = 0  # rounds that the agent has observed
@@ -119,11 +120,13 @@ class TunerPlayer:
 
         They are among what is available, where `only` says what is.
         """
-        restricted = self._judge(context, believed, wanted_in(self.closed), only)
+        self._judge(context, believed, wanted_in(self.closed), only)
+        narrowed = (self.restricted or self.tried) and self.board.narrow(self.agent, self.gate, self.tried)
         action = self.agent.act(self.board.observation(context))
-        if not restricted:
-            return self.board.parameters(action)
-        return self.gate.exact(self.board.parameters(self.board.opened(action, self.gate)))
+        if self.restricted and not narrowed:  # an agent that cannot be restricted is corrected
+            action = self.board.opened(action, self.gate)
+        parameters = self.board.parameters(action)
+        return self.gate.exact(parameters) if self.restricted else parameters
 
     def aside(self, parameters: Values, running: Sequence[Values]) -> Values:
         """Return the parameters, or alternatives if they are running: a copy has little information.
@@ -132,14 +135,20 @@ class TunerPlayer:
         """
         if not self.plan.keeps_apart:
             return parameters
-        space = self.plan.parameters
-        point = space.features(parameters)
-        taken = np.array([space.features(each) for each in (*running, *self.tried)])
+        space, taken = self.plan.parameters, [*running, *self.tried]
+        point, taken = space.features(parameters), np.array([self._features(each) for each in taken])
         if not len(taken) or not runs(point, taken):
             return parameters
         number = max(SPREAD, 2 << len(taken).bit_length())  # more than are taken
         found = beside(point, taken, self.board.around(point, self.gate, number), self.gate)
         return parameters if found is None else self.gate.exact(space.values(found))
+
+    def _features(self, parameters: Values) -> Floats:
+        """Return features of parameters that are running, which is asked again at every question."""
+        key = tuple(parameters.values())
+        if key not in self._known_features:
+            self._known_features[key] = self.plan.parameters.features(parameters)
+        return self._known_features[key]
 
     def ask_again(
         self,
@@ -160,9 +169,11 @@ class TunerPlayer:
 
     def recommend(self, context: Values, believed: SuccessProbability | None = None) -> Advice:
         """Return the agent's recommendation in a context, among points that are likely to succeed."""
-        restricted = self._judge(context, believed, LIKELY)
+        self._judge(context, believed, LIKELY)
+        if self.restricted:
+            self.board.narrow(self.agent, self.gate)
         recommend, observation = self._recommend(), self.board.observation(context)
-        among = self.board.among(self.gate) if restricted else None
+        among = self.board.among(self.gate) if self.restricted else None
         chooses = among is not None and _chooses(recommend)
         answer = recommend(observation, among=among) if chooses else recommend(observation)
         return self._advice(self.board.parameters(answer.action), answer)
@@ -191,13 +202,13 @@ class TunerPlayer:
         believed: SuccessProbability | None,
         wanted: float,
         only: Sequence[Values] = (),
-    ) -> bool:
-        """Restrict the agent to open points; return False where all are."""
+    ) -> None:
         self.gate.set(believed, self.plan.contexts.features(context), wanted, only)
-        restricted = not self.gate.open or self.board.outside
-        if restricted or self.tried:
-            self.board.narrow(self.agent, self.gate, self.tried)
-        return restricted
+
+    @property
+    def restricted(self) -> bool:
+        """True if the agent's setting has points that may not be asked for."""
+        return not self.gate.open or self.board.outside
 
     def _recommend(self) -> Callable[..., Any]:
         if not hasattr(self.agent, "recommend"):
