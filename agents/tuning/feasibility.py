@@ -41,6 +41,7 @@ class Gate:
         self.space, self.possible = space, possible
         self._belief: SuccessProbability | None = None
         self._only: Available | None = None
+        self._over: cKDTree | None = None
         self._context, self.bar = np.zeros(0), 0.0
 
     def set(
@@ -49,19 +50,22 @@ class Gate:
         context: Floats,
         wanted: float,
         only: Sequence[Values] = (),
+        over: Sequence[Floats] = (),
     ) -> None:
         """Set the classifier, None before any failure, the context, (dz,), and the required probability.
 
-        `only` are the entries of what is available, none where everything is.
+        `only` are the entries of what is available, none where everything is; `over` are points, (d,) each,
+        that are not tried again.
         """
         self._belief, self._context = belief, context
         self._only = Available(self.space, only) if only else None
+        self._over = cKDTree(np.array(over)) if len(over) else None
         self.bar = 0.0 if belief is None else min(wanted, CAUTIOUS * belief.highest)
 
     @property
     def open(self) -> bool:
         """True if all points are open."""
-        return self._belief is None and self.possible is None and self._only is None
+        return all(each is None for each in (self._belief, self.possible, self._only, self._over))
 
     def probability(self, arms: Floats) -> Floats:
         """Return the probability of success, (n, d) -> (n,)."""
@@ -76,6 +80,8 @@ class Gate:
         for rule in (self.possible, self._only):
             if rule is not None:
                 allowed[allowed] = rule.mask(arms[allowed])
+        if self._over is not None and allowed.any():
+            allowed[allowed] = self._over.query(arms[allowed], p=np.inf)[0] > SAME
         chance = np.full(len(arms), -1.0)
         if allowed.any():
             chance[allowed] = self.probability(arms[allowed])
@@ -158,12 +164,16 @@ class Gate:
         return arms[:0] if self._only is None else self._only.listed(arms)
 
 
+class NothingLeft(ValueError):
+    """Report that there are no parameters that may be asked for."""
+
+
 def require_some(chance: Floats) -> None:
     """Raise where no point may be tried."""
     if chance.max(initial=-1.0) < 0.0:
-        raise ValueError(
-            f"possible or only excludes all of {len(chance)} parameters that were looked at; allow more, or "
-            "state the parameters so that a larger part of their ranges is possible"
+        raise NothingLeft(
+            f"possible or only excludes all of {len(chance)} parameters that were looked at, or all were "
+            "tried and repeats=False; allow more, or state the parameters so that more are possible"
         )
 
 

@@ -97,6 +97,7 @@ class TunerPlan:
     safe: tuple[Values, ...] = ()
     stopping: Any = None
     possible: Callable[..., Any] | None = None
+    repeats: bool = True
     factory: AgentFactory = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -105,6 +106,9 @@ class TunerPlan:
         named = all(isinstance(name, str) for name in self.constraints)
         distinct = named and len(set(self.constraints)) == len(self.constraints)
         require(distinct, "constraints", "different names", self.constraints)
+        for name in self.constraints:
+            words = "a name, whose cost is feasible at most 0; of an inequality tell the excess, 0.9 - sla"
+            require(not set(name) & set("<>=\u2264\u2265"), "constraints", words, name)
         require(is_integer(self.seed) and self.seed >= 0, "seed", "an integer >= 0", self.seed)
         for name in ("budget", "num_arms"):
             require(is_count(getattr(self, name)), name, "a positive integer", getattr(self, name))
@@ -114,6 +118,7 @@ class TunerPlan:
         known = self.noise_std is None or (is_number(self.noise_std) and self.noise_std >= 0)
         require(known, "noise_std", "None, 0 or positive", self.noise_std)
         require(isinstance(self.standardise, bool), "standardise", "True or False", self.standardise)
+        require(isinstance(self.repeats, bool), "repeats", "True or False", self.repeats)
         most = self.cost_budget
         require(most is None or (is_number(most) and most > 0), "cost_budget", "None or positive", most)
         for name in ("noise_std", "cost_budget"):
@@ -246,7 +251,7 @@ class TunerPlan:
         hints = {**get_type_hints(cls), "agent": SAVED_AGENT}
         types = {each.name: hints[each.name] for each in fields(cls) if each.init and each.name != POSSIBLE}
         given: dict[str, Any] = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
-        given |= {"safe": (), "stopping": None}  # which older files lack
+        given |= {"safe": (), "stopping": None, "repeats": True}  # which older files lack
         others = {name: each for name, each in data.items() if name not in (*KINDS, POSSIBLE)}
         given |= {name: decode(each) for name, each in others.items()}
         require_types("a tuner", given, types)

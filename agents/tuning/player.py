@@ -20,7 +20,7 @@ from .decision_sets import board
 from .feasibility import LIKELY, SPREAD, Gate, SuccessProbability, beside, feasibility_of, runs, wanted_in
 from .history import ADD, TunerRound, checked_value
 from .plan import Scale, TunerPlan
-from .space import Values
+from .space import Values, without_time
 
 QUANTILE = 1.959963984540054  # of the standard normal law, at 97.5 %
 NOTES = dict[str, list[list[int] | list[float] | None]] | None  # type of a player's notes in a file
@@ -69,6 +69,7 @@ class TunerPlayer:
         self.tried: list[Values] = []  # in earlier rounds, while the first plays are made
         self.known = len(rounds)  # rounds in the board's setting
         self.closed = 0  # rounds that the agent has observed
+        self._rounds: Sequence[TunerRound] = ()
 
     @cached_property
     def agent(self) -> Any:
@@ -108,7 +109,7 @@ class TunerPlayer:
         with self.agent.listening() if new and hasattr(self.agent, "listening") else nullcontext():
             for t in new:
                 self._close(t, rounds[t])
-        self.closed = len(rounds)
+        self.closed, self._rounds = len(rounds), rounds
         first = self.closed < self.plan.first_plays
         self.tried = [each.parameters for each in rounds] if first else []
         self.knows(rounds)
@@ -120,7 +121,7 @@ class TunerPlayer:
 
         They are among what is available, where `only` says what is.
         """
-        self._judge(context, believed, wanted_in(self.closed), only)
+        self._judge(context, believed, wanted_in(self.closed), only, self._over(context))
         narrowed = (self.restricted or self.tried) and self.board.narrow(self.agent, self.gate, self.tried)
         action = self.agent.act(self.board.observation(context))
         if self.restricted and not narrowed:  # an agent that cannot be restricted is corrected
@@ -202,8 +203,18 @@ class TunerPlayer:
         believed: SuccessProbability | None,
         wanted: float,
         only: Sequence[Values] = (),
+        over: Sequence[Floats] = (),
     ) -> None:
-        self.gate.set(believed, self.plan.contexts.features(context), wanted, only)
+        self.gate.set(believed, self.plan.contexts.features(context), wanted, only, over)
+
+    def _over(self, context: Values) -> list[Floats]:
+        """Return features of what was tried in a context, where nothing is to be tried again."""
+        if self.plan.repeats:
+            return []
+        lost = {t for each in self._rounds for t in each.dropped}
+        here = without_time(context)
+        rounds = [each for t, each in enumerate(self._rounds) if t not in lost]
+        return [self._features(each.parameters) for each in rounds if without_time(each.context) == here]
 
     @property
     def restricted(self) -> bool:

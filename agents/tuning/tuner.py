@@ -72,6 +72,8 @@ class Tuner(Records):
         possible: for constraints that are known beforehand, a function of the parameters by keyword that
             returns whether they are possible, such as `lambda a, b: a + b <= 1`. Others are never asked for.
             A file does not hold it: give it to `Tuner.load` again.
+        repeats: False asks for nothing that was tried in the same context or is running, where a value has no
+            noise; once all was tried, `ask` is an error.
 
     Raises:
         ValueError: an argument is impossible; the message names it.
@@ -96,6 +98,7 @@ class Tuner(Records):
         safe: Sequence[Values] = (),
         stopping: Any = None,
         possible: Callable[..., bool] | None = None,
+        repeats: bool = True,
     ):
         plan = TunerPlan(
             parameters=Space("parameters", parameters),
@@ -113,6 +116,7 @@ class Tuner(Records):
             safe=listed("safe", safe, "parameters"),
             stopping=stopping,
             possible=possible,
+            repeats=repeats,
         )
         self._begin(plan)
 
