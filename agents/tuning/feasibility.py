@@ -248,7 +248,7 @@ def feasibility_of(plan: TunerPlan, rounds: Sequence[TunerRound]) -> SuccessProb
 BESIDE = 0.02  # of a range: least difference in some parameter of an informative alternative
 
 
-def beside(point: Floats, taken: Floats, among: Floats, gate: Gate) -> Floats | None:
+def beside(point: Floats, taken: Sequence[Floats], among: Floats, gate: Gate) -> Floats | None:
     """Return the nearest of some points, (n, d), to the agent's choice, (d,), that is open and not taken.
 
     It differs from all running points, `taken`, (m, d), by `BESIDE`; where these are too many, it is the one
@@ -264,6 +264,7 @@ def beside(point: Floats, taken: Floats, among: Floats, gate: Gate) -> Floats | 
     return among[best]
 
 
-def runs(point: Floats, taken: Floats) -> bool:
-    """Return True if a point, (d,), is among the running ones, (m, d)."""
-    return bool((np.abs(taken - point).max(axis=1, initial=0.0) <= SAME).any())
+def runs(point: Floats, taken: Sequence[Floats]) -> bool:
+    """Return True if a point, (d,), is among the running ones, (d,) each."""
+    known = np.reshape(taken, (len(taken), len(point)))
+    return bool((np.abs(known - point).max(axis=1, initial=0.0) <= SAME).any())

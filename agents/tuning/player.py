@@ -137,8 +137,8 @@ class TunerPlayer:
         if not self.plan.keeps_apart:
             return parameters
         space, taken = self.plan.parameters, [*running, *self.tried]
-        point, taken = space.features(parameters), np.array([self._features(each) for each in taken])
-        if not len(taken) or not runs(point, taken):
+        point, taken = space.features(parameters), [self._features(each) for each in taken]
+        if not runs(point, taken):
             return parameters
         number = max(SPREAD, 2 << len(taken).bit_length())  # more than are taken
         found = beside(point, taken, self.board.around(point, self.gate, number), self.gate)
