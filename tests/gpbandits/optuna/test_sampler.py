@@ -278,9 +278,9 @@ def test_a_parameter_that_changes_its_scale_is_sampled_on_its_own():
         return x + trial.suggest_float("y", 0, 1)
 
     study = study_of(GPBanditSampler(seed=0))
-    study.optimize(objective, n_trials=3)
+    study.optimize(objective, n_trials=2)
     with pytest.warns(UserWarning, match="ranges of x have changed"):
-        study.optimize(objective, n_trials=3)
+        study.optimize(objective, n_trials=4)
     assert set(study.trials[-1].system_attrs[ASKED]) == {"y"}
 
 
