@@ -117,9 +117,9 @@ class GPBanditSampler(BaseSampler):
         if moved and study.study_name not in self._warned:
             self._warned.add(study.study_name)
             warnings.warn(
-                f"the ranges of {', '.join(moved)} have changed in this study: where only their ends have, the "
-                "sampler proposes from those of the latest completed trial and learns from the trials inside; "
-                "others are sampled one by one",
+                f"the ranges of {', '.join(moved)} have changed in this study: where only their ends have, "
+                "the sampler proposes from those of the latest completed trial and learns from the trials "
+                "inside; others are sampled one by one",
                 stacklevel=2,
             )
         return tunable(trials)
