@@ -3,13 +3,13 @@
 from .history import Experiment
 from .parameters import Categorical, Integer, Linear, Log
 from .player import Advice
-from .preferences import Comparison, Favourite, PreferenceTuner
+from .preferences import ComparedPair, Favourite, PreferenceTuner
 from .tuner import Tuner
 
 __all__ = [
     "Advice",
     "Categorical",
-    "Comparison",
+    "ComparedPair",
     "Experiment",
     "Favourite",
     "Integer",

@@ -48,7 +48,7 @@ class Favourite(NamedTuple):
     std: float
 
 
-class Comparison(NamedTuple):
+class ComparedPair(NamedTuple):
     """One line of a preference tuner's history."""
 
     ticket: int | None  # None for one that was done elsewhere
@@ -193,10 +193,10 @@ class PreferenceTuner:
         return {ticket: self._parameters(each.pair) for ticket, each in waiting.items()}
 
     @property
-    def experiments(self) -> list[Comparison]:
+    def experiments(self) -> list[ComparedPair]:
         """All comparisons in the order in which they were asked for or added."""
         return [
-            Comparison(
+            ComparedPair(
                 i if each.asked else None, *self._parameters(each.pair), each.state, WINNERS.get(each.outcome)
             )
             for i, each in enumerate(self.questions)

@@ -380,7 +380,7 @@ WRONG = {
         "context must be exactly 'size', 'site'",
     ),
     "past": (
-        lambda: Tuner(SMALL).add({"depth": 0, "kernel": "rbf"}, 1.0),
+        lambda: Tuner(SMALL).add({"depth": 2.5, "kernel": "rbf"}, 1.0),
         r"parameters\['depth'\] must be an",
     ),
     "advice": (
