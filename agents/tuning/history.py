@@ -145,7 +145,7 @@ class TunerHistory:
         return self._closed(ticket, arrivals=(*self.rounds[-1].arrivals, arrival))
 
     def correct(self, row: int, arrival: Arrival) -> TunerHistory:
-        """Return the history with another value of an experiment that was told, and a new agent."""
+        """Return the history with another value of an experiment with a value, and a new agent."""
         t, i = self._told_in(row)
         arrivals = list(self.rounds[t].arrivals)
         former, arrivals[i] = arrivals[i], arrival
@@ -272,16 +272,16 @@ class TunerHistory:
         return replace(self, rounds=tuple(rounds))
 
     def row_of(self, ticket: Any) -> int:
-        """Return the row of an experiment that was told, by its ticket, or raise."""
-        require(is_integer(ticket), "ticket", "that of an experiment that was told", ticket)
+        """Return the row of an experiment with a value, by its ticket, or raise."""
+        require(is_integer(ticket), "ticket", "that of an experiment with a value", ticket)
         rows = (t for t, each in enumerate(self.rounds) if each.ticket == ticket)
         row = next(rows, None)
-        require(row is not None, "ticket", "that of an experiment that was told", ticket)
+        require(row is not None, "ticket", "that of an experiment with a value", ticket)
         self._told_in(row)
         return int(row)  # type: ignore[arg-type]
 
     def _told_in(self, row: Any) -> tuple[int, int]:
-        """Return the round in which the value of an experiment was told, and its place there, or raise."""
+        """Return the round in which the value of an experiment was reported, and its place there, or raise."""
         for t, each in enumerate(self.rounds):
             for i, arrival in enumerate(each.arrivals):
                 if arrival.round == row:

@@ -231,7 +231,7 @@ class Tuner(Records):
         row: int | None = None,
         parameters: Values | None = None,
     ) -> None:
-        """Replace what was told of an experiment, for instance after a typing error.
+        """Replace what was reported of an experiment, for instance after a typing error.
 
         A new agent observes all experiments with the corrected values before the next question. `save` writes
         them over a file that holds the former ones.
@@ -331,7 +331,7 @@ class Tuner(Records):
         An exception of f is a failure, which is stored with its text, see `fail`; so is a value, a cost or a
         std that is infinite or not a number, and the death of a process. Ctrl-C, or a kill where there is a
         `file`, loses only the experiments that were running: they stay pending, and the next call, or that of
-        the loaded tuner, begins with them. What has returned a value is told first, and Ctrl-C waits for
+        the loaded tuner, begins with them. What has returned a value is reported first, and Ctrl-C waits for
         threads, which nothing can stop; a second one does not. With several workers the questions depend on
         the order in which experiments finish, and two runs differ.
 

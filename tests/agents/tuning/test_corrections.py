@@ -105,7 +105,7 @@ def test_a_corrected_tuner_goes_on_with_other_questions_and_the_same_tickets():
 @pytest.mark.parametrize(
     ("ticket", "options", "message"),
     [
-        (99, {}, "ticket must be that of an experiment that was told, got 99"),
+        (99, {}, "ticket must be that of an experiment with a value, got 99"),
         ("2", {}, "ticket must be that of"),
         (7, {}, "an experiment to correct must have a value"),
         (None, {}, "row must be given where ticket is None"),
