@@ -99,6 +99,8 @@ class Snapped:
 
 def in_ranges(terrain: Terrain, space: Space) -> Terrain:
     """Return the surface on [0, 1]^d, with the nearest possible points to plays outside as anchors."""
+    if not terrain.low.any() and (terrain.span == 1.0).all():  # no play is outside
+        return terrain
     anchors = space.snap(terrain.low + terrain.span * terrain.anchors)
     return terrain._replace(low=np.zeros(space.dim), span=np.ones(space.dim), anchors=anchors)
 
