@@ -281,7 +281,7 @@ class TunerHistory:
         return int(row)  # type: ignore[arg-type]
 
     def _told_in(self, row: Any) -> tuple[int, int]:
-        """Return the round in which the value of an experiment was reported, and its place there, or raise."""
+        """Return the round in which an experiment's value was reported, and its place there, or raise."""
         for t, each in enumerate(self.rounds):
             for i, arrival in enumerate(each.arrivals):
                 if arrival.round == row:
