@@ -84,7 +84,7 @@ class Gate:
             allowed[allowed] = self._over.query(arms[allowed], p=np.inf)[0] > SAME
         chance = np.full(len(arms), -1.0)
         if allowed.any():
-            chance[allowed] = self.probability(arms[allowed])
+            chance[allowed] = 1.0 if self._belief is None else self.probability(arms[allowed])
         return chance
 
     def admits(self, arms: Floats) -> Bools:
