@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .restarts.base import Restart
     from .rl import Policy, from_sb3, pretrained, sb3, train_policy
     from .saving import load
-    from .tuning import Categorical, Integer, Linear, Log, Tuner
+    from .tuning import Categorical, Integer, Linear, Log, PreferenceTuner, Tuner
     from .validation import PerTrial
 
 _HOMES = {
@@ -61,14 +61,14 @@ _HOMES = {
     "restarts.base": ["Restart"],
     "protocol": ["Features", "handles"],
     "saving": ["load"],
-    "tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],
+    "tuning": ["Categorical", "Integer", "Linear", "Log", "PreferenceTuner", "Tuner"],
     "model.defaults": ["ModelOptions"],
     "validation": ["PerTrial"],
 }
 
 _BY_HAND = [
     *("compose", "features", "from_sb3", "load", "make", "names", "pretrained", "sb3"),
-    *("Tuner", "Categorical", "Integer", "Linear", "Log"),
+    *("Tuner", "PreferenceTuner", "Categorical", "Integer", "Linear", "Log"),
 ]
 
 __all__ = [
@@ -84,6 +84,7 @@ __all__ = [
     "Objective",
     "PerTrial",
     "Policy",
+    "PreferenceTuner",
     "Restart",
     "Tuner",
     "a_gp_ucb",

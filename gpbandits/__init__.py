@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agents.protocol import Agent
-    from agents.tuning import Categorical, Integer, Linear, Log, Tuner
+    from agents.tuning import Categorical, Integer, Linear, Log, PreferenceTuner, Tuner
     from bandit_envs.basics.threads import threads
     from gpbandits.evaluation import (
         AgentCheckError,
@@ -30,6 +30,7 @@ __all__ = [
     "Integer",
     "Linear",
     "Log",
+    "PreferenceTuner",
     "Record",
     "Result",
     "Results",
@@ -43,7 +44,7 @@ __all__ = [
 
 _HOMES = {
     "agents.protocol": ["Agent"],
-    "agents.tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],
+    "agents.tuning": ["Categorical", "Integer", "Linear", "Log", "PreferenceTuner", "Tuner"],
     "bandit_envs.basics.threads": ["threads"],
     "gpbandits.evaluation": [
         *("AgentCheckError", "Record", "Result", "Results"),

@@ -14,7 +14,7 @@ from agents.registry import names, resolve_agent
 from bandit_envs.basics.arguments import hint
 from bandit_envs.basics.notebook import brief
 from bandit_envs.data.files import find, find_wheel, packages
-from bandit_envs.data.runs import package_of
+from bandit_envs.data.runs import Origin, origins, package_of
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
 from bandit_envs.problems.real import Task, tasks
@@ -118,14 +118,17 @@ def task_rows() -> list[tuple[str, ...]]:
     return rows
 
 
+def origin_of(task: Task) -> Origin:
+    """Return who measured what a real task plays."""
+    return origins()[task.problem or task.tables[0].partition("/")[0]]
+
+
 def source_of(task: Task) -> tuple[str, str]:
-    """Return who publishes the measurements of a real task, and their licence."""
-    if task.problem:
-        return task.source, task.licence
-    package = package_of(task.tables[0])
-    if package is None:
-        return "our own runs", "MIT"
-    return f"{package} {packages()[package].version}", packages()[package].licence
+    """Return the authors of a real task's measurements, with DOI and package, and their licence."""
+    origin, package = origin_of(task), package_of(task.tables[0]) if task.tables else None
+    said = [origin.authors, *([f"doi:{origin.doi}"] if origin.doi else [])]
+    said += [f"in {package} {packages()[package].version}"] if package else []
+    return ", ".join(said), origin.licence
 
 
 def agent_rows() -> list[tuple[str, ...]]:

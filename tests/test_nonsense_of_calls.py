@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -17,12 +19,15 @@ from test_nonsense import Odd, agent, by_hand, problem, setting
 
 import agents
 from agents.registry import resolve_agent
+from agents.tuning import PreferenceTuner
 from bandit_envs import BanditEnv
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.laws import KnownFunction
 from bandit_envs.laws.delays import Poisson
-from gpbandits import evaluate
+from gpbandits import Tuner, evaluate
 from gpbandits.evaluation.loop import trial_seeds
+from gpbandits.evaluation.result import Result
+from gpbandits.text.dialogue import read_transcript
 
 HUGE = 10**12  # 8 TB as an array
 TINY = [1e-320, 5e-324]  # whose squares are 0
@@ -203,3 +208,24 @@ def test_an_agent_without_a_model_recommends_without_mean_and_deviation(num_tria
     found = made.recommend()
     assert found.mean is None
     assert found.std is None
+
+
+READERS = {
+    "an agent": agents.load,
+    "a tuner": Tuner.load,
+    "preferences": PreferenceTuner.load,
+    "a result": Result.load,
+    "a transcript": read_transcript,
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes in its file system")
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS.keys())
+def test_a_pipe_is_refused_where_a_file_is_read_and_nobody_waits_for_its_writer(read, tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Timer(0.5, lambda: os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK)))
+    writer.start()  # for a reader that waits
+    with pytest.raises(ValueError, match="path must be the path of a file, not of a pipe or device, got"):
+        read(path)
+    writer.cancel()

@@ -31,7 +31,7 @@ from ..beliefs.points import Points
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
-from ..objectives.base import Revision, Reward
+from ..objectives.base import Objective, Revision, Reward
 from ..options import require_arms
 from ..protocol import handles
 from ..validation import PerTrial
@@ -59,13 +59,7 @@ class PerCost(Reward):
         """Return the objective, (B, n); the first plays are uniform, whatever they cost."""
         return np.where(t[:, None] <= self._initial, scores, self.combined(scores, self.costs.at(points), t))
 
-    def worth(self, mean: Floats, context: Ints, t: Ints) -> Floats:
-        """Return the means: what a play cost is of no account once it was made."""
-        return mean
-
-    @property
-    def worth_on_box(self) -> BoxTerms | None:
-        return None
+    worth = Objective.unpenalised
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
         """Return the objective from scores and the band of the costs, (B, n)."""
@@ -84,13 +78,7 @@ class Ratio(PerCost):
         of_costs = self.costs.model
         self.width: Width | None = None if of_costs is None else make_width(width, of_costs, delta)
 
-    def worth(self, mean: Floats, context: Ints, t: Ints) -> Floats:
-        """Return the posterior mean per unit of cost, for whoever plays on."""
-        return self.penalised(mean, context, t)
-
-    @property
-    def worth_on_box(self) -> BoxTerms | None:
-        return self._on_box
+    worth = Objective.worth  # the posterior mean per unit of cost, for whoever plays on
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
         belief = self.costs.belief

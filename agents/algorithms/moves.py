@@ -31,7 +31,7 @@ from ..kernels.amplitude import without_contexts
 from ..model.choice import argmax_with_ties
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..objectives.base import Reward
+from ..objectives.base import Objective, Reward
 from ..options import require_absent, require_arms
 from ..protocol import handles
 from ..restarts.base import BatchEnds, growing_lengths
@@ -191,9 +191,7 @@ class LessMoves(Reward):
         cost = self._law.cost(self._places[self._last][:, None], self._places[None])
         return np.where(t[:, None] <= self._initial, scores, scores - cost)
 
-    def worth(self, mean: Floats, points: Points, t: Ints) -> Floats:
-        """Return the means: a recommendation moves nowhere."""
-        return mean
+    worth = Objective.unpenalised  # a recommendation moves nowhere
 
 
 class PlannedAgent(GPAgent):

@@ -11,6 +11,7 @@ from scipy.stats import qmc
 
 from bandit_envs.basics.arguments import require, require_at_least_one, require_not_negative, require_positive
 from bandit_envs.basics.descent import descended
+from bandit_envs.basics.immutable import fixed
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
@@ -237,8 +238,7 @@ def sobol(dim: int, count: int) -> Floats:
     """Return the first points of Sobol's sequence in [0, 1)^dim, (count, dim). Read only."""
     engine = qmc.Sobol(dim, scramble=False)
     points = engine.random_base2(int(np.ceil(np.log2(count))))[:count]
-    points.setflags(write=False)
-    return points
+    return fixed(points)
 
 
 def make_search(given: Any) -> Search:

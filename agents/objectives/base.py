@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -113,6 +114,10 @@ class Objective(abc.ABC):
         """Return the worth of points with these posterior means for a recommendation, (B, n) -> (B, n)."""
         return self.penalised(mean, points, t)
 
+    def unpenalised(self, mean: Floats, points: Points, t: Ints) -> Floats:
+        """Return the means: the `worth` of objectives whose terms are of no account once a play was made."""
+        return mean
+
     def expected(self, mean: Floats, std: Floats) -> Floats:
         """Return what `worth` takes for a recommendation, from mean and std, (B, A) each: here the mean."""
         return mean
@@ -159,6 +164,8 @@ def terms_of(objective: Objective, worth: bool = False) -> Terms:
     """Return the terms of an objective, or those of its worth."""
     kind = type(objective)
     climbs = kind.climb is not Objective.climb or kind.penalised is Objective.penalised
+    if worth and kind.worth is Objective.unpenalised:
+        return Terms(objective.worth, partial(Objective.climb, objective))
     if worth:
         climbs = climbs and kind.worth is Objective.worth
     return Terms(objective.worth if worth else objective.penalised, objective.climb if climbs else None)

@@ -14,6 +14,7 @@ from bandit_envs.basics.arguments import require_choice, require_integer, requir
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
+from ..beliefs.points import Points
 from ..kernels.amplitude import unit_kernel
 from ..model.defaults import NOISE_FLOOR, DefaultBound, ModelOptions, SharedOptions, require_noise_variance
 from ..model.model import Model
@@ -23,7 +24,7 @@ from ..named import chosen
 from ..options import require_left_out, typed
 from ..posteriors import SufficientStatistics
 from ..validation import PerTrial, require_costs
-from .base import NOTHING, Objective, Revision
+from .base import NOTHING, Band, Objective, Revision
 from .each_modelled import IMPROVED, Band, EachModelled, OfCosts
 from .first_plays import GivenUnits, Ledger, Values, first_plays_of
 from .penalties import LinearDual, Multipliers, Penalty, Weights
@@ -108,15 +109,12 @@ class Penalised(Objective):
         unit = self.prior.deviation
         return unit * (self.centre + self.scale * mean), unit * self.scale * std
 
-    def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]] | None:
+    def beliefs(self, mean: Floats, std: Floats, points: Points) -> list[Band] | None:
         """Return None, or without costs, where the sum is the reward, its mean and std."""
         if self.multipliers.value.shape[1]:
             return None
         mean, std = self.in_reward_units(mean.T, std.T)
         return [(mean.T, std.T)]
-
-    def beliefs_on_box(self, mean: Floats, std: Floats, pairs: Floats) -> list[tuple[Floats, Floats]] | None:
-        return None if self.multipliers.value.shape[1] else [self.in_reward_units(mean, std)]
 
     def end_round(self, rounds: int) -> Revision:
         """Estimate the scale after the first plays; move the multipliers after every epoch."""

@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import from_extra
+from bandit_envs.basics.arguments import from_extra, require, written_as
+from bandit_envs.basics.files import check_path, held, sweep_beside, whole_file
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.observations import make_summary
 from bandit_envs.problem.setting import Setting
 
 from ..agent.generators import preserved_generators
 from ..protocol import Shown, handles
+from ..saving.files import PATIENCE, WAIT
 from ..validation import require_reset
 from .bridge import BridgeEnv, Plays, published_unit
 from .learner import one_word
@@ -49,17 +51,28 @@ class Policy:
     weights: dict[str, Any]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one file."""
+        """Write one file, whole or not at all.
+
+        Raises:
+            ValueError: the file is of another kind, or another process is writing it.
+        """
         with from_extra("rl", "trained policies"):
             import torch
+        check_path("path", path)
         description = {name: value for name, value in vars(self).items() if name != "weights"}
-        torch.save({"format": FORMAT, "description": json.dumps(description), "weights": self.weights}, path)
+        content = {"format": FORMAT, "description": json.dumps(description), "weights": self.weights}
+        with written_as({"file": "path"}), held(path, WAIT, seconds=PATIENCE):
+            require(_replaceable(path), "path", "new, or a file that Policy.save wrote", os.fspath(path))
+            sweep_beside(path)
+            with whole_file(path) as file:
+                torch.save(content, file)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Policy:
         """Read a file of `save`. Files hold only numbers and text; none can run code."""
         with from_extra("rl", "trained policies"):
             import torch
+        check_path("path", path)
         if not Path(path).is_file():
             raise ValueError(
                 f"path must be a file that Policy.save wrote; there is none at {os.fspath(path)!r}"
@@ -94,6 +107,17 @@ class Policy:
             ) from error
         network.set_training_mode(False)
         return network
+
+
+def _replaceable(path: str | os.PathLike[str]) -> bool:
+    """Return True if a file is absent, empty or a policy."""
+    if not os.path.exists(path) or not os.path.getsize(path):
+        return True
+    try:
+        Policy.load(path)
+    except ValueError:
+        return False
+    return True
 
 
 def _never(question: Any) -> Any:

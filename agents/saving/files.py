@@ -1,20 +1,21 @@
-"""Read and write files of JSON with a format, a version and a digest; writes are atomic."""
+"""Read and write files of JSON with a format, a version and a digest; one writer at a time, in one step."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import re
 import zlib
 from binascii import Error as NotBase64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bandit_envs.basics.arguments import is_count, require
-from bandit_envs.basics.files import sweep, write_whole
+from bandit_envs.basics.arguments import is_count, require, written_as
+from bandit_envs.basics.files import check_path, held, require_no_pipe, sweep_beside, write_whole
 
 from .data import unpacked_size
 
@@ -29,13 +30,56 @@ PARTS = {"format", "version", "sha256", "content"}
 # Errors that parsing raises on content of another structure.
 STRANGE = ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, StopIteration, TypeError
 AGAIN = "take an earlier copy, or save to another file"
+WAIT = "wait for it, or save to another file"
+PATIENCE = 2.0  # seconds that a saver waits for another one, which takes milliseconds
+_HEAD = re.compile(rb'\s*\{\s*"format":\s*"([^"\\]*)"')
 
 
-def write(path: str | os.PathLike[str], form: str, content: dict[str, Any]) -> None:
-    """Write JSON content; an interruption or a power cut leaves the old file unchanged."""
-    head = {"format": form, "version": VERSION, "sha256": _digest(form, content)}
-    sweep(Path(path).parent, Path(path).name)
-    write_whole(path, json.dumps({**head, "content": content}, allow_nan=False).encode())
+def write(
+    path: str | os.PathLike[str],
+    form: str,
+    content: dict[str, Any],
+    *,
+    owner: Any = None,
+    continued: Callable[[str | os.PathLike[str]], None] = lambda path: None,
+    remedy: str = WAIT,
+) -> None:
+    """Lock a file, check what it holds, and replace it by JSON content.
+
+    An error, an interruption, a full disk or a power cut leaves the old file unchanged. An `ArgumentError`
+    names a file of another kind, or another process that holds the file.
+
+    Args:
+        owner: who may hold the file already, and has then checked it; see `held`.
+        continued: raises where the file holds what the content lacks.
+        remedy: what to do while another process holds the file.
+    """
+    check_path("path", path)
+    head = {"format": form, "version": VERSION, "sha256": digest_of(form, content)}
+    text = json.dumps({**head, "content": content}, allow_nan=False).encode()
+    with written_as({"file": "path"}), held(path, remedy, owner, PATIENCE) as fresh:
+        if fresh:
+            _require_kind(path, form)
+            continued(path)
+        sweep_beside(path)
+        write_whole(path, text)
+
+
+def digest_of(form: str, content: dict[str, Any]) -> str:
+    """Return the digest of the content; it detects damage, but no deliberate forgery."""
+    text = json.dumps([form, VERSION, content], allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _require_kind(path: str | os.PathLike[str], form: str) -> None:
+    """Raise unless a file is absent, empty or of this format."""
+    if not os.path.exists(path) or not os.path.getsize(path):
+        return
+    with Path(path).open("rb") as file:
+        found = _HEAD.match(file.read(1024))
+    other = "another kind" if found is None else f"format {found[1].decode(errors='replace')!r}"
+    words = f"new, or a file of format {form!r} to replace; it is of {other}, which saving would lose"
+    require(found is not None and found[1] == form.encode(), "path", words, os.fspath(path))
 
 
 def read(path: str | os.PathLike[str], *forms: str, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
@@ -43,7 +87,7 @@ def read(path: str | os.PathLike[str], *forms: str, max_bytes: int = MAX_BYTES) 
     whole = _opened(path, forms, max_bytes)
     content = whole["content"]
     with parsing(path):
-        if whole["sha256"] != _digest(whole["format"], content):
+        if whole["sha256"] != digest_of(whole["format"], content):
             raise ValueError(f"its bytes are not those that were saved, it is damaged or was edited; {AGAIN}")
         size = unpacked_size(content)
     _require_small(path, size, max_bytes)
@@ -96,7 +140,9 @@ def load(path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = 
 
 def _opened(path: str | os.PathLike[str], forms: tuple[str, ...], max_bytes: int) -> dict[str, Any]:
     """Return the parts of a file in one of some formats, of this version."""
+    check_path("path", path)
     require(is_count(max_bytes), "max_bytes", "a positive integer", max_bytes)
+    require_no_pipe("path", path)
     with Path(path).open("rb") as file:
         _require_small(path, size := os.fstat(file.fileno()).st_size, max_bytes)
         raw = file.read(size + 1)
@@ -117,12 +163,6 @@ def _opened(path: str | os.PathLike[str], forms: tuple[str, ...], max_bytes: int
     if set(whole) != PARTS or not isinstance(whole["content"], dict):
         raise ValueError(f"{path} is damaged: it must have exactly {', '.join(sorted(PARTS))}; {AGAIN}")
     return whole
-
-
-def _digest(form: str, content: dict[str, Any]) -> str:
-    """Return the digest of the content; it detects damage, but no deliberate forgery."""
-    text = json.dumps([form, VERSION, content], allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _require_small(path: str | os.PathLike[str], size: int, max_bytes: int) -> None:

@@ -28,6 +28,7 @@ from .files import MAX_BYTES, parsing, playing, read, write
 EVENTS = ("reset", "act", "update", "drop", "start")  # append, never insert: files list columns in order
 PLAIN = frozenset((float, int, bool, np.float64, np.int64))  # types of most numbers
 NUMBERS = (np.ndarray, np.generic, float, int)
+ROUNDING = 1e-6  # of a coordinate in [-1, 1], that another processor may round otherwise
 BLOCK = 256  # calls that are moved to columns together
 FORM = "gpbandits agent"
 READ = ("t", "feedback_mask", *REQUIRED, *OPTIONAL, "cost", "action_mask")  # of `info`
@@ -59,8 +60,11 @@ class CallLog:
         self._written = Written(0, [])
         self._calling = False  # while a call lasts: those that an agent makes of itself follow from it
 
-    def record(self, name: str, call: Callable[[], Any], *arguments: Any) -> Any:
-        """Make a call and record a copy, unless it fails or is part of another; a reset begins anew."""
+    def record(self, name: str, call: Callable[[], Any], *arguments: Any, answer: bool = False) -> Any:
+        """Make a call and record a copy, unless it fails or is part of another; a reset begins anew.
+
+        With `answer` what the call returns is recorded too, so that a replay that differs is found.
+        """
         if self._calling:
             return call()
         try:
@@ -71,7 +75,8 @@ class CallLog:
         if name == "reset":
             self.__init__()
         latest = self._written.latest
-        latest.append((name, tuple(_owned(arguments))))
+        kept = (*arguments, result) if answer else arguments
+        latest.append((name, tuple(_owned(kept))))
         if len(latest) >= BLOCK:  # more where packing them was interrupted
             self._pack()
         return result
@@ -211,7 +216,9 @@ class Saving:
     def act(self, observation: Any) -> Any:
         """Choose an action; see `Agent`."""
         own: Any = super()
-        return self._log.record("act", partial(own.act, observation), observation)
+        text = isinstance(observation, np.ndarray) and observation.dtype.kind not in NUMERIC
+        require(not text, "observation", "numbers, as the environment's reset and step return", observation)
+        return self._log.record("act", partial(own.act, observation), observation, answer=True)
 
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round; see `Agent`."""
@@ -231,7 +238,8 @@ class Saving:
         """Write the agent to one file; after `agents.load` it continues with the same actions.
 
         Raises:
-            ValueError: a kernel or an option cannot be encoded, see `agents.saving.data`.
+            ValueError: a kernel or an option cannot be encoded, see `agents.saving.data`, the file is not one
+                of an agent, or another process holds it.
         """
         self._require_data()
         events, columns = self._log.events, encode(self._log.columns)
@@ -264,8 +272,7 @@ class Saving:
             calls = [(kind, next(rows[kind])) for kind in events]
         with playing(path):
             agent = recorded(**made)
-            for kind, arguments in calls:
-                getattr(agent, kind)(*arguments)
+            _replay(agent, calls)
         return agent
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
@@ -279,6 +286,41 @@ class Saving:
     def _repr_html_(self) -> str:
         options = {name: brief(value) for name, value in self._made["options"].items()}
         return html_facts(self._made["name"], {**facts_of(self), **options})
+
+
+def _replay(agent: Saving, calls: Sequence[tuple[str, tuple[Any, ...]]]) -> None:
+    """Make the recorded calls again; a ValueError names the first round in which another action is played.
+
+    Files of older versions lack the actions of `act`: there, those that were reported to `update` count.
+    """
+    t, played = 0, None
+    for kind, arguments in calls:
+        if kind == "act":
+            observation, *kept = arguments
+            played = agent.act(observation)
+            if kept:
+                _require_same(t, played, kept[0])
+                played = None
+            continue
+        getattr(agent, kind)(*arguments)
+        if kind == "update":
+            if played is not None:
+                _require_same(t, played, arguments[1])
+            t, played = t + 1, None
+
+
+def _require_same(t: int, played: Any, kept: Any) -> None:
+    """Raise unless an action is the recorded one; points of a box may differ by rounding."""
+    one, other = np.asarray(played), np.asarray(kept)
+    if one.dtype.kind in NUMERIC and other.dtype.kind in NUMERIC:
+        rtol = ROUNDING if "f" in (one.dtype.kind, other.dtype.kind) else 0.0
+        same = one.shape == other.shape and np.allclose(one, other, rtol=rtol, atol=rtol)
+    else:
+        same = np.array_equal(one, other)
+    if not same:
+        raise ValueError(
+            f"in round {t} it plays {brief(one.tolist())} where {brief(other.tolist())} was played"
+        )
 
 
 def recorded(name: str, setting: Setting, num_trials: int | None, options: Mapping[str, Any]) -> Saving:

@@ -3,12 +3,13 @@
 from .history import Experiment
 from .parameters import Categorical, Integer, Linear, Log
 from .player import Advice
-from .preferences import Favourite, PreferenceTuner
+from .preferences import ComparedPair, Favourite, PreferenceTuner
 from .tuner import Tuner
 
 __all__ = [
     "Advice",
     "Categorical",
+    "ComparedPair",
     "Experiment",
     "Favourite",
     "Integer",

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import abc
 import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
 from ..box.search import Pool, QuasiRandom, Search, Terrain, joined, make_search
 from ..protocol import Features
 from ..registry import AgentFactory
+from .availability import completed
 from .feasibility import Gate
 from .plan import Scale, TunerPlan
 from .space import Space, Values
+
+SPARSE = 64  # times `num_arms`: points among which so many possible ones are looked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +40,14 @@ class Snapping:
     gate: Gate | None = None  # gives closed points a score of minus infinity; None closes none
 
     def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
+        """Search; while all open scores are equal, no play is better than others to look beside."""
         gate = self.gate or Gate(self.space)
-        snapped: Any = Snapped(terrain, self.space, gate)
+        snapped: Any = Snapped(in_ranges(terrain, self.space), self.space, gate)
         pool = self.search(snapped, rng)
-        if len(terrain.anchors):
-            pool = joined(snapped.survey(self._neighbours(terrain.anchors, rng)), pool)
+        if snapped.level:
+            return gate.settled(snapped.first)
+        if len(snapped.anchors):
+            pool = joined(snapped.survey(self._neighbours(snapped.anchors, rng)), pool)
         return gate.settled(pool)
 
     def _neighbours(self, anchors: Floats, rng: np.random.Generator) -> Floats:
@@ -51,24 +59,50 @@ class Snapping:
 
 
 class Snapped:
-    """Acquisition surface on [0, 1]^d whose points are snapped before they are scored, closed ones not."""
+    """Acquisition surface on [0, 1]^d whose points are snapped before they are scored, closed ones not.
+
+    While all open scores are equal (`level`) there are no anchors: points near them would repeat coordinates.
+    """
 
     def __init__(self, terrain: Terrain, space: Space, gate: Gate | None = None):
         self.terrain, self.space, self.gate = terrain, space, gate or Gate(space)
         self.landscape, self.low, self.span = terrain.landscape, terrain.low, terrain.span
-        self.anchors = terrain.anchors
+        self.first: Pool | None = None  # what was scored first
+        self.level = False
+
+    @property
+    def anchors(self) -> Floats:
+        """The best plays, (m, d); none while all open scores are equal."""
+        return self.terrain.anchors[:0] if self.level else self.terrain.anchors
 
     def survey(self, unit: Floats) -> Pool:
-        """Return the nearest possible points with their scores, (n, d)."""
-        return self.gate.closing(self.terrain.survey(self.space.snap(unit)))
+        """Return the nearest possible points with their scores, (n, d); the first ones of each entry too."""
+        arms = self.gate.placed(self.space.snap(unit))
+        if self.first is None:
+            arms = np.vstack([arms, self.gate.listed(arms)])
+        pool = self.gate.closing(self.terrain.survey(arms))
+        found = pool.scores[pool.scores > -np.inf]
+        equal = len(found) > 0 and found.min() == found.max()
+        self.level = equal and (self.first is None or self.level)
+        self.first = pool if self.first is None else self.first
+        return pool
 
     def climb(self, unit: Floats) -> tuple[Floats, Floats] | None:
         """Return scores and slopes, 0 along discrete coordinates, which a local search then keeps."""
+        unit = self.gate.placed(unit)
         found = self.terrain.climb(unit)
         if found is None:
             return None
         scores = found[0] if self.gate.open else self.gate.closed(self.space.snap(unit), found[0])
-        return scores, found[1] * self.space.continuous
+        return scores, found[1] * self.gate.free(unit)
+
+
+def in_ranges(terrain: Terrain, space: Space) -> Terrain:
+    """Return the surface on [0, 1]^d, with the nearest possible points to plays outside as anchors."""
+    if not terrain.low.any() and (terrain.span == 1.0).all():  # no play is outside
+        return terrain
+    anchors = space.snap(terrain.low + terrain.span * terrain.anchors)
+    return terrain._replace(low=np.zeros(space.dim), span=np.ones(space.dim), anchors=anchors)
 
 
 class Points:
@@ -105,8 +139,13 @@ class Board(abc.ABC):
     setting: Setting
 
     @abc.abstractmethod
-    def has(self, played: list[Values], contexts: list[Values]) -> bool:
-        """Return True if the setting contains some points and contexts."""
+    def has(self, played: list[Values], contexts: list[Values], only: Sequence[Values] = ()) -> bool:
+        """Return True if the setting contains some points, contexts, and points of what is available."""
+
+    @property
+    def outside(self) -> bool:
+        """True if the agent may choose points outside the ranges, which were played."""
+        return False
 
     @abc.abstractmethod
     def observation(self, context: Values) -> Floats:
@@ -125,11 +164,15 @@ class Board(abc.ABC):
         """Return the action, or an alternative where the gate is closed."""
 
     @abc.abstractmethod
-    def around(self, point: Floats, gate: Gate) -> Floats:
-        """Return features of possible alternatives to a point, (n, d)."""
+    def around(self, point: Floats, gate: Gate, number: int) -> Floats:
+        """Return features of possible alternatives to a point, on a box about so many, (n, d)."""
 
-    def narrow(self, agent: Any, gate: Gate) -> None:  # noqa: B027 (the search on a box reads the gate)
-        """Restrict the next action to open points, if the agent can be restricted."""
+    def narrow(self, agent: Any, gate: Gate, tried: Sequence[Values] = ()) -> bool:
+        """Restrict the next action to open points not yet tried; return False if the agent may choose others.
+
+        The search on a box reads the gate itself.
+        """
+        return False
 
     def among(self, gate: Gate) -> Any:
         """Return the actions among which to recommend one, None for all."""
@@ -143,20 +186,34 @@ class Board(abc.ABC):
 class FiniteBoard(Board):
     """Finite setting of points that cover the space, all points ever played, and the contexts so far."""
 
-    def __init__(self, plan: TunerPlan, scale: Scale, played: list[Values], contexts: list[Values]):
-        self.arms = Points(plan.parameters, [*plan.parameters.spread(plan.num_arms), *plan.safe, *played])
+    def __init__(
+        self,
+        plan: TunerPlan,
+        scale: Scale,
+        played: list[Values],
+        contexts: list[Values],
+        only: Sequence[Values] = (),
+    ):
+        self.plan = plan
+        self.arms = Points(plan.parameters, [*covering(plan), *plan.safe, *played, *self._added(only)])
         self.contexts = Points(plan.contexts, contexts)
+        self.features = self.arms.features  # (A, d)
         self.setting = Setting(
-            arms=self.arms.features,
-            low=np.zeros(plan.parameters.dim),
-            high=np.ones(plan.parameters.dim),
+            arms=self.features,
+            low=self.features.min(axis=0, initial=0.0),
+            high=self.features.max(axis=0, initial=1.0),
             contexts=self.contexts.features if plan.contexts.kinds else None,
             safe_seed=np.array([self.arms.index(each) for each in plan.safe]) if plan.safe else None,
             **plan.published(scale),
         )
 
-    def has(self, played: list[Values], contexts: list[Values]) -> bool:
-        return all(each in self.arms for each in played) and all(each in self.contexts for each in contexts)
+    def has(self, played: list[Values], contexts: list[Values], only: Sequence[Values] = ()) -> bool:
+        points = [*played, *self._added(only)]
+        return all(each in self.arms for each in points) and all(each in self.contexts for each in contexts)
+
+    @property
+    def outside(self) -> bool:
+        return bool(((self.features < 0.0) | (self.features > 1.0)).any())
 
     def observation(self, context: Values) -> Floats:
         return self.setting.scaled_contexts[self.contexts.index(context)]
@@ -168,38 +225,66 @@ class FiniteBoard(Board):
         return dict(self.arms.values[int(action)])
 
     def opened(self, action: Any, gate: Gate) -> Any:
-        arms = self.arms.features
-        return action if gate.admits(arms[[int(action)]])[0] else gate.nearest(arms[int(action)], arms)
+        arm = self.features[int(action)]
+        return action if gate.admits(arm[None])[0] else gate.nearest(arm, self.features)
 
-    def around(self, point: Floats, gate: Gate) -> Floats:
-        return self.arms.features
+    def around(self, point: Floats, gate: Gate, number: int) -> Floats:
+        return self.features
 
-    def narrow(self, agent: Any, gate: Gate) -> None:
-        """Restrict the agent to open arms; for agents without `offer`, `opened` corrects the action."""
-        if hasattr(agent, "offer"):
-            agent.offer(self._open(gate))
+    def narrow(self, agent: Any, gate: Gate, tried: Sequence[Values] = ()) -> bool:
+        if not hasattr(agent, "offer"):
+            return False
+        known = [self.arms.index(each) for each in tried if each in self.arms]
+        agent.offer(gate.opened(self.features, known))
+        return True
 
     def among(self, gate: Gate) -> Any:
-        return np.flatnonzero(self._open(gate))
+        return np.flatnonzero(gate.opened(self.features))
 
-    def _open(self, gate: Gate) -> Bools:
-        """Return the mask of open arms, (A,); where none is open, of those likeliest to succeed."""
-        probability = gate.probability(self.arms.features)
-        return probability >= min(gate.bar, probability.max())
+    def _added(self, only: Sequence[Values]) -> list[Values]:
+        """Return points of what is available that a set which covers the space may lack."""
+        every = self.plan.parameters.size <= self.plan.num_arms
+        return [] if every or not only else completed(self.plan.parameters, only, self.plan.num_arms)
+
+
+def covering(plan: TunerPlan) -> list[Values]:
+    """Return possible points that cover the space, `num_arms` where so many are found, at least one."""
+    rule, number = plan.rule, plan.num_arms
+    points = plan.parameters.spread(number)
+    if rule is None:
+        return points
+    found = [each for each in points if rule(each)]
+    while len(found) < plan.num_arms and number < min(plan.parameters.size, SPARSE * plan.num_arms):
+        number *= 2
+        found = [each for each in plan.parameters.spread(number) if rule(each)]
+    require(
+        len(found) > 0,
+        "possible",
+        f"True somewhere; it is False at {number} points that cover",
+        plan.possible,
+    )
+    return found[: plan.num_arms]
 
 
 class BoxBoard(Board):
-    """Setting of the box of all features, whose search visits possible points only."""
+    """Setting of the box of all features, whose search visits possible points only.
 
-    def __init__(self, plan: TunerPlan, scale: Scale):
+    Points outside the ranges that were played widen the box, but not the search.
+    """
+
+    def __init__(self, plan: TunerPlan, scale: Scale, played: Sequence[Values] = ()):
         self.plan = plan
         contexts = plan.contexts.dim
         bounds = {"context_low": np.zeros(contexts), "context_high": np.ones(contexts)} if contexts else {}
-        dim = plan.parameters.dim
-        self.setting = Setting(low=np.zeros(dim), high=np.ones(dim), **bounds, **plan.published(scale))
+        low, high = np.zeros(plan.parameters.dim), np.ones(plan.parameters.dim)
+        for features in map(plan.parameters.features, played):
+            low, high = np.minimum(low, features), np.maximum(high, features)
+        self.setting = Setting(low=low, high=high, **bounds, **plan.published(scale))
 
-    def has(self, played: list[Values], contexts: list[Values]) -> bool:
-        return True
+    def has(self, played: list[Values], contexts: list[Values], only: Sequence[Values] = ()) -> bool:
+        low, high = self.setting.decisions.box
+        features = map(self.plan.parameters.features, played)
+        return all(bool(((low <= each) & (each <= high)).all()) for each in features)
 
     def observation(self, context: Values) -> Floats:
         return self.plan.contexts.features(context) if self.plan.contexts.kinds else np.zeros(1)
@@ -214,8 +299,8 @@ class BoxBoard(Board):
         point = self.plan.parameters.snap(self.setting.to_point(action)[None])
         return action if gate.admits(point)[0] else self.setting.to_action(gate.nearest(point[0]))
 
-    def around(self, point: Floats, gate: Gate) -> Floats:
-        return gate.around(point)
+    def around(self, point: Floats, gate: Gate, number: int) -> Floats:
+        return gate.around(point, number)
 
     def make_agent(self, factory: AgentFactory, gate: Gate) -> Any:
         if not takes_search(factory):
@@ -224,7 +309,13 @@ class BoxBoard(Board):
         return AgentFactory(factory.make, {**factory.options, "search": search})(self.setting)
 
 
-def board(plan: TunerPlan, scale: Scale, played: list[Values], contexts: list[Values]) -> Board:
+def board(
+    plan: TunerPlan,
+    scale: Scale,
+    played: list[Values],
+    contexts: list[Values],
+    only: Sequence[Values] = (),
+) -> Board:
     """Return a box where the points are too many for a set, if the agent plays boxes; else a set.
 
     Known safe points are arms of a set. With a clock every question has another context, for which a set
@@ -232,8 +323,8 @@ def board(plan: TunerPlan, scale: Scale, played: list[Values], contexts: list[Va
     """
     features = getattr(plan.factory.make, "features", Features())
     if features.box and not plan.safe and (plan.clocked or plan.parameters.size > plan.num_arms):
-        return BoxBoard(plan, scale)
-    return FiniteBoard(plan, scale, played, contexts)
+        return BoxBoard(plan, scale, played)
+    return FiniteBoard(plan, scale, played, contexts, only)
 
 
 def takes_search(factory: AgentFactory) -> bool:

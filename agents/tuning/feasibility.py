@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
@@ -15,39 +16,56 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 from bandit_envs.basics.types import Bools, Floats
 
 from ..box.search import Pool, sobol
+from .availability import SAME, Available, Possible
 from .history import TunerRound
 from .plan import LENGTH_SCALE, MOST, TunerPlan
-from .space import Space
+from .space import Space, Values
 
 BOLD, CAUTIOUS = 0.3, 0.9  # range of the probabilities of success that questions require
 LIKELY = 0.5  # and a recommendation; at the border that a figure draws
 GOLDEN = (5.0**0.5 - 1.0) / 2.0  # fractional parts of its multiples are spread evenly, however many
 SPREAD, NEAR = 1024, 64  # alternatives to a closed point: anywhere, and nearby
+MANY = 2**14  # anywhere, where a rule may exclude nearly all
 STEPS = (0.3, 0.1, 0.03)  # distances of those nearby, in box widths
 
 
 class Gate:
-    """Gate that is closed where experiments probably fail, in one context; open before the first failure.
+    """Gate that is closed where experiments are impossible, not available, or probably fail, in one context.
 
     The required probability of success moves between 30 % and 90 % from question to question, and is at most
     90 % of the largest one: with one threshold for all questions the tuner would either try the same border
-    again and again, or never cross a stripe of failures.
+    again and again, or never cross a stripe of failures. Before the first failure it is 0.
     """
 
-    def __init__(self, space: Space):
-        self.space = space
+    def __init__(self, space: Space, possible: Possible | None = None):
+        self.space, self.possible = space, possible
         self._belief: SuccessProbability | None = None
+        self._only: Available | None = None
+        self._over: cKDTree | None = None
         self._context, self.bar = np.zeros(0), 0.0
 
-    def set(self, belief: SuccessProbability | None, context: Floats, wanted: float) -> None:
-        """Set the classifier, None before any failure, the context, (dz,), and the required probability."""
+    def set(
+        self,
+        belief: SuccessProbability | None,
+        context: Floats,
+        wanted: float,
+        only: Sequence[Values] = (),
+        over: Sequence[Floats] = (),
+    ) -> None:
+        """Set the classifier, None before any failure, the context, (dz,), and the required probability.
+
+        `only` are the entries of what is available, none where everything is; `over` are points, (d,) each,
+        that are not tried again.
+        """
         self._belief, self._context = belief, context
+        self._only = Available(self.space, only) if only else None
+        self._over = cKDTree(np.array(over)) if len(over) else None
         self.bar = 0.0 if belief is None else min(wanted, CAUTIOUS * belief.highest)
 
     @property
     def open(self) -> bool:
         """True if all points are open."""
-        return self._belief is None
+        return all(each is None for each in (self._belief, self.possible, self._only, self._over))
 
     def probability(self, arms: Floats) -> Floats:
         """Return the probability of success, (n, d) -> (n,)."""
@@ -56,9 +74,34 @@ class Gate:
         context = np.broadcast_to(self._context, (len(arms), len(self._context)))
         return self._belief.probability(np.hstack([context, arms]))
 
+    def chance(self, arms: Floats) -> Floats:
+        """Return the probability of success, -1 where a point may not be tried at all, (n, d) -> (n,)."""
+        allowed = ((arms >= -SAME) & (arms <= 1.0 + SAME)).all(axis=1)
+        for rule in (self.possible, self._only):
+            if rule is not None:
+                allowed[allowed] = rule.mask(arms[allowed])
+        if self._over is not None and allowed.any():
+            allowed[allowed] = self._over.query(arms[allowed], p=np.inf)[0] > SAME
+        chance = np.full(len(arms), -1.0)
+        if allowed.any():
+            chance[allowed] = 1.0 if self._belief is None else self.probability(arms[allowed])
+        return chance
+
     def admits(self, arms: Floats) -> Bools:
         """Return the mask of open points, (n, d) -> (n,)."""
-        return self.probability(arms) >= self.bar
+        return self.chance(arms) >= self.bar
+
+    def opened(self, arms: Floats, tried: Sequence[int] = ()) -> Bools:
+        """Return the mask of open points, (n, d) -> (n,); where none is, of those likeliest to succeed.
+
+        Tried ones are not among them while there are others.
+        """
+        chance = self.chance(arms)
+        require_some(chance)
+        others = np.delete(chance, tried)
+        if others.max(initial=-1.0) >= 0.0:
+            chance[list(tried)] = -1.0
+        return chance >= min(self.bar, chance.max())
 
     def closing(self, pool: Pool) -> Pool:
         """Return the candidates, with scores of minus infinity where closed."""
@@ -72,25 +115,66 @@ class Gate:
         """Return candidates of a finished search; if all are closed, scored by probability of success."""
         if self.open or not np.isneginf(pool.scores).all():
             return pool
-        return pool._replace(scores=self.probability(pool.arms))
+        chance = self.chance(pool.arms)
+        if chance.max() < 0.0:  # what is possible is a small part of the box
+            arms = self.around(pool.arms[0], MANY)
+            chance = self.chance(arms)
+            require_some(chance)
+            pool = Pool(arms, arms, chance)
+        return pool._replace(scores=np.where(chance >= 0.0, chance, -np.inf))
 
     def nearest(self, arm: Floats, among: Floats | None = None) -> int | Floats:
         """Return the nearest open point to a closed one, (d,), or if none is open, the likeliest to succeed.
 
         It is an index of the given points, (n, d), or for None the features of a possible point of the box.
         """
-        points = self.around(arm) if among is None else among
-        probability = self.probability(points)
+        points = self.around(arm, MANY if self.possible else SPREAD) if among is None else among
+        chance = self.chance(points)
+        require_some(chance)
         distance = np.abs(points - arm).sum(axis=1)
-        far = np.where(probability >= self.bar, distance, np.inf)
-        best = int(far.argmin() if np.isfinite(far).any() else probability.argmax())
+        far = np.where(chance >= self.bar, distance, np.inf)
+        best = int(far.argmin() if np.isfinite(far).any() else chance.argmax())
         return best if among is not None else points[best]
 
-    def around(self, arm: Floats) -> Floats:
-        """Return possible points, nearby and anywhere, (n, d)."""
-        anywhere, near = sobol(self.space.dim, SPREAD), sobol(self.space.dim, NEAR) - 0.5
+    def around(self, arm: Floats, number: int = SPREAD) -> Floats:
+        """Return points in the ranges, nearby and `number` anywhere, (n, d)."""
+        anywhere, near = sobol(self.space.dim, number), sobol(self.space.dim, NEAR) - 0.5
         moved = [np.clip(arm + 2.0 * step * near, 0.0, 1.0) for step in STEPS]
-        return self.space.snap(np.vstack([*moved, anywhere]))
+        return self.placed(self.space.snap(np.vstack([*moved, anywhere])))
+
+    def placed(self, arms: Floats) -> Floats:
+        """Return points moved to what is available, (n, d)."""
+        return arms if self._only is None else self._only.placed(arms)[0]
+
+    def exact(self, parameters: Values) -> Values:
+        """Return parameters without the rounding errors of features, which a rule may see."""
+        if self._only is not None:
+            parameters = {**parameters, **self._only.entry(self.space.features(parameters))}
+        if self.possible is None or self.possible(parameters):
+            return parameters
+        return self.space.values(self.nearest(self.space.features(parameters)))  # type: ignore[arg-type]
+
+    def free(self, arms: Floats) -> Bools:
+        """Return which features may be changed a little, (n, d)."""
+        free = np.broadcast_to(self.space.continuous, arms.shape)
+        return free if self._only is None else free & self._only.placed(arms)[1]
+
+    def listed(self, arms: Floats) -> Floats:
+        """Return points of each entry of what is available, (n, d) -> (k, d); none where everything is."""
+        return arms[:0] if self._only is None else self._only.listed(arms)
+
+
+class NothingLeft(ValueError):
+    """Report that there are no parameters that may be asked for."""
+
+
+def require_some(chance: Floats) -> None:
+    """Raise where no point may be tried."""
+    if chance.max(initial=-1.0) < 0.0:
+        raise NothingLeft(
+            f"possible or only excludes all of {len(chance)} parameters that were looked at, or all were "
+            "tried and repeats=False; allow more, or state the parameters so that more are possible"
+        )
 
 
 def wanted_in(question: int) -> float:
@@ -161,21 +245,26 @@ def feasibility_of(plan: TunerPlan, rounds: Sequence[TunerRound]) -> SuccessProb
     return SuccessProbability(points, np.arange(len(points)) >= len(failed))
 
 
-SAME = 1e-6  # of a range: parameters that are no further apart are equal
 BESIDE = 0.02  # of a range: least difference in some parameter of an informative alternative
 
 
-def beside(point: Floats, taken: Floats, among: Floats, gate: Gate) -> Floats | None:
+def beside(point: Floats, taken: Sequence[Floats], among: Floats, gate: Gate) -> Floats | None:
     """Return the nearest of some points, (n, d), to the agent's choice, (d,), that is open and not taken.
 
-    It differs from all running points, `taken`, (m, d); None if there is no such point.
+    It differs from all running points, `taken`, (m, d), by `BESIDE`; where these are too many, it is the one
+    that differs most, and where all open ones are taken, the likeliest to succeed. None if all are taken.
     """
-    free = (np.abs(among[:, None] - taken).max(axis=2) > BESIDE).all(axis=1) & gate.admits(among)
-    distance = np.where(free, np.abs(among - point).sum(axis=1), np.inf)
-    best = int(distance.argmin())
-    return among[best] if free[best] else None
+    gap, _ = cKDTree(taken).query(among, p=np.inf)
+    chance = np.where(gap > SAME, gate.chance(among), -1.0)
+    gap = np.where(chance >= gate.bar, gap, 0.0)
+    if gap.max() <= SAME:
+        return among[chance.argmax()] if chance.max() >= 0.0 else None
+    distance = np.where(gap > BESIDE, np.abs(among - point).sum(axis=1), np.inf)
+    best = int(distance.argmin() if np.isfinite(distance).any() else gap.argmax())
+    return among[best]
 
 
 def runs(point: Floats, taken: Sequence[Floats]) -> bool:
-    """Return True if a point, (d,), is among the running ones."""
-    return any(np.abs(point - each).max() <= SAME for each in taken)
+    """Return True if a point, (d,), is among the running ones, (d,) each."""
+    known = np.reshape(taken, (len(taken), len(point)))
+    return bool((np.abs(known - point).max(axis=1, initial=0.0) <= SAME).any())

@@ -64,22 +64,38 @@ class TunerRound:
     dropped: tuple[int, ...] = ()  # rounds
     asked: bool = True  # False for one that the user chose and reports with a ticket
     failed: tuple[Failure, ...] = ()
+    only: tuple[Values, ...] = ()  # what was available when it was asked for, () for everything
+    proposed: Values | None = None  # parameters at first, where others were set
+    corrected: tuple[Arrival, ...] = ()  # former values of this experiment
+    anew: bool = False  # True: later questions are those of a new agent, which has observed all rounds
 
 
+ARRIVALS = list[
+    tuple[int, float, tuple[float, ...], float | None, float | None]
+    | tuple[int, float, tuple[float, ...], float | None]
+    | tuple[int, float, tuple[float, ...]]
+]
 SAVED = {  # types of the fields of a round in a file
     "parameters": dict[str, Any],
     "context": dict[str, Any],
     "ticket": int | None,
-    "arrivals": list[
-        tuple[int, float, tuple[float, ...], float | None, float | None]
-        | tuple[int, float, tuple[float, ...], float | None]
-        | tuple[int, float, tuple[float, ...]]
-    ],
+    "arrivals": ARRIVALS,
     "dropped": list[int],
     "asked": bool,
     "failed": list[tuple[int, str, float | None]],
+    "only": list[dict[str, Any]],
+    "proposed": dict[str, Any] | None,
+    "corrected": ARRIVALS,
+    "anew": bool,
 }
-LATER: dict[str, Any] = {"asked": True, "failed": []}  # fields that files of earlier versions lack
+LATER: dict[str, Any] = {  # fields that files of earlier versions lack
+    "asked": True,
+    "failed": [],
+    "only": [],
+    "proposed": None,
+    "corrected": [],
+    "anew": False,
+}
 
 
 class Experiment(NamedTuple):
@@ -108,9 +124,11 @@ class TunerHistory:
     pending: dict[int, int] = field(default_factory=dict)  # ticket -> round
     tickets: int = 0  # given so far
 
-    def ask(self, parameters: Values, context: Values, asked: bool = True) -> TunerHistory:
+    def ask(
+        self, parameters: Values, context: Values, asked: bool = True, only: tuple[Values, ...] = ()
+    ) -> TunerHistory:
         """Return the history with a new experiment; its ticket is `self.tickets`."""
-        started = TunerRound(parameters, context, self.tickets, asked=asked)
+        started = TunerRound(parameters, context, self.tickets, asked=asked, only=only)
         pending = {**self.pending, self.tickets: len(self.rounds)}
         return TunerHistory((*self.rounds, started), pending, self.tickets + 1)
 
@@ -126,9 +144,34 @@ class TunerHistory:
         arrival = Arrival(self._round(ticket), value, costs, std, spent)
         return self._closed(ticket, arrivals=(*self.rounds[-1].arrivals, arrival))
 
+    def correct(self, row: int, arrival: Arrival) -> TunerHistory:
+        """Return the history with another value of an experiment with a value, and a new agent."""
+        t, i = self._told_in(row)
+        arrivals = list(self.rounds[t].arrivals)
+        former, arrivals[i] = arrivals[i], arrival
+        changed = self._with(t, arrivals=tuple(arrivals))
+        return changed._with(row, corrected=(*changed.rounds[row].corrected, former)).anew()
+
+    def set(self, row: int, parameters: Values) -> TunerHistory:
+        """Return the history with the parameters that an experiment really had.
+
+        A new agent observes it, unless it is the latest experiment, which no agent has observed yet.
+        """
+        known = self.rounds[row]
+        if parameters == known.parameters:
+            return self
+        first = known.parameters if known.proposed is None else known.proposed
+        changed = self._with(row, parameters=parameters, proposed=first)
+        return changed if row == len(self.rounds) - 1 else changed.anew()
+
+    def anew(self) -> TunerHistory:
+        """Return the history after which a new agent asks, which has observed it."""
+        return self._with(len(self.rounds) - 1, anew=True) if self.rounds else self
+
     def drop(self, ticket: int) -> TunerHistory:
         """Return the history with an experiment dropped."""
-        return self._closed(ticket, dropped=(*self.rounds[-1].dropped, self._round(ticket)))
+        lost = self._round(ticket)  # raises before a round is looked up, of which there may be none
+        return self._closed(ticket, dropped=(*self.rounds[-1].dropped, lost))
 
     def fail(self, ticket: int, reason: str, spent: float | None = None) -> TunerHistory:
         """Return the history with a failed experiment."""
@@ -154,16 +197,19 @@ class TunerHistory:
         return [each.parameters for each in rounds if without_time(each.context) == wanted]
 
     def continues(self, earlier: TunerHistory) -> bool:
-        """Return True if all experiments of another history are here, with their outcomes."""
+        """Return True if all experiments of another history are here, with their outcomes, or corrected."""
         shared = self.rounds[: len(earlier.rounds)]
-        asked = [(each.ticket, each.parameters, each.context) for each in earlier.rounds]
-        if asked != [(each.ticket, each.parameters, each.context) for each in shared]:
+        if list(map(_identity, earlier.rounds)) != list(map(_identity, shared)):
             return False
         dropped = {t for each in self.rounds for t in each.dropped}
-        ours = {news.round: news for news in [*self.arrivals, *self.failures]}
+        ours = {news.round: [news] for news in [*self.arrivals, *self.failures]}
+        for t, (mine, its) in enumerate(zip(shared, earlier.rounds, strict=True)):
+            if mine.corrected[: len(its.corrected)] != its.corrected:
+                return False
+            ours[t] = [*ours.get(t, []), *mine.corrected[len(its.corrected) :]]
         theirs = [*earlier.arrivals, *earlier.failures]
         gone = (t for each in earlier.rounds for t in each.dropped)
-        return all(ours.get(news.round) == news for news in theirs) and all(t in dropped for t in gone)
+        return all(news in ours[news.round] for news in theirs) and all(t in dropped for t in gone)
 
     @property
     def arrivals(self) -> list[Arrival]:
@@ -206,9 +252,10 @@ class TunerHistory:
         for t, saved in enumerate(rounds):
             given = {**LATER, **saved} if isinstance(saved, Mapping) else saved
             require_types("a round", given, SAVED)
-            arrivals = tuple(Arrival(s, y, tuple(costs), *more) for s, y, costs, *more in given["arrivals"])
+            arrivals, corrected = _arrivals(given["arrivals"]), _arrivals(given["corrected"])
             failed = tuple(Failure(*failure) for failure in given["failed"])
             news = {"arrivals": arrivals, "dropped": tuple(given["dropped"]), "failed": failed}
+            news |= {"corrected": corrected, "only": tuple(given["only"])}
             each = TunerRound(**{**given, **news})
             if each.ticket is not None:
                 require(each.ticket == len(pending), "ticket", str(len(pending)), each.ticket)
@@ -219,6 +266,28 @@ class TunerHistory:
                 over.add(done)
         left = {ticket: t for ticket, t in pending.items() if t not in over}
         return cls(tuple(read), left, len(pending))
+
+    def _with(self, row: int, **changes: Any) -> TunerHistory:
+        rounds = list(self.rounds)
+        rounds[row] = replace(rounds[row], **changes)
+        return replace(self, rounds=tuple(rounds))
+
+    def row_of(self, ticket: Any) -> int:
+        """Return the row of an experiment with a value, by its ticket, or raise."""
+        require(is_integer(ticket), "ticket", "that of an experiment with a value", ticket)
+        rows = (t for t, each in enumerate(self.rounds) if each.ticket == ticket)
+        row = next(rows, None)
+        require(row is not None, "ticket", "that of an experiment with a value", ticket)
+        self._told_in(row)
+        return int(row)  # type: ignore[arg-type]
+
+    def _told_in(self, row: Any) -> tuple[int, int]:
+        """Return the round in which an experiment's value was reported, and its place there, or raise."""
+        for t, each in enumerate(self.rounds):
+            for i, arrival in enumerate(each.arrivals):
+                if arrival.round == row:
+                    return t, i
+        raise ValueError(f"an experiment to correct must have a value, got row {row!r}; see `tell`")
 
     def _closed(self, ticket: int, **news: Any) -> TunerHistory:
         pending = {other: t for other, t in self.pending.items() if other != ticket}
@@ -234,3 +303,12 @@ class TunerHistory:
             )
             raise ValueError(f"ticket {ticket!r} {over}; pending tickets: {known}")
         return self.pending[ticket]
+
+
+def _identity(round_: TunerRound) -> tuple[Any, ...]:
+    first = round_.parameters if round_.proposed is None else round_.proposed
+    return round_.ticket, first, round_.context
+
+
+def _arrivals(given: Any) -> tuple[Arrival, ...]:
+    return tuple(Arrival(s, y, tuple(costs), *more) for s, y, costs, *more in given)

@@ -6,9 +6,11 @@ Kernels use the values that will be run, relative to their bounds, with one coor
 
 from __future__ import annotations
 
+import abc
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
@@ -19,54 +21,137 @@ from bandit_envs.basics.arguments import is_integer, is_number, require
 from bandit_envs.basics.types import Floats
 
 SLACK = 1e-9  # of the range: tolerance for values outside it by rounding
+FARTHEST = 1e6  # ranges beyond which a result is too far away to be learnt from
 LARGEST = 2**53  # up to which floats represent all integers
 
 
-class Continuum:
-    """Base of all numbers of a range, whatever their scale."""
+class Continuum(abc.ABC):
+    """Base of numbers of a range that need not be whole, with steps or without, whatever their scale.
+
+    A number's share is its place on the scale, low at 0 and high at 1; results from outside have others.
+    """
 
     low: float
     high: float
+    step: float | None = None
     width = 1
-    levels = None
+
+    @abc.abstractmethod
+    def share(self, values: Floats) -> Floats:
+        """Return the shares of numbers."""
+
+    @abc.abstractmethod
+    def at_share(self, shares: Floats) -> Floats:
+        """Return the inverse of `share`."""
+
+    @property
+    def fixed(self) -> bool:
+        """True where low and high are equal; the only share is then 0."""
+        return self.low == self.high
+
+    @property
+    def levels(self) -> Sequence[float] | None:
+        """All values, where there are steps or low and high are equal; None on a continuum."""
+        if self.fixed:
+            return (self.low,)
+        return None if self.step is None else Steps(self.low, self.high, self.step)
+
+    def features(self, value: float) -> Floats:
+        """Return the share of the value, which of one in the range is in [0, 1] in spite of rounding."""
+        share = float(self.share(np.array([value]))[0])
+        inside = min(max(share, 0.0), 1.0)
+        return np.array([inside if abs(share - inside) <= 2 * SLACK else share])
 
     def at(self, quantile: float) -> float:
         """Return the value at a quantile in [0, 1]."""
-        raise NotImplementedError
+        levels = self.levels
+        if levels is not None:
+            return levels[min(int(quantile * len(levels)), len(levels) - 1)]
+        value = float(self.at_share(np.array([quantile]))[0])
+        return min(max(value, self.low), self.high)
 
     def value(self, features: Floats) -> float:
-        """Return the inverse of `features`."""
-        return self.at(float(features[0]))
+        """Return the nearest possible value."""
+        return float(self._nearest(features)[0])
 
     def snap(self, features: Floats) -> Floats:
-        """Return the features unchanged: every value is possible."""
-        return features
+        """Return features of the nearest possible values, (n, 1)."""
+        if self.levels is None:
+            return features.clip(0.0, 1.0)
+        return self.share(self._nearest(features[:, 0]))[:, None].clip(0.0, 1.0)
 
     def check(self, name: str, value: Any) -> Any:
-        """Return a number in [low, high], or raise."""
+        """Return a number in [low, high], or raise; between steps it is none."""
+        number = plain(value)
         slack = SLACK * (self.high - self.low)
-        inside = is_number(value) and self.low - slack <= value <= self.high + slack
+        inside = is_number(number) and self.low - slack <= number <= self.high + slack
         require(inside, name, f"a number in [{self.low:g}, {self.high:g}]", value)
-        return plain(value)
+        levels = self.levels
+        if self.step is None or levels is None:
+            return number
+        nearest = float(self._nearest(self.share(np.array([number], dtype=np.float64)))[0])
+        on_step = abs(number - nearest) <= SLACK * (self.high - self.low)
+        require(on_step, name, f"{self.low:g} and a multiple of the step {self.step:g}", value)
+        return nearest
+
+    def check_done(self, name: str, value: Any) -> Any:
+        """Return the number of an experiment that was done, also one outside the range, or raise."""
+        number = plain(value)
+        require(is_number(number), name, "a finite number", value)
+        _require_near(self, name, number)
+        return number
+
+    def allows(self, value: Any) -> bool:
+        """Return True if a number lies in the range."""
+        slack = SLACK * (self.high - self.low)
+        return self.low - slack <= value <= self.high + slack
+
+    def _nearest(self, shares: Floats) -> Floats:
+        values = self.at_share(np.asarray(shares, dtype=np.float64).clip(0.0, 1.0)).clip(self.low, self.high)
+        if self.step is None or self.fixed:
+            return values
+        number = np.rint((values - self.low) / self.step).clip(0, len(self.levels or ()) - 1)
+        return np.minimum(self.low + number * self.step, self.high)
+
+
+class Steps(Sequence[float]):
+    """The values low, low + step, ... up to high."""
+
+    def __init__(self, low: float, high: float, step: float):
+        self._low, self._high, self._step = float(low), float(high), float(step)
+        self._size = 1 + math.floor((high - low) / step + SLACK)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self[each] for each in range(*i.indices(self._size))]
+        if not -self._size <= i < self._size:
+            raise IndexError(i)
+        return min(self._low + i % self._size * self._step, self._high)
 
 
 @dataclass(frozen=True)
 class Linear(Continuum):
-    """Number in [low, high], both finite, on a linear scale."""
+    """Number in [low, high], both finite, on a linear scale; with a `step` low, low + step, ... alone."""
 
     low: float
     high: float
+    step: float | None = None
 
     def __post_init__(self) -> None:
         _set_range(self)
         require(math.isfinite(self.high - self.low), "high - low of a Linear", "finite", self.high)
+        if self.step is not None:
+            _set_step(self, is_number, "None or a positive number")
 
-    def features(self, value: float) -> Floats:
+    def share(self, values: Floats) -> Floats:
         """Return (value - low) / (high - low)."""
-        return np.array([min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)])
+        return (values - self.low) / ((self.high - self.low) or 1.0)
 
-    def at(self, quantile: float) -> float:
-        return min(max(self.low + (self.high - self.low) * quantile, self.low), self.high)
+    def at_share(self, shares: Floats) -> Floats:
+        return self.low + (self.high - self.low) * shares
 
 
 @dataclass(frozen=True)
@@ -82,37 +167,53 @@ class Log(Continuum):
         ratio = self.high / self.low
         require(math.isfinite(ratio), "high / low of a Log", "at most 300 decades", (self.low, self.high))
 
-    def features(self, value: float) -> Floats:
+    def share(self, values: Floats) -> Floats:
         """Return log(value / low) / log(high / low)."""
-        share = math.log(value / self.low) / math.log(self.high / self.low)
-        return np.array([min(max(share, 0.0), 1.0)])
+        return _logs(values / self.low) / (math.log(self.high / self.low) or 1.0)
 
-    def at(self, quantile: float) -> float:
-        return min(max(self.low * (self.high / self.low) ** quantile, self.low), self.high)
+    def at_share(self, shares: Floats) -> Floats:
+        return self.low * _powers(self.high / self.low, shares)
+
+    def check_done(self, name: str, value: Any) -> Any:
+        number = plain(value)
+        require(is_number(number) and number > 0, name, "a positive number", value)
+        return super().check_done(name, number)
 
 
 @dataclass(frozen=True)
 class Integer:
-    """Integer from low to high, both included; kernels use the rounded value. `log` needs 0 < low."""
+    """Integer from low to high, both included; kernels use the rounded value.
+
+    With a `step` it is low, low + step, ... alone; `log` needs 0 < low.
+    """
 
     low: int
     high: int
     log: bool = False
+    step: int = 1
     width = 1
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
-            value = getattr(self, name)
+            value = _whole(getattr(self, name))
             usable = is_integer(value) and abs(value) <= LARGEST
             require(usable, f"{name} of an Integer", "an integer of at most 2**53 in size", value)
+            object.__setattr__(self, name, value)
         _set_range(self)
         require(isinstance(self.log, bool), "log of an Integer", "True or False", self.log)
+        object.__setattr__(self, "step", _whole(self.step))
+        _set_step(self, is_integer, "a positive integer")
         _ = self._scale  # checks the range
 
     @property
     def levels(self) -> Sequence[int]:
-        """low, low + 1, ..., high."""
-        return range(self.low, self.high + 1)
+        """low, low + step, ..., up to high."""
+        return range(self.low, self.high + 1, self.step)
+
+    @property
+    def fixed(self) -> bool:
+        """True where low and high are equal."""
+        return self.low == self.high
 
     def features(self, value: int) -> Floats:
         """Return the integer's position on its scale, low at 0 and high at 1."""
@@ -120,47 +221,119 @@ class Integer:
 
     def value(self, features: Floats) -> int:
         """Return the nearest integer."""
-        return self._inside(round(self._scale.value(features)))
+        return int(self._nearest(np.asarray(features))[0])
 
     def snap(self, features: Floats) -> Floats:
         """Return features of the nearest integers, (n, 1)."""
-        values, row = np.unique([self.value(each) for each in features], return_inverse=True)
-        return np.array([self.features(value) for value in values.tolist()]).reshape(-1, 1)[row]
+        return self._scale.share(self._nearest(features)).clip(0.0, 1.0)
 
     def at(self, quantile: float) -> int:
         """Return the integer at a quantile in [0, 1] of the uniform or log-uniform law."""
-        wide = Log(self.low - 0.5, self.high + 0.5) if self.log else Linear(self.low - 0.5, self.high + 0.5)
-        return self._inside(math.floor(wide.at(quantile) + 0.5))
+        half = 0.5 * self.step
+        if self.step > 1 and self.log:
+            half = min(half, self.low - 0.5)
+        last = self.levels[-1] + half
+        wide = Log(self.low - half, last) if self.log else Linear(self.low - half, last)
+        value = wide.at(quantile)
+        if self.step == 1:
+            return min(max(math.floor(value + 0.5), self.low), self.high)
+        number = math.floor((value - self.low) / self.step + 0.5)
+        return self.levels[min(max(number, 0), len(self.levels) - 1)]
 
     def check(self, name: str, value: Any) -> Any:
-        """Return an integer from low to high, or raise."""
-        allowed = is_integer(value) and self.low <= value <= self.high
-        require(allowed, name, f"an integer in {self.low}..{self.high}", value)
-        return plain(value)
+        """Return an integer from low to high, or raise; 7.0 is one."""
+        number = _whole(value)
+        allowed = is_integer(number) and number in self.levels
+        steps = "" if self.step == 1 else f" in steps of {self.step}"
+        require(allowed, name, f"an integer in {self.low}..{self.high}{steps}", value)
+        return number
+
+    def check_done(self, name: str, value: Any) -> Any:
+        """Return the integer of an experiment that was done, also one outside the range, or raise."""
+        number = _whole(value)
+        usable = is_integer(number) and abs(number) <= LARGEST and (number > 0 or not self.log)
+        require(usable, name, "a positive integer" if self.log else "an integer", value)
+        _require_near(self._scale, name, number)
+        return number
+
+    def allows(self, value: Any) -> bool:
+        """Return True if an integer lies in the range."""
+        return self.low <= value <= self.high
 
     @cached_property
     def _scale(self) -> Linear | Log:
         return Log(self.low, self.high) if self.log else Linear(self.low, self.high)
 
-    def _inside(self, value: int) -> int:
-        return min(max(value, int(self.low)), int(self.high))
+    def _nearest(self, features: Floats) -> Floats:
+        """Return the nearest integers, as floats; halves go to the even one, as with `round`."""
+        values = self._scale.at_share(features)
+        if self.step == 1:
+            return np.rint(values).clip(self.low, self.high)
+        last = len(self.levels) - 1
+        return self.low + self.step * np.rint((values - self.low) / self.step).clip(0, last)
 
 
 def plain(value: Any) -> Any:
-    """Return a number of any library as a Python number, which can be saved, and other values unchanged."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, bool | int | float) or not isinstance(value, Real):
+    """Return a number of any library as a Python number, which can be saved, and other values unchanged.
+
+    Arrays and tensors without an axis are numbers.
+    """
+    if isinstance(value, bool | int | float):
+        return value
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Decimal):
+        return float(value)
+    if not isinstance(value, Real):
         return value
     return int(value) if isinstance(value, Integral) else float(value)
 
 
+def _whole(value: Any) -> Any:
+    """Return a number without a fraction as an integer, such as 7.0, and other values unchanged."""
+    number = plain(value)
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _logs(ratios: Floats) -> Floats:
+    """Return logarithms as `math` computes them, which numpy's may differ from in the last bit."""
+    values, row = np.unique(ratios, return_inverse=True)
+    return np.array([math.log(each) for each in values.tolist()])[row].reshape(ratios.shape)
+
+
+def _powers(base: float, exponents: Floats) -> Floats:
+    """Return powers as Python computes them, which numpy's may differ from in the last bit."""
+    return np.array([base**each for each in exponents.ravel().tolist()]).reshape(exponents.shape)
+
+
 def _set_range(parameter: Any) -> None:
     low, high = plain(parameter.low), plain(parameter.high)
-    ordered = is_number(low) and is_number(high) and low < high
-    require(ordered, "low and high of a parameter", "finite numbers with low < high", (low, high))
+    ordered = is_number(low) and is_number(high) and low <= high
+    require(ordered, "low and high of a parameter", "finite numbers with low <= high", (low, high))
     object.__setattr__(parameter, "low", low)
     object.__setattr__(parameter, "high", high)
+
+
+def _set_step(parameter: Any, is_kind: Callable[[Any], bool], what: str) -> None:
+    step, kind, span = plain(parameter.step), type(parameter).__name__, parameter.high - parameter.low
+    require(is_kind(step) and step > 0, f"step of a {kind}", what, step)
+    fits = span / step <= LARGEST and (step <= span or step == 1 or not span)
+    require(fits, f"step of a {kind}", "at most high - low, and not less than 2**-53 of it", step)
+    object.__setattr__(parameter, "step", step)
+
+
+def _require_near(scale: Continuum, name: str, number: float) -> None:
+    """Raise where a result is so far outside the range that distances to it have no meaning."""
+    remedy = (
+        f"{scale.low:g}, its only value; keep its range, and ask with only=[...] for what is possible now"
+    )
+    require(not scale.fixed or number == scale.low, name, remedy, number)
+    share = float(scale.share(np.array([number], dtype=np.float64))[0])
+    require(
+        abs(share) <= FARTHEST, name, f"within {FARTHEST:g} ranges of [{scale.low:g}, {scale.high:g}]", number
+    )
 
 
 APART = math.sqrt(0.5)  # of one-hot coordinates: two categories have distance 1
@@ -168,17 +341,17 @@ APART = math.sqrt(0.5)  # of one-hot coordinates: two categories have distance 1
 
 @dataclass(frozen=True)
 class Categorical:
-    """Parameter with at least two choices without an order; kernels have one coordinate a choice."""
+    """Parameter of choices without an order; kernels have one coordinate a choice."""
 
     choices: Sequence[Any]
 
     def __post_init__(self) -> None:
         listed = isinstance(self.choices, Sequence) and not isinstance(self.choices, str)
-        require(listed and len(self.choices) >= 2, "choices", "a list of at least two", self.choices)
-        for choice in self.choices:
+        require(listed and len(self.choices) >= 1, "choices", "a list of at least one", self.choices)
+        choices = tuple(map(plain, self.choices))
+        for choice in choices:
             known = is_number(choice) or isinstance(choice, str | bool | None)
             require(known, "a choice", "text, a finite number, a boolean or None", choice)
-        choices = tuple(map(plain, self.choices))
         different = len(set(choices)) == len(choices)
         require(different, "choices", "different from each other (1, 1.0 and True are equal)", self.choices)
         object.__setattr__(self, "choices", choices)
@@ -217,6 +390,14 @@ class Categorical:
         known = isinstance(choice, Hashable) and choice in self.choices
         require(known, name, f"one of {', '.join(map(repr, self.choices))}", value)
         return self.choices[self.choices.index(choice)]
+
+    def check_done(self, name: str, value: Any) -> Any:
+        """Return the choice of an experiment that was done, or raise: others have no feature."""
+        return self.check(name, value)
+
+    def allows(self, value: Any) -> bool:
+        """Return True: every value is one of the choices."""
+        return True
 
 
 Parameter = Linear | Log | Integer | Categorical

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -16,6 +18,7 @@ from ..options import require_types
 from ..protocol import Features
 from ..registry import AgentFactory, require_registered, resolve_agent
 from ..saving.data import decode, encode
+from .availability import Possible
 from .parameters import plain
 from .space import TIME, Space, Time, Values
 
@@ -71,6 +74,7 @@ LENGTH_SCALE = 0.3  # of one parameter, whose range is 1; the diagonal grows wit
 LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones would make features irrelevant that were not varied yet
 STDS = (1e-100, 1e100)  # their squares, and ratios of these, are finite
 KINDS = ("parameters", "contexts")
+POSSIBLE = "possible"
 SAVED_AGENT = str | tuple[str, dict[str, Any]]
 
 
@@ -92,6 +96,8 @@ class TunerPlan:
     cost_budget: float | None = None
     safe: tuple[Values, ...] = ()
     stopping: Any = None
+    possible: Callable[..., Any] | None = None
+    repeats: bool = True
     factory: AgentFactory = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -100,6 +106,9 @@ class TunerPlan:
         named = all(isinstance(name, str) for name in self.constraints)
         distinct = named and len(set(self.constraints)) == len(self.constraints)
         require(distinct, "constraints", "different names", self.constraints)
+        for name in self.constraints:
+            words = "a name, whose cost is feasible at most 0; of an inequality tell the excess, 0.9 - sla"
+            require(not set(name) & set("<>=\u2264\u2265"), "constraints", words, name)
         require(is_integer(self.seed) and self.seed >= 0, "seed", "an integer >= 0", self.seed)
         for name in ("budget", "num_arms"):
             require(is_count(getattr(self, name)), name, "a positive integer", getattr(self, name))
@@ -109,6 +118,7 @@ class TunerPlan:
         known = self.noise_std is None or (is_number(self.noise_std) and self.noise_std >= 0)
         require(known, "noise_std", "None, 0 or positive", self.noise_std)
         require(isinstance(self.standardise, bool), "standardise", "True or False", self.standardise)
+        require(isinstance(self.repeats, bool), "repeats", "True or False", self.repeats)
         most = self.cost_budget
         require(most is None or (is_number(most) and most > 0), "cost_budget", "None or positive", most)
         for name in ("noise_std", "cost_budget"):
@@ -116,6 +126,11 @@ class TunerPlan:
         agent = _copied(self._default() if self.agent is None else self.agent)
         object.__setattr__(self, "agent", agent)
         object.__setattr__(self, "factory", resolve_agent(agent))
+        names = self.parameters.kinds
+        usable = self.possible is None or (callable(self.possible) and takes(self.possible, names))
+        require(
+            usable, "possible", f"None or a function that takes {', '.join(names)} by keyword", self.possible
+        )
         object.__setattr__(self, "safe", tuple(map(self._checked_safe, range(len(self.safe)), self.safe)))
         self._check_agent()
 
@@ -129,6 +144,21 @@ class TunerPlan:
     def keeps_apart(self) -> bool:
         """True for the default agent, which never asks for an experiment that is already running."""
         return self.agent == self._default()
+
+    @property
+    def first_plays(self) -> int:
+        """Number of first questions that are drawn at random, before any value counts."""
+        count = self.factory.options.get("initial", 0)
+        return count if is_integer(count) else 0
+
+    @cached_property
+    def rule(self) -> Possible | None:
+        """The rule which parameters are possible, None if all are."""
+        return None if self.possible is None else Possible(self.parameters, self.possible)
+
+    def may_use(self, parameters: Values) -> bool:
+        """Return True if parameters lie in today's ranges and are possible."""
+        return self.parameters.allows(parameters) and (self.rule is None or self.rule(parameters))
 
     @property
     def kernel(self) -> Matern:
@@ -206,21 +236,39 @@ class TunerPlan:
                 "register it, or name its class by its path 'package.module:Class'"
             )
         spaces = {kind: getattr(self, kind).to_data() for kind in KINDS}
-        others = [each.name for each in fields(self) if each.init and each.name not in KINDS]
-        return {**spaces, **{name: encode(getattr(self, name)) for name in others}}
+        others = [each.name for each in fields(self) if each.init and each.name not in (*KINDS, POSSIBLE)]
+        rule = {} if self.possible is None else {POSSIBLE: True}  # a function is no data
+        return {**spaces, **{name: encode(getattr(self, name)) for name in others}, **rule}
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], trust: bool = False) -> TunerPlan:
-        """Return the plan of `to_data`; its agent must be a registered name, or trusted."""
+    def from_data(
+        cls, data: Mapping[str, Any], trust: bool = False, parameters: Any = None, possible: Any = None
+    ) -> TunerPlan:
+        """Return the plan of `to_data`; its agent must be a registered name, or trusted.
+
+        Other ranges replace those of the same parameters; the rule which are possible is given again.
+        """
         hints = {**get_type_hints(cls), "agent": SAVED_AGENT}
-        types = {each.name: hints[each.name] for each in fields(cls) if each.init}
+        types = {each.name: hints[each.name] for each in fields(cls) if each.init and each.name != POSSIBLE}
         given: dict[str, Any] = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
-        given |= {"safe": (), "stopping": None}  # which older files lack
-        given |= {name: decode(each) for name, each in data.items() if name not in KINDS}
+        given |= {"safe": (), "stopping": None, "repeats": True}  # which older files lack
+        others = {name: each for name, each in data.items() if name not in (*KINDS, POSSIBLE)}
+        given |= {name: decode(each) for name, each in others.items()}
         require_types("a tuner", given, types)
         agent = given["agent"]
         require_registered(agent if isinstance(agent, str) else agent[0], trust)
-        return cls(**given)
+        remedy = "the function that the saved tuner had: Tuner.load(path, possible=...)"
+        require(possible is not None or not data.get(POSSIBLE), POSSIBLE, remedy, possible)
+        if parameters is not None:
+            space, known = Space("parameters", parameters), list(given["parameters"].kinds)
+            require(
+                set(space.kinds) == set(known),
+                "parameters",
+                f"those of the file: {', '.join(known)}",
+                parameters,
+            )
+            given["parameters"] = space
+        return cls(**given, possible=possible)
 
     def _check_agent(self) -> None:
         features = getattr(self.factory.make, "features", Features(*[True] * 6, noise=True))
@@ -240,13 +288,28 @@ class TunerPlan:
 
     def _checked_safe(self, i: int, given: Any) -> Values:
         with written_as({"parameters": f"safe[{i}]"}):
-            return self.parameters.check(given)
+            known = self.parameters.check(given)
+        require(self.rule is None or self.rule(known), f"safe[{i}]", "possible, as `possible` says", given)
+        return known
 
 
 def known_noise(agent: tuple[str, dict[str, Any]], noise_std: float | None) -> tuple[str, dict[str, Any]]:
     """Return an agent that learns a kernel and the noise, but keeps a known noise."""
     name, options = agent
     return name, options if noise_std is None else {**options, "fit_noise_spread": 0.0}
+
+
+def takes(f: Any, names: Iterable[str]) -> bool:
+    """Return True if f can be called with these keywords, or if that is unknown."""
+    try:
+        signature = inspect.signature(f)
+    except (TypeError, ValueError):  # some built-in functions have no signature
+        return True
+    try:
+        signature.bind(**dict.fromkeys(names))
+    except TypeError:
+        return False
+    return True
 
 
 def listed(argument: str, given: Any, what: str) -> tuple[Any, ...]:

@@ -17,12 +17,13 @@ from bandit_envs.problem.feedback import delivery
 from ..agent.generators import Resumable
 from ..model.units import sizes_of
 from .decision_sets import board
-from .feasibility import LIKELY, Gate, SuccessProbability, beside, feasibility_of, runs, wanted_in
+from .feasibility import LIKELY, SPREAD, Gate, SuccessProbability, beside, feasibility_of, runs, wanted_in
 from .history import ADD, TunerRound, checked_value
 from .plan import Scale, TunerPlan
-from .space import Values
+from .space import Values, without_time
 
 QUANTILE = 1.959963984540054  # of the standard normal law, at 97.5 %
+ROUNDING = 1e-6  # of a coordinate of a space, that another processor may round otherwise
 NOTES = dict[str, list[list[int] | list[float] | None]] | None  # type of a player's notes in a file
 
 
@@ -45,7 +46,14 @@ class TunerPlayer:
     Its agent is made at the first round or question; `number` players were before it.
     """
 
-    def __init__(self, plan: TunerPlan, rounds: Sequence[TunerRound], context: Values, number: int = 0):
+    def __init__(
+        self,
+        plan: TunerPlan,
+        rounds: Sequence[TunerRound],
+        context: Values,
+        number: int = 0,
+        only: Sequence[Values] = (),
+    ):
         values = [arrival.value for each in rounds for arrival in each.arrivals]
         self.plan, self.number = plan, number
         self.told = self.arrived = len(values)  # when the scale was estimated, and in known rounds
@@ -56,10 +64,13 @@ class TunerPlayer:
         self.costless = np.full(len(plan.constraints), len(costs) > 0) & ~told.any(axis=0)  # (C,)
         self.sizes = sizes_of(told if plan.standardise else told[:0])
         contexts = [*(each.context for each in rounds), context]
-        self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts)
-        self.gate = Gate(plan.parameters)
+        self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts, only)
+        self.gate = Gate(plan.parameters, plan.rule)
+        self._known_features: dict[tuple[Any, ...], Floats] = {}
+        self.tried: list[Values] = []  # in earlier rounds, while the first plays are made
         self.known = len(rounds)  # rounds in the board's setting
         self.closed = 0  # rounds that the agent has observed
+        self._rounds: Sequence[TunerRound] = ()
 
     @cached_property
     def agent(self) -> Any:
@@ -68,7 +79,7 @@ class TunerPlayer:
         agent.reset(_seed(self.plan.seed, self.number))
         return agent
 
-    def outgrown(self, rounds: Sequence[TunerRound], context: Values) -> bool:
+    def outgrown(self, rounds: Sequence[TunerRound], context: Values, only: Sequence[Values] = ()) -> bool:
         """Return True if a new player should take over.
 
         That is when a round is not in the board's setting, when the number of values has doubled since the
@@ -80,7 +91,7 @@ class TunerPlayer:
         if self.plan.standardise and (doubled or self._unscaled_by(fresh)):
             return True
         contexts = [context, *(each.context for each in fresh)]
-        return not self.board.has([each.parameters for each in fresh], contexts)
+        return not self.board.has([each.parameters for each in fresh], contexts, only)
 
     def _unscaled_by(self, fresh: Sequence[TunerRound]) -> bool:
         """Return True if a value differs from all earlier, equal ones, or a cost from all earlier zeros."""
@@ -99,34 +110,63 @@ class TunerPlayer:
         with self.agent.listening() if new and hasattr(self.agent, "listening") else nullcontext():
             for t in new:
                 self._close(t, rounds[t])
-        self.closed = len(rounds)
+        self.closed, self._rounds = len(rounds), rounds
+        first = self.closed < self.plan.first_plays
+        self.tried = [each.parameters for each in rounds] if first else []
         self.knows(rounds)
 
-    def ask(self, context: Values, believed: SuccessProbability | None = None) -> Values:
-        """Return the parameters that the agent plays next, where experiments are likely to succeed."""
-        self._judge(context, believed, wanted_in(self.closed))
+    def ask(
+        self, context: Values, believed: SuccessProbability | None = None, only: Sequence[Values] = ()
+    ) -> Values:
+        """Return the parameters that the agent plays next, where experiments are likely to succeed.
+
+        They are among what is available, where `only` says what is.
+        """
+        self._judge(context, believed, wanted_in(self.closed), only, self._over(context))
+        narrowed = (self.restricted or self.tried) and self.board.narrow(self.agent, self.gate, self.tried)
         action = self.agent.act(self.board.observation(context))
-        return self.board.parameters(action if self.gate.open else self.board.opened(action, self.gate))
+        if self.restricted and not narrowed:  # an agent that cannot be restricted is corrected
+            action = self.board.opened(action, self.gate)
+        parameters = self.board.parameters(action)
+        return self.gate.exact(parameters) if self.restricted else parameters
 
     def aside(self, parameters: Values, running: Sequence[Values]) -> Values:
-        """Return the parameters, or alternatives if they are running: a copy has little information."""
+        """Return the parameters, or alternatives if they are running: a copy has little information.
+
+        Nor are first plays made twice, while there are others.
+        """
         if not self.plan.keeps_apart:
             return parameters
-        space = self.plan.parameters
-        point, taken = space.features(parameters), [space.features(each) for each in running]
+        space, taken = self.plan.parameters, [*running, *self.tried]
+        point, taken = space.features(parameters), [self._features(each) for each in taken]
         if not runs(point, taken):
             return parameters
-        found = beside(point, np.array(taken), self.board.around(point, self.gate), self.gate)
-        return parameters if found is None else space.values(found)
+        number = max(SPREAD, 2 << len(taken).bit_length())  # more than are taken
+        found = beside(point, taken, self.board.around(point, self.gate, number), self.gate)
+        return parameters if found is None else self.gate.exact(space.values(found))
+
+    def _features(self, parameters: Values) -> Floats:
+        """Return features of parameters that are running, which is asked again at every question."""
+        key = tuple(parameters.values())
+        if key not in self._known_features:
+            self._known_features[key] = self.plan.parameters.features(parameters)
+        return self._known_features[key]
 
     def ask_again(
-        self, context: Values, resumed: bool, believed: Callable[[], SuccessProbability | None]
-    ) -> None:
-        """Repeat a question; an agent that resumes from notes acts only if that changes its state."""
+        self,
+        context: Values,
+        resumed: bool,
+        believed: Callable[[], SuccessProbability | None],
+        only: Sequence[Values],
+    ) -> Values | None:
+        """Repeat a question and return its answer, None of an agent that resumes from notes without acting.
+
+        Such an agent acts only if that changes its state.
+        """
         if resumed and not self.agent.leaves_traces:
             self.agent.skip()
-        else:
-            self.ask(context, believed())
+            return None
+        return self.ask(context, believed(), only)
 
     def notes(self) -> dict[str, Any] | None:
         """Return the agent's state that the history does not determine; None if it must be asked again."""
@@ -135,8 +175,10 @@ class TunerPlayer:
     def recommend(self, context: Values, believed: SuccessProbability | None = None) -> Advice:
         """Return the agent's recommendation in a context, among points that are likely to succeed."""
         self._judge(context, believed, LIKELY)
+        if self.restricted:
+            self.board.narrow(self.agent, self.gate)
         recommend, observation = self._recommend(), self.board.observation(context)
-        among = None if self.gate.open else self.board.among(self.gate)
+        among = self.board.among(self.gate) if self.restricted else None
         chooses = among is not None and _chooses(recommend)
         answer = recommend(observation, among=among) if chooses else recommend(observation)
         return self._advice(self.board.parameters(answer.action), answer)
@@ -159,10 +201,29 @@ class TunerPlayer:
         twin.agent, twin.gate = copy.deepcopy((self.agent, self.gate))  # the agent refers to the gate
         return twin
 
-    def _judge(self, context: Values, believed: SuccessProbability | None, wanted: float) -> None:
-        self.gate.set(believed, self.plan.contexts.features(context), wanted)
-        if not self.gate.open:
-            self.board.narrow(self.agent, self.gate)
+    def _judge(
+        self,
+        context: Values,
+        believed: SuccessProbability | None,
+        wanted: float,
+        only: Sequence[Values] = (),
+        over: Sequence[Floats] = (),
+    ) -> None:
+        self.gate.set(believed, self.plan.contexts.features(context), wanted, only, over)
+
+    def _over(self, context: Values) -> list[Floats]:
+        """Return features of what was tried in a context, where nothing is to be tried again."""
+        if self.plan.repeats:
+            return []
+        lost = {t for each in self._rounds for t in each.dropped}
+        here = without_time(context)
+        rounds = [each for t, each in enumerate(self._rounds) if t not in lost]
+        return [self._features(each.parameters) for each in rounds if without_time(each.context) == here]
+
+    @property
+    def restricted(self) -> bool:
+        """True if the agent's setting has points that may not be asked for."""
+        return not self.gate.open or self.board.outside
 
     def _recommend(self) -> Callable[..., Any]:
         if not hasattr(self.agent, "recommend"):
@@ -210,20 +271,34 @@ def _seed(seed: int, number: int) -> int:
 
 
 def player_for(
-    plan: TunerPlan, player: TunerPlayer | None, rounds: Sequence[TunerRound], context: Values
+    plan: TunerPlan,
+    player: TunerPlayer | None,
+    rounds: Sequence[TunerRound],
+    context: Values,
+    only: Sequence[Values] = (),
 ) -> TunerPlayer:
     """Return this player, or if it is outgrown the next one, for the round after some others."""
-    if player is None or player.outgrown(rounds, context):
-        return TunerPlayer(plan, rounds, context, 0 if player is None else player.number + 1)
+    if player is None or player.outgrown(rounds, context, only):
+        number = begins(rounds) if player is None else player.number + 1
+        return TunerPlayer(plan, rounds, context, number, only)
     return player
 
 
+def begins(rounds: Sequence[TunerRound]) -> int:
+    """Return the first round whose question a new agent asks, which has observed all before."""
+    return max((t + 1 for t, each in enumerate(rounds) if each.anew), default=0)
+
+
 def restored(
-    plan: TunerPlan, rounds: Sequence[TunerRound], notes: Mapping[str, Any] | None = None
+    plan: TunerPlan,
+    rounds: Sequence[TunerRound],
+    notes: Mapping[str, Any] | None = None,
+    compared: bool = False,
 ) -> TunerPlayer | None:
     """Return the latest player as it was after the last question, None before the first.
 
-    Without notes of that player all its questions are repeated, which takes as long.
+    Without notes of that player all its questions are repeated, which takes as long. Where they are
+    `compared`, a question that the player asks otherwise is a ValueError.
     """
     player, asked = _latest(plan, rounds)
     if player is None:
@@ -231,17 +306,41 @@ def restored(
     with nullcontext() if notes is None else player.agent.replaying(notes):
         for t in asked:
             player.catch_up(rounds[:t])
-            player.ask_again(rounds[t].context, notes is not None, partial(feasibility_of, plan, rounds[:t]))
+            context, only = rounds[t].context, rounds[t].only
+            believed = partial(feasibility_of, plan, rounds[:t])
+            asked_now = player.ask_again(context, notes is not None, believed, only)
+            if compared and asked_now is not None:
+                _require_same(plan, rounds[t], player.aside(asked_now, _running(rounds[:t], context)))
     return player
+
+
+def _require_same(plan: TunerPlan, asked: TunerRound, now: Values) -> None:
+    """Raise unless a question is the recorded one; coordinates may differ by rounding."""
+    then = asked.parameters if asked.proposed is None else asked.proposed
+    one, other = (plan.parameters.features(each) for each in (now, then))
+    if not np.allclose(one, other, rtol=0.0, atol=ROUNDING):
+        raise ValueError(f"with ticket {asked.ticket} it asks for {now} where {then} was asked for")
+
+
+def _running(rounds: Sequence[TunerRound], context: Values) -> list[Values]:
+    """Return the parameters of the experiments that ran after some rounds, in a context at any time."""
+    over = {news.round for each in rounds for news in (*each.arrivals, *each.failed)}
+    over |= {t for each in rounds for t in each.dropped}
+    return [
+        each.parameters
+        for t, each in enumerate(rounds)
+        if each.ticket is not None and t not in over and without_time(each.context) == without_time(context)
+    ]
 
 
 def _latest(plan: TunerPlan, rounds: Sequence[TunerRound]) -> tuple[TunerPlayer | None, list[int]]:
     """Return the last of the players, and the rounds of its questions; earlier ones have no effect."""
     player: TunerPlayer | None = None
     asked: list[int] = []
-    for t, each in enumerate(rounds):
+    for t in range(begins(rounds), len(rounds)):
+        each = rounds[t]
         if each.ticket is not None and each.asked:
-            now = player_for(plan, player, rounds[:t], each.context)
+            now = player_for(plan, player, rounds[:t], each.context, each.only)
             if now is not player:
                 player, asked = now, []
             asked.append(t)
@@ -251,9 +350,13 @@ def _latest(plan: TunerPlan, rounds: Sequence[TunerRound]) -> tuple[TunerPlayer 
 
 def require_possible(plan: TunerPlan, round_: TunerRound) -> None:
     """Raise unless a round is possible under the plan."""
-    plan.parameters.check(round_.parameters)
+    for parameters in (round_.parameters, round_.proposed):
+        if parameters is not None:
+            plan.parameters.check_done(parameters)
+    for i, entry in enumerate(round_.only):
+        plan.parameters.check_some(f"only[{i}]", entry)
     plan.context(round_.context)
-    for arrival in round_.arrivals:
+    for arrival in (*round_.arrivals, *round_.corrected):
         checked_value(arrival.value, ADD)
         plan.deviation(arrival.std)
         plan.spent(arrival.spent)

@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import copy
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Matern
 
-from bandit_envs.basics.arguments import is_count, is_integer, require, require_switch
-from bandit_envs.basics.files import check_path
+from bandit_envs.basics.arguments import from_extra, is_count, is_integer, require, require_switch
+from bandit_envs.basics.files import target_of
+from bandit_envs.basics.notebook import brief
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
 
 from ..registry import require_registered, resolve_agent
-from ..saving.files import MAX_BYTES, parsing, read, write
+from ..saving.files import MAX_BYTES, digest_of, parsing, playing, read, write
 from .parameters import Parameter
 from .plan import LENGTH_SCALE
 from .space import Space, Values
+from .workers import MOST_AT_ONCE
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 FORM = "gpbandits preference tuner"  # of the file
 OUTCOMES = {"first": 1.0, "second": 0.0, "tie": 0.5}
+WINNERS: dict[float | None, str] = {outcome: name for name, outcome in OUTCOMES.items()}
 AGENT = "maxminlcb"
 ONLY = np.zeros(1, dtype=np.float32)  # observation of the only context
+
+
+Pair = tuple[int, tuple[Values, Values]]  # a ticket and two sets of parameters
 
 
 class Favourite(NamedTuple):
@@ -38,6 +49,16 @@ class Favourite(NamedTuple):
     std: float
 
 
+class ComparedPair(NamedTuple):
+    """One line of a preference tuner's history."""
+
+    ticket: int | None  # None for one that was done elsewhere
+    first: Values
+    second: Values
+    state: str  # "pending", "told" or "dropped"
+    winner: str | None  # "first", "second" or "tie"
+
+
 @dataclass(frozen=True)
 class Question:
     """One question: two points, by their indices, and the outcome, None while there is none."""
@@ -46,11 +67,17 @@ class Question:
     outcome: float | None = None
     told_in: int | None = None  # number of questions when it was answered
     dropped: bool = False
+    asked: bool = True  # False for a comparison that was done elsewhere
+
+    @property
+    def state(self) -> str:
+        """Return "told", "dropped" or "pending"."""
+        return "told" if self.outcome is not None else "dropped" if self.dropped else "pending"
 
     def continues(self, earlier: Question) -> bool:
         """Return True if this is an earlier question with what was known of it."""
-        told = earlier.outcome in (None, self.outcome) and self.dropped >= earlier.dropped
-        return self.pair == earlier.pair and told
+        told = earlier.outcome is None or (earlier.outcome, earlier.told_in) == (self.outcome, self.told_in)
+        return self.pair == earlier.pair and told and self.dropped >= earlier.dropped
 
 
 class PreferenceTuner:
@@ -98,15 +125,21 @@ class PreferenceTuner:
         self.plan |= {"num_arms": int(num_arms)}
         self.space, self.points = space, space.spread(num_arms)
         require(len(self.points) > 1, "parameters", "of at least two different points", parameters)
-        self._features = np.array([space.features(point) for point in self.points])
-        factory = resolve_agent(agent)
+        self._spread = len(self.points)  # those after them were added
+        self.questions: list[Question] = []
+        self._make_agent()
+
+    def _make_agent(self) -> None:
+        """Make an agent that has observed nothing, on all points."""
+        self._features = np.array([self.space.features(point) for point in self.points])
+        factory = resolve_agent(self.plan["agent"])
         self._agent: Any = factory(self._setting) if factory.features.duel else None
         duels = hasattr(self._agent, "contest")
-        require(duels, "agent", 'an agent of duels, such as "maxminlcb"', agent)
+        require(duels, "agent", 'an agent of duels, such as "maxminlcb"', self.plan["agent"])
         self._agent.reset(self.plan["seed"])
-        self.questions: list[Question] = []
         self._closed = 0  # questions that the agent has observed
         self._champion: int | None = None
+        self._kept: dict[Path, str] = {}  # digest of each file that was saved or loaded, as it was then
 
     @property
     def _setting(self) -> Setting:
@@ -117,24 +150,101 @@ class PreferenceTuner:
             arms=self._features, kernel=kernel, horizon=budget, max_delay=budget - 1, noise_std=0.5, duel=True
         )
 
+    @overload
+    def ask(self, n: None = None) -> Pair: ...
+
+    @overload
+    def ask(self, n: int) -> list[Pair]: ...
+
     @one_thread()
-    def ask(self) -> tuple[int, tuple[Values, Values]]:
-        """Return a ticket and the two sets of parameters to compare."""
+    def ask(self, n: int | None = None) -> Pair | list[Pair]:
+        """Return a ticket and the two sets of parameters to compare, or a list of n such questions."""
+        require(n is None or is_count(n), "n", "None or a positive integer", n)
+        require(n is None or n <= MOST_AT_ONCE, "n", f"at most {MOST_AT_ONCE} questions in a call", n)
+        asked = [self._ask() for _ in range(n or 1)]
+        return asked[0] if n is None else asked
+
+    def _ask(self) -> Pair:
         self._close(self._agent, len(self.questions))
         self._closed = len(self.questions)
         pair = self._pair()
         self.questions.append(Question(pair))
-        return len(self.questions) - 1, (dict(self.points[pair[0]]), dict(self.points[pair[1]]))
+        return len(self.questions) - 1, self._parameters(pair)
+
+    @one_thread()
+    def add(self, first: Values, second: Values, winner: str) -> None:
+        """Report a comparison that was not asked for, such as one from the past; see `tell`.
+
+        Points that are not among `points` join them, and the agent is then made again from all answers.
+        """
+        require_winner(winner)
+        pair = self.space.check(first), self.space.check(second)
+        require(pair[0] != pair[1], "second", "other parameters than the first ones", second)
+        new = [point for point in pair if point not in self.points]
+        self.points += new
+        index = self.points.index(pair[0]), self.points.index(pair[1])
+        self.questions.append(Question(index, OUTCOMES[winner], len(self.questions) + 1, asked=False))
+        if new:
+            self._make_agent()
+            self._resume()
+        else:
+            self._crown(self.questions[-1])
+
+    @property
+    def pending(self) -> dict[int, tuple[Values, Values]]:
+        """Ticket -> the two sets of parameters of questions without an answer."""
+        waiting = {i: each for i, each in enumerate(self.questions) if each.state == "pending"}
+        return {ticket: self._parameters(each.pair) for ticket, each in waiting.items()}
+
+    @property
+    def experiments(self) -> list[ComparedPair]:
+        """All comparisons in the order in which they were asked for or added."""
+        return [
+            ComparedPair(
+                i if each.asked else None, *self._parameters(each.pair), each.state, WINNERS.get(each.outcome)
+            )
+            for i, each in enumerate(self.questions)
+        ]
+
+    def to_frame(self) -> DataFrame:
+        """Return all comparisons as a table of pandas, a row each, in the order of `experiments`.
+
+        Columns: ticket, "first x" and "second x" for each parameter x, state and winner.
+        """
+        with from_extra("eval", "tables"):
+            import pandas as pd
+
+        lines = self.experiments
+        columns: dict[str, Any] = {"ticket": pd.array([each.ticket for each in lines], dtype="Int64")}
+        for place in ("first", "second"):
+            for name in self.space.kinds:
+                columns[f"{place} {name}"] = [getattr(each, place)[name] for each in lines]
+        columns["state"] = [each.state for each in lines]
+        columns["winner"] = pd.Series([each.winner for each in lines], dtype=object)  # None stays None
+        return pd.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        counts = Counter(each.state for each in self.questions)
+        states = ", ".join(f"{counts[state]} {state}" for state in ("told", "pending", "dropped"))
+        agent = self.plan["agent"]
+        name = agent[0] if isinstance(agent, tuple | list) else agent
+        return f"PreferenceTuner({', '.join(self.space.kinds)}, agent={brief(name)}: {states})"
+
+    def _parameters(self, pair: tuple[int, int]) -> tuple[Values, Values]:
+        return dict(self.points[pair[0]]), dict(self.points[pair[1]])
+
+    def _crown(self, told: Question) -> None:
+        """Keep the winner of an answer; a tie keeps the one before."""
+        if told.outcome != OUTCOMES["tie"] or self._champion is None:
+            self._champion = told.pair[0 if (told.outcome or 0.0) >= 0.5 else 1]
 
     def tell(self, ticket: int, winner: str) -> None:
         """Report who won, "first", "second" or "tie", which counts as half a win of each."""
-        known = isinstance(winner, str) and winner in OUTCOMES
-        require(known, "winner", " or ".join(map(repr, OUTCOMES)), winner)
+        require_winner(winner)
         asked = self._pending(ticket)
         told = Question(asked.pair, OUTCOMES[winner], len(self.questions))
         self.questions[ticket] = told
-        if winner != "tie" or self._champion is None:
-            self._champion = asked.pair[0 if OUTCOMES[winner] >= 0.5 else 1]
+        self._crown(told)
 
     def drop(self, ticket: int) -> None:
         """Report that a question will not be answered."""
@@ -166,13 +276,17 @@ class PreferenceTuner:
         """Write the tuner to one file (JSON), from which `load` continues exactly.
 
         Raises:
-            ValueError: the file holds questions or answers that this tuner lacks.
+            ValueError: the file holds questions or answers that this tuner lacks, is of another kind, or
+                another process or tuner is writing it.
         """
-        check_path("path", path)
-        self._require_continued(path)
         plan = {**self.plan, "agent": _as_data(self.plan["agent"])}
-        asked = [[*each.pair, each.outcome, each.told_in, each.dropped] for each in self.questions]
-        write(path, FORM, {"parameters": self.space.to_data(), "plan": plan, "questions": asked})
+        asked = [
+            [*each.pair, each.outcome, each.told_in, each.dropped, each.asked] for each in self.questions
+        ]
+        content = {"parameters": self.space.to_data(), "plan": plan, "questions": asked}
+        content |= {"added": self.points[self._spread :]}
+        write(path, FORM, content, continued=self._require_continued)
+        self._kept[target_of(path)] = digest_of(FORM, content)
 
     @classmethod
     def load(
@@ -181,20 +295,29 @@ class PreferenceTuner:
         """Return a saved tuner, whose agent has observed the same answers; see `agents.load`."""
         require_switch("trust", trust)
         content = read(path, FORM, max_bytes=max_bytes)
+        kept = {target_of(path): digest_of(FORM, content)}
         with parsing(path):
             agent, *options = content["plan"].pop("agent")
             require_registered(agent, trust)
             space = Space.from_data("parameters", content["parameters"])
             tuner = cls(space.kinds, agent=(agent, *options) if options else agent, **content["plan"])
             tuner.questions += _questions(content)
+            tuner.points += [space.check(each) for each in content.get("added", [])]  # not in older files
+            tuner._make_agent()
+        with playing(path):
             tuner._resume()
+        tuner._kept = kept
         return tuner
 
     def _require_continued(self, path: str | os.PathLike[str]) -> None:
         if not os.path.exists(path) or not os.path.getsize(path):
             return
-        known = _questions(read(path, FORM))
+        content = read(path, FORM)
+        with parsing(path):
+            known = _questions(content)
         kept = all(mine.continues(its) for mine, its in zip(self.questions, known, strict=False))
+        # Answers have three values: those that somebody else gave meanwhile may be equal, and count too.
+        kept = kept and self._kept.get(target_of(path)) in (None, digest_of(FORM, content))
         words = f"a file of this tuner; it holds {len(known)} questions that saving would lose"
         go_on = "continue with PreferenceTuner.load(path), or give another file"
         require(kept and len(known) <= len(self.questions), "path", f"{words}: {go_on}", path)
@@ -203,12 +326,23 @@ class PreferenceTuner:
         """Let the agent answer all questions again, and so be in the same state to the last bit."""
         for t in range(len(self.questions)):
             self._close(self._agent, t)
-            self._agent.act(ONLY)
             self._closed = t
+            if self.questions[t].asked:
+                self._ask_again(self.questions[t])
         told = [each for each in self.questions if each.outcome is not None]
         for each in sorted(told, key=lambda each: each.told_in or 0):
-            if each.outcome != OUTCOMES["tie"] or self._champion is None:
-                self._champion = each.pair[0 if (each.outcome or 0.0) >= 0.5 else 1]
+            self._crown(each)
+
+    def _ask_again(self, question: Question) -> None:
+        """Let the agent ask once more, and raise if it asks otherwise.
+
+        The incumbent at the time depends on the order of answers, which the file has not, and points that
+        were added later would have changed what was asked before.
+        """
+        if self.plan["incumbent"] or len(self.points) > self._spread:
+            self._agent.act(ONLY)
+        elif (pair := self._pair()) != question.pair:
+            raise ValueError(f"a question is of the points {pair} rather than {question.pair}")
 
     def _informed(self) -> Any:
         """Return a copy of the agent that has observed all answers."""
@@ -243,6 +377,12 @@ class PreferenceTuner:
             won = np.array([self.questions[i].outcome for i in came], dtype=np.float64)
             news = delivery(t, came, won, np.empty((len(came), 0)), self.plan["budget"] - 1)
             agent.update(ONLY, np.array(self.questions[t].pair), float(won.sum()), news)
+
+
+def require_winner(winner: Any) -> None:
+    """Raise unless it is the word of an outcome."""
+    known = isinstance(winner, str) and winner in OUTCOMES
+    require(known, "winner", " or ".join(map(repr, OUTCOMES)), winner)
 
 
 def _questions(content: dict[str, Any]) -> list[Question]:

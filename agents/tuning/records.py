@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from bandit_envs.basics.arguments import from_extra, require_switch, written_as
-from bandit_envs.basics.files import check_path, held, is_held_here
+from bandit_envs.basics.arguments import from_extra, require_switch
+from bandit_envs.basics.files import check_path
 from bandit_envs.basics.notebook import brief, html_table
 from bandit_envs.basics.threads import one_thread
 
 from ..options import require_types
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from .history import Experiment, TunerHistory, TunerRound
+from .parameters import Parameter
 from .plan import TunerPlan, sign_of
-from .player import NOTES, TunerPlayer, player_for, require_possible, restored
+from .player import NOTES, TunerPlayer, begins, player_for, require_possible, restored
 from .running import FORM, SHARE, require_continued
 from .space import Values
 from .workers import Turn, in_turn
@@ -100,12 +102,13 @@ class Records:
         """The experiment of the best value so far, None before any.
 
         Under constraints it is the best of those whose observed costs are all at most 0, None if there are
-        none. Of a noisy function it is the luckiest experiment, and of a drifting one it may be outdated: see
-        `recommend`.
+        none. Results from outside the ranges do not count. Of a noisy function it is the luckiest experiment,
+        and of a drifting one it may be outdated: see `recommend`.
         """
         sign = sign_of(self.plan.goal)
         told = [each for each in self.experiments if each.state == "told"]
-        feasible = [each for each in told if all(cost <= 0 for cost in each.costs.values())]
+        usable = [each for each in told if self.plan.may_use(each.parameters)]
+        feasible = [each for each in usable if all(cost <= 0 for cost in each.costs.values())]
         return max(feasible, key=lambda each: sign * each.value, default=None)  # type: ignore[operator]
 
     @property
@@ -186,43 +189,51 @@ class Records:
 
         Raises:
             ValueError: the agent or an option of it is not data, the file holds experiments that this tuner
-                lacks, or another process runs experiments of the file.
+                lacks or is of another kind, or another process or tuner holds the file.
         """
-        check_path("path", path)
-        if is_held_here(path):  # by `optimise`, which has compared them
-            self._write(path)
-            return
-        with written_as({"file": "path"}), held(path, SHARE):
-            require_continued(self, path)
-            self._write(path)
-
-    def _write(self, path: str | os.PathLike[str]) -> None:
         notes = None if self._player is None else self._player.notes()
         content = {"plan": self.plan.to_data(), "rounds": self._history.to_data(), "notes": notes}
-        write(path, FORM, content)
+        # While this tuner's `optimise` holds the file, which it has compared, nobody else writes it.
+        write(path, FORM, content, owner=self, continued=partial(require_continued, self), remedy=SHARE)
 
     @classmethod
     @one_thread()
-    def load(cls, path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES) -> Self:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        trust: bool = False,
+        max_bytes: int = MAX_BYTES,
+        parameters: Mapping[str, Parameter] | None = None,
+        possible: Callable[..., bool] | None = None,
+    ) -> Self:
         """Return a saved tuner, whose agent is rebuilt from the history; see `agents.load`.
 
         Our agents resume from notes of their draws and fits, in a second after a thousand results. Agents of
         other packages, and those that restart at changes, answer all questions again, which takes as long as
         it took then.
+
+        Args:
+            parameters: other ranges of the same parameters. Results from outside are learnt from, by a new
+                agent, and questions lie inside.
+            possible: as for `Tuner`; needed where the saved tuner had one.
         """
         require_switch("trust", trust)
         check_path("path", path)
         content = read(path, FORM, max_bytes=max_bytes)
         tuner = cls.__new__(cls)
         with parsing(path):
-            tuner._begin(TunerPlan.from_data(content["plan"], trust))
-            tuner._history = TunerHistory.from_data(content["rounds"])
+            tuner._begin(TunerPlan.from_data(content["plan"], trust, parameters, possible))
+            history = TunerHistory.from_data(content["rounds"])
+            tuner._history = history if parameters is None else history.anew()
             for each in tuner._history.rounds:
                 require_possible(tuner.plan, each)
             notes = content.get("notes")
             require_types("notes of a tuner", {"notes": notes}, {"notes": NOTES})
         with playing(path):
-            tuner._player = restored(tuner.plan, tuner._history.rounds, notes)
+            known = None if parameters is not None else notes  # a new agent has none
+            rounds, same = tuner._history.rounds, parameters is None
+            tuner._player = restored(tuner.plan, rounds, known, compared=same)
         return tuner
 
     def __repr__(self) -> str:
@@ -247,10 +258,20 @@ class Records:
         player, self._player = self._player, None
         return restored(self.plan, self._history.rounds) if player is None else player
 
+    def _adopt(self, history: TunerHistory) -> None:
+        """Take a history in which earlier rounds may have changed; then a new player observes it."""
+        if begins(history.rounds) > begins(self._history.rounds):
+            self._player = None
+        self._history = history
+
     def _informed(
-        self, player: TunerPlayer | None, rounds: Sequence[TunerRound], context: Values
+        self,
+        player: TunerPlayer | None,
+        rounds: Sequence[TunerRound],
+        context: Values,
+        only: Sequence[Values] = (),
     ) -> TunerPlayer:
         """Return the player of the next round, which has observed those before it."""
-        player = player_for(self.plan, player, rounds, context)
+        player = player_for(self.plan, player, rounds, context, only)
         player.catch_up(rounds)
         return player

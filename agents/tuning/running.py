@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import os
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, is_count, require
+from bandit_envs.basics.arguments import ArgumentError, is_count, is_number, require, require_switch
 from bandit_envs.basics.files import check_path, held
 from bandit_envs.basics.threads import check_workers
+from bandit_envs.basics.types import Floats
 
 from ..saving.files import read
 from ..stopping.by_name import PATIENCE, make_rules
 from ..stopping.outlook import StoppingRule
-from .feasibility import SuccessProbability
-from .history import TunerHistory, TunerRound, as_number
-from .plan import TunerPlan
+from .feasibility import Gate, SuccessProbability
+from .history import Experiment, TunerHistory, TunerRound, as_number
+from .parameters import plain
+from .plan import TunerPlan, sign_of, takes
 from .player import TunerPlayer
 from .space import Values, without_time
-from .workers import Crew, Experimenter, RunReport
+from .workers import Crew, Experimenter, RunReport, unbroken
 
 FORM = "gpbandits tuner"  # of the file
 SHARE = (
     "one process at a time runs the experiments of a file: wait for it, give this run a file of its own, or "
     "share an Optuna study on a database with gpbandits.optuna.GPBanditSampler"
 )
-TOLD = ("value", "costs", "std", "spent")
+TOLD = ("value", "costs", "std", "spent", "parameters")
 RETURNED = f"a number, (value, costs) or a dict of {', '.join(TOLD)}"
 UNSETTLED = "scales of value and costs are estimated from first experiments, not all of which are finished"
 REMEDY = 'give Tuner(stopping=("knowledge-gradient", {"price": ...})), or a price'
@@ -49,6 +52,7 @@ class Run:
     time: Callable[[], float] | None = None
     file: str | os.PathLike[str] | None = None  # where the tuner is saved, None for nowhere
     price: float | None = None  # of a further experiment; None for the tuner's rule, if any
+    reports: Reports | None = None
     running: dict[Future[RunReport], int] = field(default_factory=dict)
 
     def play(self, n: int, workers: int) -> None:
@@ -56,7 +60,7 @@ class Run:
         if self.file is None:
             self._play(n, workers)
             return
-        with held(self.file, SHARE):
+        with held(self.file, SHARE, self.tuner):
             require_continued(self.tuner, self.file)
             self._play(n, workers)
 
@@ -65,11 +69,17 @@ class Run:
         again = self._interrupted()[:n]
         try:
             while left > 0 and self._begin(again, min(left, workers) - len(self.running)):
-                over, _ = wait(self.running, return_when=FIRST_COMPLETED)
-                for call in sorted(over, key=self.running.__getitem__):
-                    self._tell(self.running.pop(call), call.result())
-                    left -= 1
+                wait(self.running, return_when=FIRST_COMPLETED)
+                over = self._tell_finished()
+                left -= len(over)
+                for ticket in over if self.reports is not None else ():
+                    self.reports.ended(ticket)
+        except KeyboardInterrupt:
+            if self.crew.cannot_stop:
+                wait(self.running)
+            raise
         finally:
+            self._tell_finished()
             self.crew.stop()
         failures = self.tuner._history.failures[before:]
         if len(failures) == n:
@@ -77,6 +87,8 @@ class Run:
 
     def _begin(self, again: list[int], number: int) -> bool:
         """Start up to `number` experiments; return True if any is running."""
+        if self.reports is not None and self.reports.enough():
+            return bool(self.running)
         tickets, again[:] = again[:number], again[number:]
         fresh = number - len(tickets)
         spent = self.tuner.left is not None and self.tuner.left <= 0
@@ -87,8 +99,20 @@ class Run:
             self._save()
         pending = self.tuner.pending
         for ticket in tickets:
-            self.running[self.crew.start(self.f, pending[ticket])] = ticket
+            self.crew.start(self.f, pending[ticket], partial(self._note, ticket))
         return bool(self.running)
+
+    def _tell_finished(self) -> list[int]:
+        """Report all experiments that have ended; return their tickets. Ctrl-C waits until it is done."""
+        with unbroken():
+            over = [call for call in self.running if call.done() and not call.cancelled()]
+            tickets = sorted(self.running[call] for call in over)
+            for call in sorted(over, key=self.running.__getitem__):
+                self._tell(self.running.pop(call), call.result())
+        return tickets
+
+    def _note(self, ticket: int, call: Future[RunReport]) -> None:
+        self.running[call] = ticket
 
     def _tell(self, ticket: int, came: RunReport) -> None:
         told = {} if came.failure is not None else outcome(came.result)
@@ -108,6 +132,52 @@ class Run:
         history, wanted = self.tuner._history, self.context or {}
         contexts = {ticket: history.rounds[t].context for ticket, t in history.pending.items()}
         return [ticket for ticket, each in contexts.items() if without_time(each) == without_time(wanted)]
+
+
+@dataclass
+class Reports:
+    """What a run reports of its experiments, and what ends it: a target, or the answer of a callback."""
+
+    tuner: Any
+    n: int
+    target: float | None = None
+    callback: Callable[[Experiment], Any] | None = None
+    progress: bool = False
+    done: int = 0
+    stopped: bool = False
+
+    def ended(self, ticket: int) -> None:
+        """Report an experiment that has ended."""
+        self.done += 1
+        if not self.progress and self.callback is None:
+            return
+        each = next(each for each in self.tuner.experiments if each.ticket == ticket)
+        if self.progress:
+            print(self._line(each), file=sys.stderr, flush=True)
+        if self.callback is not None and self.callback(each) is True:
+            self.stopped = True
+
+    def enough(self) -> bool:
+        """Return True if no further experiment should start."""
+        best = None if self.target is None else self.tuner.best
+        if best is None or self.stopped:
+            return self.stopped
+        sign = sign_of(self.tuner.plan.goal)
+        return bool(sign * best.value >= sign * self.target)
+
+    def _line(self, each: Experiment) -> str:
+        best = self.tuner.best
+        found = each.reason if each.value is None else f"{each.value:.6g}"
+        record = "" if best is None else f", best {best.value:.6g}"
+        return f"{self.done}/{self.n}: {each.state} {found} at {_text(each.parameters)}{record}"
+
+
+def check_reports(target: Any, callback: Any, progress: Any) -> None:
+    """Raise where an argument of reports is impossible."""
+    require(target is None or is_number(plain(target)), "target", "None or a finite number", target)
+    usable = callback is None or callable(callback)
+    require(usable, "callback", "None or a function of an `agents.tuning.Experiment`", callback)
+    require_switch("progress", progress)
 
 
 def require_continued(tuner: Any, file: str | os.PathLike[str]) -> None:
@@ -135,7 +205,7 @@ def check_run(tuner: Any, f: Any, n: Any, workers: int, context: Any, time: Any,
     require(callable(time) if tuner.plan.clocked else time is None, "time", needed, time)
     names = tuner.plan.parameters.kinds
     require(callable(f), "f", "a function of the parameters", f)
-    require(_takes(f, names), "f", f"a function that takes {', '.join(names)} by keyword", f)
+    require(takes(f, names), "f", f"a function that takes {', '.join(names)} by keyword", f)
 
 
 def outcome(result: Any) -> dict[str, Any]:
@@ -162,19 +232,6 @@ def unfit(told: Mapping[str, Any]) -> str | None:
         if isinstance(number, float) and not math.isfinite(number):
             return f"its {name} was {number}"
     return None
-
-
-def _takes(f: Any, names: Any) -> bool:
-    """Return True if f can be called with these keywords, or if that is unknown."""
-    try:
-        signature = inspect.signature(f)
-    except (TypeError, ValueError):  # some built-in functions have no signature
-        return True
-    try:
-        signature.bind(**dict.fromkeys(names))
-    except TypeError:
-        return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -245,7 +302,7 @@ def _answer(
     arrivals = [arrival for each in rounds for arrival in each.arrivals]
     outlook = replace(
         outlook.scaled(scale.deviation, scale.centre),
-        success=1.0 if believed is None else believed.probability(outlook.arms),
+        success=usable_chance(player.plan, believed, outlook.arms),
         values=scale.sign * np.array([each.value for each in arrivals]),
         kept=np.array([max(each.costs, default=0.0) <= 0.0 for each in arrivals]),
         name_of=lambda i: _text(space.values(outlook.arms[i])),
@@ -255,6 +312,13 @@ def _answer(
     pending = f"; {outlook.pending} experiments still run and may change this" if outlook.pending else ""
     best = None if verdict.best is None else space.values(outlook.arms[verdict.best])
     return MayStop(verdict.stop, verdict.reason + pending, best)
+
+
+def usable_chance(plan: TunerPlan, believed: Any, arms: Floats) -> Floats:
+    """Return the probability of success of points, (n, d) -> (n,), 0 where they may not be asked for."""
+    gate = Gate(plan.parameters, plan.rule)
+    gate.set(believed, np.zeros(0), 0.0)
+    return gate.chance(arms).clip(0.0)
 
 
 def _text(parameters: Values) -> str:

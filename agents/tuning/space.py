@@ -27,12 +27,20 @@ class Time(Continuum):
     span: float  # approximate duration of all experiments together: the unit of the kernel
 
     def __post_init__(self) -> None:
-        usable = is_number(self.span) and self.span > 0
+        span = plain(self.span)
+        usable = is_number(span) and span > 0
         require(usable, "clock", "a positive time: about how long all experiments take together", self.span)
-        object.__setattr__(self, "span", plain(self.span))
+        object.__setattr__(self, "span", span)
+
+    def share(self, values: Floats) -> Floats:
+        """Return time / span."""
+        return values / self.span
+
+    def at_share(self, shares: Floats) -> Floats:
+        return shares * self.span
 
     def features(self, value: float) -> Floats:
-        """Return time / span."""
+        """Return time / span, which has no bounds."""
         return np.array([value / self.span])
 
     def at(self, quantile: float) -> float:
@@ -40,8 +48,9 @@ class Time(Continuum):
         return quantile * self.span
 
     def check(self, name: str, value: Any) -> Any:
-        require(is_number(value), name, "a finite number, in the unit of the clock", value)
-        return plain(value)
+        time = plain(value)
+        require(is_number(time), name, "a finite number, in the unit of the clock", value)
+        return time
 
 
 def with_clock(contexts: Any, clock: float | None) -> Any:
@@ -96,10 +105,30 @@ class Space:
 
     def check(self, values: Any) -> Values:
         """Return a dict of one possible value for every name, as plain data, or raise a ValueError."""
-        argument = "context" if self.what == "contexts" else self.what  # as methods of a tuner call it
+        argument = self._named(values)
+        return {name: kind.check(f"{argument}[{name!r}]", values[name]) for name, kind in self.kinds.items()}
+
+    def check_done(self, values: Any) -> Values:
+        """Return the values of an experiment that was done, which may lie outside the ranges, or raise."""
+        argument = self._named(values)
+        return {n: kind.check_done(f"{argument}[{n!r}]", values[n]) for n, kind in self.kinds.items()}
+
+    def check_some(self, argument: str, values: Any) -> Values:
+        """Return possible values of at least one name, as plain data, or raise a ValueError."""
+        some = isinstance(values, Mapping) and len(values) > 0 and set(values) <= set(self.kinds)
+        require(some, argument, f"a dict of some of {self._names}", values)
+        return {name: self.kinds[name].check(f"{argument}[{name!r}]", each) for name, each in values.items()}
+
+    def allows(self, values: Values) -> bool:
+        """Return True if all values lie in their ranges."""
+        return all(kind.allows(values[name]) for name, kind in self.kinds.items())
+
+    def _named(self, values: Any) -> str:
+        """Return the argument as methods of a tuner call it, or raise unless it has every name."""
+        argument = "context" if self.what == "contexts" else self.what
         require(isinstance(values, Mapping), argument, f"a dict with {self._names}", values)
         require(set(values) == set(self.kinds), argument, f"exactly {self._names}", sorted(values, key=str))
-        return {name: kind.check(f"{argument}[{name!r}]", values[name]) for name, kind in self.kinds.items()}
+        return argument
 
     def features(self, values: Mapping[str, Any]) -> Floats:
         """Return features of a point, (d,)."""

@@ -6,20 +6,22 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
-from bandit_envs.basics.arguments import is_count, require, require_switch
+from bandit_envs.basics.arguments import is_count, is_integer, require, require_switch
 from bandit_envs.basics.threads import one_thread
 
+from .availability import checked_only
 from .feasibility import feasibility_of
-from .history import ADD, TELL, Experiment, checked_value
+from .history import ADD, TELL, Arrival, Experiment, checked_value
 from .parameters import Parameter
 from .plan import TunerPlan, listed
 from .player import Advice
 from .records import Records
-from .running import MayStop, Run, check_run, may_stop, rule_of
+from .running import MayStop, Reports, Run, check_reports, check_run, may_stop, rule_of
 from .space import Space, Values, with_clock
 from .workers import crew_of, in_turn, require_room
 
 Question = tuple[int, Values]  # a ticket and parameters
+Only = Values | Sequence[Values] | None  # what is available
 
 
 class Tuner(Records):
@@ -67,6 +69,11 @@ class Tuner(Records):
             `standardise=False` takes costs as multiples of a std that you know. An agent's `lipschitz` is in
             the same units, over the whole range of a parameter.
         stopping: the rule of `may_stop` in the value's unit, ("gap", {"eps": 0.01}), or label -> rule.
+        possible: for constraints that are known beforehand, a function of the parameters by keyword that
+            returns whether they are possible, such as `lambda a, b: a + b <= 1`. Others are never asked for.
+            A file does not hold it: give it to `Tuner.load` again.
+        repeats: False asks for nothing that was tried in the same context or is running, where a value has no
+            noise; once all was tried, `ask` is an error.
 
     Raises:
         ValueError: an argument is impossible; the message names it.
@@ -90,6 +97,8 @@ class Tuner(Records):
         clock: float | None = None,
         safe: Sequence[Values] = (),
         stopping: Any = None,
+        possible: Callable[..., bool] | None = None,
+        repeats: bool = True,
     ):
         plan = TunerPlan(
             parameters=Space("parameters", parameters),
@@ -106,21 +115,35 @@ class Tuner(Records):
             cost_budget=cost_budget,
             safe=listed("safe", safe, "parameters"),
             stopping=stopping,
+            possible=possible,
+            repeats=repeats,
         )
         self._begin(plan)
 
     @overload
     def ask(
-        self, n: Values | None = None, context: Values | None = None, *, time: float | None = None
+        self,
+        n: Values | None = None,
+        context: Values | None = None,
+        *,
+        time: float | None = None,
+        only: Only = None,
     ) -> Question: ...
 
     @overload
-    def ask(self, n: int, context: Values | None = None, *, time: float | None = None) -> list[Question]: ...
+    def ask(
+        self, n: int, context: Values | None = None, *, time: float | None = None, only: Only = None
+    ) -> list[Question]: ...
 
     @in_turn
     @one_thread()
     def ask(
-        self, n: Any = None, context: Values | None = None, *, time: float | None = None
+        self,
+        n: Any = None,
+        context: Values | None = None,
+        *,
+        time: float | None = None,
+        only: Only = None,
     ) -> Question | list[Question]:
         """Return a ticket and the parameters of the experiment to do now, or of n experiments.
 
@@ -132,26 +155,30 @@ class Tuner(Records):
         Args:
             n: how many, as a list: each is chosen given that those before it run, as if they had been asked
                 for one by one. If the chosen parameters are running already, the default agent asks for
-                nearby ones. None asks for a single one; a context may be given in its place.
+                nearby ones, and for the same again only where all that may be asked for are running. None
+                asks for a single one; a context may be given in its place.
             context: name -> value, where there are contexts.
             time: of their start, where there is a `clock`.
+            only: what is available now: a dict of some parameters, or of all, such as {"oven": "small"}, or
+                a list of such dicts. The question agrees with one of them.
 
         Raises:
             RuntimeError: `max_pending` experiments are running, or would be, or the `cost_budget` is spent.
+            ValueError: an argument is impossible, or nothing of what is available is possible.
         """
         if isinstance(n, Mapping):
             require(context is None, "n", "a number, where a context is given", n)
             n, context = None, dict(n)
         require(n is None or is_count(n), "n", "None or a positive integer", n)
-        known = self.plan.context(context, time)
+        known, among = self.plan.context(context, time), checked_only(self.plan.parameters, only)
         require_room(self.plan, self._history, self.left, n or 1)
         history, player, questions = self._history, self._take_player(), []
         for _ in range(n or 1):
-            player = self._informed(player, history.rounds, known)
-            parameters = player.ask(known, feasibility_of(self.plan, history.rounds))
+            player = self._informed(player, history.rounds, known, among)
+            parameters = player.ask(known, feasibility_of(self.plan, history.rounds), among)
             parameters = player.aside(parameters, history.running_in(known))
             questions.append((history.tickets, dict(parameters)))
-            history = history.ask(parameters, known)
+            history = history.ask(parameters, known, only=among)
         self._history = history
         self._player = player
         return questions if n else questions[0]
@@ -171,6 +198,8 @@ class Tuner(Records):
         costs: Mapping[str, float] | None = None,
         std: float | None = None,
         spent: float | None = None,
+        *,
+        parameters: Values | None = None,
     ) -> None:
         """Report the value of an experiment; tickets may be reported in any order.
 
@@ -181,10 +210,52 @@ class Tuner(Records):
             std: of the noise in this value, such as a mean's standard error; None for that of all others. The
                 learnt noise is a factor of all stds. Not under constraints.
             spent: cost of the experiment, where there is a `cost_budget`.
+            parameters: those that were really set, where they differ from the proposed ones; they may lie
+                between steps and outside the ranges.
         """
         came = checked_value(value, TELL)
         checked, known, paid = self.plan.costs(costs), self.plan.deviation(std), self.plan.spent(spent)
-        self._history = self._history.tell(ticket, came, checked, known, paid)
+        set_to = None if parameters is None else self.plan.parameters.check_done(parameters)
+        told = self._history.tell(ticket, came, checked, known, paid)
+        self._adopt(told if set_to is None else told.set(self._history.pending[ticket], set_to))
+
+    @in_turn
+    def correct(
+        self,
+        ticket: int | None,
+        value: float,
+        costs: Mapping[str, float] | None = None,
+        std: float | None = None,
+        spent: float | None = None,
+        *,
+        row: int | None = None,
+        parameters: Values | None = None,
+    ) -> None:
+        """Replace what was reported of an experiment, for instance after a typing error.
+
+        A new agent observes all experiments with the corrected values before the next question. `save` writes
+        them over a file that holds the former ones.
+
+            >>> from agents import Linear, Tuner
+            >>> tuner = Tuner({"x": Linear(0, 1)})
+            >>> ticket, parameters = tuner.ask()
+            >>> tuner.tell(ticket, 12.0)
+            >>> tuner.correct(ticket, 1.2)
+
+        Args:
+            ticket: of an experiment with a value; None for one of the past, which has a row.
+            value, costs, std, spent: as for `tell`; all of them replace the former ones.
+            row: place of the experiment in `experiments`, counted from 0, where `ticket` is None.
+            parameters: those that were really set; None for the known ones.
+        """
+        came = checked_value(value, TELL)
+        checked, known, paid = self.plan.costs(costs), self.plan.deviation(std), self.plan.spent(spent)
+        set_to = None if parameters is None else self.plan.parameters.check_done(parameters)
+        require((ticket is None) != (row is None), "row", "given where ticket is None, and there alone", row)
+        require(row is None or is_integer(row), "row", "None or an integer", row)
+        place = self._history.row_of(ticket) if row is None else int(row)
+        corrected = self._history.correct(place, Arrival(place, came, checked, known, paid))
+        self._adopt(corrected if set_to is None else corrected.set(place, set_to))
 
     @in_turn
     def drop(self, ticket: int) -> None:
@@ -230,8 +301,11 @@ class Tuner(Records):
         *,
         time: float | None = None,
     ) -> None:
-        """Report an experiment that was not asked for, such as one from the past; see `tell`."""
-        known = self.plan.parameters.check(parameters)
+        """Report an experiment that was not asked for, such as one from the past; see `tell`.
+
+        Its parameters may lie outside the ranges: the tuner learns from it, and asks inside.
+        """
+        known = self.plan.parameters.check_done(parameters)
         came = checked_value(value, ADD)
         checked, within = self.plan.costs(costs), self.plan.context(context, time)
         told = self.plan.deviation(std), self.plan.spent(spent)
@@ -248,14 +322,18 @@ class Tuner(Records):
         time: Callable[[], float] | None = None,
         file: str | os.PathLike[str] | None = None,
         price: float | None = None,
+        target: float | None = None,
+        callback: Callable[[Experiment], Any] | None = None,
+        progress: bool = False,
     ) -> Experiment | None:
         """Run n experiments, pending ones first, and report their outcomes; return the `best`.
 
         An exception of f is a failure, which is stored with its text, see `fail`; so is a value, a cost or a
         std that is infinite or not a number, and the death of a process. Ctrl-C, or a kill where there is a
         `file`, loses only the experiments that were running: they stay pending, and the next call, or that of
-        the loaded tuner, begins with them. With several workers the questions depend on the order in which
-        experiments finish, and two runs differ.
+        the loaded tuner, begins with them. What has returned a value is reported first, and Ctrl-C waits for
+        threads, which nothing can stop; a second one does not. With several workers the questions depend on
+        the order in which experiments finish, and two runs differ.
 
             >>> from agents import Linear, Tuner
             >>> tuner = Tuner({"x": Linear(-1, 1)}, goal="minimise")
@@ -268,13 +346,17 @@ class Tuner(Records):
             workers: how many run at a time. A single one is the calling thread itself.
             backend: of several workers. "processes" are for experiments that compute, one process a worker,
                 by joblib: f may be a lambda or from a notebook. "threads" are for those that wait for a
-                device or a cluster; Ctrl-C cannot stop them.
+                device or a cluster.
             context: of all of them, where there are contexts.
             time: function that returns the time, where there is a `clock`.
             file: where the tuner is saved whenever an experiment starts or ends. One process at a time runs
                 the experiments of a file, and its tuner continues the file's history: the one saved
                 there, or `Tuner.load(file)`.
             price: of an experiment, see `may_stop`; no further one is asked for once none is worth it.
+            target: value that is good enough: no further experiment starts once `best` has reached it.
+            callback: called with each experiment that has ended, after it was saved; the run ends when it
+                returns True.
+            progress: True writes a line an experiment to the standard error stream.
 
         Raises:
             ValueError: an argument is impossible, f returns something else, another process runs the file, or
@@ -284,7 +366,9 @@ class Tuner(Records):
             UserWarning: all experiments failed.
         """
         check_run(self, f, n, workers, context, time, file)
-        Run(self, f, crew_of(workers, backend), context, time, file, price).play(n, workers)
+        check_reports(target, callback, progress)
+        reports = Reports(self, n, target, callback, progress)
+        Run(self, f, crew_of(workers, backend), context, time, file, price, reports).play(n, workers)
         return self.best
 
     @in_turn
@@ -315,7 +399,8 @@ class Tuner(Records):
 
         It uses all results through the model: of a noisy function `best` is the luckiest experiment, this is
         the one of the best posterior mean, in the given context, wherever it was tried. If none is believed
-        to be feasible, it is the one most likely to be. It changes no state.
+        to be feasible, it is the one most likely to be. It lies in the ranges and is possible. It changes no
+        state.
 
         Args:
             anywhere: True chooses from all possible parameters, tried or not. Then try them before use: the
@@ -331,9 +416,11 @@ class Tuner(Records):
         require_switch("anywhere", anywhere)
         known, rounds = self.plan.context(context, time), self._history.rounds
         told = [each.parameters for each in self.experiments if each.state == "told"]
+        told = [parameters for parameters in told if self.plan.may_use(parameters)]
         if not told and not anywhere:
             raise ValueError(
-                "recommend needs an experiment with a value, got none; tell one, or pass anywhere=True"
+                "recommend needs an experiment with a value in the ranges, got none; tell one, or pass "
+                "anywhere=True"
             )
         player = self._up_to_date(rounds, known)
         if not anywhere:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from functools import partial, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -40,6 +42,23 @@ def in_turn(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
     return waiting
 
 
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """Hold back Ctrl-C within the block, of the main thread; it is raised at its end."""
+    here = threading.current_thread() is threading.main_thread()  # others never receive it
+    if not here or signal.getsignal(signal.SIGINT) is None:  # nor can a handler that is not Python's be kept
+        yield
+        return
+    held: list[Any] = []
+    before = signal.signal(signal.SIGINT, lambda *given: held.append(given))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if held and callable(before):
+            before(*held[0])
+
+
 MOST_AT_ONCE = 10_000  # questions in a call, each chosen given those before
 
 
@@ -72,14 +91,19 @@ class RunReport(NamedTuple):
     failure: str | None = None  # why there is no result
 
 
+Begun = Callable[[Future[RunReport]], Any]  # called with an experiment that is under way
+
+
 class Alone:
     """Worker that runs each experiment in the calling thread, without pickling; debuggers work in f."""
 
-    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[RunReport]:
+    cannot_stop = False
+
+    def start(self, f: Experimenter, parameters: Mapping[str, Any], begun: Begun) -> None:
         """Run an experiment to its end."""
         future: Future[RunReport] = Future()
+        begun(future)
         future.set_result(report(f, parameters))
-        return future
 
     def stop(self) -> None:
         """Do nothing: no experiment is running."""
@@ -88,13 +112,15 @@ class Alone:
 class Threads:
     """Workers in threads of this process, for experiments that wait for a device. They cannot be stopped."""
 
+    cannot_stop = True
+
     def __init__(self, workers: int):
         require_workers('backend="threads"', "leave workers at 1")
         self._pool = ThreadPoolExecutor(workers)
 
-    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[RunReport]:
+    def start(self, f: Experimenter, parameters: Mapping[str, Any], begun: Begun) -> None:
         """Start an experiment."""
-        return self._pool.submit(report, f, parameters)
+        begun(self._pool.submit(report, f, parameters))
 
     def stop(self) -> None:
         """Cancel experiments that have not started."""
@@ -109,6 +135,8 @@ class Processes:
     when one dies, without naming it. Here a thread waits for each process.
     """
 
+    cannot_stop = False
+
     def __init__(self, workers: int):
         require_workers(f"{workers=}", "leave workers at 1")
         from joblib.externals.loky import ProcessPoolExecutor
@@ -118,9 +146,9 @@ class Processes:
         self._free = list(range(workers))
         self._waiting = ThreadPoolExecutor(workers)
 
-    def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[RunReport]:
+    def start(self, f: Experimenter, parameters: Mapping[str, Any], begun: Begun) -> None:
         """Start an experiment."""
-        return self._waiting.submit(self._run, f, dict(parameters))
+        begun(self._waiting.submit(self._run, f, dict(parameters)))
 
     def stop(self) -> None:
         """Kill all processes."""

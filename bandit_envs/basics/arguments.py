@@ -128,6 +128,18 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def plain(value: Any) -> Any:
+    """Return numpy's numbers, also those in dicts, lists and tuples, as Python's; others as they are.
+
+    Arithmetic with an `np.int8` overflows at 128, and a `np.float32` rounds whatever it meets.
+    """
+    if isinstance(value, np.integer | np.floating):
+        return value.item()
+    if type(value) is dict:
+        return {key: plain(each) for key, each in value.items()}
+    return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
+
+
 def is_count(value: Any) -> bool:
     """Return whether a value is a positive integer that fits 64 bits."""
     return is_integer(value) and 0 < int(value) <= LARGEST_COUNT
@@ -142,7 +154,7 @@ def is_text(value: Any) -> bool:
 def require_size(name: str, value: Any, each: int = 1) -> None:
     """Raise unless the value is a positive integer, and so many rows of `each` numbers fit into memory."""
     require(is_count(value), name, "a positive integer", value)
-    most = LARGEST_SIZE // each
+    most = LARGEST_SIZE // int(each)
     require(value <= most, name, f"at most {most}, beyond which arrays do not fit into memory", value)
 
 

@@ -1,10 +1,12 @@
-"""Write files that are either complete or absent, lock files for one process, and read tables that ship."""
+"""Write files that are either complete or absent, lock files for one writer, and read tables that ship."""
 
 import errno
 import glob
+import hashlib
 import os
 import re
 import socket
+import stat
 import threading
 import time
 import tomllib
@@ -15,6 +17,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from filelock import FileLock, Timeout
+
 from bandit_envs.basics.arguments import ArgumentError, require
 
 try:
@@ -24,7 +28,8 @@ except ImportError:  # pragma: no cover (not on Windows)
 
 UNFINISHED = ".*.part"  # pattern of the files that a killed process leaves behind
 SETTLED = 60.0  # seconds, far more than pass between creating a file and locking it
-_HELD: set[Path] = set()  # by this process: its file locks do not exclude its own threads
+LONGEST = 200  # bytes of a name that the names of files beside it repeat: most systems allow 255
+_HELD: dict[Path, tuple[int, Any]] = {}  # file -> process, since a forked one has a copy, and owner
 _MUTEX = threading.Lock()
 WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}  # where locks are missing
 _OURS = re.compile(r"\..+\.[0-9a-f]{32}\.part")
@@ -35,10 +40,11 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing that gets its name, in one step, when the block ends without an error.
 
     A reader finds the old file or the new one; an error, a full disk or a power cut leaves the old one.
-    Unfinished files of killed writers stay until `sweep`: listing a folder of many files takes long.
+    A symbolic link stays, and the file to which it leads is replaced. Unfinished files of killed writers stay
+    until `sweep`: listing a folder of many files takes long.
     """
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+    path = target_of(path)
+    temporary = _beside(path, f"{uuid.uuid4().hex}.part")
     try:
         with temporary.open("xb") as file:
             _hold(file)
@@ -63,7 +69,7 @@ def sweep(folder: str | os.PathLike[str], name: str | None = None) -> None:
     A writer's lock on its file ends with the writer, also on another machine that shares the folder. Where
     the file system has no locks, nothing is removed.
     """
-    pattern = UNFINISHED if name is None else f".{glob.escape(name)}.*.part"
+    pattern = UNFINISHED if name is None else f".{glob.escape(_short(name))}.*.part"
     for path in Path(folder).glob(pattern):
         if not (_OURS.fullmatch(path.name) and path.is_file()):
             continue
@@ -72,60 +78,115 @@ def sweep(folder: str | os.PathLike[str], name: str | None = None) -> None:
                 path.unlink()
 
 
+def sweep_beside(path: str | os.PathLike[str]) -> None:
+    """Remove unfinished files that killed writers of this file have left; see `sweep`."""
+    target = target_of(path)
+    sweep(target.parent, target.name)
+
+
+def target_of(path: str | os.PathLike[str]) -> Path:
+    """Return the file to which a path leads, which may be absent, through all links and folders.
+
+    A pipe, a device or a circle of links, which no file may replace, is a ValueError.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        mode = target.lstat().st_mode
+    except OSError:  # absent, or the write says what is wrong
+        return target
+    usable = stat.S_ISREG(mode) or stat.S_ISDIR(mode)  # writing to a folder has an error of its own
+    require(usable, "path", "new or a regular file", os.fspath(path))
+    return target
+
+
+def _beside(path: Path, ending: str) -> Path:
+    """Return the path of a hidden file that belongs to this one."""
+    return path.with_name(f".{_short(path.name)}.{ending}")
+
+
+def _short(name: str) -> str:
+    """Return a name, or its digest where it would leave no room for an ending."""
+    encoded = os.fsencode(name)
+    return name if len(encoded) <= LONGEST else hashlib.sha256(encoded).hexdigest()
+
+
 def check_path(name: str, path: Any) -> None:
     """Raise unless the value of an argument is the path of a file."""
     usable = isinstance(path, str | os.PathLike) and Path(path).name != "" and "\0" not in os.fspath(path)
     require(usable, name, "the path of a file", path)
 
 
+def require_no_pipe(name: str, path: str | os.PathLike[str]) -> None:
+    """Raise if a path leads to a pipe, a socket or a device, on which reading waits without an end."""
+    with suppress(FileNotFoundError):  # for who opens it to say
+        kind = os.stat(path).st_mode
+        endless = not (stat.S_ISREG(kind) or stat.S_ISDIR(kind))
+        require(not endless, name, "the path of a file, not of a pipe or device", os.fspath(path))
+
+
 @contextmanager
-def held(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
-    """Lock a file for this process in the block, or raise an `ArgumentError` that names the holder.
+def held(
+    path: str | os.PathLike[str], remedy: str, owner: Any = None, seconds: float = 0.0
+) -> Iterator[bool]:
+    """Lock a file in the block and yield True, or raise an `ArgumentError` that names the holder.
 
     The file need not exist. The operating system releases the lock when the process ends, however it ends.
     The lock is a file beside the locked one, kept while the block runs. Where the file system has no locks,
-    no process is excluded.
+    only this process is excluded.
+
+    Args:
+        remedy: what to do instead, for the message.
+        owner: an object that may lock the file again inside the block, which then yields False.
+        seconds: how long to wait for another process.
     """
-    path = Path(path).resolve()  # one file has one path, whatever folders or links lead to it
-    require(path.parent.is_dir(), "file", "in a folder that exists", os.fspath(path))
+    target = target_of(path)  # one file has one path, whatever folders or links lead to it
+    require(target.parent.is_dir(), "file", "in a folder that exists", os.fspath(target))
     with _MUTEX:
-        if path in _HELD:
+        pid, holder = _HELD.get(target, (None, None))
+        ours = pid == os.getpid()
+        again = ours and owner is not None and holder is owner
+        if ours and not again:
             raise ArgumentError(
-                "file", f"must be free, got {path}, which this process holds already; {remedy}"
+                "file", f"must be free, got {target}, which this process holds already; {remedy}"
             )
-        _HELD.add(path)
+        if not again:
+            _HELD[target] = os.getpid(), owner
+    if again:
+        yield False
+        return
     try:
-        lock = path.with_name(f".{path.name}.lock")
-        descriptor = _locked(lock, remedy)
-        try:
-            yield
-        finally:
-            lock.unlink(missing_ok=True)  # while locked, so that no process locks a file about to be removed
-            os.close(descriptor)
+        with _locked(_beside(target, "lock"), remedy, seconds):
+            yield True
     finally:
         with _MUTEX:
-            _HELD.discard(path)
+            del _HELD[target]
 
 
-def is_held_here(path: str | os.PathLike[str]) -> bool:
-    """Return whether this process holds a file."""
-    return Path(path).resolve() in _HELD
+@contextmanager
+def _locked(path: Path, remedy: str, seconds: float) -> Iterator[None]:
+    """Lock this file in the block, with a note of the holder in it, and remove it at the end."""
+    lock = FileLock(path, fallback_to_soft=False)  # soft locks stay when their process is killed
+    try:
+        lock.acquire(timeout=seconds, poll_interval=0.01)
+    except Timeout:
+        raise ArgumentError("file", f"must be free, got one that {_noted(path)} holds; {remedy}") from None
+    except OSError as error:
+        if error.errno not in WITHOUT_LOCKS:
+            raise
+    try:
+        with suppress(OSError):  # on a full disk the message to others lacks the holder's name
+            path.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
+        yield
+    finally:
+        path.unlink(missing_ok=True)  # while locked, so that no process locks a file about to be removed
+        lock.release()
 
 
-def _locked(lock: Path, remedy: str) -> int:
-    """Lock this file and return its descriptor."""
-    while True:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
-        if not lock_bytes(descriptor):
-            holder = os.read(descriptor, 256).decode(errors="replace") or "another process"
-            os.close(descriptor)
-            raise ArgumentError("file", f"must be free, got one that {holder} holds; {remedy}")
-        with suppress(FileNotFoundError):  # its holder has just removed it
-            if os.path.samestat(os.fstat(descriptor), lock.stat()):
-                os.truncate(descriptor, 0)
-                os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
-                return descriptor
-        os.close(descriptor)
+def _noted(path: Path) -> str:
+    try:
+        return path.read_bytes()[:256].decode(errors="replace") or "another process"
+    except OSError:  # released since
+        return "another process"
 
 
 def lock_bytes(descriptor: int, wait: bool = False, length: int = 0, start: int = 0) -> bool:

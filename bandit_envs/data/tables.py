@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.io import loadmat
 
+from bandit_envs.basics.immutable import fixed
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.data.files import locate, sources
 
@@ -95,8 +96,7 @@ def tst_svm() -> SVMTasks:
     names = sorted(
         (file.removeprefix(FOLDER) for file in sources() if file.startswith(FOLDER)), key=str.encode
     )
-    tables = np.array([np.loadtxt(locate(FOLDER + name), dtype=np.float64) for name in names])
-    tables.setflags(write=False)
+    tables = fixed(np.array([np.loadtxt(locate(FOLDER + name), dtype=np.float64) for name in names]))
     return SVMTasks(tuple(names), tables[:, 0, 7:], tables[0, :, 1:7], tables[:, :, 0])
 
 

@@ -6,11 +6,13 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
 
 from bandit_envs.basics.arguments import require, require_seed, require_switch
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.actions import AvailableArms, action_space, checked_action
 from bandit_envs.environment.info import Info, info_of
+from bandit_envs.environment.registration import BanditSpec
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.rounds import RoundOutcome
 from bandit_envs.problem.setting import Setting
@@ -32,6 +34,7 @@ class BanditEnv(gym.Env):
     """
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": 4}  # noqa: RUF012 (Gymnasium's own convention)
+    _spec: EnvSpec | None = None
 
     def __init__(
         self, problem: str | Problem, *, oracle: bool = True, render_mode: str | None = None, **keywords: Any
@@ -42,6 +45,15 @@ class BanditEnv(gym.Env):
         self.observation_space, self.action_space = spaces_of(self.problem)
         self.simulator = SingleSimulator(self.problem)
         self.watched: object = None  # an agent whose posterior `render` draws, if it has that method
+
+    @property
+    def spec(self) -> EnvSpec | None:  # type: ignore[override]
+        """Return how it was made, with its horizon as `max_episode_steps`; None if not by an id."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = BanditSpec.of(spec, self.problem.horizon)
 
     @property
     def setting(self) -> Setting:

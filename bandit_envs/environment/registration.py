@@ -1,8 +1,11 @@
-"""Register the ids; nothing heavy is imported until an environment is made."""
+"""Register the ids, and state an environment as made; nothing heavy is imported until one is made."""
 
+import json
+from dataclasses import asdict, fields
 from typing import Any
 
 import gymnasium as gym
+from gymnasium.envs.registration import EnvSpec
 
 from bandit_envs.basics.files import shipped
 
@@ -44,6 +47,37 @@ def register() -> None:
 def real_id(task: str) -> str:
     """Return the id of a real task of its own."""
     return f"GPBandit-Real/{task}-v1"
+
+
+class BanditSpec(EnvSpec):
+    """State how an environment was made; `max_episode_steps` is its horizon.
+
+    An id is registered without a limit, which would cut a longer `horizon`.
+    """
+
+    @classmethod
+    def of(cls, spec: EnvSpec | None, limit: int) -> EnvSpec | None:
+        """Return Gymnasium's spec of an environment that ends after `limit` rounds."""
+        if spec is None:
+            return None
+        given = {each.name: getattr(spec, each.name) for each in fields(spec) if each.init}
+        return cls(**{**given, "max_episode_steps": limit})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EnvSpec) and asdict(self) == asdict(other)
+
+    def to_json(self) -> str:
+        """Return the spec as JSON; raise where a keyword is an object, such as a kernel."""
+        for name, value in self.kwargs.items():
+            try:
+                json.dumps(value)
+            except TypeError as error:
+                from bandit_envs.basics.arguments import ArgumentError, shown
+
+                text = "text, numbers, lists and dicts alone where a spec is written as JSON, got {}; {}"
+                remedy = 'describe it, as in kernel="matern52", length_scale=0.2'
+                raise ArgumentError(name, f"must be {text.format(shown(value), remedy)}") from error
+        return super().to_json()
 
 
 def _register(env_id: str, **kwargs: Any) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
@@ -15,6 +16,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.environment import envs
 from bandit_envs.environment.actions import checked_actions, shaped_actions
 from bandit_envs.environment.info import Info, info_of, with_masks
+from bandit_envs.environment.registration import BanditSpec
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.rounds import RoundOutcome
 from bandit_envs.problem.setting import Setting, batch_settings
@@ -35,6 +37,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
     """
 
     metadata = {"render_modes": envs.RENDER_MODES, "render_fps": 4, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    _spec: EnvSpec | None = None
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         arguments.require(valid, "max_episode_steps", "None or a positive integer", max_episode_steps)
         self.problem = build(problem, keywords)
         arguments.require_size("num_envs", num_envs, self.problem.horizon)
+        num_envs = arguments.plain(num_envs)
         self.num_envs, self.oracle, self.render_mode = num_envs, oracle, render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
@@ -63,6 +67,15 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         self._rows = np.arange(num_envs)
         self._done, self._everyone = np.zeros(num_envs, dtype=bool), np.ones(num_envs, dtype=bool)
         self._seeded = [seeding.np_random() for _ in range(num_envs)]
+
+    @property
+    def spec(self) -> EnvSpec | None:  # type: ignore[override]
+        """Return how it was made, with the rounds of an episode as `max_episode_steps`."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = BanditSpec.of(spec, self.simulator.limit)
 
     @property
     def setting(self) -> Setting:

@@ -45,6 +45,11 @@ class Torus:
         self.spectrum: Floats = spectrum  # e, the part that a transform of real numbers needs
         self._variance = float(covariance[0])
 
+    @cached_property
+    def root(self) -> Floats:
+        """Return sqrt(max(e, 0)), which every draw is filtered by."""
+        return np.sqrt(np.maximum(self.spectrum, 0.0))
+
     @property
     def twice(self) -> Ints:
         """Return the multiplicity of the entries along the last axis of e, of which one half is stored."""
@@ -130,8 +135,7 @@ class Circulant:
             complaint = f"must have covariances that decay on the largest torus, got {self.kernel!r}, where "
             remedy = "take a smaller length_scale, another kernel or random_features=512"
             raise ArgumentError("kernel", f"{complaint}they err by {torus.error:.1e}; {remedy}")
-        root = np.sqrt(np.maximum(torus.spectrum, 0.0))
-        return torus.filter(rng.standard_normal(torus.sides), root, self.sides)
+        return torus.filter(rng.standard_normal(torus.sides), torus.root, self.sides)
 
     def combine(self, point: Ints, weight: Floats) -> Floats:
         """Return K[:, X] @ w of some points, (u,) each -> (N,); exact to rounding."""

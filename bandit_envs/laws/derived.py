@@ -31,6 +31,10 @@ class Derived(FunctionLaw):
     def in_segment(self, segment: int) -> FunctionLaw:
         return replace(self, law=self.law.in_segment(segment))
 
+    def sized(self, num_arms: int, size: int) -> FunctionLaw:
+        law = self.law.sized(num_arms, size)
+        return self if law is self.law else replace(self, law=law)
+
 
 @dataclass(frozen=True)
 class Normalized(Derived):

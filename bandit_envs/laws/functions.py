@@ -83,6 +83,10 @@ class FunctionLaw(abc.ABC):
         """Return all possible functions at points, (M, N), if they are given; else none, (0, N)."""
         return np.empty((0, len(points)))
 
+    def sized(self, num_arms: int, size: int) -> "FunctionLaw":
+        """Return the law for a set of A arms and N points, or raise where it is of another size."""
+        return self
+
     @abc.abstractmethod
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw one function; `gram` is the kernel's on the points."""

@@ -111,6 +111,8 @@ class MeasuredCosts(PlayCosts):
     def prior(self) -> tuple[float, float]:
         return float(self.values.mean()), float(self.values.std())
 
+    def check_size(self, size: int) -> None:
+        require(len(self.values) == size, "values", f"({size},) costs", self.values.shape)
+
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        require(len(self.values) == gram.size, "values", f"({gram.size},) costs", self.values.shape)
         return Drawn(self.values)

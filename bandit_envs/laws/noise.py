@@ -64,6 +64,10 @@ class Noise(Checked, abc.ABC):
         """Return the noise of plays from their rounds' scaled draws, (n,) each, of laws with `num_points`."""
         raise NotImplementedError
 
+    def check_means(self, low: float, high: float) -> None:
+        """Raise unless plays can have mean rewards from `low` to `high`, of laws with `draws_outcomes`."""
+        raise NotImplementedError
+
     def of_means(self, drawn: Any, mean: Any) -> Any:
         """Return the values of plays from their rounds' draws and means, of laws with `draws_outcomes`."""
         raise NotImplementedError

@@ -11,7 +11,7 @@ quantile of U for counts.
 import abc
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
@@ -45,6 +45,15 @@ class OutcomeLaw(Checked, abc.ABC):
     """
 
     base: float = number(0.0, f"at most {LARGEST_BASE:g} in size", lambda base: abs(base) <= LARGEST_BASE)
+
+    highest: ClassVar[float] = math.inf  # mean outcome that is possible; the lowest is 0
+
+    def require_possible(self, name: str, means: Any) -> None:
+        """Raise unless outcomes can have these means."""
+        given = np.asarray(means)
+        possible = given.dtype.kind in "iuf" and bool(((given >= 0.0) & (given <= self.highest)).all())
+        kind = "from 0 to 1" if self.highest == 1.0 else "0 or positive"
+        require(possible, name, f"{kind}, as means of {type(self).__name__} outcomes are", means)
 
     @abc.abstractmethod
     def mean(self, latent: Floats) -> Floats:
@@ -83,6 +92,8 @@ class OutcomeLaw(Checked, abc.ABC):
 @dataclass(frozen=True)
 class Bernoulli(OutcomeLaw):
     """Click or none: P(y = 1) = s(base + f(x))."""
+
+    highest = 1.0
 
     def mean(self, latent: Floats) -> Floats:
         return np.asarray(expit(self.base + latent))
@@ -126,6 +137,9 @@ class OfOutcome(Noise):
     outcome: OutcomeLaw = Bernoulli()
 
     draws_outcomes = True
+
+    def check_means(self, low: float, high: float) -> None:
+        self.outcome.require_possible("reward", [low, high])  # of both a user sees how far it is off
 
     def __post_init__(self) -> None:
         super().__post_init__()

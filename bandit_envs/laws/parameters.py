@@ -10,7 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, field, fields
 from typing import Any
 
-from bandit_envs.basics.arguments import ArgumentError, is_count, is_number, require, shown, written_as
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    is_count,
+    is_number,
+    plain,
+    require,
+    shown,
+    written_as,
+)
 
 
 class Checked:
@@ -21,6 +29,7 @@ class Checked:
             if "valid" in each.metadata:
                 value = getattr(self, each.name)
                 require(each.metadata["valid"](value), each.name, each.metadata["expected"], value)
+                object.__setattr__(self, each.name, plain(value))
 
 
 def parameter(default: Any, expected: str, valid: Callable[[Any], bool]) -> Any:

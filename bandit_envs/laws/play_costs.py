@@ -48,6 +48,9 @@ class PlayCosts(Checked, abc.ABC):
             enough = is_number(self.budget) and self.budget >= self.most
             require(enough, "budget", f"at least {self.most:g}, the largest cost of a play", self.budget)
 
+    def check_size(self, size: int) -> None:
+        """Raise where the law has costs of another number of points."""
+
     @property
     @abc.abstractmethod
     def extent(self) -> tuple[float, float]:

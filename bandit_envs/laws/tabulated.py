@@ -1,11 +1,10 @@
 """Laws of functions in a table: recorded ones, of which one is drawn, and those stated for each segment."""
 
-import abc
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +25,8 @@ class Tabulated(FunctionLaw):
         moments: of the values, as far as they are known beforehand.
     """
 
+    argument: ClassVar[str] = "values"  # what errors call them
+
     values: Floats
     least: float | None = None
     moments: Moments | None = None
@@ -38,16 +39,15 @@ class Tabulated(FunctionLaw):
         object.__setattr__(self, "values", given.astype(np.float64))
         object.__setattr__(self, "num_functions", len(np.unique(self.values, axis=0)))
 
-    @property
-    @abc.abstractmethod
-    def argument(self) -> str:
-        """Return what errors call the values."""
-
     def among(self, points: Floats) -> Floats:
         return self.values
 
+    def sized(self, num_arms: int, size: int) -> FunctionLaw:
+        require(self.values.shape[1] == size, self.argument, f"(M, {size})", self.values.shape)
+        return self
+
     def _row(self, gram: Gram, index: Any) -> Drawn:
-        require(self.values.shape[1] == gram.size, self.argument, f"(M, {gram.size})", self.values.shape)
+        self.sized(gram.size, gram.size)
         return Drawn(self.values[index])
 
 

@@ -25,10 +25,11 @@ from bandit_envs.laws.corruption import Corruption
 from bandit_envs.laws.delays import Delay
 from bandit_envs.laws.derived import Feasibility, UnderKernel
 from bandit_envs.laws.drift import Drift, Replay
-from bandit_envs.laws.duels import AgainstBest, WhoWins
+from bandit_envs.laws.duels import DuelLaw, WhoWins
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.noise import Noise
+from bandit_envs.laws.outcomes import OfOutcome
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
@@ -61,6 +62,7 @@ def check_problem(problem: Composition) -> None:
     settled = problem.movement.is_free or problem.decisions.num_contexts == 1
     reason = 'the law "none" with several contexts, which force moves whatever is learnt'
     require(settled, "movement", reason, problem.movement)
+    problem.play_costs.check_size(len(problem.decisions.points))
     _check_duel(problem)
     _check_safe_seed(problem)
     check_kernel(problem.kernel, problem.decisions)
@@ -70,6 +72,8 @@ def check_problem(problem: Composition) -> None:
                 check_kernel(law.kernel, problem.decisions)
     require_no_white("kernel", problem.kernel, "noise=Gaussian({})")
     check_prior_mean(problem.prior_mean, problem.decisions)
+    if isinstance(problem.noise, OfOutcome):
+        problem.noise.outcome.require_possible("prior_mean", problem.prior_mean)
 
 
 def check_seed(seed: Any) -> None:
@@ -171,14 +175,11 @@ def _check_changes(problem: Composition) -> None:
     changes, replayed = problem.changes, isinstance(problem.drift, Replay)
     laws = [*(() if replayed else (problem.reward,)), *problem.constraints]
     most = [math.inf if law.num_functions is None else law.num_functions for law in laws]
-    if max(most, default=1) < changes.different:
-        complaint = (
-            f"must have at most {max(most, default=1)} functions, as reward and costs have, got {changes}"
-        )
-        remedy = 'costs that change may be added: constraints={"law": "gp"}'
-        raise ArgumentError(
-            "changes", f"{complaint}; take a law with more functions, or leave changes out; {remedy}"
-        )
+    found = max(most, default=1)
+    if found < changes.different:
+        complaint = f"must have at most {found} functions, as reward and costs have, got {changes}"
+        remedy = "leave changes out, take a law of more functions, or add costs that change"
+        raise ArgumentError("changes", f'{complaint}; {remedy}: constraints={{"law": "gp"}}')
     for name, law in _functions(problem).items():
         if law.num_stated is not None:
             given = changes.needed == law.num_stated and not problem.drifts
@@ -188,14 +189,17 @@ def _check_changes(problem: Composition) -> None:
 
 def _such(segments: int) -> str:
     """Return an example of changes with so many segments."""
-    return f"AtRounds({tuple(range(300, 300 * segments, 300))})" if segments > 1 else "None"
+    return f"AtRounds({tuple(range(300, 300 * segments, 300))})" if segments > 1 else "Stationary()"
 
 
 def _check_duel(problem: Composition) -> None:
     """Raise unless an outcome is drawn where actions are pairs, and nowhere else, and the rest fits it."""
     duel, delay = problem.decisions.duel, problem.delay
-    fits = isinstance(problem.noise, WhoWins) == duel == isinstance(problem.reward, AgainstBest)
-    drawn = "AgainstBest and WhoWins of bandit_envs.laws.duels with duel=True, and other laws without"
+    fits = isinstance(problem.noise, WhoWins) == duel == isinstance(problem.reward, DuelLaw)
+    drawn = (
+        "AgainstBest or PairChances, and WhoWins, of bandit_envs.laws.duels with duel=True, "
+        "and other laws without"
+    )
     require(fits, "reward and noise", drawn, (problem.reward, problem.noise))
     slowed = np.ptp(delay.slowdown(problem.decisions.unit_arms)) > 0 or delay.depends_on_rewards
     refused = {

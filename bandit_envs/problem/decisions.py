@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError, require, require_switch, shown, written_as
+from bandit_envs.basics.immutable import fixed, fixed_arrays
 from bandit_envs.basics.types import Floats, Ints
 
 SLACK = 1e-6  # of an action outside the box [-1, 1], by rounding
@@ -73,8 +74,11 @@ class Decisions:
         inside = f"in the box from {shown(low)} to {shown(high)}; widen low and high, or leave it out"
         require(not outside.any(), "arms", inside, arms[outside.argmax()])
         for name, value in {"arms": arms, "contexts": contexts, "low": low, "high": high}.items():
-            value.setflags(write=False)
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, fixed(value))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the state of a pickle or a copy, whose arrays are nobody's to write to either."""
+        vars(self).update(fixed_arrays(state))
 
     @property
     def box(self) -> tuple[Floats, Floats]:
@@ -102,8 +106,7 @@ class Decisions:
     def points(self) -> Floats:
         """Return the features of all points, (Z * A, dz + d)."""
         points = np.concatenate([self.with_context(z, self.arms) for z in range(self.num_contexts)])
-        points.setflags(write=False)  # users' reward functions receive it
-        return points
+        return fixed(points)  # users' reward functions receive it
 
     @property
     def unit_arms(self) -> Floats:

@@ -145,6 +145,14 @@ class DrawnFunctions:
         return self._kept[key]
 
     def _drawn(self, problem: Composition, segment: Ints, seed: np.random.SeedSequence) -> Truth:
+        truth = self._unchecked(problem, segment, seed)
+        if problem.noise.draws_outcomes:
+            low, high = truth.extent(0)  # at the points; on a box the extremes may lie between them
+            extremes = min(low, float(truth.worst.min())), max(high, float(truth.optimum.max()))
+            problem.noise.check_means(*extremes)
+        return truth
+
+    def _unchecked(self, problem: Composition, segment: Ints, seed: np.random.SeedSequence) -> Truth:
         if problem.drifts:
             of_costs, anew = problem.drift.of_costs, np.diff(segment, prepend=-1) > 0
             laws = [(problem.reward, problem.drift), *((law, of_costs) for law in problem.constraints)]

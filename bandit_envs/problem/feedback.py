@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError, shown
+from bandit_envs.basics.immutable import fixed
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-FIRST, NO_COST = np.zeros(1, dtype=np.int64), np.empty((1, 0))
-FIRST.setflags(write=False)
+FIRST, NO_COST = fixed(np.zeros(1, dtype=np.int64)), np.empty((1, 0))
 REQUIRED = ("feedback_step", "feedback_reward")
 OPTIONAL = ("feedback_cost", "feedback_std", "feedback_spent")
 # raised by entries of a wrong type or shape

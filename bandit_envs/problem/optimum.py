@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 from scipy.spatial import KDTree
+from scipy.spatial.distance import cdist
 from scipy.stats import qmc
 
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.definite import BLOCK_BYTES, blocks
 
 STEP = 1e-5  # box widths, of central differences; smaller ones pick up the function's rounding
 TIGHT = 1e-9  # of a cost's range: violation that counts as the solver's rounding
@@ -87,10 +89,11 @@ def maximise(
 ) -> float:
     """Return the largest value of a smooth function where smooth costs are <= 0 on a box; -inf if nowhere.
 
-    It is a multi-start local search. Halton's points, the corners and the anchors, (n, d) inside the box, are
-    candidates; from the best local maxima among them L-BFGS-B starts, or under costs SLSQP, which also starts
-    at the best by penalised value: a feasible set may be small and lie between the candidates. Only the value
-    matters: near an interior optimum an error of 1e-7 in x costs 1e-14 in f. Functions map (n, d) -> (n,).
+    It is a multi-start local search. Halton's points, the corners (from d = 12 on some of them) and the
+    anchors, (n, d) inside the box, are candidates; from the best local maxima among them L-BFGS-B starts, or
+    under costs SLSQP, which also starts at the best by penalised value: a feasible set may be small and lie
+    between the candidates. Only the value matters: near an interior optimum an error of 1e-7 in x costs 1e-14
+    in f. Functions map (n, d) -> (n,).
     """
     points = np.vstack([_candidates(low, high), anchors])
     unit = (points - low) / np.where(high > low, high - low, 1.0)
@@ -115,16 +118,32 @@ def maximise(
 
 def _peaks(unit: Floats, *scores: Floats) -> Any:
     neighbours = min(2 * unit.shape[1] + 2, len(unit))
-    _, near = KDTree(unit).query(unit, k=neighbours)
+    near = _nearest(unit, neighbours)
     peaks = [np.flatnonzero(score >= score[near].max(axis=1)) for score in scores]
     best = [peak[np.argsort(score[peak])[-STARTS:]] for peak, score in zip(peaks, scores, strict=True)]
     return np.unique(np.concatenate(best))
 
 
+def _nearest(unit: Floats, count: int) -> Ints:
+    """Return the indices of the points nearest to each, itself included, (n, d) -> (n, count)."""
+    if 2 ** unit.shape[1] <= CANDIDATES:
+        return np.asarray(KDTree(unit).query(unit, k=count)[1])
+    # In many dimensions a tree visits nearly all points, at ten times the price.
+    each = (cdist(block, unit, "sqeuclidean") for block in blocks(unit, len(unit), BLOCK_BYTES))
+    return np.concatenate([distance.argpartition(count - 1, axis=1)[:, :count] for distance in each])
+
+
 def _candidates(low: Floats, high: Floats) -> Floats:
     unit = qmc.Halton(len(low), scramble=False).random(CANDIDATES)
-    corners = np.array(np.meshgrid(*[[0.0, 1.0]] * len(low))).reshape(len(low), -1).T
-    return low + (high - low) * np.vstack([unit, corners])
+    return low + (high - low) * np.vstack([unit, _corners(len(low))])
+
+
+def _corners(dim: int) -> Floats:
+    """Return the corners of [0, 1]^dim, or as many of the 2^dim as there are other candidates, (n, dim)."""
+    if 2**dim <= CANDIDATES:
+        return np.array(np.meshgrid(*[[0.0, 1.0]] * dim)).reshape(dim, -1).T
+    some = np.random.default_rng(0).integers(0, 2, (CANDIDATES // 2, dim)).astype(np.float64)
+    return np.vstack([some, 1.0 - some])  # with opposite ones: each side of the box is half of them
 
 
 def _range(values: Floats) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_seed
+from bandit_envs.basics.arguments import plain, require_seed
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws.changes import Stationary
@@ -68,6 +68,11 @@ class Problem(Composition):
 
     def __post_init__(self) -> None:
         check_problem(self)
+        for name in ("horizon", "max_delay", "function_seed"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
+        size = self.decisions.num_arms, len(self.decisions.points)
+        object.__setattr__(self, "reward", self.reward.sized(*size))
+        object.__setattr__(self, "constraints", tuple(law.sized(*size) for law in self.constraints))
 
     def __repr__(self) -> str:
         return f"Problem({', '.join(f'{name}={text}' for name, text in self.composed.items())})"

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.laws.duels import DuelLaw
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.trial import Trial, is_in, mask_of
 
@@ -261,6 +262,12 @@ class Rounds:
         if law.draws_outcomes:
             observed[..., 0] = law.of_means(drawn[..., 0], means[..., 0])
         return observed
+
+    def _chance(self, q: Floats, context: Any, arms: Ints) -> Floats:
+        """Return the chance of the first of two arms to win, (...), given both arms' rewards, (..., 2)."""
+        law = self.problem.reward
+        assert isinstance(law, DuelLaw)
+        return law.chance(q, context, arms)
 
     def _waits(self, now: Any, reward: Any) -> Any:
         """Return the waits of plays with these rewards, (n,), before the arms' slowdown."""

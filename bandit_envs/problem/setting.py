@@ -1,14 +1,15 @@
 """A `Setting` publishes a problem before it is played, for one trial or for B."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require, require_size
+from bandit_envs.basics.arguments import plain, require, require_size
+from bandit_envs.basics.immutable import fixed, fixed_arrays
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.validity import require_same_noise, split_white
@@ -24,6 +25,9 @@ PER_TRIAL = (
     *("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound"),
     *("safe_seed", "lipschitz", "known_costs"),
 )
+PLACES = ("arms", "low", "high", "contexts", "context_low", "context_high")  # `decisions` follows from them
+TIMES = ("horizon", "max_delay", "delay", "query_times")
+OF_POINTS = ("prior_mean", "known_costs", "noise_profile")  # numbers at each point
 OF_COSTS = ("safe_seed", "lipschitz")  # several numbers a trial
 
 
@@ -130,7 +134,7 @@ class Setting:
             may be played in the next one.
         duel: whether an action is a pair of arms x, x', whose feedback is 1 where x won and 0 where x' did.
             Kernel, prior mean and norm are then those of the utilities f, and x wins with probability
-            s(f(x) - f(x')), s the logistic function.
+            s(f(x) - f(x')), s the logistic function; chances from a matrix need not be so.
         query_times: start time of each round, (T,), where delays are in units of time; else None. By default
             derived from the law of delays.
         safe_seed: arms known to satisfy all costs in every context and segment, (n,); None if none is. Where
@@ -187,18 +191,30 @@ class Setting:
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):
             raise ValueError("a setting needs arms, or low and high of a box; got neither")
+        self._fill({name: plain(getattr(self, name)) for name in ("horizon", "max_delay", "num_constraints")})
         self._fill(implied_by_delay(self.horizon, self.delay, self.max_delay, self.query_times))
         self._fill(told.checked_facts(vars(self)))
         self._fill(implied_by_kernel(self.kernel, self.noise_std))
         self._fill(checked_places(self.arms, (self.low, self.high), self.contexts))
         self._fill(checked_context_box(self.arms, self.contexts, (self.context_low, self.context_high)))
-        if self.arms is not None:
+        self._fill_sizes(OF_POINTS)
+        if self.outcome is not None:
+            self.outcome.require_possible("prior_mean", self.prior_mean)
+
+    def _fill_sizes(self, names: Collection[str]) -> None:
+        """Check these facts about the points against their number, and keep them as read-only arrays."""
+        if self.arms is not None and "prior_mean" in names:
             told.check_prior_mean(self.prior_mean, self.decisions)
+        if self.arms is not None and "known_costs" in names:
             told.check_size(self.known_costs, self.decisions)
-        if self.noise_profile is not None:
+        if self.noise_profile is not None and "noise_profile" in names:
             self._fill({"noise_profile": told.checked_profile(self.noise_profile, self.decisions)})
-        if np.ndim(self.prior_mean):
-            self._fill({"prior_mean": told.fixed(np.array(self.prior_mean, dtype=np.float64))})
+        if np.ndim(self.prior_mean) and "prior_mean" in names:
+            self._fill({"prior_mean": fixed(np.array(self.prior_mean, dtype=np.float64))})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the state of a pickle or a copy, whose arrays are nobody's to write to either."""
+        self._fill(fixed_arrays(state))
 
     def _fill(self, values: Mapping[str, Any]) -> None:
         for name, value in values.items():
@@ -239,9 +255,9 @@ class Setting:
     def scaled_contexts(self) -> Floats:
         """Return the observation of each context, (Z, dz) in [0, 1] as float32; one 0 without contexts."""
         if self.contexts is None or self.contexts.shape[1] == 0:
-            return told.fixed(np.zeros((1, 1), dtype=np.float32))
+            return fixed(np.zeros((1, 1), dtype=np.float32))
         low, span = self.contexts.min(axis=0), np.ptp(self.contexts, axis=0)
-        return told.fixed(((self.contexts - low) / np.where(span > 0, span, 1.0)).astype(np.float32))
+        return fixed(((self.contexts - low) / np.where(span > 0, span, 1.0)).astype(np.float32))
 
     def context_index(self, observation: Floats) -> Ints:
         """Return the indices of the nearest contexts to observations, (n, dz) -> (n,)."""
@@ -283,10 +299,19 @@ class Setting:
         return self.with_facts(**{name: _pick(name, getattr(self, name), trial) for name in PER_TRIAL})
 
     def with_facts(self, **facts: Any) -> Self:
-        """Return the setting with other values; arrays of the size of the decision set are shared."""
+        """Return the setting with other values; arrays of the size of the decision set are shared.
+
+        Where arms, contexts, bounds or times change, it is made anew: what follows from them changes too, and
+        a fact of another size is an error.
+        """
+        if facts.keys() & {*PLACES, *TIMES}:
+            return replace(self, **facts)
         other = copy(self)
         other._fill(facts)
         other._fill(told.checked_facts(vars(other)))
+        if "kernel" in facts:
+            other._fill(implied_by_kernel(other.kernel, other.noise_std))
+        other._fill_sizes(facts)
         return other
 
     def __repr__(self) -> str:

@@ -58,7 +58,7 @@ class Simulator(Rounds):
         optimum, regrets = self.optimum[now].copy(), self.no_numbers[: len(rows)]
         if self.problem.decisions.duel:
             regrets = optimum[:, None] - means
-            means, observed = fought(means, self.noise[now])
+            means, observed = fought(means, self._chance(means, context, actions), self.noise[now])
         else:
             observed = self._observed(means, self.noise[now], context, actions)
         self.actions[now], self.earned[now] = actions, means[:, 0]
@@ -221,7 +221,8 @@ class SingleSimulator(Rounds):
         regrets = NONE
         if self.problem.decisions.duel:
             regrets = optimum - means
-            means, self.observed_since[0, latest - 1] = fought(means, self.noise[0, t])
+            chance = self._chance(means, self.context.item(t), action)
+            means, self.observed_since[0, latest - 1] = fought(means, chance, self.noise[0, t])
         else:
             drawn, context = self.noise[0, t], self.context.item(t)
             observed = self._observed(means, drawn, context, action)

@@ -13,6 +13,7 @@ from bandit_envs.basics.arguments import (
     require,
     require_switch,
 )
+from bandit_envs.basics.immutable import fixed, is_fixed
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.outcomes import OutcomeLaw
@@ -63,8 +64,9 @@ def check_outcome(fields: Mapping[str, Any]) -> None:
     law, kernel, bound = (fields[name] for name in ("outcome", "latent_kernel", "latent_bound"))
     known = law is None or isinstance(law, OutcomeLaw)
     require(known, "outcome", "None or a law of bandit_envs.laws.outcomes, such as Bernoulli()", law)
-    usable = law is None or callable(getattr(kernel, "diag", None))
-    require(usable, "latent_kernel", "a scikit-learn kernel where there is an outcome", kernel)
+    usable = callable(getattr(kernel, "diag", None)) and not isinstance(kernel, type)
+    fits = usable if law is not None else kernel is None or usable
+    require(fits, "latent_kernel", "a scikit-learn kernel, None without an outcome", kernel)
     require(bound is None or (is_number(bound) and bound > 0), "latent_bound", "None or positive", bound)
 
 
@@ -185,15 +187,9 @@ def checked_per_cost(name: str, value: Any, num_constraints: int) -> Any:
 
 
 def settled(values: Any) -> Floats:
-    """Return read-only numbers: a copy, unless they are read-only already."""
-    kept = isinstance(values, np.ndarray) and values.dtype == np.float64 and not values.flags.writeable
+    """Return numbers that nobody can write to: a copy, unless they are such already."""
+    kept = is_fixed(values) and values.dtype == np.float64
     return values if kept else fixed(np.array(values, dtype=np.float64))
-
-
-def fixed(values: Any) -> Any:
-    """Make an array read-only and return it."""
-    values.setflags(write=False)
-    return values
 
 
 def _are_numbers(value: Any) -> bool:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError
+from bandit_envs.basics.immutable import fixed
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.definite import SLOW
 from bandit_envs.laws.drawn import Drawn, RatioOfDrawn
@@ -45,8 +46,7 @@ class Truth(NamedTuple):
     @classmethod
     def of(cls, drawn: list[list[Drawn]], decisions: Decisions, extremes: Extremes | None) -> "Truth":
         """Return the truth of functions that each hold for a segment, and on a box their extremes."""
-        means = np.array([[function.values for function in functions] for functions in drawn])
-        means.setflags(write=False)  # trials share it
+        means = fixed(np.array([[function.values for function in functions] for functions in drawn]))
         truth = of_table(means, decisions, drawn)
         if extremes is not None:
             truth = truth._replace(optimum=extremes[0], worst=extremes[1])

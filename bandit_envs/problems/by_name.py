@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from bandit_envs.basics.arguments import entry, hint, shown
+from bandit_envs.basics.arguments import entry, hint, plain, shown
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems import benchmarks, hard, long_term, real, recorded, synthetic, tuning
 from bandit_envs.problems.features import FEATURES, noted_defaults
@@ -52,14 +52,20 @@ PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
 
 
 class UnknownKeywordError(TypeError, ValueError):
-    """Report a keyword that the problem does not take: a TypeError as in Python, and our ValueError."""
+    """Report a keyword that the problem does not take: a TypeError as in Python, and our ValueError.
+
+    Its message has Python's phrase "unexpected keyword argument": loaders that pass keywords of their own,
+    such as TorchRL's, make an environment again without those that are refused in these words.
+    """
 
 
 def build(problem: str | Problem, keywords: dict[str, Any]) -> Problem:
     """Return the named problem with the given keyword arguments, or a `Problem` unchanged."""
     if isinstance(problem, Problem):
         if keywords:
-            raise UnknownKeywordError(f"a Problem takes no further keywords, got {', '.join(keywords)}")
+            raise UnknownKeywordError(
+                f"a Problem got an unexpected keyword argument {next(iter(keywords))!r}; it takes none"
+            )
         return problem
     if not isinstance(problem, str) or problem not in FACTORIES:
         raise ValueError(f"unknown problem {shown(problem)}; choose one of {', '.join(FACTORIES)}")
@@ -68,10 +74,11 @@ def build(problem: str | Problem, keywords: dict[str, Any]) -> Problem:
         allowed = keywords_of(problem)
         close = hint(unknown[0], allowed)
         raise UnknownKeywordError(
-            f"unknown keyword {unknown[0]!r} for {problem!r}{close}; it takes {', '.join(allowed)}"
+            f"{problem!r} got an unexpected keyword argument {unknown[0]!r}{close}; "
+            f"it takes {', '.join(allowed)}"
         )
     with entry(f"problem {problem!r}"):
-        return FACTORIES[problem](**keywords)
+        return FACTORIES[problem](**plain(keywords))
 
 
 def data_files(problem: str) -> list[str]:

@@ -25,7 +25,7 @@ from bandit_envs.laws import corruption as _corruption
 from bandit_envs.laws import drift as _drift
 from bandit_envs.laws import movement as _movement
 from bandit_envs.laws.functions import FunctionLaw
-from bandit_envs.laws.outcomes import matched
+from bandit_envs.laws.outcomes import LAWS, OutcomeLaw, matched
 from bandit_envs.laws.parameters import parse
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
@@ -239,12 +239,14 @@ def compose(
 def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
     """Return keywords over defaults; a noise of the user's (not None) replaces the default noise altogether.
 
-    Duels, clicks and counts have no noise beside their outcome, so they too leave out the default.
+    Duels, clicks and counts have no noise beside their outcome, so they too leave out the default; clicks and
+    counts are in units of their own, so defaults that rescale values are left out too.
     So does any keyword of the user's on change-points, also None (which is never).
     """
     noise = {key: keywords[key] for key in ("noise", "noise_std") if keywords.get(key) is not None}
     is_outcome = keywords.get("duel") is True or keywords.get("outcome") is not None
     replaced = ("noise", "noise_std") if noise or is_outcome else ()
+    replaced += CHANGES_VALUES if keywords.get("outcome") is not None else ()
     replaced += WAYS if keywords.keys() & set(WAYS) else ()
     kept = {key: value for key, value in defaults.items() if key not in replaced}
     others = {key: value for key, value in keywords.items() if key not in ("noise", "noise_std")}
@@ -306,6 +308,7 @@ def of_outcomes(
     decisions: Decisions, law: FunctionLaw, kernel: Any, outcome: Any, name: str, features: dict[str, Any]
 ) -> Problem:
     """Compose a problem of clicks or counts; features that change a value would leave their law."""
+    law_of_outcomes = parse("outcome", outcome, LAWS, OutcomeLaw)
     for feature in CHANGES_VALUES:
         given = features.get(feature)
         require(
@@ -314,6 +317,8 @@ def of_outcomes(
     variance = features.get("signal_variance")
     usable = variance is None or (is_number(variance) and variance > 0)
     require(usable, "signal_variance", "None or positive", variance)
-    laws = matched(law, amplified(kernel, 1.0 if variance is None else variance), decisions.points, outcome)
+    laws = matched(
+        law, amplified(kernel, 1.0 if variance is None else variance), decisions.points, law_of_outcomes
+    )
     others = {key: value for key, value in features.items() if key != "signal_variance"}
     return compose(decisions, laws.reward, laws.kernel, name=name, **{**others, "noise": laws.noise})

@@ -48,8 +48,6 @@ class Task(NamedTuple):
     limited: str = ""  # metric that must stay under its quantile of `FITTING`
     problem: str = ""  # of `FACTORIES`, in place of tables
     keywords: Mapping[str, Any] = MappingProxyType({})  # of the problem
-    source: str = ""  # of the problem's measurements
-    licence: str = ""
     default: float | None = None
 
 
@@ -128,11 +126,10 @@ def real(
     many as were measured.
 
     The model that is published was fitted to the other data sets of HPOBench, HPOLib, NAS-Bench-201 or
-    LCBench, never to the task itself: length-scales, mean, variance and noise. "svm-datasets" and
-    "growing-datasets" publish a kernel that was not fitted, with mean and variance of the table,
-    "temperature" the covariance of earlier days. No model is published elsewhere: none is known
-    beforehand. With `publish_model=True` the given kernel, with mean and variance of the table, is then
-    published, no prior under which anything was drawn.
+    LCBench, never to the task itself: length-scales, mean, variance and noise; "temperature" publishes the
+    covariance of earlier days. No model is published elsewhere: none is known beforehand. With
+    `publish_model=True` the given kernel, with mean and variance of the table, is then published, no prior
+    under which anything was drawn.
 
     Args:
         task: its name; the table's package is downloaded at its first use, 1 to 45 MB, and says so. The

@@ -86,3 +86,13 @@ async def answer_with(find: Callable[[], dict[str, Any]]) -> Response:
         return JSONResponse(await run_in_threadpool(find), headers=SAFE)
     except (ValueError, TypeError, OSError, ImportError, gym.error.Error) as error:
         return JSONResponse({"error": " ".join(str(error).split())}, status_code=400, headers=SAFE)
+
+
+async def body_of(request: Request, most: int) -> bytes | None:
+    """Return the body of a request, or None as soon as it is longer than so many bytes."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > most:
+            return None
+    return body

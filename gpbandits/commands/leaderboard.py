@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gpbandits.evaluation.result import Result
+    from gpbandits.experiments.study import Study
 
 
 submission = typer.Typer(
@@ -74,9 +75,9 @@ def leaderboard(
     from gpbandits.experiments import Store
     from gpbandits.experiments.store import CELLS
     from gpbandits.report.board import write_board
-    from gpbandits.report.entrants import REFERENCE, enter
+    from gpbandits.report.entrants import REFERENCE, cut_notes, enter
     from gpbandits.report.holdings import Holdings
-    from gpbandits.report.standings import INDISTINCT, Standings, distinct
+    from gpbandits.report.standings import LOSSLESS, Standings, has_loss
 
     where = chosen_backend(backend, scheduler, workers)
     out.mkdir(parents=True, exist_ok=True)
@@ -92,16 +93,17 @@ def leaderboard(
     )
     played = [result for result in found if result is not None and REFERENCE in result.agents]
     if archive:
-        _archive(played, archive)
-    results = [result for result in played if distinct(result, REFERENCE)]
-    alike = [(result.environment, INDISTINCT) for result in played if result not in results]
+        _archive(played, entries.studies, archive)
+    results = [result for result in played if has_loss(result, REFERENCE)]
+    unscaled = [(result.environment, LOSSLESS) for result in played if result not in results]
     if not results:
-        raise typer.BadParameter(f"{INDISTINCT}: raise --trials, got {trials}")
-    named = sorted({entries.classes[result.environment] for result in results})
-    classes = {
-        name: Standings([r for r in results if entries.classes[r.environment] == name], REFERENCE)
-        for name in named
-    }
+        raise typer.BadParameter(f"no environment can be scored: {LOSSLESS}; choose others with --env")
+    classes = {}
+    for name in sorted({entries.classes[result.environment] for result in results}):
+        own = [result for result in results if entries.classes[result.environment] == name]
+        classes[name] = Standings(
+            own, REFERENCE, cut_notes([result.environment for result in own], entries.cuts)
+        )
     raised = [(str(outcome.cell), str(outcome.failure).strip().splitlines()[-1]) for outcome in failed]
     chosen = [part for name in env or () for part in ("--env", name)]
     chosen += [part for name in agent or () for part in ("--agent", name)]
@@ -111,22 +113,26 @@ def leaderboard(
     command = shlex.join(["gpbandits", "leaderboard", *settings, *chosen])
     name = "leaderboard" if suite is SuiteKind.IDS else f"leaderboard-{suite}"
     who = "the agents named below" if agent else _WHO[suite]
-    page = write_board(classes, out, command, [*entries.excluded, *alike, *raised], name, who)
+    page = write_board(classes, out, command, [*entries.excluded, *unscaled, *raised], name, who)
     console().print(
         f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.", soft_wrap=True
     )
     end_if_failed(failed)
 
 
-def _archive(results: "Sequence[Result]", folder: Path) -> None:
-    """Write a Parquet file an environment, with every trial at the quarters of its rounds."""
+def _archive(results: "Sequence[Result]", studies: "Sequence[Study]", folder: Path) -> None:
+    """Write a Parquet file an environment, with every trial at the quarters of its rounds, and its origin."""
+    from gpbandits.experiments.stamp import stamp
+    from gpbandits.report.entrants import REFERENCE
     from gpbandits.reproductions.page import condensed
 
+    entries = {study.environments[0].label: study.environments[0] for study in studies}
     folder.mkdir(parents=True, exist_ok=True)
     for result in results:
+        entry = entries[result.environment]
         quarters = [result.horizon * quarter // 4 for quarter in (1, 2, 3)]
         path = folder / f"{result.environment.removeprefix('Real/')}.parquet"
-        condensed(result, quarters).save(path, timings=False)
+        condensed(result, quarters).save(path, stamp(entry.id, entry.kwargs, REFERENCE), timings=False)
 
 
 @submission.command()

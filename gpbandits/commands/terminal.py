@@ -13,12 +13,12 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from gpbandits.evaluation.formats import printable
+
 _ITEM = re.compile(r" +(\*{0,2}\w+(, )?)+: ")  # "    name, other: description"
 _TITLES = ("Args:", "Returns:", "Raises:")  # blocks of prose; other blocks, such as examples, hold code
 _STEP = "    "
 NARROW = 100  # columns of the terminal, below which a table omits some of its own
-
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 
 
 def filled(text: str, width: int) -> str:
@@ -71,7 +71,7 @@ class _PlainConsole(Console):
 
 def escaped(text: str) -> str:
     """Replace C0 and C1 control characters by escapes, except tabs and ends of lines."""
-    return text.translate(_CONTROLS)
+    return printable(text, spared="\t\n")
 
 
 def console(stderr: bool = False) -> Console:

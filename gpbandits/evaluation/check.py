@@ -1,8 +1,10 @@
 """The conformance suite checks agents, built-in or plugged in, against the rules of `evaluate`."""
 
+import pickle
 from collections.abc import Callable, Mapping
 from functools import cache
 from threading import Thread
+from threading import enumerate as enumerate_threads
 from typing import Any
 
 import gymnasium as gym
@@ -15,6 +17,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.environment.making import EnvLike, make
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.setting import Setting
+from gpbandits.evaluation.process_state import ProcessState, left_threads, preserved_process
 from gpbandits.evaluation.rehearsal import (
     AgentCheckError,
     Show,
@@ -51,6 +54,12 @@ BATCH = (
     "give each trial its own generator, made from its own seed, and let no operation mix trials; break ties "
     "with a tolerance, for the last bit of a batched product differs",
 )
+PROCESS = (
+    "the process left as it was",
+    "an agent not to change what everything in its process shares",
+    "use `with np.errstate(...)`, `with warnings.catch_warnings()` and full paths, copy a kernel before you "
+    "set its parameters, end threads in a method close(), and leave the rest to whoever starts the process",
+)
 STREAMS = 6  # of rewards, each with its own seed of the agent, since actions may agree by chance
 LATE = (
     "late rewards",
@@ -67,11 +76,12 @@ def check_agent(
 ) -> str:
     """Raise AgentCheckError unless an agent keeps the rules of `evaluate`, and say what was checked.
 
-    It has `reset`, `act` and `update`; its actions are valid; it does not modify its arguments; the same seed
-    gives the same actions, again and in another instance; its actions do not depend on `oracle` in `info`,
-    scrambled or removed (unless it sets `privileged = True`); a factory that takes `num_trials` gives a batch
-    the actions of single trials; with delayed, non-anonymous feedback its actions depend on the round of each
-    reward (unless its factory declares that it does not handle delays); and all checks end in finite time.
+    It has `reset`, `act` and `update`; its actions are valid; it does not modify its arguments; it leaves the
+    process and the published kernel as they were, and no thread after its `close`; the same seed gives the
+    same actions, again and in another instance; its actions do not depend on `oracle` in `info`, scrambled or
+    removed (unless it sets `privileged = True`); a factory that takes `num_trials` gives a batch the actions
+    of single trials; with delayed, non-anonymous feedback its actions depend on the round of each reward
+    (unless its factory declares that it does not handle delays); and all checks end in finite time.
 
     Args:
         agent: as for `evaluate`: a name, "package.module:Class" or setting -> agent, or (agent, options).
@@ -89,11 +99,12 @@ def check_agent(
             _check_on(label, environment, factory)
             checked.append(label)
 
-    with preserved_generators(), one_thread():
+    with preserved_generators(), preserved_process(), one_thread():
         _finish(run, time_limit)
     return (
-        "All is well: valid actions, unchanged arguments, the same actions from the same seed, no use of the "
-        f"truth and, where they apply, batches and late feedback. Checked on: {'; '.join(checked)}."
+        "All is well: valid actions, unchanged arguments and process, the same actions from the same seed, "
+        "no use of the truth and, where they apply, batches and late feedback. Checked on: "
+        f"{'; '.join(checked)}."
     )
 
 
@@ -101,6 +112,7 @@ def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
     try:
         env = make(environment)
         setting = _setting(env)
+        _check_process(env, setting, factory)
         first = _instance(setting, factory)
         played = _play(env, first, everything)
         _expect_same(played, _play(env, first, everything), *REPEATS)
@@ -121,6 +133,37 @@ def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
     except Exception as error:
         error.add_note(f"on the environment {label!r}")
         raise
+
+
+def _check_process(env: Any, setting: Setting, factory: AgentFactory) -> None:
+    """Raise if an agent changes the process whenever it plays; a module that it imports may do so once."""
+    kernel = _content(setting)
+    changed = _process_changes(env, setting, factory)
+    if _content(setting) != kernel:
+        changed.append("the published kernel")
+    elif changed:
+        changed = _process_changes(env, setting, factory)
+    if changed:
+        check, expected, remedy = PROCESS
+        raise AgentCheckError(check, expected, f"it changed or left {', '.join(changed)}", remedy)
+
+
+def _process_changes(env: Any, setting: Setting, factory: AgentFactory) -> list[str]:
+    before, threads = ProcessState.now(), set(enumerate_threads())
+    with preserved_process():
+        agent = _instance(setting, factory)
+        _play(env, agent, everything)
+        getattr(agent, "close", lambda: None)()
+        changed = before.changed(ProcessState.now())
+    return changed + [f"the thread {name!r}" for name in left_threads(threads)]
+
+
+def _content(setting: Setting) -> bytes | None:
+    """Return the published kernel's bytes; None of one that cannot be pickled."""
+    try:
+        return pickle.dumps(setting.kernel)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return None
 
 
 def _setting(env: Any, seed: int = SEEDS[0][0]) -> Setting:

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.marks import signs
 from gpbandits.evaluation.record import Record, check_shapes
@@ -128,7 +129,10 @@ class SharedTrials:
 
     def select(self, labels: Sequence[str]) -> Self:
         """Return the part of some of the agents, in this order."""
-        if unknown := [label for label in labels if label not in self.records]:
+        listed = isinstance(labels, Iterable) and not isinstance(labels, str)
+        labels = list(labels) if listed else labels
+        require(listed and labels, "labels", "a list of labels of agents", labels)
+        if unknown := [label for label in labels if not isinstance(label, str) or label not in self.records]:
             raise ValueError(f"unknown agent {unknown[0]!r}; choose among {', '.join(self.agents)}")
         return dataclasses.replace(
             self,

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Collection, Iterable, Sequence
+from html import escape
 
 import numpy as np
 
@@ -35,8 +36,19 @@ _ESCAPES = str.maketrans(
 )
 
 
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
 FORMULAE = ("=", "+", "-", "@", "\t", "\r")  # first characters of a spreadsheet's formulae
 SAFE = re.compile(rf"{MISSING}|[-+]?\d+(\.\d*)?(e[-+]?\d+)?")  # which are none all the same
+
+
+def printable(text: str, spared: str = "") -> str:
+    """Replace C0 and C1 control characters by escapes, as labels are untrusted: a terminal obeys some."""
+    return text.translate({code: shown for code, shown in _CONTROLS.items() if chr(code) not in spared})
+
+
+def _inline(text: str) -> str:
+    """Return text that Markdown shows as it is, without HTML, links and images of its own."""
+    return escape(printable(text), quote=False).replace("|", "&#124;").replace("](", "]&#40;")
 
 
 def markdown(
@@ -44,11 +56,9 @@ def markdown(
 ) -> str:
     """Return a Markdown table with its notes below."""
     rule = ["---", *["---:"] * (len(header) - 1)]
-    body = emphasised(rows, bold, "**{}**")
-    lines = [
-        f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in (header, rule, *body)
-    ]
-    return "\n".join([*lines, "", " ".join(notes)])
+    body = emphasised([[*map(_inline, row)] for row in rows], bold, "**{}**")
+    lines = [f"| {' | '.join(row)} |" for row in ([*map(_inline, header)], rule, *body)]
+    return "\n".join([*lines, "", " ".join(map(_inline, notes))])
 
 
 def emphasised(rows: Iterable[Sequence[str]], bold: Places, form: str) -> list[list[str]]:
@@ -104,7 +114,7 @@ def _escaped(cell: str) -> str:
     r"""Escape text for LaTeX; a missing value is a dash, and negative numbers have a minus sign."""
     if cell == MISSING:
         return "--"
-    return re.sub(r"(?<!\w)-(?=\d)", "$-$", cell.translate(_ESCAPES))
+    return re.sub(r"(?<!\w)-(?=\d)", "$-$", printable(cell).translate(_ESCAPES))
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -136,7 +146,7 @@ def text(cell: Cell, signed: bool = False) -> str:
     """Return a cell as tables print it."""
     if cell is None or isinstance(cell, Interval):
         return interval_text(cell, signed)
-    return str(cell) if isinstance(cell, str | int) else number(float(cell), signed)
+    return printable(str(cell)) if isinstance(cell, str | int) else number(float(cell), signed)
 
 
 def parts(cell: Cell, wide: bool) -> list[str | float | None]:

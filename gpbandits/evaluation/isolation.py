@@ -1,31 +1,47 @@
 """An isolated agent runs in a process of its own, without access to the environment's memory.
 
 An agent in this process could read the environment. An isolated one receives the setting, its seed,
-observations and feedback through a pipe; after the trials its process ends and frees its memory.
+observations and feedback through a pipe; after the trials its process ends and frees its memory. What it
+answers, its errors too, is read as plain data (`plain.py`), so no code of it runs in this process.
 `Result.entropy`, from which environments are drawn, is never sent, so an agent cannot build them from its
 seed and trial. It is no sandbox: files, and memory that the system lets it read, remain accessible.
 """
 
+import builtins
 import multiprocessing
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
-from typing import Any
+from traceback import format_exception
+from typing import Any, NamedTuple
 
-from agents.registry import AgentFactory
+from agents.registry import AgentFactory, resolve_agent
+from agents.stopping.by_name import Stops
 from bandit_envs.basics.threads import chosen_threads, require_workers, threads
 from bandit_envs.problem.setting import Setting
+from gpbandits.evaluation.plain import MOST_BYTES, NotPlainError, cut, read, write
 
 PATIENCE = 5.0  # seconds within which a process should end by itself
 DECLARED = ("features", "requires")  # attributes of a factory
 SAID = ("privileged", "track")  # attributes of an agent, read at once
 # attributes of an agent, read later
 ASKED = ("alarms", "feedback_window", "assumes_bound", "infeasible_since", "certified", "stops")
+LONGEST = 10_000  # characters of an error's message, and of its traceback
+# Errors by name that one text makes; others, of an agent's own or a library's, are their nearest base class.
+ERRORS: dict[str, type[Exception]] = {
+    name: kind
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type)
+    and issubclass(kind, Exception)
+    and not issubclass(kind, Warning | StopIteration | StopAsyncIteration | ExceptionGroup)
+    and (kind is UnicodeError or not issubclass(kind, UnicodeError))
+    and kind is not Exception
+}
 
 
 class AgentProcessError(RuntimeError):
-    """The process of an agent ended before the episode."""
+    """The process of an agent ended before the episode, or answered what no agent answers."""
 
 
 def isolated(factory: AgentFactory) -> AgentFactory:
@@ -53,6 +69,30 @@ def isolated(factory: AgentFactory) -> AgentFactory:
     return AgentFactory(make, name=factory.name)
 
 
+def isolated_by_name(agent: str, options: Mapping[str, Any]) -> AgentFactory:
+    """Return a factory of the agents of a name or a class path whose module this process never imports.
+
+    Importing a module runs its code, which could change how results are compared here. The agents play one
+    trial at a time, without an axis of trials.
+    """
+    parcel = pickle.dumps(_Named(agent, dict(options)))
+
+    def one(setting: Setting) -> Isolated:
+        return Isolated(parcel, setting, None)
+
+    return AgentFactory(one, name=agent)
+
+
+class _Named(NamedTuple):
+    """Makes the agent in the process that unpickles it."""
+
+    agent: str
+    options: dict[str, Any]
+
+    def __call__(self, setting: Setting, num_trials: int | None = None) -> Any:
+        return resolve_agent((self.agent, self.options))(setting, num_trials)
+
+
 class Isolated:
     """An isolated agent forwards calls to the agent that it has made in another process."""
 
@@ -64,12 +104,17 @@ class Isolated:
         with _known_start_method():
             self._process.start()
         theirs.close()
-        self.privileged, self.track = self._ask("make", parcel, setting, num_trials)
+        try:
+            self.privileged, self.track = self._ask("make", parcel, setting, num_trials)
+        except BaseException:
+            self.close()
+            raise
 
     def __getattr__(self, name: str) -> Any:
         if name not in ASKED:
             raise AttributeError(name)
-        return self._ask(name)
+        answer = self._ask(name)
+        return Stops(**answer) if name == "stops" and answer is not None else answer
 
     def reset(self, seed: Any) -> None:
         """Reset the agent."""
@@ -98,17 +143,27 @@ class Isolated:
     def _ask(self, what: str, *given: Any) -> Any:
         try:
             self._pipe.send((what, given))
-            answer, error = self._pipe.recv()
-        except (EOFError, BrokenPipeError, ConnectionResetError) as broken:
+            content = self._pipe.recv_bytes(MOST_BYTES)
+        except (EOFError, OSError) as broken:
             self._process.join(PATIENCE)
-            guard = "; a script has to call evaluate below `if __name__ == '__main__':`"
+            raise AgentProcessError(self._ending(what, broken)) from broken
+        try:
+            answer, error = read(content)
+            raised = error and _restored(*error)
+        except (NotPlainError, ValueError, TypeError, KeyError) as unreadable:
             raise AgentProcessError(
-                f"the process of the agent ended during {what!r}, with exit code "
-                f"{self._process.exitcode}{guard if what == 'make' else ''}"
-            ) from broken
-        if error is not None:
-            raise error
+                f"the process of the agent must answer {what!r} in plain data, and did not: {unreadable}"
+            ) from unreadable
+        if raised is not None:
+            raise raised
         return answer
+
+    def _ending(self, what: str, broken: Exception) -> str:
+        if (code := self._process.exitcode) is None:
+            return f"the process of the agent must answer {what!r} in at most {MOST_BYTES} bytes: {broken}"
+        guard = "; a script has to call evaluate below `if __name__ == '__main__':`"
+        ended = f"the process of the agent ended during {what!r}, with exit code {code}"
+        return ended + guard * (what == "make")
 
 
 @contextmanager
@@ -139,21 +194,38 @@ def _answer(pipe: Connection) -> None:
             if what == "make":
                 parcel, setting, num_trials = given
                 agent = pickle.loads(parcel)(setting, num_trials)
-                answer = tuple(getattr(agent, name, None) for name in SAID)
+                answer = [getattr(agent, name, None) for name in SAID]
             elif what == "start" and not hasattr(agent, what):
                 answer = None
             else:
                 answer = getattr(agent, what, None) if what in ASKED else getattr(agent, what)(*given)
-            pipe.send((answer, None))
+            pipe.send_bytes(_written(what, answer))
         except Exception as error:
-            pipe.send((None, _portable(error)))
+            pipe.send_bytes(write([None, _described(error)]))
 
 
-def _portable(error: Exception) -> Exception:
+def _written(what: str, answer: Any) -> bytes:
+    if what not in (*ASKED, "make", "act"):
+        return write([None, None])  # what reset and update return is not used
     try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
+        return write([answer._asdict() if isinstance(answer, Stops) else answer, None])
+    except NotPlainError as error:
+        raise TypeError(f"{what!r} of an isolated agent must be plain data: {error}") from error
+
+
+def _described(error: Exception) -> list[str]:
+    """Return the nearest built-in class of an error, its message and its traceback."""
+    kind = next((x.__name__ for x in type(error).__mro__ if ERRORS.get(x.__name__) is x), "")
+    message = str(error) if kind else f"{type(error).__name__}: {error}"
+    trace = "".join(format_exception(error))
+    return [kind or "RuntimeError", cut(message, LONGEST), cut(trace, LONGEST)]
+
+
+def _restored(kind: str, message: str, trace: str) -> Exception:
+    if not (isinstance(message, str) and isinstance(trace, str)):
+        raise NotPlainError("an error has a message and a traceback")
+    error = ERRORS[kind](cut(message, 2 * LONGEST))
+    error.add_note(cut(f"in the process of the agent: {trace}", 2 * LONGEST))
     return error
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bandit_envs.basics.arguments import require
-from bandit_envs.basics.files import whole_file
+from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.files import check_path, require_no_pipe, whole_file
 from gpbandits.evaluation.comparison import SETS
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.metrics import headed
@@ -28,9 +28,14 @@ CURVES = {"regret": "round_regret", "simple_regret": "simple_regret", "violation
 COORDINATES = ("cost", "observed_cost", "action")  # a column each
 _PLAIN = ("environment", "seed", "first_trial", "tracks", "windows", "entropy", "long_term")
 _OBJECTS = ("changes", "alarms", "infeasible")  # lists of a record in the JSON
+MAX_BYTES = 2**32  # limit of a file, and of its table in memory
 SMALL = 2**16  # bytes of a table up to which compression saves nothing and takes a quarter of the reading
 _KEY = b"gpbandits"  # of our JSON in a file's metadata
 _DIGEST = b"gpbandits-digest"  # of that JSON and of the columns of numbers
+
+
+class TooLargeError(ValueError):
+    """A file of results takes more bytes than allowed."""
 
 
 class DamagedFileError(ValueError):
@@ -84,14 +89,20 @@ def write(
         pq.write_table(table, file, compression="none" if small else "zstd")
 
 
-def read_with_metadata(path: str | os.PathLike[str], kind: type[_Kind]) -> tuple[_Kind, dict[str, Any]]:
+def read_with_metadata(
+    path: str | os.PathLike[str], kind: type[_Kind], max_bytes: int = MAX_BYTES
+) -> tuple[_Kind, dict[str, Any]]:
     """Read a result as this kind, its arrays as they were written, and the metadata given to `write`.
 
-    A damaged file is a DamagedFileError.
+    A damaged file is a DamagedFileError; one that takes more than `max_bytes` is a ValueError.
     """
+    check_path("path", path)
+    require(is_count(max_bytes), "max_bytes", "a positive integer", max_bytes)
     require(not os.path.isdir(path), "path", "of a file that `save` wrote, not a folder", os.fspath(path))
+    require_no_pipe("path", path)
     # Most files are small: threads, also one that reads ahead, would cost more than they save.
     with _undamaged(path), pq.ParquetFile(path, pre_buffer=False) as file:
+        require_small(path, file.metadata, max_bytes)
         stored, table = file.schema_arrow.metadata or {}, file.read(use_threads=False)
         if _DIGEST in stored and stored[_DIGEST] != _digest(stored[_KEY], table):
             raise ValueError("its digest is another")
@@ -99,8 +110,24 @@ def read_with_metadata(path: str | os.PathLike[str], kind: type[_Kind]) -> tuple
         return kind(**_arguments(header, table)), header["metadata"]
 
 
+def require_small(path: str | os.PathLike[str], known: pq.FileMetaData, max_bytes: int) -> None:
+    """Raise for a Parquet file whose bytes, or whose table in memory, are more, before any row is read.
+
+    A file of a few bytes may repeat a number a billion times, so rows and columns count. Arrow itself raises
+    where the rows are not those that the file declares.
+    """
+    unpacked = sum(known.row_group(i).total_byte_size for i in range(known.num_row_groups))
+    size = max(os.stat(path).st_size, unpacked, 8 * known.num_rows * known.num_columns)
+    if size > max_bytes:
+        raise TooLargeError(
+            f"{os.fspath(path)} takes more than {max_bytes} bytes; pass max_bytes={size} or more to load it "
+            "all the same"
+        )
+
+
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the metadata that was given to `write`, without the arrays."""
+    require_no_pipe("path", path)
     with _undamaged(path), pq.ParquetFile(path) as file:
         return _header_of(file.schema_arrow.metadata or {}, path)["metadata"]
 
@@ -197,7 +224,7 @@ def _undamaged(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn an error of Arrow, JSON or ours into one that names the file."""
     try:
         yield
-    except _ForeignFileError:
+    except (_ForeignFileError, TooLargeError):
         raise
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # the file system's error names the file

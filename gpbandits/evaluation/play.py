@@ -17,6 +17,7 @@ from bandit_envs.environment.envs import BanditEnv
 from bandit_envs.environment.making import EnvLike, limit_of, make, plain_problem
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.feedback import Feedback
+from gpbandits.evaluation.process_state import preserved_process
 from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.safety import reach_of
 from gpbandits.evaluation.trace import Trace, Traits, without_oracle
@@ -66,14 +67,16 @@ class Stage:
             block = seeds[start : start + size]
             first = first_trial + start
             watch = None if tell is None else partial(tell, range(first, first + len(block)))
-            with preserved_generators(), _noted(f"in trials {first}..{first + len(block) - 1}"):
+            noted = _noted(f"in trials {first}..{first + len(block) - 1}")
+            with preserved_generators(), preserved_process(), noted:
                 # One trial is faster without an axis of trials.
                 if self.problem and (len(block) > 1 or factory.in_batches_only):
                     options: dict[str, Any] = {"oracle": self.oracle, "max_episode_steps": self.limit}
                     env = BanditVectorEnv(self.problem, len(block), autoreset_mode="Disabled", **options)
-                    yield self._play(env, factory, block, len(block), rounds, watch)
+                    played = self._play(env, factory, block, len(block), rounds, watch)
                 else:
-                    yield self._play(self.env, factory, block, None, rounds, watch)
+                    played = self._play(self.env, factory, block, None, rounds, watch)
+            yield played
 
     def _play(
         self,

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bandit_envs.basics.arguments import from_extra, require
+from bandit_envs.basics.files import check_path, sweep_beside
 from gpbandits.evaluation.curves import Axis, Curves, Legend, to_dataset
+from gpbandits.evaluation.formats import printable
 from gpbandits.evaluation.metrics import Metric, Overlay, Scale
 from gpbandits.evaluation.record import Record, join_trials
 
@@ -39,7 +41,9 @@ def result_text(result: Curves) -> str:
     what += f", mean {result.asked.replace('-', ' ')}" if result.asked else ""
     first = f"Result of {_short(result.environment)}, {played}; {what}:"
     left = len(finals) - MOST
-    return "\n".join([first, *lines, *([f"  and {left} more agents"] if left > 0 else [])])
+    return "\n".join(
+        [printable(first), *map(printable, lines), *([f"  and {left} more agents"] if left > 0 else [])]
+    )
 
 
 def _short(text: str) -> str:
@@ -191,12 +195,19 @@ class Result(Curves):
         with from_extra("eval", "files of results"):
             from gpbandits.evaluation.parquet import write
 
+        check_path("path", path)
+        sweep_beside(path)
         write(self, path, metadata or {}, timings)
 
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> Result:
-        """Read a file that `save` wrote; every array is identical."""
-        with from_extra("eval", "files of results"):
-            from gpbandits.evaluation.parquet import read_with_metadata
+    def load(path: str | os.PathLike[str], max_bytes: int | None = None) -> Result:
+        """Read a file that `save` wrote; every array is identical.
 
-        return read_with_metadata(path, Result)[0]
+        Args:
+            path: path of the file.
+            max_bytes: limit of the file, and of its table in memory; by default 4 GiB.
+        """
+        with from_extra("eval", "files of results"):
+            from gpbandits.evaluation.parquet import MAX_BYTES, read_with_metadata
+
+        return read_with_metadata(path, Result, MAX_BYTES if max_bytes is None else max_bytes)[0]

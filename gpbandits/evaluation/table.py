@@ -15,7 +15,7 @@ from bandit_envs.basics.notebook import html_table
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation import statistics
 from gpbandits.evaluation.curves import Curves
-from gpbandits.evaluation.formats import Cell, csv_text, emphasised, latex, markdown, parts, text
+from gpbandits.evaluation.formats import Cell, csv_text, emphasised, latex, markdown, parts, printable, text
 from gpbandits.evaluation.marks import drawn_from, footnotes
 from gpbandits.evaluation.measures import Measure
 from gpbandits.evaluation.metrics import headed
@@ -85,11 +85,12 @@ class Table:
         return tuple(tuple(map(text, row, signs)) for row in self.rows)
 
     def __str__(self) -> str:
-        rows = emphasised(self.texts, self.bold, "{}*")
-        widths = [max(map(len, column)) for column in zip(self.header, *rows, strict=True)]
-        lines = [_line(cells, widths) for cells in (self.header, *rows)]
+        rows, header = emphasised(self.texts, self.bold, "{}*"), [*map(printable, self.header)]
+        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+        lines = [_line(cells, widths) for cells in (header, *rows)]
         rule = "─" * len(lines[0])
-        return "\n".join([self.title, rule, lines[0], rule, *lines[1:], rule, *self.notes])
+        title, *notes = map(printable, (self.title, *self.notes))
+        return "\n".join([title, rule, lines[0], rule, *lines[1:], rule, *notes])
 
     def _repr_html_(self) -> str:
         return html_table(self.title, self.header, self.texts, self.notes, self.bold)
@@ -179,15 +180,17 @@ class Table:
         table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
         for i in shown:
             side: Any = "right" if i else "left"
-            table.add_column(Text(self.header[i]), justify=side, overflow="fold", width=widths.get(i))
+            table.add_column(
+                Text(printable(self.header[i])), justify=side, overflow="fold", width=widths.get(i)
+            )
         for rank, row in enumerate(self.texts):
             places = {(rank, i) for i in shown} if not self.bold and not rank else self.bold
             styles = ("bold" if (rank, i) in places else "" for i in shown)
             cells = (row[i].replace(" [", interval_start) for i in shown)
             table.add_row(*map(Text, cells, styles))
-        yield Text(self.title, style="bold")
+        yield Text(printable(self.title), style="bold")
         yield table
-        yield from (Text(note, style="dim") for note in self.notes)
+        yield from (Text(printable(note), style="dim") for note in self.notes)
 
 
 def result_table(result: Curves, baseline: str | None = None) -> Table:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_integer, is_number, require
+from bandit_envs.basics.arguments import is_integer, is_number, is_text, require
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
@@ -62,6 +62,8 @@ class Trace:
         self.batched, self.num_trials = num_trials is not None, num_trials or 1
         self.privileged: bool = bool(getattr(agent, "privileged", False))
         self.track: str | None = getattr(agent, "track", None)
+        named = self.track is None or is_text(self.track)
+        require(named, "track of an agent", "None or text in one line", self.track)
         self.seconds = 0.0
         self.alarms: Any = [None] * self.num_trials  # None without a detector
         self.infeasible: Any = [None] * self.num_trials  # None without a test of feasibility

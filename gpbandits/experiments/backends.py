@@ -1,6 +1,7 @@
 """Where cells are computed: processes of this machine, and shares for the jobs of an array."""
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -17,6 +18,7 @@ from gpbandits.experiments.locks import holder, tidied
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, Study
 from gpbandits.experiments.survey import Survey, note
+from gpbandits.experiments.watch import watched
 from gpbandits.experiments.work import CellTask, Outcome, failed, make_expendable, settle
 
 Item = TypeVar("Item")
@@ -25,8 +27,8 @@ Backend = Callable[[Sequence[CellTask]], Iterator[Outcome]]  # yields outcomes a
 AT_ONCE = 10_000  # tasks in memory, each with the metadata of its file
 _PATIENCE = 0.5  # seconds between checks that the parent is alive
 _DIED = (
-    "the process that computed it died, alone as well as beside others; perhaps it lacked memory, or "
-    "compiled code exceeded the time limit"
+    "the process that computed it died, alone as well as beside others; perhaps it lacked memory, "
+    "compiled code or a process that stood still exceeded the time limit, or it lowered a limit of the system"
 )
 FORMS = 'i/n such as 3/20, "auto" in an array of Slurm, SGE or LSF, or auto/n in one of PBS'
 # Variables that schedulers set in a job of an array: its index, the first index, the step and the last index.
@@ -206,8 +208,10 @@ def _settled(tasks: dict[int, CellTask], here: bool, at_once: int) -> Iterator[t
     if at_once == 1:
         options["pre_dispatch"] = 1
     pool = Parallel(1 if here else max(at_once, 2), "loky", **options)
-    outcomes: Any = pool([delayed(_settle_as)(i, task) for i, task in tasks.items()])
-    yield from outcomes
+    with watched([] if here else list(tasks.values())) as marks:
+        calls = [delayed(_settle_as)(i, task._replace(marks=marks)) for i, task in tasks.items()]
+        outcomes: Any = pool(calls)
+        yield from outcomes
 
 
 def _alone(i: int, task: CellTask) -> Outcome:
@@ -225,8 +229,13 @@ def _settle_as(i: int, task: CellTask) -> tuple[int, Outcome]:
 def _begin(parent: int, path: tuple[str, ...]) -> None:
     """Set the parent's module path, and end this process soon after the parent, which sends no signal."""
     sys.path[:] = path
+    signal.signal(signal.SIGINT, _no_interrupt)  # Ctrl-C is the parent's, who ends its workers
     make_expendable()
     threading.Thread(target=_watch, args=(parent,), name="parent", daemon=True).start()
+
+
+def _no_interrupt(*_signal: object) -> None:
+    """Do nothing; unlike an ignored signal, programs that an agent starts do not inherit this."""
 
 
 def _watch(parent: int) -> None:

@@ -10,12 +10,13 @@ import gymnasium as gym
 from agents.registry import resolve_agent
 from bandit_envs.basics.arguments import require
 from gpbandits.evaluation.loop import trial_seeds
+from gpbandits.evaluation.plain import cut
 from gpbandits.evaluation.play import Stage
 from gpbandits.experiments.provenance import environment_spec
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, Study
 from gpbandits.experiments.survey import Survey
-from gpbandits.experiments.work import within
+from gpbandits.experiments.work import LONGEST, within
 
 
 def check_study(study: Study, time_limit: float | None = None) -> None:
@@ -42,10 +43,10 @@ def naming(entry: str, time_limit: float | None = None) -> Iterator[None]:
     except KeyboardInterrupt:
         raise
     except (ValueError, TypeError, AttributeError, OSError, ImportError, gym.error.Error) as error:
-        raise ValueError(f"{entry} cannot be made: {error}") from error
+        raise ValueError(f"{entry} cannot be made: {cut(str(error), LONGEST)}") from error
     except BaseException as error:  # a constructor may raise anything, and exit
         said = "".join(format_exception_only(error)).strip()
-        raise ValueError(f"{entry} cannot be made: {said}") from error
+        raise ValueError(f"{entry} cannot be made: {cut(said, LONGEST)}") from error
 
 
 class CellCount(NamedTuple):

@@ -6,6 +6,7 @@ folders), two runs may compute a cell twice and store it once. Shared memory and
 by helpers of a single killed process, but these do not survive when the whole group is killed.
 """
 
+import errno
 import os
 import shutil
 import struct
@@ -21,10 +22,11 @@ from bandit_envs.basics.files import fcntl, lock_bytes
 
 PROCESSES = Path("/proc")
 PLACES = (Path("/dev/shm"), Path(tempfile.gettempdir()))
-PATTERNS = ("joblib_memmapping_folder_{pid}_*", "sem.loky-{pid}-*")
+PATTERNS = ("joblib_memmapping_folder_{pid}_*", "sem.loky-{pid}-*", "gpbandits_marks_{pid}_*")
 NOTE = ".run-{pid}-{started}-{world}"
 FILE = ".locks"
 _PATIENCE = 0.1  # seconds between attempts
+READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
 _OWNER = "hhqqi4x"  # struct flock of Linux: type, whence, start, length, process
 
 
@@ -105,26 +107,45 @@ def locked(folder: Path, key: str, wait: bool = True, seconds: float | None = No
 
 def holder(folder: Path, key: str) -> str:
     """Name the process that holds the lock of a cell, by its number where the system has it (Linux)."""
+    with _opened(folder) as descriptor:
+        pid = _owner(descriptor, key)
+    return f"process {pid}" if pid else "a process"
+
+
+def _owner(descriptor: int, key: str) -> int | None:
+    """Return the number of the process that holds a cell, 0 of one elsewhere; None if there is none.
+
+    Only Linux says so: elsewhere it is None.
+    """
     if fcntl and sys.platform == "linux":
-        with _opened(folder) as descriptor, suppress(OSError):
+        with suppress(OSError):
             asked = struct.pack(_OWNER, fcntl.F_WRLCK, os.SEEK_SET, _offset(key), 1, 0)
             kind, *_, pid = struct.unpack(_OWNER, fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
-            if kind != fcntl.F_UNLCK and pid > 0:
-                return f"process {pid}"
-    return "a process"
+            if kind != fcntl.F_UNLCK:
+                return max(pid, 0)
+    return None
 
 
 def is_locked(folder: Path, key: str) -> bool:
-    """Return True if another process holds the lock of this cell now."""
-    if not (folder / FILE).exists():
+    """Return True if another process holds the lock of this cell now; it needs no right to write.
+
+    Where the file of locks cannot be opened for writing, only Linux can say so.
+    """
+    try:
+        with _opened(folder, os.O_RDWR) as descriptor:
+            return not lock_bytes(descriptor, False, 1, _offset(key))
+    except FileNotFoundError:
         return False
-    with _opened(folder) as descriptor:
-        return not lock_bytes(descriptor, False, 1, _offset(key))
+    except OSError as error:
+        if error.errno not in READ_ONLY:
+            raise
+    with _opened(folder, os.O_RDONLY) as descriptor:
+        return _owner(descriptor, key) is not None
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator[int]:
-    descriptor = os.open(folder / FILE, os.O_RDWR | os.O_CREAT, 0o666)
+def _opened(folder: Path, flags: int = os.O_RDWR | os.O_CREAT) -> Iterator[int]:
+    descriptor = os.open(folder / FILE, flags, 0o666)
     try:
         yield descriptor
     finally:

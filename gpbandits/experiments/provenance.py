@@ -46,15 +46,16 @@ def digest(package: str) -> str:
     paths = sorted(_playing() if package == "gpbandits" else _files(package))
     files = [(path.name, path.read_bytes()) for path in paths]
     read = repr((platform.python_version(), Path(__file__).read_bytes(), files))
-    content, kept = hashlib.sha256(read.encode()).hexdigest(), cache_folder() / "code" / package
+    content = hashlib.sha256(read.encode()).hexdigest()
     with suppress(OSError, ValueError):
-        of, known = kept.read_text().split()
+        of, known = (cache_folder() / "code" / package).read_text().split()
         if of == content:
             return known
     total = hashlib.sha256()
     for name, text in files:
         total.update(name.encode() + _meaning(name, text))
     with suppress(OSError):
+        kept = cache_folder() / "code" / package
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_whole(kept, f"{content} {total.hexdigest()[:16]}".encode())
     return total.hexdigest()[:16]

@@ -5,6 +5,7 @@ are read by the plan, without importing the modules that the study names.
 """
 
 import dataclasses
+import hashlib
 import json
 import os
 import re
@@ -31,6 +32,7 @@ from gpbandits.experiments.toml import document_of, load_study, parse_study
 PLAN = "plan.json"
 STUDY, CELLS, TIMINGS, RESULTS, TRASH = "study.toml", "cells", "timings.csv", "results", "trash"
 FORMAT = 1
+MAX_BYTES = 2**28  # of a plan, which has some kilobytes an agent
 # raised for arbitrary content of the file
 _UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 _OURS = re.compile(r"[0-9a-f]{32}\.(parquet|failed\.txt)|\.[0-9a-f]{32}\..*\.part")
@@ -124,16 +126,28 @@ def write_plan(path: Path, study: Study) -> None:
         for environment in study.environments
     ]
     content = {"format": FORMAT, "study": document_of(study), "codes": codes}
+    content["sha256"] = _digest_of(content)
     write_whole(path, json.dumps(content, indent=1).encode())
 
 
+def _digest_of(content: Mapping[str, Any]) -> str:
+    """Return the digest of a plan, which finds damage: by another number, `clean` would move all cells."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
 def load_plan(path: Path) -> Plan:
-    """Read a plan; a damaged file or another format is a ValueError."""
+    """Read a plan; a damaged file or another format is a ValueError. Plans of old runs have no digest."""
+    require(path.stat().st_size <= MAX_BYTES, os.fspath(path), f"at most {MAX_BYTES} bytes", "more")
     text = path.read_bytes()
     try:
         content = json.loads(text)
         if content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']!r} rather than {FORMAT}")
+        known = content.pop("sha256", None)
+        if set(content) != {"format", "study", "codes"}:
+            raise ValueError(f"it has the parts {', '.join(sorted(content))}")
+        if known is not None and known != _digest_of(content):
+            raise ValueError("its digest is another")
         study = parse_study(content["study"])
         codes = {
             _pair(environment, agent): dict(code)

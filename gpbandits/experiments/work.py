@@ -21,7 +21,10 @@ from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import evaluate, trial_seeds
+from gpbandits.evaluation.parquet import write
+from gpbandits.evaluation.plain import cut
 from gpbandits.evaluation.play import Stage
+from gpbandits.evaluation.process_state import limits_now, restore_limits
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.cells import sound
 from gpbandits.experiments.locks import holder, locked
@@ -31,6 +34,7 @@ from gpbandits.experiments.study import Cell
 GRACE = 5.0  # seconds beyond the limit for compiled code, which signals do not interrupt
 _AGAIN = 0.5  # seconds until code that caught the first interrupt is interrupted again
 _expendable = threading.Event()
+LONGEST, LONGEST_LINE = 20_000, 500  # characters of a traceback, and of what a list of failures shows
 MOST_BYTES = 2**30  # of the environments kept while another is made
 _kept: OrderedDict[str, Stage] = OrderedDict()  # least recently used first
 
@@ -128,6 +132,7 @@ class CellTask(NamedTuple):
     metadata: dict[str, Any]
     wait: bool = False  # wait for another run that is computing the cell, rather than skip it
     time_limit: float | None = None  # seconds, for the wait and for the work
+    marks: Path | None = None  # folder in which the worker says that it computes the cell, see `watch.py`
 
     @property
     def longest(self) -> float:
@@ -145,10 +150,10 @@ class Outcome(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Return the first line below the last frame of the traceback."""
+        """Return the beginning of the first line below the last frame of the traceback."""
         lines = (self.failure or "").strip().splitlines() or [""]
         below = 1 + max((i for i, line in enumerate(lines) if line.startswith("  ")), default=-1)
-        return lines[min(below, len(lines) - 1)]
+        return lines[min(below, len(lines) - 1)][:LONGEST_LINE]
 
 
 def settle(task: CellTask) -> Outcome:
@@ -167,14 +172,39 @@ def settle(task: CellTask) -> Outcome:
             return _done(task, kept)
         begun = time.perf_counter()
         try:
-            with within(task.time_limit), one_thread():
+            with _marked(task), _within_limits(), within(task.time_limit), one_thread():
                 result = compute(task.cell)
-        except KeyboardInterrupt:  # ends the run
-            raise
-        except BaseException:  # the other cells continue, and the caller reports it
+        except BaseException as error:  # the other cells continue, and the caller reports it
+            if isinstance(error, KeyboardInterrupt) and not _expendable.is_set():
+                raise  # Ctrl-C, which ends the run; workers ignore it, so there it is the agent's
             return failed(task, traceback.format_exc())
         _keep(task, result, time.perf_counter() - begun)
         return _done(task, result)
+
+
+@contextmanager
+def _marked(task: CellTask) -> Iterator[None]:
+    """Note in the block that this process computes the cell, for those who watch from outside."""
+    if task.marks is None:
+        yield
+        return
+    mark = task.marks / f"{os.getpid()}-{task.path.stem}"
+    mark.touch()
+    try:
+        yield
+    finally:
+        mark.unlink(missing_ok=True)
+
+
+@contextmanager
+def _within_limits() -> Iterator[None]:
+    """Put back the limits of the system, and end a worker that cannot: it might not even write why."""
+    before = limits_now()
+    try:
+        yield
+    finally:
+        if not restore_limits(before) and _expendable.is_set():
+            os._exit(1)
 
 
 def _left(task: CellTask) -> Outcome:
@@ -206,14 +236,15 @@ def _keep(task: CellTask, result: Result, seconds: float) -> None:
     seeds = [trial_seeds(result.seed, trial) for trial in trials]
     timings = {"seconds": seconds, "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
     with _writing(task.path):
-        result.save(task.path, task.metadata | {"seeds": seeds, "timings": timings})
+        # not `save`, which lists the folder of all cells for what killed writers of this file have left
+        write(result, task.path, task.metadata | {"seeds": seeds, "timings": timings})
         failure_beside(task.path).unlink(missing_ok=True)
 
 
 def failed(task: CellTask, failure: str) -> Outcome:
     """Store the reason why a cell could not be computed."""
     path = failure_beside(task.path)
-    text = failure.encode(errors="backslashreplace").decode()  # messages may hold lone surrogates
+    text = cut(failure, LONGEST).encode(errors="backslashreplace").decode()  # may hold lone surrogates
     with _writing(path):
         write_whole(path, f"{task.cell}\n\n{text}".encode())
     return Outcome(task.cell, failure=text)

@@ -53,6 +53,39 @@ def is_tunable(distribution: BaseDistribution) -> bool:
     return True
 
 
+def tunable(trials: Iterable[FrozenTrial]) -> dict[str, BaseDistribution]:
+    """Return the parameters of all completed trials, with the ranges of the latest one, by name.
+
+    Single values, ranges beyond floats, and parameters that have changed their kind are left out.
+    """
+    each = _distributions(trials)
+    last = {name: found[-1] for name, found in each.items()}
+    alike = [name for name in sorted(each) if all(is_alike(last[name], other) for other in each[name])]
+    return {name: last[name] for name in alike if not last[name].single() and is_tunable(last[name])}
+
+
+def ranges_that_changed(trials: Iterable[FrozenTrial]) -> list[str]:
+    """Return the names of parameters whose ranges differ between completed trials."""
+    each = _distributions(trials)
+    return sorted(name for name, found in each.items() if any(other != found[-1] for other in found))
+
+
+def is_alike(one: BaseDistribution, other: BaseDistribution) -> bool:
+    """Return True if two distributions are equal but for their ends; choices have none."""
+    if isinstance(one, CategoricalDistribution) or isinstance(other, CategoricalDistribution):
+        return one == other
+    numeric = FloatDistribution | IntDistribution
+    same = type(one) is type(other) and isinstance(one, numeric) and isinstance(other, numeric)
+    return same and (one.log, one.step) == (other.log, other.step)  # type: ignore[union-attr]
+
+
+def _distributions(trials: Iterable[FrozenTrial]) -> dict[str, list[BaseDistribution]]:
+    """Return the distributions in all completed trials of each parameter that all of them have."""
+    completed = [trial.distributions for trial in trials if trial.state == TrialState.COMPLETE]
+    names = set.intersection(*map(set, completed)) if completed else set()
+    return {name: [each[name] for each in completed] for name in names}
+
+
 class Dimensions:
     """The dimensions are the parameters of a study that a tuner chooses, by name and distribution."""
 

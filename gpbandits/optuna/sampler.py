@@ -1,6 +1,7 @@
 """The sampler lets an agent propose the next trial of a study from all earlier ones."""
 
 import copy
+import warnings
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -11,7 +12,6 @@ from typing import Any
 import numpy as np
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
-from optuna.search_space import intersection_search_space
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
@@ -27,8 +27,9 @@ from gpbandits.optuna.dimensions import (
     asked_since,
     constraint_names,
     inform,
-    is_tunable,
+    ranges_that_changed,
     spent_by,
+    tunable,
 )
 
 CONSTRAINTS = "constraints"  # attribute of a trial, from which `FrozenTrial.constraints` reads
@@ -46,10 +47,11 @@ class GPBanditSampler(BaseSampler):
     be stopped, restarted and added at any time. Trial n depends on the seed, n and the other trials, with its
     own random draws. Running trials, also those of other processes, are pending feedback.
 
-    The agent proposes the parameters that all completed trials have, with the same ranges; parameters of a
-    branch that some trials lack, or whose range changes, are sampled one by one. Kernels see integers, steps
-    and choices as they are used, see `Tuner`. Trials with parameters out of range, which may be enqueued, are
-    left out. A proposal takes 0.1 to 0.3 s at 20 to 200 trials.
+    The agent proposes the parameters that all completed trials have; parameters of a branch that some trials
+    lack are sampled one by one. Where a range has changed, that of the latest completed trial counts, and the
+    sampler warns once a study. Kernels see integers, steps and choices as they are used, see `Tuner`. Trials
+    with parameters out of range, of a wider range before or enqueued, are left out. A proposal takes 0.1 to
+    0.3 s at 20 to 200 trials.
 
     Args:
         agent: a name, or (name, options), as for `Tuner`; by default GP-BUCB with a width of 2 and
@@ -94,6 +96,7 @@ class GPBanditSampler(BaseSampler):
         self._entropy = np.random.SeedSequence(seed).entropy
         self._constraints_func, self._failures = constraints_func, failures
         self._independent_sampler = independent_sampler
+        self._warned: set[str] = set()  # names of studies whose ranges have changed
         self._options = {
             "agent": agent,
             "budget": budget,
@@ -109,7 +112,17 @@ class GPBanditSampler(BaseSampler):
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """Return the parameters of all completed trials, but single values, and ranges beyond floats."""
-        return _tunable(study.get_trials(deepcopy=False))
+        trials = study.get_trials(deepcopy=False)
+        moved = ranges_that_changed(trials)
+        if moved and study.study_name not in self._warned:
+            self._warned.add(study.study_name)
+            warnings.warn(
+                f"the ranges of {', '.join(moved)} have changed in this study: where only their ends have, "
+                "the sampler proposes from those of the latest completed trial and learns from the trials "
+                "inside; others are sampled one by one",
+                stacklevel=2,
+            )
+        return tunable(trials)
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -168,7 +181,7 @@ class GPBanditSampler(BaseSampler):
         return self._stop(study, study.get_trials(deepcopy=False))
 
     def _stop(self, study: Study, trials: list[FrozenTrial]) -> MayStop:
-        space = _tunable(trials)
+        space = tunable(trials)
         if not space:
             return MayStop(False, "no trial has completed with parameters of a range", None)
         answer = self._tuner(study, Dimensions(space), trials, 0).may_stop()
@@ -195,11 +208,6 @@ class GPBanditSampler(BaseSampler):
         """Return the seed of a trial, or with `words` of one of its parameters."""
         entropy: Any = self._entropy
         return int(np.random.SeedSequence([entropy, trial.number, *words]).generate_state(1)[0])
-
-
-def _tunable(trials: list[FrozenTrial]) -> dict[str, BaseDistribution]:
-    space = intersection_search_space(trials)
-    return {name: each for name, each in space.items() if not each.single() and is_tunable(each)}
 
 
 def _others(study: Study, trial: FrozenTrial) -> list[FrozenTrial]:

@@ -1,7 +1,8 @@
 """The leaderboard's studies pair every agent with every environment whose features it handles."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -53,11 +54,12 @@ _EVERY = Checkpoints("every")  # the loss of each round counts, which sums over 
 
 
 class Entries(NamedTuple):
-    """The entries are one study an environment, the excluded pairs, and the class of each problem."""
+    """The entries are one study an environment, who is excluded, classes of problems, and what is cut."""
 
     studies: list[Study]
     excluded: list[tuple[str, str]]  # (agent or environment, reason)
     classes: dict[str, str]  # label of an environment -> name of its class
+    cuts: dict[str, str]  # label of an environment that is played shorter than it is -> by how much
 
 
 def enter(
@@ -84,7 +86,7 @@ def enter(
     offered = list(IDS) if suite == "ids" else [real_id(task) for task in tasks()]
     for env_id in environments if suite == "real" else ():
         require(env_id in offered, "environments", f"ids such as {offered[0]} in the suite real", env_id)
-    studies, excluded, classes = [], [], {}
+    studies, excluded, classes, cuts = [], [], {}, {}
     quick = [name for name in agent_names() if not name.startswith(LEARNERS)]
     registered = [name for name in quick if not hasattr(resolve_agent(name).make, "requires")]
     if not agents and suite == "ids":
@@ -129,8 +131,28 @@ def enter(
         short = env_id.removeprefix("GPBandit-").removesuffix("-v0").removesuffix("-v1")
         entry, title = EnvironmentEntry(env_id, short, kwargs), f"leaderboard: {short}"
         classes[short] = class_of(problem)
+        if kwargs["horizon"] < own:
+            cuts[short] = cut_of(problem, own)
         studies.append(Study(title, trials, (entry,), tuple(entrants), seed, checkpoints=_EVERY))
-    return Entries(studies, excluded, classes)
+    return Entries(studies, excluded, classes, cuts)
+
+
+def cut_of(problem: Problem, whole: int) -> str:
+    """Say how many of the rounds that a problem has by itself are played, and of the data sets of a task."""
+    rounds = f"{problem.horizon} of {whole} rounds"
+    name = problem.name.removeprefix("real: ")
+    sets = problem.decisions.num_contexts
+    if name in tasks() and tasks()[name].family == "changes":
+        sets = len(tasks()[name].tables)
+    elif name not in tasks() or tasks()[name].family != "datasets":
+        return rounds
+    return f"{rounds}, {ceil(sets * problem.horizon / whole)} of {sets} data sets"
+
+
+def cut_notes(labels: Iterable[str], cuts: Mapping[str, str]) -> list[str]:
+    """Return the note that says which of these environments are cut by the option --horizon, if some are."""
+    said = [f"{label} ({cuts[label]})" for label in labels if label in cuts]
+    return [f"Cut by --horizon: {', '.join(said)}."] if said else []
 
 
 def entrant_of(text: str) -> AgentEntry:

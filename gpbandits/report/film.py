@@ -152,7 +152,8 @@ def moments(
     player.reset(of_agent)
     if "action_mask" in info and hasattr(player, "start"):
         player.start(info if getattr(player, "privileged", False) else without_oracle(info))
-    shown = set(np.linspace(0, env.get_wrapper_attr("setting").horizon, count).astype(int).tolist())
+    horizon = env.get_wrapper_attr("setting").horizon
+    shown = set(np.linspace(0, horizon, min(count, horizon + 1)).astype(int).tolist())  # each once at most
     done, played = False, 0
     try:
         while True:

@@ -19,7 +19,7 @@ from gpbandits.evaluation.metrics import metric_named, metrics_of
 from gpbandits.evaluation.plots import alarm_figure, regret_figure, save_figure, visible
 from gpbandits.evaluation.result import Metric, Result, Scale
 from gpbandits.evaluation.several import overview
-from gpbandits.evaluation.statistics import ENOUGH, bootstrap_interval
+from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.evaluation.stopping_table import stopping_table
 from gpbandits.evaluation.table import Table
 from gpbandits.experiments.store import STUDY, open_results
@@ -27,7 +27,7 @@ from gpbandits.experiments.study import EnvironmentEntry, Study
 from gpbandits.report.chart import Line, line_chart, style_of
 from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.holdings import Holdings
-from gpbandits.report.standings import INDISTINCT, THRESHOLDS, Standings, distinct, has_loss
+from gpbandits.report.standings import LOSSLESS, THRESHOLDS, Standings, has_loss
 from gpbandits.report.tables import absence, comparison, growth, safety, spending, summary, timing
 
 FIGURES: dict[str, tuple[Scale, Metric]] = {
@@ -128,9 +128,9 @@ def across(
     by_track = {track: [_part(result, tracks, track) for result in results] for track in names}
     sections = []
     for track, parts in by_track.items():
-        usable = [part for part in parts if part is not None and has_loss(part, reference)]
-        kept = [part for part in usable if part.num_trials < ENOUGH or distinct(part, reference)]
-        notes = [f"Left out: {part.environment}; {INDISTINCT}." for part in usable if part not in kept]
+        played = [part for part in parts if part is not None and reference in part.agents]
+        kept = [part for part in played if has_loss(part, reference)]
+        notes = [f"Left out: {part.environment}; {LOSSLESS}." for part in played if part not in kept]
         if len(kept) > 1:
             sections.append(EnvironmentsSection(Standings(kept, reference, notes), track, numbers))
     return sections

@@ -25,8 +25,7 @@ MEANING = (
 
 
 KINDS: dict[str, Metric] = {LONG_TERM: "violation", HARD: "hard-violation"}
-ERROR = 0.05  # probability that an environment is kept although no agent differs from the reference
-INDISTINCT = f"no agent differs significantly from random play there (joint tests, error {ERROR:.0%})"
+LOSSLESS = "the reference has no loss there, relative to which others' would be scored"
 THRESHOLDS = np.linspace(-0.5, 1.0, 61)  # of scores, in profiles
 WIDEST = 10  # environments that have a column each
 
@@ -39,9 +38,11 @@ _METHOD = (
 _INTERVALS = (
     "Scores are means over trials and environments, which weigh alike, with 95 % BCa intervals. The trials "
     "leave open the ranks from 1 + the number of agents that are significantly better (at best) to the "
-    "number of agents less those that are significantly worse (at worst). All pairs are tested together on "
-    "the same trials by a studentised bootstrap, so all these sets hold the true ranks with probability 95 % "
-    f"({statistics.RESAMPLES} resamples; Mogstad et al. 2024)."
+    "number of agents less those that are significantly worse (at worst; Mogstad et al. 2024). All pairs are "
+    "tested together on the same trials, by t-tests with Holm's correction in which no standard error counts "
+    "as less than the first quartile of all. In simulations of 50 agents in 20 trials all these sets held "
+    "the true ranks in 95 % of cases or more where agents have one law, however heavy its tails; in fewer "
+    "where agents of equal means differ in rare large losses, since these trials may show none of them."
 )
 _FIRST = (
     "Where there are constraints ranks are by violation first, relative to the reference's: the least and "
@@ -231,13 +232,6 @@ def relative_losses(result: Result, reference: str) -> dict[str, Floats]:
         if scale > 0
     ]
     return {label: np.mean([share[label] for share in shares], axis=0) for label in result.agents}
-
-
-def distinct(result: Result, reference: str) -> bool:
-    """Return True if some agent differs significantly from the reference, by joint tests at `ERROR`."""
-    losses = relative_losses(result, reference)
-    others = [losses[label] - losses[reference] for label in losses if label != reference]
-    return bool(others) and bool((statistics.joint_tests(np.stack(others, axis=1)) <= ERROR).any())
 
 
 def _same_plays(results: Sequence[Result], labels: Sequence[str]) -> dict[str, tuple[str, ...]]:

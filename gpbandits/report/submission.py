@@ -12,15 +12,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bandit_envs.basics.arguments import is_integer, require, require_choice
-from bandit_envs.basics.files import whole_file
+from bandit_envs.basics.files import check_path, sweep_beside, whole_file
 from bandit_envs.environment.registration import real_id
 from bandit_envs.problems.real import real, tasks
 from gpbandits.evaluation import evaluate
+from gpbandits.evaluation.isolation import isolated_by_name
+from gpbandits.evaluation.parquet import TooLargeError, require_small
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.provenance import versions
 
 _KEY = b"gpbandits-submission"  # of our JSON in a file's metadata
 COLUMNS = ("task", "trial", "round", "action", "regret", "violation")
+MAX_BYTES = 2**30  # of a file, and of its table in memory
 CLOSE = 1e-6  # relative difference of regrets that another processor may make
 
 
@@ -76,6 +79,7 @@ def write_submission(
     parts = [_columns(task, result, label or agent) for task, result in results.items()]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
     table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(spec._asdict()).encode()})
+    sweep_beside(path)
     with whole_file(path) as file:
         pq.write_table(table, file, compression="zstd")
 
@@ -96,6 +100,12 @@ def _columns(task: str, result: Result, label: str) -> dict[str, Any]:
 def check_submission(path: str | os.PathLike[str], replays: int = 5) -> Verdict:
     """Play so many trials of a submission again, and compare actions and regrets with the file's.
 
+    The agent plays in a process of its own, which gets no oracle; the environment is played, and regrets are
+    compared, in this one, which neither imports the agent's module nor unpickles what it answers. What this
+    does not find: an agent that reads the tasks' tables from files or draws them from the trial's seed, which
+    it can guess, the best of many seeds or of few trials, and a file that is written again until the chosen
+    trials are honest.
+
     Which trials is decided by the SHA-256 of the file and by `replays`. An author who writes the file again
     and again can foresee the choice of one `replays`, so take a number of your own. The agent's code is run.
     Regrets may differ by a relative 1e-6; another processor may round otherwise and then play other actions,
@@ -113,13 +123,17 @@ def check_submission(path: str | os.PathLike[str], replays: int = 5) -> Verdict:
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[Spec, dict[str, Any]]:
+    check_path("path", path)
     require(Path(path).is_file(), "path", "that of a file which exists", os.fspath(path))
     try:
+        require_small(path, pq.read_metadata(path), MAX_BYTES)
         table = pq.read_table(path)
         spec = Spec(**json.loads((table.schema.metadata or {})[_KEY]))
         require(_sound(spec), "spec", "one of whole numbers, with at least one task and trial", spec)
         rows = {name: table[name].to_numpy() for name in COLUMNS}
         return spec, {name: rows[name] if name == "task" else rows[name] + 0 for name in COLUMNS}
+    except TooLargeError as error:
+        raise ValueError(f"path must be of a file of at most {MAX_BYTES} bytes, got {path}") from error
     except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"path must be of a file that `gpbandits submission pack` wrote, got {path}"
@@ -156,16 +170,19 @@ def _difference(spec: Spec, rows: Mapping[str, Any], task: str, trial: int) -> s
     if spec.horizon[task] > (most := real(task=task).horizon):
         return f"{task}: a trial has at most {most} rounds, the file has {spec.horizon[task]}"
     try:
-        again = evaluate(
+        played_again = evaluate(
             real_id(task),
-            {"agent": (spec.agent, spec.options)},
+            {"agent": isolated_by_name(spec.agent, spec.options)},
             trials=1,
             first_trial=trial,
             seed=spec.seed,
             env_kwargs={"horizon": spec.horizon[task]},
-        ).records["agent"]
-    except (ValueError, TypeError, ImportError) as error:
+        )
+    except Exception as error:  # an agent of somebody else may raise anything
         return f"{task}, trial {trial}: {spec.agent} cannot be played: {error}"
+    if played_again.privileged:
+        return f"{task}, trial {trial}: {spec.agent} declares itself privileged, and was given the truth"
+    again = played_again.records["agent"]
     own = (rows["task"] == task) & (rows["trial"] == trial)
     played = {"action": again.action[0], "regret": again.regret[0], "violation": again.violation[0]}
     same = np.array(

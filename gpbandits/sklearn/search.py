@@ -1,7 +1,7 @@
 """The search for hyperparameters by cross-validation, in which an agent proposes the next candidates."""
 
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -12,13 +12,15 @@ from sklearn.model_selection._search import BaseSearchCV  # its `_run_search` is
 from sklearn.utils import check_random_state
 
 from agents.tuning import Categorical, Integer, Linear, Log, Tuner
+from agents.tuning.feasibility import NothingLeft
 from agents.tuning.parameters import Parameter
-from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.arguments import is_count, is_number, require
 
 KINDS = {"uniform": Linear, "loguniform": Log, "reciprocal": Log, "randint": Integer}  # of scipy.stats
 ALLOWED = (
     "a Linear, Log, Integer or Categorical, a list of values, or a uniform, loguniform or randint of scipy"
 )
+SPACE = "space"  # name of the tuner's parameter that says which of several spaces a candidate is from
 FAILED = "fits failed"  # in scikit-learn's error where every fit of a call fails
 Values = dict[str, Any]
 
@@ -37,15 +39,17 @@ class GPBanditSearchCV(BaseSearchCV):
         True
 
     It is used as `RandomizedSearchCV`, and has the same attributes. Each candidate is proposed from the mean
-    test scores of all before it. Splits are drawn once, so that candidates are compared on the same ones, and
-    a candidate that is proposed again is not fitted again. One whose fits all fail, or whose score is not
-    finite, counts as a failure of its parameters, from which the tuner learns, unless `error_score="raise"`.
+    test scores of all before it. Splits are drawn once, so that candidates are compared on the same ones. No
+    candidate is proposed twice, and the search ends once all were tried. One whose fits all fail, or whose
+    score is not finite, counts as a failure of its parameters, from which the tuner learns, unless
+    `error_score="raise"`.
 
     Args:
         estimator: object with `fit`, as for `RandomizedSearchCV`.
         param_distributions: name -> `Linear`, `Log`, `Integer` or `Categorical`; a list of values, which are
-            choices without an order; or `uniform`, `loguniform` or `randint` of `scipy.stats`.
-        n_iter: number of proposals.
+            choices without an order; or `uniform`, `loguniform` or `randint` of `scipy.stats`. A list of such
+            dicts are spaces, each with parameters of its own, from which the agent chooses.
+        n_iter: number of candidates, fewer where there are no more.
         batch_size: how many candidates are proposed at a time, each given that the others run. More than
             one keeps busy `n_jobs` beyond the number of folds, and learns later.
         agent: a name, or (name, options), and its default, as for `Tuner`.
@@ -101,22 +105,33 @@ class GPBanditSearchCV(BaseSearchCV):
         ranges = SearchRanges(self.param_distributions)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         given = {"agent": self.agent, "stopping": self.stopping, "seed": seed}
-        self.tuner_ = Tuner(ranges.kinds, budget=self.n_iter, **given)
+        self.tuner_ = Tuner(ranges.kinds, budget=self.n_iter, repeats=False, possible=ranges.rule, **given)
         fits = _Fits(evaluate_candidates, _OneSplit(self._checked_cv_orig), self.refit, self.error_score)
         left = self.n_iter
         while left > 0 and not (
             self.stopping is not None and self.tuner_.experiments and self.tuner_.may_stop()
         ):
-            asked = self.tuner_.ask(min(left, self.batch_size))
+            asked = self._asked(min(left, self.batch_size), ranges)
+            if not asked:
+                break
             left -= len(asked)
-            candidates = [ranges.candidate(chosen) for _, chosen in asked]
-            scores = fits.scores(candidates, [tuple(chosen.items()) for _, chosen in asked])
+            scores = fits.scores([ranges.candidate(chosen) for _, chosen in asked])
             for (ticket, _), score in zip(asked, scores, strict=True):
                 if isfinite(score):
                     self.tuner_.tell(ticket, score)
                 else:
                     self.tuner_.fail(ticket, f"its score was {score}")
         fits.require_any()
+
+    def _asked(self, number: int, ranges: "SearchRanges") -> list[tuple[int, Values]]:
+        """Return so many untried candidates with their tickets, or fewer if there are no more."""
+        asked: list[tuple[int, Values]] = []
+        for _ in range(number):
+            try:
+                asked.append(self.tuner_.ask(only=ranges.entries))
+            except NothingLeft:
+                break
+        return asked
 
 
 class _OneSplit:
@@ -133,27 +148,14 @@ class _OneSplit:
 
 
 class _Fits:
-    """The fits of a search, each candidate once."""
+    """The fits of a search."""
 
     def __init__(self, evaluate: Callable[..., Values], splits: _OneSplit, refit: Any, error_score: Any):
         self._evaluate, self._splits, self._refit, self._error_score = evaluate, splits, refit, error_score
-        self._known: dict[Hashable, float] = {}
         self._scored, self._error = False, None
 
-    def scores(self, candidates: Sequence[Values], keys: Sequence[Hashable]) -> list[float]:
+    def scores(self, candidates: list[Values]) -> list[float]:
         """Return the mean test score of each candidate, NaN for one whose fits failed."""
-        fresh = {key: each for key, each in zip(keys, candidates, strict=True) if key not in self._known}
-        if fresh:
-            self._known |= zip(fresh, self._fitted(list(fresh.values())), strict=True)
-        return [self._known[key] for key in keys]
-
-    def require_any(self) -> None:
-        """Raise scikit-learn's error if the fits of all candidates failed."""
-        if not self._scored:
-            assert self._error is not None
-            raise self._error
-
-    def _fitted(self, candidates: list[Values]) -> list[float]:
         try:
             results = self._evaluate(candidates, cv=self._splits)
         except ValueError as error:
@@ -164,6 +166,12 @@ class _Fits:
             return [nan] * len(candidates)
         self._scored = True
         return [float(score) for score in results[self._column(results)][-len(candidates) :]]
+
+    def require_any(self) -> None:
+        """Raise scikit-learn's error if the fits of all candidates failed."""
+        if not self._scored:
+            assert self._error is not None
+            raise self._error
 
     def _column(self, results: Values) -> str:
         if "mean_test_score" in results:
@@ -177,26 +185,98 @@ class SearchRanges:
     """Search ranges hold a tuner's parameters by name, and the values of lists.
 
     Values of lists are choices without an order. Where they are no text or numbers, such as estimators, the
-    tuner chooses their place in the list.
+    tuner chooses their place in the list. Of several spaces it also chooses one: equal parameters are shared,
+    and those that a space lacks are kept at one value, which has no effect.
     """
 
-    def __init__(self, given: Mapping[str, Any]):
-        named = isinstance(given, Mapping) and len(given) > 0
-        require(named, "param_distributions", "a dict with at least one name", given)
-        self._fixed = {name: values[0] for name, values in given.items() if _is_list(values, 1)}
-        left = {name: values for name, values in given.items() if name not in self._fixed}
-        require(len(left) > 0, "param_distributions", "a dict with a range of more than one value", given)
+    def __init__(self, given: Any):
+        spaces = given if _is_list(given, 1) or _is_list(given, 2) else [given]
+        self._spaces = [_Ranges(each, given) for each in spaces]
+        self._choice = SPACE
+        while any(self._choice in each.given for each in self._spaces):
+            self._choice += "_"
         self.kinds: dict[str, Parameter] = {}
-        self._places: dict[str, Sequence[Any]] = {}
-        for name, values in left.items():
-            self.kinds[name], places = _kind(name, values)
-            if places is not None:
-                self._places[name] = places
+        for space in self._spaces:
+            space.names = {name: self._named(name, kind) for name, kind in space.kinds.items()}
+        if len(self._spaces) > 1 or not self.kinds:
+            self.kinds[self._choice] = Categorical(range(len(self._spaces)))
 
-    def candidate(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    @property
+    def entries(self) -> list[Values] | None:
+        """What a tuner may choose among: each space with the others' parameters kept; None for one space."""
+        if len(self._spaces) == 1:
+            return None
+        own = [set(space.names.values()) | {self._choice} for space in self._spaces]
+        kept = {name: kind.at(0.0) for name, kind in self.kinds.items()}
+        others = [{name: kept[name] for name in kept if name not in each} for each in own]
+        return [{self._choice: i, **each} for i, each in enumerate(others)]
+
+    @property
+    def rule(self) -> Callable[..., bool] | None:
+        """Whether a tuner's choice is a candidate of no earlier space; None for one space."""
+        return None if len(self._spaces) == 1 else self._is_first
+
+    def candidate(self, chosen: Values) -> Values:
         """Return the parameters of an estimator for those that a tuner has chosen."""
-        placed = {name: self._places[name][chosen[name]] for name in self._places}
-        return {**self._fixed, **chosen, **placed}
+        return self._spaces[chosen.get(self._choice, 0)].candidate(chosen)
+
+    def _is_first(self, **chosen: Any) -> bool:
+        candidate = self.candidate(chosen)
+        return not any(space.has(candidate) for space in self._spaces[: chosen[self._choice]])
+
+    def _named(self, name: str, kind: Parameter) -> str:
+        """Return the tuner's name of a parameter; that of another space with other values gets a number."""
+        names = [name, *(f"{name} {i}" for i in range(2, len(self._spaces) + 1))]
+        free = next(each for each in names if self.kinds.get(each, kind) == kind)
+        self.kinds[free] = kind
+        return free
+
+
+class _Ranges:
+    """The ranges of one space."""
+
+    def __init__(self, given: Any, whole: Any):
+        expected = "a dict with at least one name, or a list of such dicts"
+        named = isinstance(given, Mapping) and len(given) > 0
+        require(named, "param_distributions", expected, whole)
+        self.given = given
+        self._fixed = {name: values[0] for name, values in given.items() if _is_list(values, 1)}
+        self.kinds: dict[str, Parameter] = {}
+        self.names: dict[str, str] = {}  # of the tuner's parameters
+        self._places: dict[str, Sequence[Any]] = {}
+        for name, values in given.items():
+            if name not in self._fixed:
+                self.kinds[name], places = _kind(name, values)
+                if places is not None:
+                    self._places[name] = places
+
+    def candidate(self, chosen: Values) -> Values:
+        """Return the parameters of an estimator."""
+        own = {name: chosen[known] for name, known in self.names.items()}
+        placed = {name: self._places[name][own[name]] for name in self._places}
+        return {**self._fixed, **own, **placed}
+
+    def has(self, candidate: Values) -> bool:
+        """Return True if a candidate is one of this space."""
+        return set(candidate) == set(self.given) and all(map(self._has, candidate, candidate.values()))
+
+    def _has(self, name: str, value: Any) -> bool:
+        if name in self.kinds and name not in self._places:
+            try:
+                self.kinds[name].check(name, value)
+            except ValueError:
+                return False
+            return True
+        listed = self._places.get(name, [self._fixed.get(name)])
+        return any(
+            each is value or (type(each) is type(value) and is_plain(each) and each == value)
+            for each in listed
+        )
+
+
+def is_plain(value: Any) -> bool:
+    """Return True for text, numbers, booleans and None, which can be compared."""
+    return isinstance(value, str | bool | None) or is_number(value)
 
 
 def _kind(name: str, values: Any) -> tuple[Parameter, Sequence[Any] | None]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from agents.options import require_types
 from bandit_envs.basics.arguments import ArgumentError, is_count, is_integer, require, require_choice
+from bandit_envs.basics.files import require_no_pipe
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.feedback import Feedback, spendings
 from bandit_envs.problem.setting import Setting
@@ -215,6 +216,8 @@ def read_transcript(path: str | Path) -> list[Exchange]:
     place = Path(path)
     files = sorted(place.glob("*.jsonl")) if place.is_dir() else [place]
     require(bool(files) and files[0].exists(), "path", "a transcript or a folder with some", str(path))
+    for file in files:
+        require_no_pipe("path", file)
     return [
         _exchange(line, f"line {i} of {file}")
         for file in files

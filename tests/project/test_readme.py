@@ -85,7 +85,7 @@ CLASSES = {
 }
 
 
-def test_no_agent_is_significantly_better_than_those_to_begin_with() -> None:
+def test_those_to_begin_with_have_the_first_or_second_place_of_their_class() -> None:
     for page, heading in ((README, "## Which agent?"), (read("agents.md"), "# Which agent?")):
         rows = re.findall(
             r"^\| [^|]+ \| `([\w-]+)`", page.partition(heading)[2].partition("\n## ")[0], re.MULTILINE
@@ -94,8 +94,10 @@ def test_no_agent_is_significantly_better_than_those_to_begin_with() -> None:
     for name, classes in CLASSES.items():
         for each in classes:
             section = read("leaderboard.md").partition(f"\n## {each}\n")[2].partition("\n## ")[0]
-            at_best = re.findall(rf"^\| (?:.* = )?{name}\W.*?\| \d+ \| (\d+) \|", section, re.MULTILINE)
-            assert at_best == ["1"], (name, each)
+            (place,) = re.findall(rf"^\| (?:.* = )?{name}\W.*?\| (\d+) \| \d+ \|", section, re.MULTILINE)
+            assert int(place) <= 2, (name, each)
+    for page in (README, read("agents.md")):
+        assert "the first or second place of its class" in " ".join(page.split())
     safe = re.findall(r"^\| ([\w-]+) \|[^|]+\|[^|]+\| ([\d.]+) \[", read("constraints.md"), re.MULTILINE)
     assert min((float(mean), name) for name, mean in safe if name in SAFE)[1] == "safe-ucb"
     assert {name for name, _ in safe} >= SAFE

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -198,7 +198,8 @@ def significant_signs(
 def _signs(n: int, seed: int, flips: int) -> NDArray[np.int8]:
     """Return all 2^n flips, or as many random ones, (., n), once for all tests; bytes, as they are many."""
     if 2**n <= flips:
-        return np.array(list(product((-1, 1), repeat=n)), dtype=np.int8)
+        codes = np.arange(2**n)
+        return np.stack([1 - 2 * (codes >> bit & 1).astype(np.int8) for bit in range(n)], axis=1)
     rng, signs = np.random.default_rng(seed), np.empty((flips, n), dtype=np.int8)
     for part in np.array_split(signs, max(1, flips // 1000)):
         part[:] = rng.choice((-1, 1), size=part.shape)  # of 8 bytes each until they are stored

@@ -80,11 +80,11 @@ def nothing_runs(file, monkeypatch):
     def run(*arguments, **keywords):
         raise AssertionError("a file has run something")
 
-    for place, name in [(subprocess, "Popen"), (os, "system"), (os, "mkdir")]:
+    for place, name in [(subprocess, "Popen"), (os, "system"), (os, "rmdir")]:
         monkeypatch.setattr(place, name, run)
 
 
-STRANGERS = ["subprocess:Popen", "os:system", "os:mkdir", PATH]
+STRANGERS = ["subprocess:Popen", "os:system", "os:rmdir", PATH]
 
 
 @pytest.mark.usefixtures("nothing_runs")
@@ -240,7 +240,10 @@ ROUNDS = {
     "arrivals": ([[2, 0.5, []]], "a round that is over must be a pending one, got 2"),
     "dropped": ([0], "a round that is over must be a pending one, got 0"),
     "context": ([], "context of a round in the file must be a dict of names"),
-    "parameters": ({"x": 99}, r"parameters\['x'\] must be"),
+    "parameters": ({"x": 1e99}, r"parameters\['x'\] must be"),
+    "proposed": ({"x": "a"}, r"parameters\['x'\] must be"),
+    "only": ([{"y": 1}], r"only\[0\] must be a dict of some of"),
+    "corrected": ([[0, "a", []]], "corrected of a round in the file must be"),
 }
 
 

@@ -379,3 +379,13 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path):
         write(file, "gpbandits agent", {"x": print})
     assert read(file, "gpbandits agent")["x"] == 1
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_an_observation_that_is_text_is_refused_by_act_and_leaves_no_trace(tmp_path):
+    agent = agents.make("gp-ucb", Setting(arms=np.linspace(0, 1, 5)[:, None], kernel=RBF(0.2), noise_std=0.1))
+    agent.reset(0)
+    for observation in (np.array(["x"]), np.array([object()])):
+        with pytest.raises(ValueError, match="observation must be numbers, as the environment's reset and"):
+            agent.act(observation)
+    agent.act(np.zeros(1))
+    agent.save(tmp_path / "agent.json")

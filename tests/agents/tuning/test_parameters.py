@@ -1,6 +1,7 @@
 """Parameters by name: what a kernel sees of them, and which values come back."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -19,7 +20,10 @@ FINITE = st.floats(-1e6, 1e6)
 @st.composite
 def linear(draw):
     low = draw(FINITE)
-    return Linear(low, low + draw(st.floats(1e-3, 1e6)))
+    span = draw(st.floats(1e-3, 1e6))
+    return Linear(
+        low, low + span, step=draw(st.none() | st.floats(0.01, 0.9).map(lambda share: share * span))
+    )
 
 
 @st.composite
@@ -32,10 +36,11 @@ def log(draw):
 def integer(draw):
     with_log = draw(st.booleans())
     low = draw(st.integers(1 if with_log else -1000, 1000))
-    return Integer(low, low + draw(st.integers(1, 1000)), log=with_log)
+    span = draw(st.integers(0, 1000))
+    return Integer(low, low + span, log=with_log, step=draw(st.integers(1, max(span, 1))))
 
 
-CHOICES = st.lists(st.text(max_size=3) | st.none() | st.integers(2, 9), min_size=2, max_size=5, unique=True)
+CHOICES = st.lists(st.text(max_size=3) | st.none() | st.integers(2, 9), min_size=1, max_size=5, unique=True)
 categorical = st.builds(Categorical, CHOICES)
 OF_KIND = {"Linear": linear(), "Log": log(), "Integer": integer(), "Categorical": categorical}
 KINDS = st.one_of([OF_KIND[name] for name in parameters.KINDS])  # a new kind needs its strategy here
@@ -54,8 +59,12 @@ def test_every_quantile_is_a_possible_value_with_features_in_the_unit_box(kind, 
     assert ((features >= 0) & (features <= 1)).all()
 
 
+def continuous():
+    return (linear() | log()).filter(lambda kind: kind.levels is None)
+
+
 @pytest.mark.long
-@given(linear() | log(), UNIT)
+@given(continuous(), UNIT)
 def test_features_of_numbers_are_their_quantiles(kind, quantile):
     assert kind.features(kind.at(quantile))[0] == pytest.approx(quantile, abs=1e-6)
 
@@ -65,6 +74,62 @@ def test_features_of_numbers_are_their_quantiles(kind, quantile):
 def test_features_keep_the_order_of_numbers(kind, one, other):
     low, high = sorted((kind.at(one), kind.at(other)))
     assert kind.features(low)[0] <= kind.features(high)[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "levels"),
+    [
+        (Linear(0, 1, step=0.25), [0.0, 0.25, 0.5, 0.75, 1.0]),
+        (Linear(1, 2, step=0.4), [1.0, 1.4, 1.8]),
+        (Integer(16, 64, step=16), [16, 32, 48, 64]),
+        (Integer(1, 9, log=True, step=4), [1, 5, 9]),
+        (Linear(0.3, 0.3), [0.3]),
+        (Log(2.0, 2.0), [2.0]),
+        (Integer(3, 3), [3]),
+        (Categorical(["only"]), ["only"]),
+    ],
+)
+def test_a_parameter_with_steps_or_a_constant_has_these_values_alone(kind, levels):
+    assert list(kind.levels) == levels
+    space = Space("parameters", {"x": kind})
+    assert space.size == len(levels)
+    assert {kind.at(u) for u in np.linspace(0.0, 1.0, 101).tolist()} == set(levels)
+    snapped = space.snap(np.random.default_rng(0).random((200, kind.width)))
+    assert {space.values(row)["x"] for row in snapped} == set(levels)
+    assert [space.check({"x": level}) for level in levels] == [{"x": level} for level in levels]
+
+
+@pytest.mark.parametrize("kind", [Integer(1, 500), Integer(1, 500, log=True), Linear(0, 1, step=0.001)])
+def test_snapping_many_points_calls_as_few_functions_as_snapping_few(kind):
+    def calls(features):
+        count = 0
+
+        def note(frame, event, _):
+            nonlocal count
+            count += event == "call"
+
+        sys.setprofile(note)
+        try:
+            kind.snap(features)
+        finally:
+            sys.setprofile(None)
+        return count
+
+    rng = np.random.default_rng(0)
+    assert calls(rng.random((512, 1))) == calls(rng.random((4, 1)))
+
+
+@given(integer(), UNIT)
+def test_the_nearest_integer_is_that_of_python_arithmetic(kind, share):
+    """To the last bit, so that questions stay as they are."""
+    span, value = kind.high - kind.low, kind.low + (kind.high - kind.low) * share
+    if kind.log:
+        value = kind.low * (kind.high / kind.low) ** share
+    if kind.step == 1:
+        assert kind.value(np.array([share])) == min(max(round(value), kind.low), kind.high)
+        place = (kind.value(np.array([share])) - kind.low) / (span or 1)
+        if not kind.log:
+            assert kind.snap(np.array([[share]]))[0, 0] == place
 
 
 @given(integer() | categorical)
@@ -77,7 +142,7 @@ def test_features_of_different_levels_differ(kind):
     assert len({kind.features(level).tobytes() for level in kind.levels}) == len(kind.levels)
 
 
-@given(linear() | log(), UNIT)
+@given(continuous(), UNIT)
 def test_numbers_come_back_from_their_features(kind, quantile):
     value = kind.at(quantile)
     assert kind.value(kind.features(value)) == pytest.approx(
@@ -172,14 +237,17 @@ def test_a_scale_gives_its_values_mean_zero_and_deviation_one():
 
 
 WRONG = {
-    "empty range": (lambda: Linear(1.0, 1.0), "low < high, got \\(1.0, 1.0\\)"),
+    "empty range": (lambda: Linear(1.0, 0.5), "low <= high, got \\(1.0, 0.5\\)"),
+    "step of zero": (lambda: Linear(0, 1, step=0.0), "step of a Linear must be None or a positive number"),
+    "step beyond": (lambda: Linear(0, 1, step=2.0), "step of a Linear must be at most high - low"),
+    "half a step": (lambda: Integer(0, 9, step=0.5), "step of an? Integer must be a positive integer"),
     "infinite": (lambda: Linear(0.0, math.inf), "finite numbers"),
     "text": (lambda: Linear("0", "1"), "finite numbers"),
     "log of zero": (lambda: Log(0.0, 1.0), "low of a Log must be positive, got 0.0"),
     "fraction": (lambda: Integer(1, 2.5), "high of an Integer must be an integer of at most 2.*, got 2.5"),
     "log integer": (lambda: Integer(0, 5, log=True), "must be positive, got 0"),
-    "integers": (lambda: Integer(5, 5), "low < high"),
-    "one choice": (lambda: Categorical(["a"]), "at least two"),
+    "integers": (lambda: Integer(5, 4), "low <= high"),
+    "no choice": (lambda: Categorical([]), "at least one"),
     "letters": (lambda: Categorical("ab"), "choices must be a list"),
     "equal choices": (lambda: Categorical([1, True]), "different from each other"),
     "not a number": (lambda: Categorical([math.nan, 1.0]), "a choice must be text, a finite number"),
@@ -198,6 +266,8 @@ VALUES = {
     "nan": (Log(1, 2), math.nan, "a number in"),
     "fraction": (Integer(1, 3), 1.5, "an integer in 1..3, got 1.5"),
     "boolean": (Integer(0, 3), True, "an integer in 0..3, got True"),
+    "between steps": (Linear(0, 1, step=0.25), 0.3, "0 and a multiple of the step 0.25, got 0.3"),
+    "integer between steps": (Integer(1, 9, step=4), 3, r"an integer in 1..9 in steps of 4, got 3"),
     "unknown": (Categorical(["a", "b"]), "c", "one of 'a', 'b', got 'c'"),
     "unhashable": (Categorical(["a", "b"]), [], "one of 'a', 'b'"),
 }

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import agents
+import gpbandits
 from agents import Categorical, Linear
 from agents.tuning import PreferenceTuner
 
@@ -115,7 +116,11 @@ def test_a_recommendation_changes_no_question():
         (lambda: tuner(incumbent=1), "incumbent must be True or False"),
         (lambda: tuner(seed=-1), "seed must be"),
         (lambda: PreferenceTuner(SPACE, num_arms=1), "num_arms must be"),
-        (lambda: PreferenceTuner({"film": Categorical(["grey"])}), "must"),
+        (lambda: PreferenceTuner({"film": Categorical(["grey"])}), "at least two different points"),
+        (lambda: tuner().ask(0), "n must be None or a positive integer"),
+        (lambda: tuner().add(ONE, OTHER, "left"), "winner must be 'first' or 'second' or 'tie'"),
+        (lambda: tuner().add(ONE, ONE, "tie"), "second must be other parameters"),
+        (lambda: tuner().add(ONE, {"x": 3.0, "film": "grey"}, "tie"), "a number in"),
         (lambda: tuner().tell(0, "first"), "ticket must be of a question"),
         (lambda: told("left"), "winner must be 'first' or 'second' or 'tie'"),
         (lambda: tuner().recommend(), "needs an answer"),
@@ -153,3 +158,52 @@ def test_utilities_are_log_odds_against_the_best_and_answers_narrow_them():
     assert std.mean() < prior.mean()
     wins = 2 * sum(liked(here.points[best]) > liked(here.points[i]) for i in others)
     assert wins > len(others)
+
+
+ONE, OTHER = {"x": 0.123, "film": "colour"}, {"x": -0.456, "film": "grey"}
+
+
+def test_several_questions_at_once_are_those_asked_one_by_one():
+    together, single = tuner(agent="double-ts", seed=2), tuner(agent="double-ts", seed=2)
+    assert together.ask(4) == [single.ask() for _ in range(4)]
+    assert together.pending == single.pending
+    assert list(together.pending) == [0, 1, 2, 3]
+
+
+def test_what_was_asked_and_answered_is_listed():
+    here = tuner()
+    (first, pair), (second, _), (third, _) = here.ask(3)
+    here.tell(first, "second")
+    here.drop(second)
+    here.add(ONE, OTHER, "tie")
+    assert list(here.pending) == [third]
+    assert [each.state for each in here.experiments] == ["told", "dropped", "pending", "told"]
+    assert here.experiments[0][:3] == (first, *pair)
+    assert here.experiments[3] == (None, ONE, OTHER, "told", "tie")
+    frame = here.to_frame()
+    assert list(frame) == ["ticket", "first x", "first film", "second x", "second film", "state", "winner"]
+    assert list(frame["winner"]) == ["second", None, None, "tie"]
+    assert frame["ticket"].isna().tolist() == [False, False, False, True]
+    assert repr(here) == "PreferenceTuner(x, film, agent='maxminlcb': 2 told, 1 pending, 1 dropped)"
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_comparisons_from_elsewhere_are_learnt_from_and_saved(known, tmp_path):
+    here = tuner(incumbent=True, seed=4)
+    best, worst = (here.points[3], here.points[9]) if known else (ONE, OTHER)
+    run(here, 2)
+    before = here.utilities()[1].size
+    for _ in range(6):
+        here.add(best, worst, "first")
+    assert here.utilities()[0].size == before + (0 if known else 2)
+    mean, _ = here.utilities()
+    assert mean[here.points.index(best)] > mean[here.points.index(worst)]
+    run(here, 3)
+    here.save(tmp_path / "t.json")
+    again = agents.load(tmp_path / "t.json")
+    assert again.experiments == here.experiments
+    assert run(again, 4) == run(here, 4)
+
+
+def test_it_stands_beside_the_tuner():
+    assert gpbandits.PreferenceTuner is PreferenceTuner is agents.PreferenceTuner

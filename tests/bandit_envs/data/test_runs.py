@@ -71,6 +71,19 @@ def test_a_damaged_table_in_the_cache_is_converted_anew(tmp_path, reads, damage)
     assert path.read_bytes() == whole
 
 
+def test_no_flipped_bit_of_a_table_in_the_cache_is_read(tmp_path, reads):
+    """Checksums of pages do not guard the names of columns, without which a feature is a metric."""
+    first = load_runs.__wrapped__("hpobench/car")
+    (path,) = (tmp_path / "gpbandits" / "tables").glob("*.parquet")
+    whole = path.read_bytes()
+    for at in range(0, len(whole), max(len(whole) // 60, 1)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
+        again = load_runs.__wrapped__("hpobench/car")
+        assert list(again.measured) == list(first.measured)
+        np.testing.assert_array_equal(again.unit, first.unit)
+        assert path.read_bytes() == whole
+
+
 def test_a_cache_that_cannot_be_written_to_is_left_alone(tmp_path, reads):
     (tmp_path / "gpbandits").write_text("no folder")
     runs = load_runs.__wrapped__("hpobench/car")

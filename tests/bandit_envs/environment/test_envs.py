@@ -11,10 +11,13 @@ import pytest
 from cases import BY_HAND, CASES, CONTEXTS, Case, by_hand, of_id, played, registered_ids
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
+from gymnasium.wrappers import TimeAwareObservation
+from sklearn.gaussian_process.kernels import RBF
 from stable_baselines3.common.env_checker import check_env as check_env_sb3
 
 import bandit_envs
 from bandit_envs import BanditEnv, Setting
+from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.environment.registration import IDS, register
 from bandit_envs.laws import GPSample, NoNoise, changes, delays
 from bandit_envs.problem.decisions import SLACK
@@ -255,6 +258,44 @@ def test_an_id_is_made_again_from_its_spec_as_json(case):
     assert env.spec is not None
     again = gym.make(EnvSpec.from_json(env.spec.to_json()))
     np.testing.assert_equal(played(again), played(env))
+
+
+def test_a_kernel_object_in_a_spec_is_refused_as_json_with_the_remedy():
+    env = gym.make("GPBandit-GP-v0", kernel=RBF(0.1), horizon=7)
+    assert env.spec is not None
+    with pytest.raises(
+        ArgumentError, match=r"kernel must be text, .* got RBF\(.*; describe it, as in kernel="
+    ):
+        env.spec.to_json()
+    again = gym.make(env.spec)  # in memory it is as good as any other
+    np.testing.assert_equal(played(again), played(env))
+
+
+@each_id
+def test_an_id_can_be_made_by_loaders_that_leave_out_what_python_refuses_by_name(case):
+    """As TorchRL's `GymEnv` does, which passes `frameskip` first."""
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'frameskip'"):
+        case.make(frameskip=1)
+
+
+@each_id
+def test_the_limit_in_a_spec_is_the_horizon_of_the_environment_as_made(case):
+    default, longer = case.make(), case.make(horizon=60_000 if "Budget" in case.environment else 40_000)
+    for env in (default, longer):
+        assert env.spec.max_episode_steps == env.unwrapped.problem.horizon
+    assert longer.spec.max_episode_steps > default.spec.max_episode_steps
+    assert gym.spec(case.environment).max_episode_steps is None  # it would cut a longer horizon
+
+
+def test_a_limit_of_time_shows_in_the_spec_and_in_observations_of_the_time():
+    assert gym.make("GPBandit-GP-v0", horizon=9, max_episode_steps=4).spec.max_episode_steps == 4
+    assert gym.make_vec("GPBandit-GP-v0", 2, horizon=9).spec.max_episode_steps == 9
+    assert gym.make_vec("GPBandit-GP-v0", 2, horizon=9, max_episode_steps=4).spec.max_episode_steps == 4
+    timed = TimeAwareObservation(
+        gym.make("GPBandit-GP-v0", num_arms=5, horizon=9), flatten=False, normalize_time=True
+    )
+    timed.reset(seed=0)
+    assert [timed.step(0)[0]["time"].item() for _ in range(9)] == pytest.approx(np.arange(1, 10) / 9)
 
 
 @pytest.mark.parametrize("case", [GRID, BOX, EVERYTHING])

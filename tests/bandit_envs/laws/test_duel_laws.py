@@ -5,16 +5,21 @@ from __future__ import annotations
 import gymnasium as gym
 import numpy as np
 import pytest
-from cases import Case
+from cases import Case, by_hand
 from gymnasium.vector import AutoresetMode
 from scipy.special import expit, logit
 from vector_pairs import pair, play_both, same
 
 import agents
 import bandit_envs
-from bandit_envs import Setting
+from bandit_envs import BanditEnv, Decisions, Setting
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.environment.wrappers import HistoryObservation, StatisticsObservation
+from bandit_envs.laws import KnownFunction, Recorded, delays
+from bandit_envs.laws.derived import Normalized
+from bandit_envs.laws.duels import AgainstBest, PairChances, WhoWins
+from bandit_envs.laws.measured import MeasuredCosts
+from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
 from gpbandits import evaluate
 
@@ -166,3 +171,135 @@ def test_a_picture_marks_both_arms(mode):
     for pair_ in ([0, 8], [4, 4]):
         env.step(np.array(pair_))
     assert len(env.render()) > 0
+
+
+# --- parts that repeat the size of another ---
+
+
+def slope(x):
+    return 3.0 * x[:, 0]
+
+
+def duelling(reward, num_arms=9, **laws):
+    arms = Decisions(unit_grid(num_arms), duel=True)
+    return by_hand(**{"decisions": arms, "reward": reward, "noise": WhoWins(), **laws})
+
+
+def test_chances_against_the_best_take_the_number_of_arms_from_the_decisions():
+    """The utilities are 0 to 3, so the best arm beats the worst with probability s(3)."""
+    env = BanditEnv(duelling(AgainstBest(KnownFunction(slope))))
+    env.reset(seed=0)
+    truth = env.step(np.array([8, 0]))[4]["oracle"]
+    assert truth["strong_regret"] == pytest.approx(expit(3.0) - 0.5, abs=1e-12)
+    assert truth["regret"] == pytest.approx((expit(3.0) - 0.5) / 2, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: duelling(AgainstBest(KnownFunction(slope), 1)), "num_arms must be None or 9"),
+        (lambda: duelling(PairChances(CYCLE, "borda")), r"matrix must be one of \(1, 9, 9\)"),
+        (lambda: duelling(AgainstBest(Recorded(np.ones((2, 4))))), r"recorded values must be \(M, 9\)"),
+        (lambda: by_hand(reward=Recorded(np.ones((2, 4)))), r"recorded values must be \(M, 25\)"),
+        (lambda: by_hand(reward=Normalized(Recorded(np.ones((2, 4))))), r"recorded values must be \(M, 25"),
+        (lambda: by_hand(constraints=(Recorded(-np.ones((2, 4))),)), r"recorded values must be \(M, 25\)"),
+        (lambda: by_hand(play_costs=MeasuredCosts(9.0, values=np.ones(4))), r"values must be \(25,\) costs"),
+    ],
+)
+def test_a_part_of_another_size_is_refused_before_anything_is_drawn(make, message):
+    with pytest.raises(ArgumentError, match=message):
+        make()
+
+
+# --- chances by a matrix ---
+
+HALF = 0.5
+CYCLE = np.array(
+    [[HALF, 0.9, HALF, 0.1], [0.1, HALF, 0.9, HALF], [HALF, 0.1, HALF, 0.9], [0.9, HALF, 0.1, HALF]]
+)
+# Arm 1 beats all others; 0 beats 2, which beats 3, which beats 0: no utilities say so.
+CONDORCET = np.array(
+    [[HALF, 0.4, 0.9, 0.2], [0.6, HALF, 0.7, 0.8], [0.1, 0.3, HALF, 0.9], [0.8, 0.2, 0.1, HALF]]
+)
+
+
+def by_matrix(matrix, **laws):
+    shape = np.shape(matrix)
+    contexts = np.arange(shape[0], dtype=float)[:, None] if len(shape) == 3 else None
+    arms = Decisions(unit_grid(shape[-1]), contexts, duel=True)
+    against = laws.pop("against", "condorcet")
+    return duelling(PairChances(matrix, against), decisions=arms, horizon=laws.pop("horizon", 40), **laws)
+
+
+@pytest.mark.parametrize("matrix", [CYCLE, CONDORCET], ids=["cycle", "a winner"])
+def test_duels_by_a_matrix_are_won_as_often_as_it_says(matrix):
+    env = BanditEnv(by_matrix(matrix, against="borda", horizon=4000))
+    for i, j in ((0, 1), (1, 0), (2, 0), (3, 0)):
+        env.reset(seed=3)
+        won = [env.step(np.array([i, j]))[4]["feedback_reward"][0] for _ in range(4000)]
+        p = matrix[i, j]
+        assert abs(np.mean(won) - p) < 4 * np.sqrt(p * (1 - p) / 4000)
+
+
+def test_regret_by_a_matrix_is_against_the_arm_that_beats_all_others():
+    env = BanditEnv(by_matrix(CONDORCET))
+    env.reset(seed=0)
+    for i, j in np.ndindex(4, 4):
+        truth = env.step(np.array([i, j]))[4]["oracle"]
+        each = CONDORCET[1, [i, j]] - 0.5
+        assert truth["regret"] == pytest.approx(each.mean(), abs=1e-12)
+        assert (truth["strong_regret"], truth["weak_regret"]) == pytest.approx((each.max(), each.min()))
+
+
+def test_without_an_arm_that_beats_all_others_regret_must_be_asked_for_by_its_name():
+    with pytest.raises(ArgumentError, match=r"got none in context 0; give against=.borda."):
+        PairChances(CYCLE)
+    with pytest.raises(ArgumentError, match=r"got none in context 1; give against=.borda."):
+        PairChances(np.stack([CONDORCET, CYCLE]))
+    others = (CONDORCET.sum(axis=1) - 0.5) / 3
+    env = BanditEnv(by_matrix(CONDORCET, against="borda"))
+    env.reset(seed=0)
+    assert env.step(np.array([0, 3]))[4]["oracle"]["regret"] == pytest.approx(
+        others.max() - others[[0, 3]].mean(), abs=1e-12
+    )
+
+
+def test_a_matrix_of_logistic_chances_gives_the_duels_of_its_utilities():
+    f = slope(unit_grid(9))
+    matrix = by_matrix(expit(f[:, None] - f), delay=delays.Poisson(2))
+    utilities_ = duelling(AgainstBest(KnownFunction(slope)), delay=delays.Poisson(2))
+    ours, theirs = BanditEnv(matrix), BanditEnv(utilities_)
+    ours.reset(seed=5), theirs.reset(seed=5)
+    for pair_ in np.random.default_rng(0).integers(9, size=(40, 2)):
+        a, b = ours.step(pair_)[4], theirs.step(pair_)[4]
+        np.testing.assert_array_equal(a["feedback_reward"], b["feedback_reward"])
+        assert a["oracle"]["regret"] == pytest.approx(b["oracle"]["regret"], abs=1e-12)
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_the_vector_form_by_a_matrix_of_each_context_equals_its_singles(mode):
+    problem = by_matrix(np.stack([CONDORCET, CONDORCET[::-1, ::-1]]), horizon=12, delay=delays.Poisson(2))
+    ours, theirs = pair(Case(problem, {}), mode)
+    same(ours.reset(seed=4), theirs.reset(seed=4))
+    assert play_both(ours, theirs, mode, 30) >= 3
+
+
+def test_agents_of_duels_play_a_matrix_of_chances():
+    result = evaluate(by_matrix(CONDORCET, horizon=300), ["maxminlcb", "random"], trials=3)
+    assert result.regret["maxminlcb"].sum(axis=1).mean() < result.regret["random"].sum(axis=1).mean()
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.full((2, 2), 0.6), "P_ij . P_ji = 1 and P_ii = 1/2"),
+        ([[0.6, 0.5], [0.5, 0.4]], "P_ij . P_ji = 1 and P_ii = 1/2"),
+        ([[0.5, 1.2], [-0.2, 0.5]], "of probabilities from 0 to 1"),
+        (np.full((2, 3), 0.5), "probabilities, or "),
+        ([[0.5, np.nan], [0.5, 0.5]], "of probabilities from 0 to 1"),
+        ("cycle", "probabilities, or "),
+    ],
+)
+def test_a_matrix_that_is_none_of_chances_is_refused(matrix, message):
+    with pytest.raises(ArgumentError, match=f"matrix must be .*{message}"):
+        PairChances(matrix)

@@ -5,10 +5,15 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from cases import by_hand
 from scipy import stats
 from sklearn.gaussian_process.kernels import RBF
 
+from bandit_envs import Decisions
+from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.kernels.kernels import LinkedKernel, amplified, make_kernel
+from bandit_envs.laws import KnownFunction, Recorded
+from bandit_envs.laws.drift import STILL, Replay
 from bandit_envs.laws.outcomes import Bernoulli, OfOutcome, Poisson
 from bandit_envs.problems.by_name import build
 from gpbandits import evaluate
@@ -162,3 +167,47 @@ def test_a_kernel_of_links_is_a_kernel_of_scikit_learn():
     values, slopes = kernel(points, eval_gradient=True)
     assert slopes.shape == (5, 5, 0)
     np.testing.assert_array_equal(values, kernel(points, points))
+
+
+IMPOSSIBLE = {
+    "rates below 0 and above 1": (Bernoulli(), [-0.2, 1.3], "from 0 to 1"),
+    "a rate above 1": (Bernoulli(), [0.2, 1.0 + 1e-6], "from 0 to 1"),
+    "a negative count": (Poisson(), [2.0, -2.0], "0 or positive"),
+}
+
+
+@pytest.mark.parametrize(("outcome", "means", "must"), IMPOSSIBLE.values(), ids=IMPOSSIBLE.keys())
+@pytest.mark.parametrize("drift", [STILL, Replay(5)], ids=["still", "replay"])
+def test_means_that_outcomes_cannot_have_are_refused_when_the_function_is_drawn(outcome, means, must, drift):
+    law = {"noise": OfOutcome(0.4, outcome=outcome), "drift": drift, "horizon": 10, "prior_mean": 0.5}
+    decisions = Decisions(np.array([[0.0], [1.0]]))
+    impossible = by_hand(decisions=decisions, reward=Recorded(np.array([[0.3, 0.6], means])), **law)
+    with pytest.raises(ArgumentError, match=f"reward must be {must}, as means of .* outcomes are, got"):
+        [impossible.draw(entropy) for entropy in range(20)]  # each draws one of both rows
+    by_hand(decisions=decisions, reward=Recorded(np.array([[0.0, 1.0]] * 2)), **law).draw(0)
+
+
+def test_means_between_the_points_of_a_box_are_means_that_outcomes_can_have():
+    """The function is 0.9 at both points and 1.15 halfway."""
+    decisions = Decisions(np.array([[0.0], [1.0]]), continuous=True)
+    law = KnownFunction(lambda x: 0.9 + x[:, 0] * (1 - x[:, 0]))
+    with pytest.raises(ArgumentError, match="reward must be from 0 to 1"):
+        by_hand(decisions=decisions, reward=law, noise=OfOutcome(0.4)).draw(0)
+
+
+@pytest.mark.parametrize(("outcome", "mean"), [("bernoulli", 2), ("bernoulli", -0.1), ("poisson", -0.1)])
+def test_a_prior_mean_that_outcomes_cannot_have_is_refused(outcome, mean):
+    with pytest.raises(ArgumentError, match=r"prior_mean must be .* as means of"):
+        problem(outcome, prior_mean=mean)
+
+
+@pytest.mark.parametrize("env_id", ["Delayed", "Contextual", "Budget", "Composite", "Constrained", "RKHS"])
+def test_outcomes_replace_what_an_id_rescales_by_itself_and_an_unknown_one_is_named(env_id):
+    env = gym.make(f"GPBandit-{env_id}-v0", outcome="bernoulli", num_arms=9, horizon=5)
+    env.reset(seed=0)
+    assert env.step(0)[4]["oracle"]["mean"] <= 1.0
+    with pytest.raises(ArgumentError, match=r'outcome\["law"\] must be one of bernoulli, poisson, got'):
+        gym.make(f"GPBandit-{env_id}-v0", outcome="x")
+    if env_id in ("Delayed", "Contextual", "Budget"):
+        with pytest.raises(ArgumentError, match="normalize must be left out"):
+            gym.make(f"GPBandit-{env_id}-v0", outcome="bernoulli", normalize=True)

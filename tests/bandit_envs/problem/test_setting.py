@@ -11,12 +11,13 @@ from cases import CONTEXTS, by_hand, registered_ids
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import agents
 from bandit_envs import Decisions, Setting
 from bandit_envs.laws import GPSample, Recorded, RKHSFunction, delays
 from bandit_envs.laws.derived import Normalized, UnderKernel
+from bandit_envs.laws.outcomes import Bernoulli, Poisson
 from bandit_envs.problem.decisions import uniform_points, unit_grid
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import batch_settings
@@ -448,3 +449,64 @@ def test_settings_of_a_problem_share_their_arms_and_nothing_that_can_be_changed(
     assert not one.arms.flags.writeable
     assert one.kernel is not other.kernel
     assert one.noise_std != other.noise_std
+
+
+# --- settings with other values ---
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"arms": ARMS[:5]},
+        {"contexts": CONTEXTS},
+        {"low": np.array([-1.0, -1.0])},
+        {"arms": None, "high": np.array([2.0, 2.0])},
+    ],
+    ids=lambda facts: " and ".join(facts),
+)
+def test_decisions_follow_the_places_of_a_setting_with_other_values(facts):
+    setting = Setting(arms=ARMS, horizon=30)
+    assert setting.decisions.num_arms == 12  # computed, and shared by settings of the same arms
+    other = setting.with_facts(**facts)
+    fresh = Setting(**{"arms": ARMS, "low": setting.low, "high": setting.high, "horizon": 30, **facts})
+    np.testing.assert_array_equal(other.decisions.points, fresh.decisions.points)
+    np.testing.assert_array_equal(other.decisions.box, fresh.decisions.box)
+    np.testing.assert_array_equal(other.scaled_contexts, fresh.scaled_contexts)
+    assert other.continuous == fresh.continuous
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"arms": ARMS[:5]}, r"prior_mean must be a number or \(5,\) values"),
+        ({"prior_mean": np.zeros(3)}, r"prior_mean must be a number or \(12,\) values"),
+        ({"known_costs": np.ones(3)}, "known_costs must be 12 numbers"),
+        ({"noise_profile": np.ones(3)}, r"noise_profile must be \(12,\) shares"),
+        ({"horizon": 0}, "horizon must be a positive integer"),
+        ({"query_times": np.arange(4.0)}, "query_times must be the start of each of the 30 rounds"),
+    ],
+)
+def test_a_fact_that_does_not_fit_a_setting_is_refused_when_it_is_put_in(facts, message):
+    with pytest.raises(ValueError, match=message):
+        Setting(arms=ARMS, horizon=30, prior_mean=np.zeros(12)).with_facts(**facts)
+
+
+def test_the_noise_in_a_kernel_that_is_put_into_a_setting_is_its_noise():
+    found = Setting(arms=ARMS).with_facts(kernel=RBF(0.2) + WhiteKernel(0.04))
+    assert found.kernel == RBF(0.2)
+    assert found.noise_std == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("kernel", [np.inf, "rbf", RBF])
+def test_a_latent_kernel_is_a_kernel_with_and_without_outcomes(kernel):
+    for outcome in (None, Bernoulli()):
+        with pytest.raises(ValueError, match="latent_kernel must be a scikit-learn kernel, None without an"):
+            Setting(arms=ARMS, outcome=outcome, latent_kernel=kernel)
+
+
+def test_the_prior_mean_of_outcomes_is_a_mean_that_they_can_have():
+    given = {"arms": ARMS, "latent_kernel": RBF(0.2)}
+    for outcome, mean in ((Bernoulli(), 2.0), (Bernoulli(), -0.1), (Poisson(), -0.1)):
+        with pytest.raises(ValueError, match=r"prior_mean must be .* as means of .* outcomes are, got"):
+            Setting(**given, outcome=outcome, prior_mean=mean)
+    assert Setting(**given, outcome=Poisson(), prior_mean=2.0).prior_mean == 2.0

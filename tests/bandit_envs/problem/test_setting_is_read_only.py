@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
+from copy import copy, deepcopy
 from dataclasses import fields
 
 import numpy as np
 import pytest
+from players import FirstArm
 
 from bandit_envs import Setting
 from bandit_envs.problems import FACTORIES, build
 from bandit_envs.problems.by_name import data_files
+from gpbandits import evaluate
 
 KNOWN = {"law": "gp", "budget": 9, "known": True}
 VARIANTS = {
@@ -32,13 +36,50 @@ CASES = [
 ]
 
 
+def written_to(values):
+    """Try to write, to the array and to what it is a view of, after setting the flag anew."""
+    while isinstance(values, np.ndarray):
+        try:
+            values.setflags(write=True)
+            values[...] = 0
+        except ValueError:
+            values = values.base
+        else:
+            return True
+    return not isinstance(values, bytes)
+
+
 @pytest.mark.parametrize(("name", "keywords"), CASES, ids=str)
 def test_no_array_of_a_trial_can_be_written_to(name, keywords):
     setting = build(name, keywords).draw(3).setting
     found = arrays(setting)
     assert found
-    assert {each for each, values in found.items() if values.flags.writeable} == set()
+    assert {each for each, values in found.items() if written_to(values)} == set()
     assert "known_costs" in found or "budget" not in keywords
+
+
+@pytest.mark.parametrize("again", [copy, deepcopy, lambda setting: pickle.loads(pickle.dumps(setting))])
+def test_nor_can_those_of_a_copy_or_of_a_setting_that_another_process_sends(again):
+    problem = build("gp", {"num_contexts": 3, "budget": KNOWN})
+    for setting in (again(problem.draw(3).setting), again(problem).draw(3).setting):
+        assert {each for each, values in arrays(setting).items() if written_to(values)} == set()
+
+
+class Vandal(FirstArm):
+    """Moves the best arms away from where the next agent will look for them."""
+
+    def reset(self, seed):
+        for values in arrays(self.setting).values():
+            written_to(values)
+
+
+@pytest.mark.parametrize("trials", [1, 3])
+def test_an_agent_that_writes_to_its_setting_leaves_others_as_they_were(trials):
+    few = {"num_arms": 9, "horizon": 6}
+    agents = {"vandal": Vandal, "ucb": "gp-ucb"}
+    beside = evaluate("GPBandit-GP-v0", agents, trials=trials, env_kwargs=few)
+    alone = evaluate("GPBandit-GP-v0", ["gp-ucb"], trials=trials, env_kwargs=few)
+    np.testing.assert_array_equal(beside.regret["ucb"], alone.regret["gp-ucb"])
 
 
 def test_an_array_that_is_given_stays_that_of_who_gave_it():

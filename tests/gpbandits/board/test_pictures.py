@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import threading
 import time
 import urllib.error
@@ -112,6 +114,51 @@ def test_a_bad_answer_is_refused_and_changes_nothing(client, text, said):
     status, refused = client("/answer", text)
     assert status == 400
     assert said in json.loads(refused)["error"]
+    assert client("/question")[1] == before
+
+
+def no_space(*arguments):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_an_answer_and_a_question_that_cannot_be_written_have_not_happened(tmp_path, monkeypatch):
+    page = OpenQuestion(tmp_path / "tuner.json")
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", no_space)
+        with pytest.raises(ValueError, match=r"No space left.*the answer is not kept"):
+            page.state()
+    assert page.tuner.questions == []
+    before = page.state()
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", no_space)
+        with pytest.raises(ValueError, match=r"No space left.*the answer is not kept"):
+            page.answer(b'{"ticket": 0, "winner": "first"}')
+    assert page.state() == before
+    assert len(page.answer(b'{"ticket": 0, "winner": "first"}')["told"]) == 1
+
+
+def test_a_second_page_on_the_file_shows_no_question_after_an_answer_that_it_cannot_keep(tmp_path):
+    one, two = (OpenQuestion(tmp_path / "tuner.json") for _ in range(2))
+    before = one.state(), two.state()
+    one.answer(b'{"ticket": 0, "winner": "first"}')
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"would lose.*restart the page"):
+            two.answer(b'{"ticket": 0, "winner": "first"}')
+    assert two.state() == before[1]
+    told = [each.outcome for each in PreferenceTuner.load(tmp_path / "tuner.json").questions]
+    assert told == [1.0, None]
+
+
+def test_a_deep_answer_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="an answer must be an object of ticket and winner"):
+        OpenQuestion(tmp_path / "tuner.json").answer(b"[" * 10**5)
+
+
+def test_a_long_answer_is_refused_before_it_is_read(client):
+    before = client("/question")[1]
+    status, refused = client("/answer", " " * 10**6)
+    assert status == 413
+    assert "at most 1000 bytes" in refused
     assert client("/question")[1] == before
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import sys
+import threading
 import time
+import warnings
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -16,6 +22,7 @@ from bandit_envs import BanditEnv
 from bandit_envs.laws.delays import Poisson
 from bandit_envs.problems import build
 from gpbandits.evaluation import AgentCheckError, check_agent
+from gpbandits.evaluation.process_state import ProcessState
 from gpbandits.evaluation.rehearsal import MAKERS, SMALL, stages
 
 FEW = {"arms": stages()["finite"]}
@@ -248,6 +255,61 @@ class Batched:
 
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
         pass
+
+
+class Changes(Careful):
+    """Does something to its process, or to its setting, in every round."""
+
+    def __init__(self, setting: Any, what: Callable[[Any], object]):
+        super().__init__(setting)
+        self.setting, self.what = setting, what
+
+    def act(self, observation: Any) -> Any:
+        self.what(self.setting)
+        return super().act(observation)
+
+
+def leave_a_thread() -> None:
+    threading.Thread(target=time.sleep, args=(20.0,), daemon=True, name="left").start()
+
+
+def lower_a_limit() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft - 1, hard))
+
+
+CHANGES: dict[str, Callable[[Any], object]] = {
+    "numpy's error handling": lambda setting: np.seterr(divide="raise"),
+    "the filters of warnings": lambda setting: warnings.simplefilter("ignore", FutureWarning),
+    "the environment variables": lambda setting: os.environ.update(A_NAME="x"),
+    "the working directory": lambda setting: os.chdir("/"),
+    "the recursion limit": lambda setting: sys.setrecursionlimit(3456),
+    "the limits of the operating system": lambda setting: lower_a_limit(),
+    "the published kernel": lambda setting: setting.kernel.set_params(length_scale=7.0),
+    "the thread 'left'": lambda setting: leave_a_thread(),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_an_agent_that_changes_what_its_process_shares_is_caught_and_the_change_undone(what):
+    before = ProcessState.now()
+    with pytest.raises(AgentCheckError, match=f"it changed or left .*{what}") as caught:
+        check_agent((Changes, {"what": CHANGES[what]}), {"arms": stages()["finite"]})
+    assert caught.value.check == "the process left as it was"
+    assert before.changed(ProcessState.now()) == []
+
+
+def test_what_a_module_changes_once_as_it_is_imported_is_no_mistake():
+    class Importing(Careful):
+        loaded: ClassVar[list[int]] = []
+
+        def act(self, observation: Any) -> Any:
+            if not self.loaded:
+                self.loaded.append(1)
+                warnings.simplefilter("ignore", FutureWarning)
+            return super().act(observation)
+
+    check_agent(Importing, FEW)
 
 
 class AlarmsInAnyOrder(Careful):

@@ -6,8 +6,10 @@ import gc
 import itertools
 import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import gymnasium as gym
@@ -19,6 +21,7 @@ from players import FirstArm
 from bandit_envs.problem.simulator import SingleSimulator
 from gpbandits import Result, evaluate, trial_seeds
 from gpbandits.evaluation.isolation import AgentProcessError
+from gpbandits.evaluation.plain import MOST_BYTES
 
 SMALL = {"num_arms": 9, "horizon": 6}
 ROUGH = {"num_arms": 400, "horizon": 2, "length_scale": 0.01}  # the best arm is hardly ever that of another
@@ -53,9 +56,81 @@ class Seeker(FirstArm):
         return self.best
 
 
+BEST = (
+    "next(int(each.trials[0].means[0, 0].argmax()) for each in __import__('gc').get_objects() "
+    "if type(each).__name__ == 'SingleSimulator' and each.trials[0] is not None)"
+)
+
+
+class Payload:
+    """An object that evaluates text where it is unpickled: there, it becomes the best arm."""
+
+    def __reduce__(self):
+        return eval, (BEST,)
+
+
+class Poisoned(ArithmeticError):
+    def __reduce__(self):
+        return eval, (BEST,)
+
+
+class Returning(FirstArm):
+    """Plays the best arm, if the process of the environment unpickles its answers."""
+
+    def act(self, observation):
+        return Payload()
+
+
+class Raising(FirstArm):
+    """Hands the main process an error that is the best arm."""
+
+    def act(self, observation):
+        raise Poisoned
+
+
+class Writing(FirstArm):
+    """Writes to the pipe itself, which it finds in the memory of its process."""
+
+    content = pickle.dumps((Payload(), None))
+
+    def act(self, observation):
+        for each in gc.get_objects():
+            if isinstance(each, Connection) and not each.closed:
+                each.send_bytes(self.content)
+        return 0
+
+
+class Endless(Writing):
+    """Answers with more bytes than any answer has."""
+
+    content = bytes(MOST_BYTES + 1)
+
+
+class Alarming(FirstArm):
+    """Hands over code by what is read after the episode."""
+
+    @property
+    def alarms(self):
+        return Payload()
+
+
 class Leaving(FirstArm):
     def act(self, observation):
         os._exit(7)
+
+
+class OddError(ArithmeticError):
+    """An error that no other process knows."""
+
+
+class FailingItsWay(FirstArm):
+    def act(self, observation):
+        raise OddError("not today")
+
+
+class Shouting(FirstArm):
+    def act(self, observation):
+        raise RuntimeError("a" * 10**7)
 
 
 class Failing(FirstArm):
@@ -126,6 +201,42 @@ def test_it_does_not_find_the_truth_in_its_memory():
     apart, here = apart_and_here("GPBandit-GP-v0", agents, trials=1, env_kwargs=SMALL)
     assert here.regret["thief"][0, -1] == 0.0  # else the theft does not work
     np.testing.assert_array_equal(apart.actions["thief"], apart.actions["player"])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("agent", "error", "said"),
+    [
+        (Returning, TypeError, "'act' of an isolated agent must be plain data: .* got a Payload"),
+        (Raising, ArithmeticError, ""),
+        (Writing, AgentProcessError, "must answer 'act' in plain data, and did not"),
+        (Endless, AgentProcessError, "must answer 'act' in at most"),
+        (Alarming, TypeError, "'alarms' of an isolated agent must be plain data"),
+    ],
+)
+def test_what_it_answers_is_data_and_runs_nothing_beside_the_environment(agent, error, said):
+    with pytest.raises(error, match=said):
+        evaluate("GPBandit-GP-v0", {"a": agent}, trials=1, env_kwargs=SMALL, isolate=True)
+
+
+@pytest.mark.long
+def test_an_error_of_its_own_travels_as_the_nearest_built_in_one_with_its_traceback():
+    with pytest.raises(ArithmeticError, match="not today") as caught:
+        evaluate("GPBandit-GP-v0", {"a": FailingItsWay}, trials=1, env_kwargs=SMALL, isolate=True)
+    assert type(caught.value) is ArithmeticError
+    assert any("FailingItsWay" in note or "OddError" in note for note in caught.value.__notes__)
+    with pytest.raises(RuntimeError) as caught:
+        evaluate("GPBandit-GP-v0", {"a": Shouting}, trials=1, env_kwargs=SMALL, isolate=True)
+    assert len(str(caught.value)) + sum(map(len, caught.value.__notes__)) < 100_000
+
+
+@pytest.mark.long
+def test_its_stopping_rules_travel():
+    agents = {"a": ("gp-ucb", {"stopping": ("knowledge-gradient", {"price": 0.1})})}
+    apart, here = apart_and_here("GPBandit-GP-v0", agents, trials=2, env_kwargs=SMALL)
+    (one,), (other,) = (each.stopped["a"].values() for each in (apart, here))
+    np.testing.assert_array_equal(one.after, other.after)
+    np.testing.assert_array_equal(one.regret, other.regret)
 
 
 @pytest.mark.long

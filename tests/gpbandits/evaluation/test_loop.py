@@ -6,6 +6,7 @@ from functools import partial
 import gymnasium as gym
 import numpy as np
 import pytest
+from players import FirstArm
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
@@ -215,7 +216,7 @@ BAD = {
         {"checkpoints": [np.True_, 20], "env_kwargs": SMALL},
         "checkpoints must be rounds",
     ),
-    "keyword": ({"env_kwargs": {"horizons": 3}}, "unknown keyword 'horizons'"),
+    "keyword": ({"env_kwargs": {"horizons": 3}}, "unexpected keyword argument 'horizons'"),
     "NaN": ({"agents": {"nan": lambda setting: Scripted(setting, float("nan"))}}, "integer arm"),
     "arm": ({"agents": {"far": lambda setting: Scripted(setting, 1000)}}, "arm in 0..999"),
 }
@@ -331,3 +332,13 @@ class OnlyInBatches(Scripted):
 def test_one_trial_has_an_axis_of_trials_for_an_agent_that_must_be_told_how_many_there_are():
     result = evaluate("GPBandit-GP-v0", {"it": OnlyInBatches}, trials=1, env_kwargs={"horizon": 3})
     assert result.actions["it"].shape == (1, 3)
+
+
+@pytest.mark.parametrize("track", [object(), "two\nlines", 3])
+def test_a_track_that_is_no_text_is_refused(track):
+    class OfATrack(FirstArm):
+        pass
+
+    OfATrack.track = track
+    with pytest.raises(ValueError, match="track of an agent must be None or text in one line"):
+        evaluate("GPBandit-GP-v0", {"a": OfATrack}, trials=1, env_kwargs={"horizon": 3, "num_arms": 3})

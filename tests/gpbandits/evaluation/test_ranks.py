@@ -23,7 +23,7 @@ def coverage(law, means, spread, repetitions, num_trials=20):
     for _ in range(repetitions):
         shared = rng.normal(size=(num_trials, 1))
         losses = means + shared + spread * LAWS[law](rng, (num_trials, len(means)))
-        sets = rank_sets(dict(enumerate(losses.T)), resamples=400).values()
+        sets = rank_sets(dict(enumerate(losses.T))).values()
         low, high = np.array([(each.low, each.high) for each in sets]).T
         held.append((low <= best) & (high >= worst))
     return np.mean(held, axis=0), np.mean(np.all(held, axis=1))
@@ -43,7 +43,8 @@ def test_sets_hold_the_ranks_of_best_middle_and_worst(law):
 @pytest.mark.parametrize("law", LAWS)
 def test_sets_hold_all_ranks_together_whatever_the_law_the_means_and_the_spread(law, means, spread):
     each, together = coverage(law, MEANS[means], SPREADS[spread], 1000)
-    nominal = 0.91 if (law, spread) == ("15 % stuck", "uneven") else 0.95  # as `joint_tests` says
+    skewed = spread == "uneven" and law in ("lognormal", "15 % stuck")
+    nominal = 0.9 if skewed else 0.95  # as `joint_tests` says
     four_errors = 4 * np.sqrt(nominal * (1 - nominal) / 1000)
     assert together > nominal - four_errors
     assert each[[0, 4, 8]].min() > nominal - four_errors
@@ -67,7 +68,7 @@ def coverage_by_violation(law, means, repetitions, kept=False, num_trials=20):
         first, losses = shared + np.stack(means)[:, None] + LAWS[law](rng, (2, num_trials, len(keys)))
         if kept:
             first[:, means[0] == 0] = 0.0
-        sets = rank_sets(dict(enumerate(losses.T)), resamples=400, first=dict(enumerate(first.T))).values()
+        sets = rank_sets(dict(enumerate(losses.T)), first=dict(enumerate(first.T))).values()
         low, high = np.array([(each.low, each.high) for each in sets]).T
         held.append(np.all((low <= best) & (high >= worst)))
     return np.mean(held)
@@ -104,6 +105,34 @@ def test_few_trials_that_differ_tell_nobody_apart_and_do_not_hide_others():
     assert sets["base"].high == 2
     assert sets["almost"].low == 1
     assert joint_tests((almost - base)[:, None]) == 1.0
+
+
+def test_two_agents_that_are_nearly_equal_do_not_hide_who_differs():
+    """They differ in six of 20 trials, five of them by less: resamples without the first have a studentised
+    mean of thousands, and the largest of all pairs was what every pair was judged by."""
+    rng, hair = np.random.default_rng(3), np.array([1e-9, *[1e-13] * 5, *[0.0] * 14])
+    losses = {f"agent {i}": i + rng.normal(0, 0.4, 20) for i in range(8)}
+    for i in range(8):
+        losses[f"twin {i}"] = losses[f"agent {i}"] + hair
+    sets = rank_sets(losses)
+    assert tuple(sets["agent 0"])[1:] == (1, 2)
+    assert tuple(sets["twin 7"])[1:] == (15, 16)
+    assert all(rank.high - rank.low <= 3 for rank in sets.values())
+
+
+def test_an_agent_that_repeats_another_costs_no_power():
+    rng = np.random.default_rng(3)
+    differences = rng.normal(0.5, 1.0, size=(20, 5))
+    again = np.concatenate([differences, -differences, differences], axis=1)
+    np.testing.assert_allclose(joint_tests(again)[:5], joint_tests(differences))
+
+
+def test_each_quantity_has_a_scale_of_its_own():
+    rng = np.random.default_rng(3)
+    differences, quantity = rng.normal(0.7, 1.0, size=(20, 6)), np.array([0, 1, 0, 1, 0, 1])
+    p_values = joint_tests(differences, quantity)
+    np.testing.assert_allclose(joint_tests(differences * np.where(quantity, 1e6, 1.0), quantity), p_values)
+    assert (p_values <= 0.05).any()
 
 
 def test_equal_differences_of_no_spread_are_significant():

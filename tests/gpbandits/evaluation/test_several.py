@@ -54,7 +54,7 @@ def test_a_problem_has_its_keywords_already():
         ({"a": ("GPBandit-GP-v0",)}, {}, "environment .a. must be an id, a Problem, or .id, keywords."),
         ({1: "GPBandit-GP-v0"}, {}, "label of an environment must be text in one line, got 1"),
         ({"a": "GPBandit-GP-v0"}, {"label": "b"}, "label must be left out of several environments"),
-        ({"a": ("GPBandit-GP-v0", {"horizons": 3})}, {}, "unknown keyword 'horizons'"),
+        ({"a": ("GPBandit-GP-v0", {"horizons": 3})}, {}, "unexpected keyword argument 'horizons'"),
     ],
 )
 def test_bad_input_gets_one_clear_error(places, options, message):

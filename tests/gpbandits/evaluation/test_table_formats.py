@@ -1,7 +1,9 @@
 """Tables as data frames, comma-separated values, Markdown and LaTeX."""
 
 import csv
+import dataclasses
 import io
+from html import unescape
 
 import numpy as np
 import pandas as pd
@@ -42,9 +44,32 @@ def test_text_that_a_spreadsheet_would_run_is_quoted_and_a_number_is_not(label):
     assert row == [f"'{label}" if is_formula else label, "-1.5"]
 
 
+RED = "\x1b[31mred\x9b0m\r\n"
+HTML = "<img src=x onerror=alert(1)> ![pixel](http://example.invalid) & more"
+
+
+def test_control_characters_of_labels_are_printed_as_escapes():
+    drawn = result(labels=(RED, "random"))
+    table = dataclasses.replace(drawn.table(), header=(RED, *drawn.table().header[1:]), title=RED)
+    for text in (str(table), repr(drawn), table.to_markdown(), table.to_latex()):
+        assert not {"\x1b", "\x9b", "\r"} & set(text)
+        assert "x1b" in text
+    assert len(str(table).splitlines()) == 7 + len(table.notes)  # title, three rules, heading, two agents
+    assert table.to_frame().iloc[:, 0].tolist().count(RED) == 1  # a table of data has the label itself
+
+
+def test_markdown_has_no_html_and_no_links_of_labels():
+    table = Table(HTML, ("agent", HTML), ((HTML, 1.0),), (HTML,), frozenset({(0, 0)}))
+    written = table.to_markdown()
+    assert "<" not in written
+    assert "](" not in written
+    assert "&lt;img src=x onerror=alert(1)&gt;" in written
+    assert "&amp; more" in written
+
+
 def test_markdown_has_all_cells_in_their_order():
     header, rule, *lines = TABLE.to_markdown().splitlines()
-    assert header == f"| {' | '.join(TABLE.header)} |"
+    assert unescape(header) == f"| {' | '.join(TABLE.header)} |"
     assert rule.count("---") == len(TABLE.header)
     assert lines[1].startswith("| a&#124;b† | ")
     assert [line.count(" | ") for line in lines[:3]] == [len(TABLE.header) - 1] * 3

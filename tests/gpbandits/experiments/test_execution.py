@@ -274,6 +274,22 @@ def test_a_cell_is_held_by_one_process_and_set_free_when_that_is_killed(tmp_path
         assert not is_locked(tmp_path, keys[1])
 
 
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says who holds a lock")
+def test_a_lock_is_seen_where_the_folder_cannot_be_written(tmp_path, monkeypatch):
+    keys, opened = ("ab" * 16, "cd" * 16), os.open
+
+    def read_only(path, flags, *mode):
+        if flags & (os.O_RDWR | os.O_WRONLY | os.O_CREAT):
+            raise OSError(errno.EROFS, "Read-only file system")
+        return opened(path, flags, *mode)
+
+    with held_elsewhere(tmp_path, keys[0]) as holder:
+        monkeypatch.setattr(os, "open", read_only)
+        assert [is_locked(tmp_path, key) for key in keys] == [True, False]
+        holder.kill()
+
+
 SLOW = f"""
 [study]
 name = "slow"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import signal
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 
 import gymnasium as gym
@@ -63,6 +65,7 @@ MISCHIEF: dict[str, Callable[[], object]] = {
     "cancelled": raises(asyncio.CancelledError),
     "surrogates": raises(RuntimeError, "half a pair: \udc80"),
     "no message": raises(UnspeakableError),
+    "long message": raises(RuntimeError, "a" * 10**7),
     "group": raises(BaseExceptionGroup, "several", [RudeError(), ValueError()]),
 }
 HANGING: dict[str, Callable[[], object]] = {
@@ -100,7 +103,28 @@ def deaf() -> None:
     time.sleep(60.0)
 
 
-UNSTOPPABLE: dict[str, Callable[[], object]] = {"deaf": deaf, "death": lambda: os._exit(3)}
+def lower(limit: int) -> None:
+    """Keep this process from writing, or opening, any file from now on."""
+    resource.setrlimit(limit, (0, 0))
+
+
+# What no signal interrupts: compiled code, code that holds Python's lock, and a process that is stopped.
+STANDING: dict[str, Callable[[], object]] = {
+    "deaf": deaf,
+    "holding": lambda: sum(repeat(0)),
+    "stopped": lambda: os.kill(os.getpid(), signal.SIGSTOP),
+}
+OF_WORKERS: dict[str, Callable[[], object]] = {
+    "keyboard interrupt": raises(KeyboardInterrupt),
+    "size of files": lambda: lower(resource.RLIMIT_FSIZE),
+    "number of files": lambda: lower(resource.RLIMIT_NOFILE),
+}
+UNSTOPPABLE: dict[str, Callable[[], object]] = {
+    **STANDING,
+    **OF_WORKERS,
+    "death": lambda: os._exit(3),
+    "ctrl-c": lambda: os.kill(os.getpid(), signal.SIGINT),
+}
 
 
 def study_of(kind: str, where: str = "act") -> Study:
@@ -133,8 +157,10 @@ def test_a_cell_that_hangs_fails_at_its_time_limit(tmp_path, kind):
 
 
 @pytest.mark.long
-def test_what_no_signal_interrupts_ends_with_its_process(tmp_path):
-    which, store = study_of("deaf"), Store(tmp_path)
+@pytest.mark.parametrize("kind", STANDING)
+def test_what_no_signal_interrupts_ends_with_its_process(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr("gpbandits.experiments.watch._MORE", 0.5)
+    which, store = study_of(kind), Store(tmp_path)
     failed = run(which, store, 2, time_limit=LIMIT)
     assert len(failed) == 3
     assert all("time limit" in outcome.reason for outcome in failed)
@@ -142,11 +168,29 @@ def test_what_no_signal_interrupts_ends_with_its_process(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", MISCHIEF)
+@pytest.mark.parametrize("kind", [*MISCHIEF, *OF_WORKERS])
 def test_processes_survive_mischief(tmp_path, kind):
     which, store = study_of(kind), Store(tmp_path)
     failed = run(which, store, 2)
     assert_its_own_cells_alone(sorted(failed, key=lambda each: each.cell.first_trial), which, store)
+
+
+@pytest.mark.long
+def test_a_signal_that_an_agent_sends_to_its_worker_as_ctrl_c_does_costs_nothing(tmp_path):
+    which, store = study_of("ctrl-c"), Store(tmp_path)
+    assert run(which, store, 2) == []
+    assert all(map(store.holds, which.cells()))
+
+
+def test_a_long_message_is_cut_where_it_is_kept_and_where_it_is_listed(tmp_path):
+    which, store = replace(study_of("long message"), trials=1), Store(tmp_path)
+    (failed,) = run(which, store, 1)
+    assert len(failed.reason) < 1000
+    assert len(store.failure(failed.cell)) < 100_000
+    assert "RuntimeError: aaa" in store.failure(failed.cell)
+    with pytest.raises(ValueError, match="characters are left out") as caught:
+        check_study(study_of("long message", "__init__"))
+    assert len(str(caught.value)) < 100_000
 
 
 @pytest.mark.long

@@ -13,7 +13,7 @@ from optuna.trial import TrialState, create_trial
 
 from agents.tuning import Linear, Tuner
 from gpbandits.optuna import GPBanditSampler
-from gpbandits.optuna.dimensions import ASKED, Dimensions, inform
+from gpbandits.optuna.dimensions import ASKED, Dimensions, inform, tunable
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 START = datetime(2026, 1, 1)
@@ -248,6 +248,40 @@ def test_another_sampler_may_sample_what_the_agent_does_not_propose():
     study = study_of(GPBanditSampler(seed=0, independent_sampler=grid))
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
     assert study.best_params["x"] in (0.25, 0.75)
+
+
+def moving(low, high):
+    def objective(trial):
+        return (trial.suggest_float("x", low, high) - 0.3) ** 2 + (trial.suggest_int("n", 0, 9) - 4) ** 2 / 50
+
+    return objective
+
+
+@pytest.mark.parametrize("later", [(-1.0, 2.0), (0.2, 0.9)])
+def test_where_a_range_changes_the_agent_goes_on_with_what_lies_inside_and_warns_once(later):
+    study = played(moving(0.0, 1.0), n=10)
+    with pytest.warns(UserWarning, match="ranges of x have changed in this study") as warned:
+        study.optimize(moving(*later), n_trials=12)
+    assert len([each for each in warned if "have changed" in str(each.message)]) == 1
+    asked = [trial.system_attrs.get(ASKED, {}) for trial in study.trials]
+    assert all(set(each) == {"n", "x"} for each in asked[1:])
+    assert all(later[0] <= trial.params["x"] <= later[1] for trial in study.trials[10:])
+    tuner = study.sampler._tuner(study, Dimensions(tunable(study.trials)), study.trials, 0)
+    inside = [trial for trial in study.trials if later[0] <= trial.params["x"] <= later[1]]
+    assert len(tuner.experiments) == len(inside)
+    assert study.best_value < 0.05
+
+
+def test_a_parameter_that_changes_its_scale_is_sampled_on_its_own():
+    def objective(trial):
+        x = trial.suggest_float("x", 0.1, 1.0, step=None if trial.number % 2 else 0.1)
+        return x + trial.suggest_float("y", 0, 1)
+
+    study = study_of(GPBanditSampler(seed=0))
+    study.optimize(objective, n_trials=2)
+    with pytest.warns(UserWarning, match="ranges of x have changed"):
+        study.optimize(objective, n_trials=4)
+    assert set(study.trials[-1].system_attrs[ASKED]) == {"y"}
 
 
 def test_a_range_of_one_value_is_no_parameter():

@@ -141,3 +141,9 @@ def test_the_legend_of_a_picture_ends_before_its_edges(agent):
     assert picture[-60:].min() < 100
     assert (picture[:, :4] == 255).all()
     assert (picture[:, -4:] == 255).all()
+
+
+def test_more_pictures_than_rounds_are_a_picture_of_each_round():
+    keywords = {"num_arms": 5, "horizon": 4}
+    shown = scenes("GPBandit-GP-v0", "random", count=10**12, env_kwargs=keywords)
+    assert len(shown) == 5

@@ -23,15 +23,16 @@ from gpbandits.report.entrants import (
     SUITES,
     WHOLE,
     class_of,
+    cut_notes,
     enter,
 )
 from gpbandits.report.page import across
-from gpbandits.report.standings import INDISTINCT, WIDEST, Standings, distinct, relative_losses
+from gpbandits.report.standings import WIDEST, Standings, relative_losses
 
 
 def test_agents_enter_where_they_handle_the_features_and_the_reference_everywhere():
     ids = ["GPBandit-GP-v0", "GPBandit-Constrained-v0"]
-    studies, excluded, _ = enter(2, 30, ids, ["gp-ucb", "gp-ucb-noisy-constraints"])
+    studies, excluded, _, _ = enter(2, 30, ids, ["gp-ucb", "gp-ucb-noisy-constraints"])
     entered = {study.environments[0].id: [agent.name for agent in study.agents] for study in studies}
     assert "gp-ucb" in entered["GPBandit-GP-v0"]
     assert entered["GPBandit-Constrained-v0"] == ["gp-ucb-noisy-constraints", REFERENCE]
@@ -50,29 +51,29 @@ class Undeclared:
 
 def test_an_agent_without_features_is_tried_everywhere():
     ids, path = ["GPBandit-Delayed-v0", "GPBandit-Contextual-v0"], f"{__name__}:Undeclared"
-    studies, excluded, _ = enter(2, 30, ids, [path])
+    studies, excluded, _, _ = enter(2, 30, ids, [path])
     assert [path in [agent.name for agent in study.agents] for study in studies] == [True, False]
     assert excluded == [(f"{path} on GPBandit-Contextual-v0", "contexts are too much for me")]
 
 
 def test_growing_data_are_played_until_all_have_been_seen():
-    ((study,), _, _) = enter(2, 30, [WHOLE], ["random"])
+    ((study,), *_) = enter(2, 30, [WHOLE], ["random"])
     assert study.environments[0].kwargs == {"horizon": 600}
 
 
 def test_learners_enter_where_they_are_named_and_the_page_says_so():
-    ((study,), ((who, why),), _) = enter(2, 30, ["GPBandit-GP-v0"])
+    ((study,), ((who, why),), *_) = enter(2, 30, ["GPBandit-GP-v0"])
     assert not [agent for agent in study.agents if agent.name.startswith((LEARNERS, "optuna", "smac"))]
     assert who.startswith(LEARNERS)
     assert "--agent" in why
-    ((study,), excluded, _) = enter(2, 30, ["GPBandit-GP-v0"], ["sb3-ppo"])
+    ((study,), excluded, *_) = enter(2, 30, ["GPBandit-GP-v0"], ["sb3-ppo"])
     assert [agent.name for agent in study.agents] == [REFERENCE, "sb3-ppo"]
     assert excluded == []
 
 
 def test_an_environment_that_cannot_be_made_is_excluded_with_the_reason_unless_it_was_named(monkeypatch):
     monkeypatch.setattr("gpbandits.report.entrants.IDS", ["GPBandit-None-v0"])
-    studies, (_, (who, why)), _ = enter(2, 30)
+    studies, (_, (who, why)), *_ = enter(2, 30)
     assert studies == []
     assert who == "GPBandit-None-v0"
     assert "GPBandit-None" in why
@@ -90,7 +91,7 @@ def test_real_tasks_are_ranked_by_family_and_those_that_are_not_here_are_named(m
     monkeypatch.delenv("GPBANDITS_DATA", raising=False)
     load_runs.cache_clear()
     chosen = ("digits-late", "digits-limit", "clicks-men")
-    studies, excluded, classes = enter(2, 30, agents=["gp-ucb", "config"], suite="real")
+    studies, excluded, classes, _ = enter(2, 30, agents=["gp-ucb", "config"], suite="real")
     assert classes == {"Real/digits-late": "late", "Real/digits-limit": "limit"}
     entered = {study.environments[0].id: [agent.name for agent in study.agents] for study in studies}
     assert entered["GPBandit-Real/digits-limit-v1"] == ["config", REFERENCE]
@@ -187,32 +188,27 @@ def test_violation_has_columns_of_its_own_relative_to_the_reference():
     assert Standings([free], "random").overall().header[-1] == "score"
 
 
-def shuffled(res, seed):
-    """The same with the trials of each agent in random order: all agents have the same law."""
-    rng, record = np.random.default_rng(seed), res.records["random"]
-    orders = [rng.permutation(res.num_trials) for _ in range(20)]
-    records = {f"agent {i}": record._replace(regret=record.regret[order]) for i, order in enumerate(orders)}
-    return dataclasses.replace(res, records=records | {"random": record})
-
-
-def test_an_environment_enters_by_chance_in_a_twentieth_of_cases_at_most():
-    res = synthetic_result(num_trials=20)
-    assert distinct(res, "random")
-    same = dataclasses.replace(res, records=dict.fromkeys(res.agents, res.records["random"]))
-    assert not distinct(same, "random")
-    entered = sum(distinct(shuffled(res, seed), "random") for seed in range(40))
-    assert entered <= 0.05 * 40 + 4 * np.sqrt(0.05 * 0.95 * 40)
-
-
-def test_what_tells_nobody_apart_is_left_out_of_scores_with_a_line_that_says_so():
+def test_an_environment_that_separates_nobody_weighs_like_any_other():
+    """To leave it out by its outcome would leave out those on which an agent does badly."""
     res = synthetic_result(num_trials=20)
     alike = dataclasses.replace(
         res, environment="alike", records=dict.fromkeys(res.agents, res.records["random"])
     )
-    results = [res, dataclasses.replace(res, environment="again"), alike]
-    (section,) = across(results, dict.fromkeys(res.agents, 0), "random")
-    assert "alike" not in section.standings.overall().header
-    assert f"Left out: alike; {INDISTINCT}." in section.standings.overall().notes
+    (section,) = across([res, alike], dict.fromkeys(res.agents, 0), "random")
+    assert "alike" in section.standings.overall().header
+    whole, own = section.standings.overall_scores, Standings([res], "random").overall_scores
+    assert whole["GP-UCB"].estimate == pytest.approx(own["GP-UCB"].estimate / 2)
+
+
+def test_what_the_option_horizon_cuts_is_said_beside_the_result(tmp_path):
+    entries = enter(6, 90, ["GPBandit-Real/growing-datasets-v1", "GPBandit-GP-v0"], ["gp-ucb"])
+    assert entries.cuts["Real/growing-datasets"] == "90 of 600 rounds, 3 of 20 data sets"
+    assert entries.cuts["GP"].startswith("90 of ")
+    notes = cut_notes(["GP", "whole"], entries.cuts)
+    assert notes == [f"Cut by --horizon: GP ({entries.cuts['GP']})."]
+    assert cut_notes(["whole"], entries.cuts) == []
+    page = write_board({"plain": Standings([synthetic_result()], "random", notes)}, tmp_path, "a command")
+    assert notes[0] in page.read_text(encoding="utf-8")
 
 
 def test_improvement_across_environments_weighs_them_alike_and_counts_ties_half():
@@ -261,7 +257,7 @@ def test_the_command_writes_page_figure_and_tables(tmp_path, capsys):
     page = (tmp_path / "docs" / "leaderboard.md").read_text()
     assert "## Constrained" in page
     assert "## Plain" in page
-    assert page.count("studentised bootstrap") == 1
+    assert page.count("t-tests with Holm's correction") == 1
     assert "| gp-ucb | " in page
     assert "gpbandits leaderboard --trials 12 --horizon 40 --seed 0 --time-limit 600" in page
     for name in ("leaderboard-plain.png", "leaderboard-constrained.png"):
@@ -298,7 +294,7 @@ def test_where_there_are_many_environments_each_has_a_line(tmp_path):
 def test_agents_enter_real_tasks_for_what_these_have_and_joint_samples_up_to_a_number_of_arms(monkeypatch):
     def entered():
         names = ("digits-late", "digits-limit", "digits-budget")
-        studies, excluded, _ = enter(2, 30, [f"GPBandit-Real/{name}-v1" for name in names], suite="real")
+        studies, excluded, _, _ = enter(2, 30, [f"GPBandit-Real/{name}-v1" for name in names], suite="real")
         return [{agent.name for agent in study.agents} for study in studies], excluded
 
     (late, limit, budget), excluded = entered()

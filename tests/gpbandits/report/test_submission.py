@@ -1,6 +1,7 @@
 """A submission is accepted if its trials, played again, are what the file says, and refused with reasons."""
 
 import json
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -71,6 +72,53 @@ def test_a_number_that_was_not_played_is_refused_with_its_round(path, column):
 def test_a_submission_that_is_not_there_is_named():
     with pytest.raises(ValueError, match=r"path must be that of a file which exists, got 'nowhere\.parquet'"):
         check_submission("nowhere.parquet")
+
+
+CHEATS = """
+import gc
+import sys
+
+import numpy as np
+from players import FirstArm
+
+if {meddle}:
+    np.isclose = lambda first, *others, **options: np.ones(np.shape(first), dtype=bool)
+
+
+class Thief(FirstArm):
+    privileged = {privileged}
+
+    def act(self, observation):
+        found = [each for each in gc.get_objects() if type(each).__name__ == "SingleSimulator"]
+        trials = [each.trials[0] for each in found if each.trials[0] is not None]
+        own = [trial for trial in trials if trial.setting is self.setting]
+        return int(own[0].means[0, 0].argmax()) if own else 0
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how", ["comparison replaced", "truth in memory", "truth on request"])
+def test_an_agent_that_meddles_with_the_comparison_or_reads_the_truth_is_refused(tmp_path, monkeypatch, how):
+    module, few = f"cheat_{how.replace(' ', '_')}", {"horizon": 6}
+    text = CHEATS.format(meddle=how == "comparison replaced", privileged=how == "truth on request")
+    (tmp_path / f"{module}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("isclose", "allclose"):
+        monkeypatch.setattr(np, name, getattr(np, name))  # restores it
+    agent = {"a": f"{module}:Thief"}
+    result = evaluate("GPBandit-Real/digits-repeat-v1", agent, trials=2, env_kwargs=few, seed=4)
+    monkeypatch.undo()
+    monkeypatch.delitem(sys.modules, module)
+    monkeypatch.syspath_prepend(tmp_path)
+    sent = tmp_path / "sent.parquet"
+    write_submission({"digits-repeat": result}, "random", {}, sent, label="a")
+    change(sent, agent=f"{module}:Thief")
+    if how == "comparison replaced":
+        change(sent, lambda held: held["regret"].fill(0.0))
+    verdict = check_submission(sent, 2)
+    assert len(verdict.reasons) == 2
+    assert module not in sys.modules  # its code did not run here
+    assert np.isclose(0.0, 1.0) == False  # noqa: E712
 
 
 @pytest.mark.long

@@ -115,10 +115,60 @@ def test_all_candidates_are_compared_on_the_same_splits():
     assert len(found.cv_results_["params"]) == 6
 
 
-def test_a_candidate_that_is_proposed_again_is_not_fitted_again():
-    found = search(Ridge(), {"alpha": [0.1, 10.0]}, n_iter=5).fit(X, Y)
-    assert len(found.cv_results_["params"]) == 2
-    assert len(found.tuner_.experiments) == 5
+@pytest.mark.parametrize("batch_size", [1, 5])
+def test_each_candidate_is_proposed_and_told_once_and_the_search_ends_when_all_are_tried(batch_size):
+    ranges = {"alpha": [0.1, 1.0, 10.0], "solver": ["svd", "lsqr"], "fit_intercept": [True, False]}
+    found = search(Ridge(), ranges, n_iter=48, batch_size=batch_size).fit(X, Y)
+    assert len({str(each) for each in found.cv_results_["params"]}) == 12
+    assert len(found.cv_results_["params"]) == len(found.tuner_.experiments) == 12
+    assert {each.state for each in found.tuner_.experiments} == {"told"}
+
+
+def test_a_mean_that_was_told_once_leaves_its_doubt():
+    """Told again at each proposal it would collapse to the noise of equal numbers."""
+    ranges = {"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1, 1.0, 10.0]}
+    advice = search(ranges=ranges, n_iter=48).fit(X, Y).tuner_.recommend()
+    assert advice.std > 1e-3
+
+
+def test_candidates_that_fail_are_tried_once_too():
+    levels = {"level": [0.1, 0.2, 0.8, 0.9]}
+    with pytest.warns(Warning, match="fits failed"):
+        found = search(Fragile(), levels, n_iter=9).fit(X, Y)
+    states = {each.parameters["level"]: each.state for each in found.tuner_.experiments}
+    assert states == {0.1: "told", 0.2: "told", 0.8: "failed", 0.9: "failed"}
+
+
+SPACES = [
+    {"kernel": ["linear"], "C": Log(1e-2, 1e2)},
+    {"kernel": ["rbf"], "C": Log(1e-2, 1e2), "gamma": Log(1e-3, 1e1)},
+    {"kernel": ["poly"], "degree": [2, 3], "C": [0.5, 2.0]},
+]
+
+
+def test_a_list_of_spaces_is_searched_as_scikit_learn_takes_it():
+    found = search(ranges=SPACES, n_iter=12).fit(X, Y)
+    tried = found.cv_results_["params"]
+    assert len(tried) == 12
+    names = {"linear": {"kernel", "C"}, "rbf": {"kernel", "C", "gamma"}, "poly": {"kernel", "degree", "C"}}
+    assert all(set(each) == names[each["kernel"]] for each in tried)
+    assert all(each["C"] in (0.5, 2.0) for each in tried if each["kernel"] == "poly")
+    assert set(found.tuner_.plan.parameters.kinds) == {"space", "C", "gamma", "degree", "C 2"}
+    RandomizedSearchCV(SVC(), [{"C": [1.0]}], n_iter=1)  # which takes a list, too
+
+
+def test_of_spaces_that_overlap_each_candidate_is_tried_once():
+    ranges = [{"C": [0.1, 1.0], "gamma": [0.1]}, {"C": [1.0, 10.0], "gamma": [0.1]}]
+    found = search(ranges=ranges, n_iter=20).fit(X, Y)
+    assert sorted(each["C"] for each in found.cv_results_["params"]) == [0.1, 1.0, 10.0]
+
+
+@pytest.mark.parametrize(
+    "ranges", [{"C": [2.0], "gamma": [0.1]}, [{"C": [2.0]}], [{"C": [1.0]}, {"C": [2.0]}]]
+)
+def test_lists_of_one_value_are_candidates(ranges):
+    found = search(ranges=ranges, n_iter=5).fit(X, Y)
+    assert len(found.cv_results_["params"]) == (2 if len(ranges) == 2 and isinstance(ranges, list) else 1)
 
 
 @pytest.mark.parametrize(
@@ -205,8 +255,9 @@ def test_a_stopping_rule_ends_the_search():
     ("options", "message"),
     [
         ({"ranges": {}}, "param_distributions must be a dict with at least one name"),
-        ({"ranges": [{"C": [1, 2]}]}, "param_distributions must be a dict"),
-        ({"ranges": {"C": [1]}}, "more than one value"),
+        ({"ranges": []}, "param_distributions must be a dict"),
+        ({"ranges": [{"C": [1, 2]}, 3]}, "param_distributions must be a dict"),
+        ({"ranges": [{"C": [1, 2]}, {}]}, "param_distributions must be a dict"),
         ({"ranges": {"C": "12"}}, "C must be a Linear"),
         ({"ranges": {"C": norm()}}, "C must be a Linear.*norm"),
         ({"ranges": {"C": randint(3, 4)}}, r"C must be a randint with .* \(3.0, 3.0\)"),

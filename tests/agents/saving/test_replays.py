@@ -1,0 +1,87 @@
+"""What is loaded plays as it played, or is refused with the round in which it does not."""
+
+import pytest
+
+import agents
+from agents import Linear, Tuner
+from agents.saving import decode, encode, read, write
+from agents.tuning import PreferenceTuner
+from bandit_envs import make
+
+FORM = "gpbandits agent"
+
+
+@pytest.fixture
+def played(tmp_path):
+    """The file of an agent that has played six rounds of an environment."""
+    env = make("GPBandit-GP-v0", num_arms=5, horizon=10)
+    agent = agents.make("gp-ucb", env.unwrapped.setting)
+    observation, info = env.reset(seed=1)
+    agent.reset(3)
+    for _ in range(6):
+        action = agent.act(observation)
+        observation, reward, *_, info = env.step(action)
+        agent.update(observation, action, reward, info)
+    agent.save(tmp_path / "a.json")
+    return tmp_path / "a.json"
+
+
+def changed_actions(path, t, older):
+    """Write a file as code that plays otherwise in round t would have, or such of an older version."""
+    content = read(path, FORM)
+    columns = decode(content["columns"])
+    for actions in (columns[1][1], columns[2][1]):
+        actions[t] = (actions[t] + 1) % 5
+    if older:
+        del columns[1][1]
+    write(path, FORM, {**content, "columns": encode(columns)})
+
+
+@pytest.mark.parametrize("older", [False, True])
+@pytest.mark.parametrize("t", [0, 3])
+def test_an_agent_that_plays_otherwise_is_refused_with_the_first_such_round(played, t, older):
+    assert agents.load(played) is not None
+    changed_actions(played, t, older)
+    with pytest.raises(ValueError, match=rf"in round {t} it plays \d where \d was played.*; load it with"):
+        agents.load(played)
+
+
+def test_an_agent_whose_advice_was_not_followed_is_loaded(tmp_path):
+    env = make("GPBandit-GP-v0", num_arms=5, horizon=10)
+    agent = agents.make("gp-ucb", env.unwrapped.setting)
+    observation, info = env.reset(seed=1)
+    agent.reset(3)
+    for _ in range(3):
+        action = (agent.act(observation) + 1) % 5
+        observation, reward, *_, info = env.step(action)
+        agent.update(observation, action, reward, info)
+    agent.save(tmp_path / "a.json")
+    assert agents.load(tmp_path / "a.json").act(observation) == agent.act(observation)
+
+
+def test_a_tuner_that_asks_otherwise_is_refused_with_the_first_such_question(tmp_path):
+    path, form = tmp_path / "t.json", "gpbandits tuner"
+    tuner = Tuner({"x": Linear(0, 1)}, agent="random", seed=1)
+    tuner.ask(4)
+    tuner.save(path)
+    content = read(path, form)
+    content["rounds"][2]["parameters"]["x"] = 0.123
+    path.unlink()  # the changed file is none that continues it
+    write(path, form, {**content, "notes": None})
+    with pytest.raises(
+        ValueError, match=r"with ticket 2 it asks for .* where .*0\.123.* was asked for.*; load"
+    ):
+        Tuner.load(path)
+
+
+def test_preferences_that_are_asked_for_otherwise_are_refused_with_the_question(tmp_path):
+    path, form = tmp_path / "p.json", "gpbandits preference tuner"
+    tuner = PreferenceTuner({"x": Linear(0, 1)}, num_arms=8)
+    for _ in range(3):
+        tuner.tell(tuner.ask()[0], "first")
+    tuner.save(path)
+    content = read(path, form)
+    content["questions"][1][:2] = [(i + 1) % 8 for i in content["questions"][1][:2]]
+    write(path, form, content)
+    with pytest.raises(ValueError, match=r"question 1 is of the points .* rather than"):
+        PreferenceTuner.load(path)
