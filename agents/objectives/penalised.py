@@ -25,7 +25,7 @@ from ..options import require_left_out, typed
 from ..posteriors import SufficientStatistics
 from ..validation import PerTrial, require_costs
 from .base import NOTHING, Band, Objective, Revision
-from .each_modelled import IMPROVED, Band, EachModelled, OfCosts
+from .each_modelled import IMPROVED, EachModelled, OfCosts
 from .first_plays import GivenUnits, Ledger, Values, first_plays_of
 from .penalties import LinearDual, Multipliers, Penalty, Weights
 
