@@ -208,7 +208,7 @@ def test_it_does_not_find_the_truth_in_its_memory():
     ("agent", "error", "said"),
     [
         (Returning, TypeError, "'act' of an isolated agent must be plain data: .* got a Payload"),
-        (Raising, ArithmeticError, ""),
+        (Raising, ArithmeticError, None),
         (Writing, AgentProcessError, "must answer 'act' in plain data, and did not"),
         (Endless, AgentProcessError, "must answer 'act' in at most"),
         (Alarming, TypeError, "'alarms' of an isolated agent must be plain data"),

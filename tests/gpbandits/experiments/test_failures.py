@@ -160,11 +160,10 @@ def test_a_cell_that_hangs_fails_at_its_time_limit(tmp_path, kind):
 @pytest.mark.parametrize("kind", STANDING)
 def test_what_no_signal_interrupts_ends_with_its_process(tmp_path, monkeypatch, kind):
     monkeypatch.setattr("gpbandits.experiments.watch._MORE", 0.5)
-    which, store = study_of(kind), Store(tmp_path)
-    failed = run(which, store, 2, time_limit=LIMIT)
-    assert len(failed) == 3
-    assert all("time limit" in outcome.reason for outcome in failed)
-    assert all(map(store.holds, which.cells_of(GP, which.agents[1])))
+    which, store = replace(study_of(kind), trials=1), Store(tmp_path)
+    failed = run(which, store, 2, time_limit=3.0)  # the other cell takes far less, on a busy machine too
+    assert_its_own_cells_alone(failed, which, store)
+    assert "time limit" in failed[0].reason
 
 
 @pytest.mark.long
