@@ -47,12 +47,12 @@ class BanditEnv(gym.Env):
         self.watched: object = None  # an agent whose posterior `render` draws, if it has that method
 
     @property
-    def spec(self) -> EnvSpec | None:  # type: ignore[override]
+    def spec(self) -> EnvSpec | None:
         """Return how it was made, with its horizon as `max_episode_steps`; None if not by an id."""
         return self._spec
 
     @spec.setter
-    def spec(self, spec: EnvSpec | None) -> None:
+    def spec(self, spec: EnvSpec | None) -> None:  # type: ignore[override]
         self._spec = BanditSpec.of(spec, self.problem.horizon)
 
     @property

@@ -69,13 +69,13 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         self._seeded = [seeding.np_random() for _ in range(num_envs)]
 
     @property
-    def spec(self) -> EnvSpec | None:  # type: ignore[override]
+    def spec(self) -> EnvSpec | None:
         """Return how it was made, with the rounds of an episode as `max_episode_steps`."""
         return self._spec
 
     @spec.setter
-    def spec(self, spec: EnvSpec | None) -> None:
-        self._spec = BanditSpec.of(spec, self.simulator.limit)
+    def spec(self, spec: EnvSpec | None) -> None:  # type: ignore[override]
+        self._spec = BanditSpec.of(spec, int(self.simulator.limit))
 
     @property
     def setting(self) -> Setting:

@@ -134,7 +134,7 @@ class Setting:
             may be played in the next one.
         duel: whether an action is a pair of arms x, x', whose feedback is 1 where x won and 0 where x' did.
             Kernel, prior mean and norm are then those of the utilities f, and x wins with probability
-            s(f(x) - f(x')), s the logistic function; chances from a matrix need not be so.
+            s(f(x) - f(x')), s the logistic function; chances by a matrix need not be so.
         query_times: start time of each round, (T,), where delays are in units of time; else None. By default
             derived from the law of delays.
         safe_seed: arms known to satisfy all costs in every context and segment, (n,); None if none is. Where
