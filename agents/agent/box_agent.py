@@ -14,7 +14,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import unit_of
-from ..acquisition.candidates import Candidates, Rule, Slopes
+from ..acquisition.candidates import Candidates, Rule, Slopes, column
 from ..acquisition.improvement import NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorMean, sample
 from ..beliefs.base import Belief
@@ -180,10 +180,10 @@ class BoxAgent(GPAgent):
         facts = BoxView(
             none,
             none,
-            self.t,
-            belief.gain,
-            belief.bias,
-            worlds.best,
+            self.t[:, None],
+            belief.gain[:, None],
+            column(belief.bias),
+            worlds.best[:, None],
             deviate=lambda: none,
             weigh=lambda: none,
             draw=partial(self.streams.of_round, "rule", self.round),
@@ -198,10 +198,10 @@ class BoxAgent(GPAgent):
         return pool.arms[argmax_with_ties(pool.scores[None], tie * unit, uniform)[0]]
 
     def _sampled_maximum(self, surface: Surface, context: Floats, plays: BestPlays, facts: BoxView) -> Floats:
-        """Return the largest value of one joint sample that the search finds, (1,)."""
+        """Return the largest value of one joint sample that the search finds, (1, 1)."""
         landscape = Landscape(sample, surface, context, facts, self.samplers[ONLY], unit=self.model.deviation)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
-        return pool.scores.max(keepdims=True)
+        return pool.scores.max(keepdims=True)[None]
 
     def _played(self, surface: Surface, context: Floats) -> BestPlays:
         """Return the arms played so far and their means or worth in a context, best first.
