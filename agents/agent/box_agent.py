@@ -119,7 +119,10 @@ class BoxAgent(GPAgent):
         return self._of_reward(self.beliefs_at(observation, arms))
 
     def in_play(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
-        arms = arms_of(self.setting, np.asarray(action)[None], "action")
+        return self.in_play_at(observation, arms_of(self.setting, np.asarray(action)[None], "action"))
+
+    def in_play_at(self, observation: Floats, arms: Floats) -> tuple[Floats, Floats]:
+        """Return `in_play` at points of the box, (n, d) -> (n,) each."""
         return Surface.of(self.belief).predict(with_context(self._context(observation), arms))
 
     def beliefs_at(self, observation: Floats, arms: Floats) -> list[tuple[Floats, Floats]] | None:

@@ -15,7 +15,7 @@ from .parameters import Parameter
 from .plan import TunerPlan, listed
 from .player import Advice
 from .records import Records
-from .running import MayStop, Run, check_run, may_stop, rule_of
+from .running import MayStop, Run, check_run, may_stop, require_rule, rule_of
 from .space import Space, Values, with_clock
 from .workers import crew_of, in_turn, require_room
 
@@ -107,6 +107,7 @@ class Tuner(Records):
             safe=listed("safe", safe, "parameters"),
             stopping=stopping,
         )
+        require_rule(plan)
         self._begin(plan)
 
     @overload

@@ -117,3 +117,23 @@ def test_a_tuner_that_cannot_say_explains_why(options, words):
         tuner.add({"x": x}, x, **given)
     with pytest.raises(ValueError, match=words):
         tuner.may_stop(price=1.0)
+
+
+@pytest.mark.parametrize(
+    ("stopping", "words"),
+    [
+        ("patience", "stopping must be one of knowledge-gradient, .*got 'patience'"),
+        ("gap", "eps"),
+        (("gap", {"eps": -1.0}), "eps"),
+        ({"it": ("plateau", {"patience": 3})}, "'patience' is unknown"),
+    ],
+)
+def test_a_rule_that_does_not_exist_is_refused_when_the_tuner_is_made(stopping, words):
+    with pytest.raises(ValueError, match=words):
+        Tuner({"x": Linear(0, 1)}, stopping=stopping)
+
+
+@pytest.mark.parametrize("options", [{"agent": "random"}, {"contexts": {"z": Linear(0, 1)}}])
+def test_a_rule_is_refused_when_the_tuner_is_made_where_it_could_never_answer(options):
+    with pytest.raises(ValueError, match="stopping must be left out"):
+        Tuner({"x": Linear(0, 1)}, stopping="plateau", **options)
