@@ -63,14 +63,14 @@ def landscape_of(rule, surface, age=3, rng=None):
     facts = BoxView(
         nothing,
         nothing,
-        np.array([age]),
-        np.zeros(1),
-        0.2,
-        np.array([0.3]),
+        np.array([[age]]),
+        np.zeros((1, 1)),
+        np.array([[0.2]]),
+        np.array([[0.3]]),
         deviate=lambda: nothing,
         weigh=lambda: nothing,
         draw=lambda: [np.random.default_rng(5)],
-        maximise=lambda: np.array([0.3]),
+        maximise=lambda: np.array([[0.3]]),
     )
     return Landscape(rule, surface, np.empty(0), facts, rng or np.random.default_rng(0))
 

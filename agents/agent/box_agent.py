@@ -14,7 +14,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import unit_of
-from ..acquisition.candidates import Candidates, Rule, Slopes
+from ..acquisition.candidates import Candidates, Rule, Slopes, column
 from ..acquisition.improvement import NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorMean, sample
 from ..beliefs.base import Belief
@@ -119,7 +119,10 @@ class BoxAgent(GPAgent):
         return self._of_reward(self.beliefs_at(observation, arms))
 
     def in_play(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
-        arms = arms_of(self.setting, np.asarray(action)[None], "action")
+        return self.in_play_at(observation, arms_of(self.setting, np.asarray(action)[None], "action"))
+
+    def in_play_at(self, observation: Floats, arms: Floats) -> tuple[Floats, Floats]:
+        """Return `in_play` at points of the box, (n, d) -> (n,) each."""
         return Surface.of(self.belief).predict(with_context(self._context(observation), arms))
 
     def beliefs_at(self, observation: Floats, arms: Floats) -> list[tuple[Floats, Floats]] | None:
@@ -180,10 +183,10 @@ class BoxAgent(GPAgent):
         facts = BoxView(
             none,
             none,
-            self.t,
-            belief.gain,
-            belief.bias,
-            worlds.best,
+            self.t[:, None],
+            belief.gain[:, None],
+            column(belief.bias),
+            worlds.best[:, None],
             deviate=lambda: none,
             weigh=lambda: none,
             draw=partial(self.streams.of_round, "rule", self.round),
@@ -198,10 +201,10 @@ class BoxAgent(GPAgent):
         return pool.arms[argmax_with_ties(pool.scores[None], tie * unit, uniform)[0]]
 
     def _sampled_maximum(self, surface: Surface, context: Floats, plays: BestPlays, facts: BoxView) -> Floats:
-        """Return the largest value of one joint sample that the search finds, (1,)."""
+        """Return the largest value of one joint sample that the search finds, (1, 1)."""
         landscape = Landscape(sample, surface, context, facts, self.samplers[ONLY], unit=self.model.deviation)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
-        return pool.scores.max(keepdims=True)
+        return pool.scores.max(keepdims=True)[None]
 
     def _played(self, surface: Surface, context: Floats) -> BestPlays:
         """Return the arms played so far and their means or worth in a context, best first.

@@ -103,14 +103,14 @@ class BoxView:
 
     mean: Floats  # (S, A)
     std: Floats  # (1, A), the same in all worlds
-    t: Ints  # (1,)
-    gain: Floats  # (1,)
-    bias: Floats | float  # (1,)
-    incumbent: Floats  # (S,)
+    t: Ints  # (1, 1)
+    gain: Floats  # (1, 1)
+    bias: Floats  # (1, 1)
+    incumbent: Floats  # (S, 1)
     deviate: Callable[[], Floats]  # one posterior sample of f - mean, -> (1, A)
     weigh: Callable[[], Floats]  # -> (A,)
     draw: Callable[[], Sequence[np.random.Generator]]  # -> (1,)
-    maximise: Callable[[], Floats]  # a sample -> (1,), the same throughout a round
+    maximise: Callable[[], Floats]  # a sample -> (1, 1), the same throughout a round
     regularise: Callable[[], list[Ridge]] = list
     pull: Callable[[], list[Pulls]] = list
     ask: Callable[[], Floats] = field(default=lambda: np.zeros((1, 1)))
@@ -168,7 +168,7 @@ class BoxView:
         return self.mean + factor * self.deviate()
 
     def sampled_maximum(self) -> Floats:
-        """Return the largest value of one joint posterior sample of f, (1,)."""
+        """Return the largest value of one joint posterior sample of f, (1, 1)."""
         return self.maximise()
 
     def drawing(self, trials: Bools) -> BoxView:
@@ -212,7 +212,7 @@ class Landscape:
     @property
     def t(self) -> int:
         """Number of the round, 1, 2, ..."""
-        return int(self._facts.t[0])
+        return self._facts.t.item()
 
     @property
     def rows(self) -> int:
@@ -223,7 +223,7 @@ class Landscape:
         """Return scores, (n, d) -> (n,); all calls share one sample where the rule draws one."""
         pairs = self._pairs(arms)
         scores = averaged(self.rule(self._view(pairs, self.surface.local(pairs))))[0]
-        return scores if self._terms is None else self._terms(scores, pairs, self._facts.t)
+        return scores if self._terms is None else self._terms(scores, pairs, self._facts.t[:, 0])
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats] | None:
         """Return scores and slopes, (n, d) -> (n,) and (n, d); None where rule or terms have no slopes."""
@@ -242,7 +242,7 @@ class Landscape:
         scores, share = averaged(scores)
         slope = local.pull(share * of_belief.mean, (share * of_belief.std).sum(axis=0))
         if climb is not None:
-            scores, slope = climb(scores, slope, pairs, self._facts.t)
+            scores, slope = climb(scores, slope, pairs, self._facts.t[:, 0])
         return scores, slope[:, len(self.context) :]
 
     def _view(self, pairs: Floats, local: Local) -> BoxView:

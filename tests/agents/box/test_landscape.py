@@ -54,6 +54,8 @@ def test_a_mean_of_the_first_plays_is_to_the_bit_that_of_its_own_factor():
 
 def test_a_sample_on_a_box_deviates_from_the_mean_by_the_width():
     mean, std, deviation = np.random.default_rng(3).normal(size=(3, 1, 5))
-    one = np.ones(1)
-    view = BoxView(mean, std, one, one, 0.5, one, lambda: deviation, lambda: one, lambda: [], lambda: one)
+    one = np.ones((1, 1))
+    view = BoxView(
+        mean, std, one, one, 0.5 * one, one, lambda: deviation, lambda: one, lambda: [], lambda: one
+    )
     np.testing.assert_allclose(Thompson(FixedWidth(3.0))(view), mean + 3.5 * deviation)
