@@ -65,12 +65,12 @@ def view_of_round(age, incumbent, bias=0.0):
     return BoxView(
         cast(Any, None),
         cast(Any, None),
-        np.array([age]),
-        np.zeros(1),
-        bias,
-        incumbent,
+        np.array([[age]]),
+        np.zeros((1, 1)),
+        np.array([[bias]]),
+        incumbent[:, None],
         draw=lambda: [np.random.default_rng(5)],
-        maximise=lambda: np.array([0.3]),
+        maximise=lambda: np.array([[0.3]]),
     )
 
 

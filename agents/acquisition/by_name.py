@@ -114,8 +114,8 @@ class Starting:
             return self.then(candidates)
         if early.all():
             return self.first(candidates)
-        first, then = candidates.drawing(early), candidates.drawing(~early)
-        return np.where(early[:, None], self.first(first), self.then(then))
+        first, then = candidates.drawing(early[:, 0]), candidates.drawing(~early[:, 0])
+        return np.where(early, self.first(first), self.then(then))
 
     def slopes(self, candidates: Candidates) -> Slopes | None:
         """Return the slopes of the round's rule, which all trials must share; None where it has none."""

@@ -9,17 +9,23 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..beliefs.base import Ridge
+from ..beliefs.base import NO_BIAS, Ridge
 from ..beliefs.ridges import Pulls
 from ..beliefs.safety import Safety
 from ..model.rounds import Delivery
 from ..validation import PerTrial
 
+ZERO = np.zeros((1, 1))  # no bias
+
 
 class Candidates(Protocol):
-    """The belief at the A points that an agent may play in this round; properties are computed on access."""
+    """The belief at the A points that an agent may play in this round; properties are computed on access.
 
-    t: Ints  # (B,) number of the round since the last restart, 1, 2, ...
+    Numbers of a trial are columns, (B, 1), so that they combine with those of its points, (B, A), whatever B
+    and A: numpy takes (B,) for a number of each point where B = A.
+    """
+
+    t: Ints  # (B, 1) number of the round since the last restart, 1, 2, ...
     safety: Safety | None  # the belief about costs that must be kept in every round, if there are any
     memory: Any  # of the rule, see `RuleMemory`; None without one
 
@@ -35,12 +41,12 @@ class Candidates(Protocol):
 
     @property
     def gain(self) -> Floats:
-        """Realised information gain before this round, (B,)."""
+        """Realised information gain before this round, (B, 1)."""
         ...
 
     @property
-    def bias(self) -> Floats | float:
-        """Term that pending feedback adds to the width, (B,)."""
+    def bias(self) -> Floats:
+        """Term that pending feedback adds to the width, (B, 1)."""
         ...
 
     @property
@@ -79,7 +85,7 @@ class Candidates(Protocol):
 
     @property
     def incumbent(self) -> Floats:
-        """Value that improvement is measured from, as the agent defines it, (B,)."""
+        """Value that improvement is measured from, as the agent defines it, (B, 1)."""
         ...
 
     @property
@@ -100,7 +106,7 @@ class Candidates(Protocol):
         ...
 
     def sampled_maximum(self) -> Floats:
-        """Draw one joint posterior sample of f and return the largest value that may be played, (B,).
+        """Draw one joint posterior sample of f and return the largest value that may be played, (B, 1).
 
         On a box it is the largest value that the search finds, the same for all candidates of a round.
         """
@@ -109,6 +115,11 @@ class Candidates(Protocol):
     def drawing(self, trials: Bools) -> Candidates:
         """Return candidates that sample for `trials`, (B,), only; samples of the others are undefined."""
         ...
+
+
+def column(bias: Floats | float) -> Floats:
+    """Return a number of each trial, (B,) or one for all, as a column, (B, 1)."""
+    return ZERO if bias is NO_BIAS else np.reshape(bias, (-1, 1))
 
 
 class Slopes(NamedTuple):

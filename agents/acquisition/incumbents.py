@@ -113,11 +113,11 @@ class NoisyPlays(MaxMean):
         return fantasies(surface, with_context(plays.context, arms), white)
 
 
-INCUMBENTS: dict[str, type[NoIncumbent]] = {"max_mean": MaxMean, "best_value": BestValue}
+INCUMBENTS: dict[str, type[Incumbent]] = {"max_mean": MaxMean, "best_value": BestValue}
 NOISY = "noisy"
 
 
-def improvable(name: str | None, setting: Setting) -> type[NoIncumbent]:
+def improvable(name: str | None, setting: Setting) -> type[Incumbent]:
     """Return expected improvement's incumbent; None is "noisy" on a box in one context, else "max_mean"."""
     noisy = setting.continuous and not setting.has_contexts
     if name == NOISY and not noisy:
@@ -127,7 +127,7 @@ def improvable(name: str | None, setting: Setting) -> type[NoIncumbent]:
     return incumbent_of("max_mean" if name is None else name, (*INCUMBENTS, NOISY))
 
 
-def incumbent_of(name: str, allowed: Sequence[str] = tuple(INCUMBENTS)) -> type[NoIncumbent]:
+def incumbent_of(name: str, allowed: Sequence[str] = tuple(INCUMBENTS)) -> type[Incumbent]:
     """Return the incumbent of a name, or raise a ValueError that lists the allowed names."""
     known = isinstance(name, str) and name in INCUMBENTS
     require(known, "incumbent", f"one of {', '.join(allowed)}", name)

@@ -86,16 +86,17 @@ class IRGPUCB:
     draws: ClassVar[bool] = True
 
     def __call__(self, candidates: Candidates) -> Floats:
-        return candidates.mean + self._width(candidates)[:, None] * candidates.std
+        return candidates.mean + self._width(candidates) * candidates.std
 
     def slopes(self, candidates: Candidates) -> Slopes:
         """Return 1 and the width, which is the same for all candidates of a round."""
         mean = np.ones_like(candidates.mean)
-        return Slopes(mean, self._width(candidates)[:, None] * mean)
+        return Slopes(mean, self._width(candidates) * mean)
 
     def _width(self, candidates: Candidates) -> Floats:
         exponential = np.array([rng.standard_exponential() for rng in candidates.rngs])
-        return np.sqrt(squared_width(self.log_size(candidates.t), exponential)) + candidates.bias
+        size = self.log_size(candidates.t[:, 0])
+        return np.sqrt(squared_width(size, exponential))[:, None] + candidates.bias
 
 
 @dataclass(frozen=True)
@@ -168,4 +169,4 @@ def _compact_size(model: Model) -> CompactSize:
 
 
 def _over_sample(candidates: Candidates) -> Floats:
-    return candidates.mean - candidates.sampled_maximum()[:, None]
+    return candidates.mean - candidates.sampled_maximum()

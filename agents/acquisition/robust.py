@@ -45,7 +45,7 @@ class DMM:
 
     def __call__(self, candidates: Candidates) -> Floats:
         each = (
-            mean + (self.width(fit, candidates.gain) + candidates.bias)[:, None] * std
+            mean + (self.width(fit, candidates.gain[:, 0])[:, None] + candidates.bias) * std
             for fit, mean, std in candidates.ridges
         )
         return reduce(np.minimum, each)

@@ -10,10 +10,9 @@ import numpy as np
 from bandit_envs.basics.arguments import require_not_negative
 from bandit_envs.basics.types import Floats
 
-from ..beliefs.base import NO_BIAS
 from ..validation import PerTrial
 from ..widths.base import Width
-from .candidates import Candidates, Slopes
+from .candidates import ZERO, Candidates, Slopes
 from .improvement import (
     improvement_climbed,
     log_expected_improvement,
@@ -177,14 +176,14 @@ def sample(candidates: Candidates) -> Floats:
 
 def _factor(candidates: Candidates, width: Width) -> Floats | float:
     """Return w, (B, 1); a number where all trials have the same, which multiplies arrays in half the time."""
-    factor = width(candidates.t, candidates.gain)
-    if candidates.bias is not NO_BIAS:
-        factor = factor + candidates.bias
+    factor, bias = width(candidates.t[:, 0], candidates.gain[:, 0]), candidates.bias
+    if bias is not ZERO:
+        factor = factor + bias[:, 0]
     if not getattr(factor, "ndim", 0):  # of a width of the user's own
-        factor = np.broadcast_to(factor, candidates.t.shape)
+        factor = np.broadcast_to(factor, len(candidates.t))
     first = factor.item(0)
     return first if len(factor) == 1 or (factor == first).all() else factor[:, None]
 
 
 def _improvement(candidates: Candidates, xi: PerTrial) -> Floats:
-    return candidates.mean - (candidates.incumbent + xi)[:, None]
+    return candidates.mean - (candidates.incumbent + np.reshape(xi, (-1, 1)))

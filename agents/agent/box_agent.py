@@ -14,7 +14,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import unit_of
-from ..acquisition.candidates import Candidates, Rule, Slopes
+from ..acquisition.candidates import Candidates, Rule, Slopes, column
 from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorMean, sample
 from ..beliefs.base import Belief
@@ -112,7 +112,10 @@ class BoxAgent(GPAgent):
         return self._of_reward(self.beliefs_at(observation, arms))
 
     def in_play(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
-        arms = arms_of(self.setting, np.asarray(action)[None], "action")
+        return self.in_play_at(observation, arms_of(self.setting, np.asarray(action)[None], "action"))
+
+    def in_play_at(self, observation: Floats, arms: Floats) -> tuple[Floats, Floats]:
+        """Return `in_play` at points of the box, (n, d) -> (n,) each."""
         return Surface.of(self.belief).predict(with_context(self._context(observation), arms))
 
     def beliefs_at(self, observation: Floats, arms: Floats) -> list[tuple[Floats, Floats]] | None:
@@ -173,10 +176,10 @@ class BoxAgent(GPAgent):
         facts = BoxView(
             belief,
             self.objective,
-            self.t,
-            belief.gain,
-            belief.bias,
-            worlds.best,
+            self.t[:, None],
+            belief.gain[:, None],
+            column(belief.bias),
+            worlds.best[:, None],
             draw=partial(self.streams.of_round, "rule", self.round),
             maximise=cache(lambda: self._sampled_maximum(surface, plays, facts)),
             memory=self.memory,
@@ -187,11 +190,11 @@ class BoxAgent(GPAgent):
         return pool.arms[argmax_with_ties(pool.scores[None], tie * unit, uniform)[0]]
 
     def _sampled_maximum(self, surface: Surface, plays: Plays, facts: BoxView) -> Floats:
-        """Return the largest value of one joint sample that the search finds, (1,)."""
+        """Return the largest value of one joint sample that the search finds, (1, 1)."""
         sampler, unit = self.samplers[ONLY], self.model.deviation
         landscape = Landscape(sample, surface, plays.context, facts, sampler, unit=unit)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
-        return pool.scores.max(keepdims=True)
+        return pool.scores.max(keepdims=True)[None]
 
     def _played(self, surface: Surface, context: Floats) -> tuple[Plays, Floats]:
         """Return the arms played so far in a context, best first, with their means or worth, (n,).

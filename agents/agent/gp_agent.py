@@ -153,7 +153,7 @@ class GPAgent(Answers, Resumable, Shown):
         view = view if free is None else view.drawing(free)
         if self._may_search and offered is None and (arm := self._searched(view, uniform)) is not None:
             return arm
-        scores = rule(view)
+        scores = self._checked(rule(view))
         self.objective.infeasible = None  # until the objective scores arms
         scores = self._worth(scores, context, offered)
         if self.objective.infeasible is not None:
@@ -172,6 +172,13 @@ class GPAgent(Answers, Resumable, Shown):
             return None
         self.scores = None
         return tied[argmax_with_ties(np.zeros((1, len(tied))), 0.0, uniform)]
+
+    def _checked(self, scores: Floats) -> Floats:
+        expected = self._size, self._num_arms
+        if np.shape(scores) != expected:
+            words = "numbers of a trial are (B, 1), those of its arms (B, A)"
+            raise ValueError(f"rule must return scores of shape {expected}, got {np.shape(scores)}; {words}")
+        return scores
 
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return what the objective makes of the scores of the arms that may be played, (B, A)."""

@@ -12,7 +12,7 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..acquisition.candidates import Candidates
+from ..acquisition.candidates import Candidates, column
 from ..acquisition.improvement import change_of
 from ..beliefs.base import Belief, Ridge
 from ..beliefs.play_costs import CostBelief
@@ -53,7 +53,8 @@ class ArmsView(Candidates):
         safety: Safety | None = None,
     ):
         self._agent, self._belief, self._context, self._offered = agent, belief, context, offered
-        self.t, self.safety, self.memory, self._samplers = agent.t, safety, agent.memory, agent.samplers
+        self.t, self.safety, self.memory = agent.t[:, None], safety, agent.memory
+        self._samplers = agent.samplers
         self._rngs: Sequence[np.random.Generator] | None = None
 
     @property
@@ -70,11 +71,11 @@ class ArmsView(Candidates):
 
     @property
     def gain(self) -> Floats:
-        return self._belief.gain
+        return self._belief.gain[:, None]
 
     @property
-    def bias(self) -> Floats | float:
-        return self._belief.bias
+    def bias(self) -> Floats:
+        return column(self._belief.bias)
 
     @property
     def weight_norm(self) -> Floats:
@@ -102,8 +103,8 @@ class ArmsView(Candidates):
     def incumbent(self) -> Floats:
         values, incumbent = self.mean, self._agent.incumbent
         if incumbent.of_worth:
-            values = self._agent.objective.worth(values, self.points, self.t)
-        return incumbent(self._belief, self.points, only_offered(values, self._offered))
+            values = self._agent.objective.worth(values, self.points, self.t[:, 0])
+        return incumbent(self._belief, self.points, only_offered(values, self._offered))[:, None]
 
     @property
     def change(self) -> Floats:
@@ -125,7 +126,7 @@ class ArmsView(Candidates):
         return self._belief.sample(self._context, self._samplers, factor)
 
     def sampled_maximum(self) -> Floats:
-        return only_offered(self.sample(), self._offered).max(axis=1)
+        return only_offered(self.sample(), self._offered).max(axis=1, keepdims=True)
 
     def drawing(self, trials: Bools) -> ArmsView:
         """Return a copy in which only these trials, (B,), draw samples; other generators do not advance."""

@@ -232,7 +232,7 @@ class StageOpt:
     def __call__(self, candidates: Candidates) -> Floats:
         """Return widths in the first stage, uf in the second, minus infinity elsewhere, (B, A)."""
         safety = safety_of(candidates)
-        expanding = np.asarray((candidates.t <= self.rounds) & ~safety.settled)
+        expanding = np.asarray((candidates.t[:, 0] <= self.rounds) & ~safety.settled)
         later = UCB(self.width)(candidates)
         if not expanding.any():
             return later
@@ -280,7 +280,8 @@ def widest_expanders(safety: Safety, among: Bools, wide: Floats) -> Bools:
 
 def _reach(candidates: Candidates, width: Width) -> Floats:
     """Return w sigma, (B, A)."""
-    return (width(candidates.t, candidates.gain) + candidates.bias)[:, None] * candidates.std
+    factor = width(candidates.t[:, 0], candidates.gain[:, 0])[:, None] + candidates.bias
+    return factor * candidates.std
 
 
 @dataclass(frozen=True)
@@ -304,7 +305,7 @@ class ISE:
         """Return gains in the first rounds, uf later, (B, A)."""
         safety = safety_of(candidates)
         scores = UCB(self.width)(candidates)
-        for i in (candidates.t <= self.rounds).nonzero()[0].tolist():
+        for i in (candidates.t[:, 0] <= self.rounds).nonzero()[0].tolist():
             (arms,) = safety.playable[i].nonzero()
             scores[i] = -np.inf
             for begin in range(0, len(arms), ARMS_AT_ONCE):

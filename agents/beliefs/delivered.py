@@ -121,7 +121,7 @@ class Alike(Delivered):
 
     weighs = False
 
-    def weights(self, point: Ints, told: Floats | None = None) -> Floats | None:
+    def weights(self, point: Ints, own: Floats | None = None) -> Floats | None:
         """Return None: each play counts as one."""
         return None
 

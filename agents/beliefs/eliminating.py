@@ -128,7 +128,7 @@ class DriftingBatches(Eliminating):
         weights = batch.weight_norm_at(None), weight_sum(batch)
         return batch.mean_at(None) + self.prior_mean, self._band(std, *weights, self.phase.variation)
 
-    def weights(self, point: Ints, told: Floats | None = None) -> Floats | None:
+    def weights(self, point: Ints, own: Floats | None = None) -> Floats | None:
         """Return None: what plays of less noise would gain is not in the bands."""
         return None
 

@@ -130,10 +130,11 @@ class Pairs(Points):
         plays = np.zeros(belief.spread.gram.size)
         for sign, each in ((1.0, belief.spread.statistics(ONLY)), (-1.0, belief.centre.statistics(ONLY))):
             plays[each.point] += sign * each.plays
-        return _same(belief.spread.gram.points[plays > 0.0], self.features).any(axis=0)[None]
+        pending = _same(belief.spread.gram.points[plays > 0.0], self.features)
+        return np.logical_or.reduce(pending, axis=0)[None]
 
     def played(self, belief: Belief) -> Bools:
-        return _same(belief.centre.gram.points, self.features).any(axis=0)[None]
+        return np.logical_or.reduce(_same(belief.centre.gram.points, self.features), axis=0)[None]
 
     def prior_mean(self, belief: Belief) -> Floats:
         return np.ravel(belief.given_mean)[:1]

@@ -97,12 +97,12 @@ class BoxView:
 
     belief: Belief
     objective: Objective
-    t: Ints  # (1,)
-    gain: Floats  # (1,)
-    bias: Floats | float  # (1,)
-    incumbent: Floats  # (S,)
+    t: Ints  # (1, 1)
+    gain: Floats  # (1, 1)
+    bias: Floats  # (1, 1)
+    incumbent: Floats  # (S, 1)
     draw: Callable[[], Sequence[np.random.Generator]]  # -> (1,)
-    maximise: Callable[[], Floats]  # a sample -> (1,), the same throughout a round
+    maximise: Callable[[], Floats]  # a sample -> (1, 1), the same throughout a round
     memory: RuleMemory | None = None  # what the rule has learnt from feedback
     safety: Safety | None = None  # a box has no safe set
     mean: Floats = field(init=False)  # (S, n)
@@ -162,7 +162,7 @@ class BoxView:
         return self.mean + factor * self.deviation()
 
     def sampled_maximum(self) -> Floats:
-        """Return the largest value of one joint posterior sample of f, (1,)."""
+        """Return the largest value of one joint posterior sample of f, (1, 1)."""
         return self.maximise()
 
     def drawing(self, trials: Bools) -> BoxView:
@@ -201,7 +201,7 @@ class Landscape:
     @property
     def t(self) -> int:
         """Number of the round, 1, 2, ..."""
-        return int(self._facts.t[0])
+        return self._facts.t.item()
 
     @property
     def rows(self) -> int:
@@ -212,7 +212,9 @@ class Landscape:
         """Return scores, (n, d) -> (n,); all calls share one sample where the rule draws one."""
         points = Pairs(self.context, arms)
         scores = averaged(self.rule(self._view(points, self.surface.local(points.features))))[0]
-        return scores if self._terms is None else self._terms.add(scores[None], points, self._facts.t)[0]
+        if self._terms is None:
+            return scores
+        return self._terms.add(scores[None], points, self._facts.t[:, 0])[0]
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats] | None:
         """Return scores and slopes, (n, d) -> (n,) and (n, d); None where rule or terms have no slopes."""
@@ -230,7 +232,7 @@ class Landscape:
         scores, share = averaged(scores)
         slope = local.pull(share * of_belief.mean, (share * of_belief.std).sum(axis=0))
         if self._terms is not None and self._terms.climb is not None:
-            scores, slope = self._terms.climb(scores, slope, points, self._facts.t)
+            scores, slope = self._terms.climb(scores, slope, points, self._facts.t[:, 0])
         return scores, slope[:, len(self.context) :]
 
     def _view(self, points: Pairs, local: Local) -> BoxView:

@@ -258,6 +258,18 @@ def rule_of(plan: TunerPlan, price: Any) -> Any:
     return plan.stopping
 
 
+def require_rule(plan: TunerPlan) -> None:
+    """Raise now, not at the first `may_stop`, where the tuner's rule does not exist or cannot answer."""
+    if plan.stopping is not None:
+        make_rules(rule_of(plan, None), _agent_with_model(TunerPlayer(plan, [], {})).model)
+
+
+def _agent_with_model(player: TunerPlayer) -> Any:
+    has_model = hasattr(player.agent, "outlooks")
+    require(has_model, "stopping", "left out with an agent that has no model of its own", player.plan.agent)
+    return player.agent
+
+
 def may_stop(
     player: TunerPlayer,
     rounds: Sequence[TunerRound],
@@ -271,9 +283,7 @@ def may_stop(
     candidate may be missed. Where experiments fail, a gain counts with its probability of success, and what
     would rather fail again is not recommended.
     """
-    plan, agent = player.plan, player.agent
-    has_model = hasattr(agent, "outlooks")
-    require(has_model, "stopping", "left out with an agent that has no model of its own", plan.agent)
+    plan, agent = player.plan, _agent_with_model(player)
     rules = make_rules(rule, agent.model)()
     delivered, fewest = sum(len(each.arrivals) for each in rounds), 2 * plan.parameters.dim + 1
     if delivered < fewest:

@@ -16,7 +16,16 @@ from .parameters import Parameter
 from .plan import TunerPlan, listed
 from .player import Advice
 from .records import Records
-from .running import MayStop, Reports, Run, check_reports, check_run, may_stop, rule_of
+from .running import (
+    MayStop,
+    Reports,
+    Run,
+    check_reports,
+    check_run,
+    may_stop,
+    require_rule,
+    rule_of,
+)
 from .space import Space, Values, with_clock
 from .workers import crew_of, in_turn, require_room
 
@@ -118,6 +127,7 @@ class Tuner(Records):
             possible=possible,
             repeats=repeats,
         )
+        require_rule(plan)
         self._begin(plan)
 
     @overload

@@ -37,7 +37,9 @@ _WHO = {
 
 
 def leaderboard(
-    out: Annotated[Path, typer.Option(help="Folder of the page, its figures and its tables.")] = Path("docs"),
+    out: Annotated[Path, typer.Option(help="Folder of the page, its figures and its tables.")] = Path(
+        "leaderboard"
+    ),
     store: Annotated[
         Path, typer.Option(help="Folder of the results; its cells are not computed again.")
     ] = Path("results/leaderboard"),

@@ -128,7 +128,10 @@ def end_if_failed(failed: list[Outcome]) -> None:
     errors = console(stderr=True)
     for outcome in failed:
         errors.print(Text(escaped(f"\n{outcome.cell} failed:\n{outcome.failure}")))
-    errors.print(Text(f"{len(failed)} cells failed; run the same command again to repeat only these."))
+    which = "1 cell failed; run the same command again to repeat it alone."
+    if len(failed) > 1:
+        which = f"{len(failed)} cells failed; run the same command again to repeat only these."
+    errors.print(Text(which))
     for outcome in failed:
         errors.print(Text(escaped(f"  {outcome.cell}: {outcome.reason}")), soft_wrap=True)
     raise typer.Exit(1)

@@ -21,6 +21,7 @@ from gpbandits.evaluation.process_state import ProcessState, left_threads, prese
 from gpbandits.evaluation.rehearsal import (
     AgentCheckError,
     Show,
+    as_many_arms,
     check_alarms,
     everything,
     rehearse,
@@ -87,14 +88,14 @@ def check_agent(
         agent: as for `evaluate`: a name, "package.module:Class" or setting -> agent, or (agent, options).
         environments: label -> an id, a `Problem` or a callable that makes an environment. Default: small
             ones with the features that the factory declares, or with every feature of a finite set where
-            it declares none.
+            it declares none, and of a batch one with as many arms as trials.
         time_limit: seconds for all checks together.
     """
     checked: list[str] = []
 
     def run() -> None:
         factory = resolve_agent(agent)
-        chosen = stages(getattr(factory.make, "features", None)) if environments is None else environments
+        chosen = _default(factory) if environments is None else environments
         for label, environment in chosen.items():
             _check_on(label, environment, factory)
             checked.append(label)
@@ -106,6 +107,13 @@ def check_agent(
         "no use of the truth and, where they apply, batches and late feedback. Checked on: "
         f"{'; '.join(checked)}."
     )
+
+
+def _default(factory: AgentFactory) -> dict[str, EnvLike]:
+    chosen: dict[str, EnvLike] = {**stages(getattr(factory.make, "features", None))}
+    if factory.batched and "finite" in chosen:
+        chosen["as many arms as trials"] = as_many_arms(len(SEEDS))
+    return chosen
 
 
 def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:

@@ -28,8 +28,8 @@ class SharedTrials:
         privileged: labels of the agents that observed the true functions or changes.
         first_trial: index of the first trial, if this is a block of a larger evaluation.
         checkpoints: the recorded rounds, counted from 1, (T,); None if every round is recorded.
-        tracks: label -> "from scratch" or "pretrained" for the reinforcement learners among the agents; the
-            two do not share a figure.
+        tracks: label -> "from scratch" or "pretrained" for the reinforcement learners among the agents;
+            tables and figures mark the latter.
         windows: label -> longest delay, in rounds or units of time, of agents that discard later feedback.
         approximate: labels of the agents whose posterior is not exact.
         assuming: labels of the agents that use a bound that was neither given nor published.

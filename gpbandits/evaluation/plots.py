@@ -49,19 +49,14 @@ def regret_figure(
 ) -> Figure:
     """Draw the mean over trials of each agent's regret or violation, with its 95 % bootstrap interval.
 
-    Change-points that all trials share are marked, and the alarms of a single trial. Learners from scratch
-    and pretrained policies do not share a figure. Bounds of theorems are drawn in grey. Over the spent budget
+    Change-points that all trials share are marked, and the alarms of a single trial. What the table marks,
+    such as pretrained policies, the legend marks. Bounds of theorems are drawn in grey. Over the spent budget
     each trial counts with its value at that budget. The legend has the `order` of some labels, or that of
     `result.ordered`; `Result.plot` describes the other arguments.
     """
     if scale is not None:
         require_known("scale", scale, _SPACINGS)
     require(legend in (False, "outside", "direct"), "legend", 'False, "outside" or "direct"', legend)
-    if len(tracks := result.by_track()) > 1:
-        raise ValueError(
-            f"a figure must show one track, got {' and '.join(tracks)}: what was learnt beforehand is not "
-            "comparable; plot each result of by_track()"
-        )
     _check_axis(x, result, bounds)
     require(ax is None or size is None, "size", "left out beside ax, whose figure has one", size)
     metric = result.main_metric if metric is None else metric

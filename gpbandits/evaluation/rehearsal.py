@@ -30,6 +30,11 @@ def stages(features: Any = None) -> dict[str, Problem]:
     return {name: MAKERS[name]() for name in MAKERS if name in handled}
 
 
+def as_many_arms(trials: int) -> Problem:
+    """Return a problem with as many arms as a batch has trials: there numpy mixes up numbers of both."""
+    return _small("gp", num_arms=trials)()
+
+
 def _by_hand(contexts: Floats | None = None, **laws: Any) -> Problem:
     decisions = Decisions(unit_grid(SMALL["num_arms"]), contexts=contexts)
     return Problem(decisions, GPSample(), RBF(0.2), horizon=SMALL["horizon"], **laws)

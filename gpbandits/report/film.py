@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -79,7 +80,19 @@ def scenes(
     env_kwargs: Mapping[str, Any] | None = None,
 ) -> list[Scene]:
     """Return the contents of the pictures of `frames`."""
-    shown = [_scene(moment) for moment in moments(environment, agent, seed, count, env_kwargs or {})]
+    expected = "an integer of at least 2, the first and the last picture"
+    require(is_count(count) and count >= 2, "count", expected, count)
+    return _scenes(environment, agent, seed, count, env_kwargs)
+
+
+def _scenes(
+    environment: EnvLike,
+    agent: AgentSpec,
+    seed: int,
+    shown_in: int | Sequence[int],
+    env_kwargs: Mapping[str, Any] | None,
+) -> list[Scene]:
+    shown = [_scene(moment) for moment in moments(environment, agent, seed, shown_in, env_kwargs or {})]
     where = environment if isinstance(environment, str) else shown[0].name
     factory = resolve_agent(agent)
     name = factory.name or getattr(factory.make, "__name__", type(factory.make).__name__)
@@ -113,6 +126,7 @@ def _with_surface(scene: Scene, player: BoxAgent, observation: Any) -> Scene:
     (mean, std), *of_costs = found
     scene = scene._replace(belief=(mean, std), cost_beliefs=tuple(of_costs))
     if isinstance(player.rule, UCB) and not len(scene.costs):
+        mean, std = player.in_play_at(np.asarray(observation), scene.features)
         scene = scene._replace(scores=mean + _width(player) * std)
     return scene
 
@@ -127,6 +141,8 @@ def _half(scene: Scene, player: Any, observation: Any) -> Floats | None:
     """Return the half-width of the agent's band at the drawn points, (M,); None if it has no single band."""
     if scene.belief is None or len(scene.costs) or not isinstance(player, GPAgent):
         return None
+    if not player.objective.linear:  # the width multiplies a std of log-odds or log-rates
+        return None
     if isinstance(player, BoxAgent):
         return _width(player) * scene.belief[1] if isinstance(player.rule, UCB | Thompson) else None
     if not isinstance(player.rule, UCB | Thompson | RobustUCB):
@@ -136,11 +152,18 @@ def _half(scene: Scene, player: Any, observation: Any) -> Floats | None:
 
 
 def moments(
-    environment: EnvLike, agent: AgentSpec, seed: int, count: int, env_kwargs: Mapping[str, Any]
+    environment: EnvLike,
+    agent: AgentSpec,
+    seed: int,
+    shown_in: int | Sequence[int],
+    env_kwargs: Mapping[str, Any],
 ) -> Generator[Moment, None, None]:
-    """Run the trial of `frames`, and yield the environment and the agent at each picture."""
-    expected = "an integer of at least 2, the first and the last picture"
-    require(is_count(count) and count >= 2, "count", expected, count)
+    """Run the trial of `frames`, and yield the environment and the agent at each picture.
+
+    Args:
+        shown_in: a number of pictures, evenly spread over the rounds to the end, or the rounds before whose
+            play there is one, the first of which is 0: the trial is run no further than these.
+    """
     of_environment, of_agent = trial_seeds(seed, 0)
     with naming(f"environment {environment!r}"):
         env = make(environment, **env_kwargs)
@@ -152,15 +175,16 @@ def moments(
     player.reset(of_agent)
     if "action_mask" in info and hasattr(player, "start"):
         player.start(info if getattr(player, "privileged", False) else without_oracle(info))
-    horizon = env.get_wrapper_attr("setting").horizon
-    shown = set(np.linspace(0, horizon, min(count, horizon + 1)).astype(int).tolist())  # each once at most
-    done, played = False, 0
+    horizon, spread = env.get_wrapper_attr("setting").horizon, isinstance(shown_in, int)
+    number = min(shown_in, horizon + 1) if isinstance(shown_in, int) else 0  # each round once at most
+    shown = set(np.linspace(0, horizon, number).astype(int).tolist()) if spread else set(shown_in)
+    done, played, last = False, 0, horizon if spread else max(shown)
     try:
         while True:
             action = None if done else player.act(observation)
-            if played in shown or done:
+            if played in shown or (done and spread):
                 yield Moment(env, player, observation, action)
-            if done:
+            if done or played == last:
                 break
             following, reward, terminated, truncated, info = env.step(action)
             seen = info if getattr(player, "privileged", False) else without_oracle(info)
@@ -172,9 +196,19 @@ def moments(
 
 
 class Film:
-    """A film is an endless GIF, which a notebook displays; `scenes` are what its frames show, for `strip`."""
+    """A film is an endless GIF, which a notebook displays; `scenes` are what its frames show, for `strip`.
 
-    def __init__(self, pictures: Iterable[NDArray[np.uint8]], fps: float = 5.0, scenes: Sequence[Scene] = ()):
+    Args:
+        more: returns the scenes before the plays of other rounds, the first of which is 0; None without.
+    """
+
+    def __init__(
+        self,
+        pictures: Iterable[NDArray[np.uint8]],
+        fps: float = 5.0,
+        scenes: Sequence[Scene] = (),
+        more: Callable[[Sequence[int]], list[Scene]] | None = None,
+    ):
         check_speed(fps)
         with from_extra("eval", "films"):
             from PIL import Image
@@ -185,23 +219,26 @@ class Film:
         times = [round(1000 / fps)] * len(others) + [round(HOLD * 1000 / fps)]
         file = BytesIO()
         first.save(file, "GIF", save_all=True, append_images=others, duration=times, loop=0)
-        self.gif, self.length, self.scenes = file.getvalue(), 1 + len(others), list(scenes)
+        self.gif, self.length, self.scenes, self._more = file.getvalue(), 1 + len(others), list(scenes), more
 
     def strip(self, rounds: Sequence[int]) -> Figure:
         """Return a figure for print, 6.9 inches wide, of the choices in some rounds, the first of which is 1.
 
         Args:
-            rounds: rounds that the film shows; a film of T rounds shows all of them with `count=T + 1`.
+            rounds: of the trial; it is run again for those that the film does not show.
         """
         from bandit_envs.rendering.picture import strip
 
         shown = {scene.total + 1: scene for scene in self.scenes}
         listed = list(rounds) if isinstance(rounds, Iterable) and not isinstance(rounds, str) else []
-        usable = len(listed) > 0 and all(is_count(each) and each in shown for each in listed)
-        more = "`count`, in the command --frames, adds more"
-        expected = f"a list of some of {', '.join(map(str, shown))}, which the film shows ({more})"
-        require(usable, "rounds", expected, rounds)
-        return strip([shown[each] for each in listed], Limits.of(self.scenes))
+        known = range(1, 1 + max(shown, default=0)) if self._more else shown
+        usable = len(listed) > 0 and all(is_count(each) and each in known for each in listed)
+        words = f"1..{max(known, default=0)}" if self._more else ", ".join(map(str, shown))
+        require(usable, "rounds", f"a list of some of {words}", rounds)
+        lacking = sorted(set(listed) - set(shown))
+        if lacking and self._more is not None:
+            shown |= {scene.total + 1: scene for scene in self._more([each - 1 for each in lacking])}
+        return strip([shown[each] for each in listed], Limits.of([*shown.values()]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the GIF to a .gif file; its folder is made if it is missing."""
@@ -229,7 +266,8 @@ def watch(
     """
     check_speed(fps)
     shown = scenes(environment, agent, seed, count, env_kwargs)
-    return Film(_drawn(shown), fps, shown)
+    more = partial(_scenes, environment, agent, seed, env_kwargs=env_kwargs)
+    return Film(_drawn(shown), fps, shown, lambda rounds: more(shown_in=rounds))
 
 
 def check_speed(fps: float) -> None:

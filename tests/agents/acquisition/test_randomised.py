@@ -99,7 +99,7 @@ def test_what_pending_feedback_adds_is_added_to_the_width(name, monkeypatch):
     agent = halfway(("gp-agent", {"rule": name}))
     view = view_of(agent)
     before = agent.rule(view)
-    monkeypatch.setattr(ArmsView, "bias", np.full(1, 2.0))
+    monkeypatch.setattr(ArmsView, "bias", np.full((1, 1), 2.0))
     raised = agent.rule(view_of(agent)) - before
     ridges = [2.0 * ridge.std for ridge in view.ridges]
     assert np.all(raised >= np.min(ridges, axis=0) - 1e-12)
@@ -130,7 +130,7 @@ def test_eims_is_expected_improvement_on_the_sample_s_maximum():
     scores = EIMS()(view_of(agent))
     agent.samplers[0] = np.random.default_rng(3)
     largest = view_of(agent).sampled_maximum()
-    agent.incumbent._zero = largest
+    agent.incumbent._zero = largest[:, 0]
     np.testing.assert_array_equal(scores, ExpectedImprovement()(view_of(agent)))
 
 
@@ -140,7 +140,7 @@ class Known:
     mean, std = np.array([[1.0, 2.0, 2.0]]), np.zeros((1, 3))
 
     def sampled_maximum(self) -> Any:
-        return np.array([2.0])
+        return np.array([[2.0]])
 
 
 def test_what_is_known_to_be_the_maximum_scores_zero_in_pims():
@@ -202,7 +202,7 @@ def test_all_candidates_of_a_round_on_a_box_are_held_against_one_sample(name, mo
     rule, seen = type(agent.rule), []
 
     def watched(self: Any, candidates: Any) -> Any:
-        seen.append(candidates.sampled_maximum()[0])
+        seen.append(candidates.sampled_maximum()[0, 0])
         return original(self, candidates)
 
     original = rule.__call__

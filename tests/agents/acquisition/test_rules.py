@@ -9,6 +9,7 @@ import pytest
 import references
 from scipy.special import log_ndtr
 
+import agents
 from agents.acquisition.improvement import (
     ERFCX_LIMIT,
     improvement_climbed,
@@ -29,7 +30,11 @@ from agents.acquisition.rules import (
 from agents.model.choice import BLOCK, TieBreaker, argmax_with_ties
 from agents.widths.base import FixedWidth
 from agents.widths.prior_draws import FiniteSetWidth
+from bandit_envs import Setting
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.kernels import make_kernel
+from gpbandits import check_agent, evaluate
+from gpbandits.evaluation.rehearsal import AgentCheckError, as_many_arms
 
 
 class Fixed(NamedTuple):
@@ -47,11 +52,11 @@ class Fixed(NamedTuple):
         return self.mean + factor * self.deviation()
 
     def sampled_maximum(self) -> Floats:
-        return (self.mean + self.deviation()).max(axis=1)
+        return (self.mean + self.deviation()).max(axis=1, keepdims=True)
 
     @property
     def rngs(self) -> list[np.random.Generator]:
-        return [np.random.default_rng(int(t)) for t in self.t]
+        return [np.random.default_rng(int(t)) for t in self.t[:, 0]]
 
 
 RULES = {
@@ -74,10 +79,10 @@ def candidates():
     return Fixed(
         mean=rng.normal(size=(4, 7)),
         std=rng.uniform(0.1, 1.0, size=(4, 7)),
-        t=np.array([1, 5, 9, 100]),
-        gain=np.array([0.0, 1.0, 2.0, 3.0]),
-        incumbent=rng.normal(size=4),
-        bias=np.array([0.0, 0.5, 0.0, 2.0]),
+        t=np.array([[1], [5], [9], [100]]),
+        gain=np.array([[0.0], [1.0], [2.0], [3.0]]),
+        incumbent=rng.normal(size=(4, 1)),
+        bias=np.array([[0.0], [0.5], [0.0], [2.0]]),
         deviation=lambda: sample,
     )
 
@@ -86,27 +91,25 @@ def candidates():
 
 
 def test_ucb_and_thompson_add_the_width_times_the_spread(candidates):
-    width = (FiniteSetWidth(7)(candidates.t, candidates.gain) + candidates.bias)[:, None]
+    width = FiniteSetWidth(7)(candidates.t, candidates.gain) + candidates.bias
     ucb, thompson = RULES["ucb"](candidates), RULES["thompson"](candidates)
     np.testing.assert_allclose(ucb, candidates.mean + width * candidates.std, rtol=1e-15)
     np.testing.assert_allclose(thompson, candidates.mean + width * candidates.deviation(), rtol=1e-15)
 
 
 def test_thompson_of_no_width_is_pure_exploitation(candidates):
-    candidates = candidates._replace(bias=np.zeros(4))
+    candidates = candidates._replace(bias=np.zeros((4, 1)))
     np.testing.assert_array_equal(Thompson(FixedWidth(0.0))(candidates), PosteriorMean()(candidates))
 
 
 def test_expected_improvement_is_the_textbook_formula(candidates):
-    expected = references.expected_improvement(
-        candidates.mean, candidates.std, candidates.incumbent[:, None] + 0.1
-    )
+    expected = references.expected_improvement(candidates.mean, candidates.std, candidates.incumbent + 0.1)
     np.testing.assert_allclose(np.exp(RULES["ei"](candidates)), expected, rtol=1e-11)
 
 
 def test_probability_of_improvement_ranks_like_the_probability(candidates):
     scores = RULES["pi"](candidates)
-    gap = candidates.mean - candidates.incumbent[:, None] - 0.1
+    gap = candidates.mean - candidates.incumbent - 0.1
     np.testing.assert_array_equal(np.argsort(scores), np.argsort(log_ndtr(gap / candidates.std)))
 
 
@@ -166,7 +169,7 @@ def test_a_negative_least_improvement_is_named(rule):
 
 def test_known_candidates_have_their_own_improvement(candidates):
     known = candidates._replace(mean=candidates.mean * 0 + [-1, 0, 2, 3, 0, 0, 0], std=candidates.std * 0)
-    known = known._replace(incumbent=np.zeros(4))
+    known = known._replace(incumbent=np.zeros((4, 1)))
     expected = [-np.inf, -np.inf, np.log(2), np.log(3), -np.inf, -np.inf, -np.inf]
     np.testing.assert_array_equal(ExpectedImprovement()(known), [expected] * 4)
     certain = [-np.inf, -np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf]
@@ -351,3 +354,42 @@ def test_the_mills_ratio_overflows_without_a_warning():
     assert np.isinf(ratio[0])
     assert np.isfinite(ratio[-1])
     assert (np.diff(ratio[np.isfinite(ratio)]) < 0).all()
+
+
+# --- numbers of a trial beside those of its arms ---
+
+
+def gained(candidates):
+    """A rule as its author writes the formula: a number of each trial times one of each arm."""
+    return candidates.mean + candidates.gain * candidates.std + (candidates.t + candidates.incumbent)
+
+
+@pytest.mark.parametrize("trials", [2, 5])
+def test_numbers_of_a_trial_combine_with_those_of_its_arms_also_where_there_are_as_many(trials):
+    keywords = {"env_kwargs": {"num_arms": 5, "horizon": 15, "noise_std": 0.3}, "trials": trials}
+    batch = evaluate("GPBandit-GP-v0", {"it": ("gp-agent", {"rule": gained})}, **keywords)
+    single = {"it": lambda setting: agents.make("gp-agent", setting, rule=gained)}
+    alone = evaluate("GPBandit-GP-v0", single, **keywords)
+    np.testing.assert_array_equal(batch.actions["it"], alone.actions["it"])
+
+
+@pytest.mark.parametrize("rule", [lambda c: c.mean[0], lambda c: c.mean[:, :, None], lambda c: c.mean[:, 1:]])
+def test_scores_of_another_shape_are_refused(rule):
+    agent = agents.make(
+        "gp-agent", Setting(arms=np.linspace(0, 1, 5)[:, None], kernel=make_kernel("rbf")), 5, rule=rule
+    )
+    agent.reset(range(5))
+    with pytest.raises(ValueError, match=r"rule must return scores of shape \(5, 5\), got"):
+        agent.act(np.zeros((5, 1)))
+
+
+def mixed(candidates):
+    """Takes a number of each trial for one of each arm; of one trial it is right."""
+    return candidates.mean + candidates.mean.max(axis=1) * candidates.std
+
+
+def test_a_rule_that_mixes_up_trials_and_arms_is_found_out():
+    spec, square = ("gp-agent", {"rule": mixed}), {"square": as_many_arms(3)}
+    with pytest.raises(AgentCheckError, match="a batch plays what its trials play alone"):
+        check_agent(spec, square)
+    assert "as many arms as trials" in check_agent("random")

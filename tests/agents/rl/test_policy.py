@@ -148,9 +148,11 @@ def test_tables_mark_what_was_trained_beforehand(mixed):
 
 
 @pytest.mark.long
-def test_a_figure_refuses_to_mix_the_tracks(mixed, tmp_path):
-    with pytest.raises(ValueError, match="a figure must show one track, got from scratch and pretrained"):
-        mixed.plot(tmp_path / "regret.png")
+def test_a_figure_marks_what_was_trained_beforehand_as_tables_do(mixed, tmp_path):
+    shown = mixed.plot(tmp_path / "regret.png")
+    texts = [each.get_text() for each in shown.axes[0].get_legend().get_texts()]
+    assert {"A2C", "trained‡", "random"} < set(texts)
+    assert any(text.startswith("‡ pretrained") for text in texts)
     parts = mixed.by_track()
     assert {track: part.agents for track, part in parts.items()} == {
         "from scratch": ["A2C", "random"],

@@ -164,3 +164,23 @@ def test_a_plateau_is_of_values_whose_costs_were_kept():
     for x in (0.1, 0.2, 0.3, 0.35, 0.39, 0.5, 0.55, 0.6, 0.65, 0.7):
         tuner.add({"x": x}, x, costs={"far": x - 0.4})
     assert tuner.may_stop()
+
+
+@pytest.mark.parametrize(
+    ("stopping", "words"),
+    [
+        ("patience", "stopping must be one of knowledge-gradient, .*got 'patience'"),
+        ("gap", "eps"),
+        (("gap", {"eps": -1.0}), "eps"),
+        ({"it": ("plateau", {"patience": 3})}, "'patience' is unknown"),
+    ],
+)
+def test_a_rule_that_does_not_exist_is_refused_when_the_tuner_is_made(stopping, words):
+    with pytest.raises(ValueError, match=words):
+        Tuner({"x": Linear(0, 1)}, stopping=stopping)
+
+
+@pytest.mark.parametrize("options", [{"agent": "random"}, {"contexts": {"z": Linear(0, 1)}}])
+def test_a_rule_is_refused_when_the_tuner_is_made_where_it_could_never_answer(options):
+    with pytest.raises(ValueError, match="stopping must be left out"):
+        Tuner({"x": Linear(0, 1)}, stopping="plateau", **options)

@@ -1,5 +1,6 @@
 """Figures of results as people ask for them: of some agents, of several metrics, on axes of their own."""
 
+import dataclasses
 import itertools
 import os
 
@@ -20,6 +21,16 @@ def legend(figure):
 
 def legend_title(figure):
     return figure.legends[0].get_title().get_text()
+
+
+def test_pretrained_policies_are_drawn_beside_learners_and_marked():
+    """As in tables: what a table shows a figure draws."""
+    several = result()
+    first, second, *_ = several.agents
+    mixed = dataclasses.replace(several, tracks={first: "pretrained", second: "from scratch"})
+    drawn = legend(mixed.plot())
+    assert {f"{first}‡", second} < set(drawn)
+    assert any(each.startswith("‡ pretrained") for each in drawn)
 
 
 def own_axes(count=1):

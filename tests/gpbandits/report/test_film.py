@@ -131,8 +131,19 @@ def test_a_strip_has_a_column_a_round_and_names_the_rounds_that_there_are():
     film = watch("GPBandit-GP-v0", "gp-ucb", count=9, env_kwargs=KWARGS)
     figure = film.strip([2, 5])
     assert [axes.get_title() for axes in figure.axes] == ["round 2", "round 5", "", ""]
-    with pytest.raises(ValueError, match=r"rounds must be a list of some of 1, 2, .*got \[30\]"):
-        film.strip([30])
+    with pytest.raises(ValueError, match=r"rounds must be a list of some of 1\.\.\d+, got \[300\]"):
+        film.strip([300])
+
+
+def test_a_strip_of_rounds_without_a_frame_is_that_of_a_film_that_shows_them():
+    few = watch("GPBandit-GP-v0", "gp-ucb", count=2, env_kwargs={"horizon": 12, "num_arms": 20})
+    all_of_them = watch("GPBandit-GP-v0", "gp-ucb", count=13, env_kwargs={"horizon": 12, "num_arms": 20})
+    assert len(few.scenes) == 2
+    drawn = [film.strip([2, 5, 10]) for film in (few, all_of_them)]
+    for one, other in zip(*(figure.axes for figure in drawn), strict=True):
+        assert one.get_title() == other.get_title()
+        for line, same in zip(one.lines, other.lines, strict=True):
+            np.testing.assert_array_equal(line.get_xydata(), same.get_xydata())
 
 
 @pytest.mark.parametrize("agent", ["gp-agent", "gp-ucb"])
