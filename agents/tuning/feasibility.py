@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
@@ -41,7 +41,7 @@ class Gate:
         self.space, self.possible = space, possible
         self._belief: SuccessProbability | None = None
         self._only: Available | None = None
-        self._over: cKDTree | None = None
+        self._over: KDTree | None = None
         self._context, self.bar = np.zeros(0), 0.0
 
     def set(
@@ -59,7 +59,7 @@ class Gate:
         """
         self._belief, self._context = belief, context
         self._only = Available(self.space, only) if only else None
-        self._over = cKDTree(np.array(over)) if len(over) else None
+        self._over = KDTree(np.array(over)) if len(over) else None
         self.bar = 0.0 if belief is None else min(wanted, CAUTIOUS * belief.highest)
 
     @property
@@ -76,7 +76,7 @@ class Gate:
 
     def chance(self, arms: Floats) -> Floats:
         """Return the probability of success, -1 where a point may not be tried at all, (n, d) -> (n,)."""
-        allowed = ((arms >= -SAME) & (arms <= 1.0 + SAME)).all(axis=1)
+        allowed: Bools = np.logical_and.reduce((arms >= -SAME) & (arms <= 1.0 + SAME), axis=1)
         for rule in (self.possible, self._only):
             if rule is not None:
                 allowed[allowed] = rule.mask(arms[allowed])
@@ -254,7 +254,7 @@ def beside(point: Floats, taken: Sequence[Floats], among: Floats, gate: Gate) ->
     It differs from all running points, `taken`, (m, d), by `BESIDE`; where these are too many, it is the one
     that differs most, and where all open ones are taken, the likeliest to succeed. None if all are taken.
     """
-    gap, _ = cKDTree(taken).query(among, p=np.inf)
+    gap, _ = KDTree(taken).query(among, p=np.inf)
     chance = np.where(gap > SAME, gate.chance(among), -1.0)
     gap = np.where(chance >= gate.bar, gap, 0.0)
     if gap.max() <= SAME:

@@ -72,8 +72,9 @@ class Run:
                 wait(self.running, return_when=FIRST_COMPLETED)
                 over = self._tell_finished()
                 left -= len(over)
-                for ticket in over if self.reports is not None else ():
-                    self.reports.ended(ticket)
+                if self.reports is not None:
+                    for ticket in over:
+                        self.reports.ended(ticket)
         except KeyboardInterrupt:
             if self.crew.cannot_stop:
                 wait(self.running)
@@ -159,8 +160,8 @@ class Reports:
 
     def enough(self) -> bool:
         """Return True if no further experiment should start."""
-        best = None if self.target is None else self.tuner.best
-        if best is None or self.stopped:
+        best = self.tuner.best
+        if self.target is None or best is None or self.stopped:
             return self.stopped
         sign = sign_of(self.tuner.plan.goal)
         return bool(sign * best.value >= sign * self.target)

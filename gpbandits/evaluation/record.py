@@ -61,7 +61,7 @@ class Record(NamedTuple):
     def of_rounds(self) -> RoundBlock:
         """The values from which measures are computed."""
         seen = self.regret, self.cost, self.violation, self.observed_cost
-        duels = {name: _of_each_round(self.totals, f"{name}_regret") for name in ("strong", "weak")}
+        duels: dict[str, Any] = {name: _of_each_round(self.totals, f"{name}_regret") for name in ("strong", "weak")}
         plays = RoundBlock(*seen, simple=self.simple_regret, moved=self.moved, **duels)
         if self.spending is None:
             return plays

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.environment.making import make
-from bandit_envs.laws.functions import Recorded
+from bandit_envs.laws.tabulated import Recorded
 from bandit_envs.problem.problem import Problem
 from gpbandits.experiments.provenance import sources, versions
 
