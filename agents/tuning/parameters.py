@@ -215,7 +215,7 @@ class Integer:
         """True where low and high are equal."""
         return self.low == self.high
 
-    def features(self, value: int) -> Floats:
+    def features(self, value: float) -> Floats:
         """Return the integer's position on its scale, low at 0 and high at 1."""
         return self._scale.features(value)
 

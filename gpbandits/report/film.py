@@ -175,10 +175,13 @@ def moments(
     player.reset(of_agent)
     if "action_mask" in info and hasattr(player, "start"):
         player.start(info if getattr(player, "privileged", False) else without_oracle(info))
-    horizon, spread = env.get_wrapper_attr("setting").horizon, isinstance(shown_in, int)
-    number = min(shown_in, horizon + 1) if isinstance(shown_in, int) else 0  # each round once at most
-    shown = set(np.linspace(0, horizon, number).astype(int).tolist()) if spread else set(shown_in)
-    done, played, last = False, 0, horizon if spread else max(shown)
+    horizon = env.get_wrapper_attr("setting").horizon
+    if isinstance(shown_in, int):
+        number = min(shown_in, horizon + 1)  # each round once at most
+        shown, last = set(np.linspace(0, horizon, number).astype(int).tolist()), horizon
+    else:
+        shown, last = set(shown_in), max(shown_in)
+    done, played = False, 0
     try:
         while True:
             action = None if done else player.act(observation)
