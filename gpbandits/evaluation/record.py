@@ -61,8 +61,8 @@ class Record(NamedTuple):
     def of_rounds(self) -> RoundBlock:
         """The values from which measures are computed."""
         seen = self.regret, self.cost, self.violation, self.observed_cost
-        duels: dict[str, Any] = {name: _of_each_round(self.totals, f"{name}_regret") for name in ("strong", "weak")}
-        plays = RoundBlock(*seen, simple=self.simple_regret, moved=self.moved, **duels)
+        strong, weak = (_of_each_round(self.totals, f"{name}_regret") for name in ("strong", "weak"))
+        plays = RoundBlock(*seen, simple=self.simple_regret, moved=self.moved, strong=strong, weak=weak)
         if self.spending is None:
             return plays
         return plays._replace(spent=self.spending.spent, shortfall=self.spending.shortfall)

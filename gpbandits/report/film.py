@@ -185,7 +185,7 @@ def moments(
     try:
         while True:
             action = None if done else player.act(observation)
-            if played in shown or (done and spread):
+            if played in shown or (done and isinstance(shown_in, int)):
                 yield Moment(env, player, observation, action)
             if done or played == last:
                 break
