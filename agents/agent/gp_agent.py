@@ -147,7 +147,7 @@ class GPAgent(Answers, Resumable, Shown):
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         if self.setting.volatile:
             require_offered(self.offered, self.setting)
-        safety = self.objective.safety(context, self.t, self.offered)
+        safety = self.objective.safety(context, self.t, self.offered) if self._certifies else None
         offered = self.offered if safety is None else safety.playable
         view = ArmsView(self, belief, context, offered, safety)
         view = view if free is None else view.drawing(free)
@@ -208,7 +208,8 @@ class GPAgent(Answers, Resumable, Shown):
         if self.holds is not None:
             self.holds.played(action)
         self._learn(point, delivery, values)
-        self._end_round(info)
+        if self._revises or self._restarts:
+            self._end_round(info)
         if self.assumptions.may_change:
             self.remodel(self.assumptions.after(self))
         if self.stopping is not None:
@@ -218,14 +219,14 @@ class GPAgent(Answers, Resumable, Shown):
         """Record a round in the book; return what it delivered, and that with the objective's values."""
         trial, rounds, reward, cost = Feedback.arrived(info)
         std = deviations(info) if "feedback_std" in info else None
-        value = self.objective.values(trial, reward, cost)
+        values = reward if self.objective.of_reward else self.objective.values(trial, reward, cost)
         played = self.book.record_round(point, trial, rounds)  # the last check
         weight = None if std is None or not self.weighs else told_weights(self._given, trial, std)
         delivery = Delivery(trial, played, rounds, self.clock.delay(rounds, self.round), reward, cost, weight)
-        return delivery, delivery._replace(reward=value)
+        return delivery, delivery if values is reward else delivery._replace(reward=values)
 
     def _end_round(self, info: dict[str, Any]) -> None:
-        """Follow the changes of the objective and restart trials, where these parts ask for it."""
+        """Follow the changes of the objective, and restart trials."""
         if self._revises:
             self._revise(self.objective.end_round(self.round))
         if self._restarts and len(again := self.restart.end_round(self.round, info)):
@@ -350,6 +351,7 @@ class GPAgent(Answers, Resumable, Shown):
         self._revises = defines(self.objective, Objective, "end_round")
         self._restarts = defines(self.restart, Restart, "end_round")
         self._penalises = defines(self.objective, Objective, "penalised")
+        self._certifies = defines(self.objective, Objective, "safety")
         self._may_search = self.belief.searches and not (self._penalises or self._restarts)
 
     def _new_book(self) -> Book:

@@ -216,8 +216,8 @@ class Saving:
     def act(self, observation: Any) -> Any:
         """Choose an action; see `Agent`."""
         own: Any = super()
-        text = isinstance(observation, np.ndarray) and observation.dtype.kind not in NUMERIC
-        require(not text, "observation", "numbers, as the environment's reset and step return", observation)
+        if isinstance(observation, np.ndarray) and observation.dtype.kind not in NUMERIC:
+            require(False, "observation", "numbers, as the environment's reset and step return", observation)
         return self._log.record("act", partial(own.act, observation), observation, answer=True)
 
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
