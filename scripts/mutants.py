@@ -62,7 +62,7 @@ MUTANTS = (
         "(self.noise_std + self.reward_bound) * spread",
         "self.noise_std * spread",
     ),
-    Mutant("agents/acquisition/rules.py", "(candidates.incumbent + xi)", "(candidates.incumbent - xi)"),
+    Mutant("agents/acquisition/rules.py", "candidates.incumbent + xi", "candidates.incumbent - xi"),
     Mutant(
         "agents/acquisition/rules.py",
         "candidates.mean + self._factor(candidates) * candidates.std",
@@ -73,7 +73,7 @@ MUTANTS = (
         "_column(self.eps) * (1.0 - 2.0 * own)",
         "_column(self.eps) * (1.0 - own)",
     ),
-    Mutant("agents/acquisition/randomised.py", "candidates.sampled_maximum()[:, None]", "0.0"),
+    Mutant("agents/acquisition/randomised.py", "candidates.sampled_maximum()", "0.0"),
     Mutant(
         "agents/algorithms/safe.py", "candidates.mean + reach >= surely", "candidates.mean - reach >= surely"
     ),
@@ -134,12 +134,12 @@ MUTANTS = (
     Mutant("agents/agent/book.py", "rounds.item() == self.rounds", "rounds.item() == self.rounds - 1"),
     Mutant(
         "agents/box/acquisition_surface.py",
-        "self.mean + factor * self.deviate()",
-        "self.mean + self.deviate()",
+        "self.mean + factor * self.deviation()",
+        "self.mean + self.deviation()",
     ),
     Mutant("agents/box/search.py", "found[1] * self.span", "found[1]"),
     Mutant("agents/agent/gp_agent.py", "1 + self.round - begun", "self.round - begun"),
-    Mutant("agents/agent/gp_agent.py", "self._awaited(rounds) | (", "("),
+    Mutant("agents/agent/gp_agent.py", "self._awaited(values.round) | (", "("),
     Mutant("agents/agent/gp_agent.py", "rounds[known]", "rounds[known] - 1"),
     Mutant("agents/agent/book.py", "rounds >= self._begun[trial]", "rounds > self._begun[trial]"),
     Mutant("agents/kernels/theta_slopes.py", "2.0 * (total -", "(total -"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,9 @@ from bandit_envs.data.files import find_wheel
 
 HERE = Path(__file__).parent
 os.environ.setdefault("MPLBACKEND", "Agg")  # figures are drawn without a screen
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # where a shell started the tests in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A busy machine must not fail a test, and a failure must come back when it is run again.
 settings.register_profile("suite", deadline=None, derandomize=True)

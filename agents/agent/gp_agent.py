@@ -195,10 +195,11 @@ class GPAgent(Answers, Resumable, Shown):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: the observation that `act` saw, the action played, and the `info` returned."""
         point = self.points(observation, action)
+        feedback = Feedback.arrived(info)
         may_lack = self.setting.volatile or KEY in info
         offered = offered_in(info, self.setting, self.num_trials) if may_lack else None
         spent = spendings(info) if "feedback_spent" in info else None
-        delivery, values = self._record(point, info)
+        delivery, values = self._record(point, feedback, info)
         self.offered = offered
         if spent is not None:
             self.objective.paid(delivery.trial, delivery.point, spent)
@@ -215,9 +216,9 @@ class GPAgent(Answers, Resumable, Shown):
         if self.stopping is not None:
             self.stopping.look(point, self.outlooks)
 
-    def _record(self, point: Ints, info: dict[str, Any]) -> tuple[Delivery, Delivery]:
+    def _record(self, point: Ints, feedback: Feedback, info: dict[str, Any]) -> tuple[Delivery, Delivery]:
         """Record a round in the book; return what it delivered, and that with the objective's values."""
-        trial, rounds, reward, cost = Feedback.arrived(info)
+        trial, rounds, reward, cost = feedback
         std = deviations(info) if "feedback_std" in info else None
         values = reward if self.objective.of_reward else self.objective.values(trial, reward, cost)
         played = self.book.record_round(point, trial, rounds)  # the last check

@@ -59,6 +59,7 @@ class ArmsView(Candidates):
 
     @property
     def points(self) -> Arms:
+        """All arms in the context of each trial."""
         return self._agent.arms(self._context)
 
     @property

@@ -328,12 +328,12 @@ class PreferenceTuner:
             self._close(self._agent, t)
             self._closed = t
             if self.questions[t].asked:
-                self._ask_again(self.questions[t])
+                self._ask_again(t)
         told = [each for each in self.questions if each.outcome is not None]
         for each in sorted(told, key=lambda each: each.told_in or 0):
             self._crown(each)
 
-    def _ask_again(self, question: Question) -> None:
+    def _ask_again(self, t: int) -> None:
         """Let the agent ask once more, and raise if it asks otherwise.
 
         The incumbent at the time depends on the order of answers, which the file has not, and points that
@@ -341,8 +341,8 @@ class PreferenceTuner:
         """
         if self.plan["incumbent"] or len(self.points) > self._spread:
             self._agent.act(ONLY)
-        elif (pair := self._pair()) != question.pair:
-            raise ValueError(f"a question is of the points {pair} rather than {question.pair}")
+        elif (pair := self._pair()) != (known := self.questions[t].pair):
+            raise ValueError(f"question {t} is of the points {pair} rather than {known}")
 
     def _informed(self) -> Any:
         """Return a copy of the agent that has observed all answers."""

@@ -120,7 +120,8 @@ class Threads:
 
     def start(self, f: Experimenter, parameters: Mapping[str, Any], begun: Begun) -> None:
         """Start an experiment."""
-        begun(self._pool.submit(report, f, parameters))
+        with unbroken():  # between the start and its record Ctrl-C would lose a value
+            begun(self._pool.submit(report, f, parameters))
 
     def stop(self) -> None:
         """Cancel experiments that have not started."""
@@ -148,7 +149,8 @@ class Processes:
 
     def start(self, f: Experimenter, parameters: Mapping[str, Any], begun: Begun) -> None:
         """Start an experiment."""
-        begun(self._waiting.submit(self._run, f, dict(parameters)))
+        with unbroken():
+            begun(self._waiting.submit(self._run, f, dict(parameters)))
 
     def stop(self) -> None:
         """Kill all processes."""

@@ -1,4 +1,4 @@
-"""Render objects in notebooks as small tables of escaped text, without colours, for light and dark themes."""
+"""Show text that is not ours: escaped in terminals, and in notebooks as small tables without colours."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -10,6 +10,13 @@ import numpy as np
 LONGEST = 200  # characters of a value
 FEW = 4  # numbers that are shown; a longer array is shown by its shape
 LEFT = ' style="text-align:left"'  # notebooks align cells right
+
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
+
+
+def printable(text: str, spared: str = "") -> str:
+    """Replace C0 and C1 control characters by escapes, as labels are untrusted: a terminal obeys some."""
+    return text.translate({code: shown for code, shown in _CONTROLS.items() if chr(code) not in spared})
 
 
 def html_table(

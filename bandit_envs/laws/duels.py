@@ -21,6 +21,8 @@ from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.noise import Uniform
 
+__all__ = ["AgainstBest", "DuelLaw", "PairChances", "WhoWins"]
+
 ROUNDING = 1e-9  # of P_ij + P_ji = 1
 
 

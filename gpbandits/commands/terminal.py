@@ -13,7 +13,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from gpbandits.evaluation.formats import printable
+from bandit_envs.basics.notebook import printable
 
 _ITEM = re.compile(r" +(\*{0,2}\w+(, )?)+: ")  # "    name, other: description"
 _TITLES = ("Args:", "Returns:", "Raises:")  # blocks of prose; other blocks, such as examples, hold code

@@ -8,6 +8,7 @@ from html import escape
 
 import numpy as np
 
+from bandit_envs.basics.notebook import printable
 from gpbandits.evaluation.statistics import Interval
 
 MISSING = "-"
@@ -36,14 +37,8 @@ _ESCAPES = str.maketrans(
 )
 
 
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
 FORMULAE = ("=", "+", "-", "@", "\t", "\r")  # first characters of a spreadsheet's formulae
 SAFE = re.compile(rf"{MISSING}|[-+]?\d+(\.\d*)?(e[-+]?\d+)?")  # which are none all the same
-
-
-def printable(text: str, spared: str = "") -> str:
-    """Replace C0 and C1 control characters by escapes, as labels are untrusted: a terminal obeys some."""
-    return text.translate({code: shown for code, shown in _CONTROLS.items() if chr(code) not in spared})
 
 
 def _inline(text: str) -> str:

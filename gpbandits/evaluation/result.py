@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from bandit_envs.basics.arguments import from_extra, require
 from bandit_envs.basics.files import check_path, sweep_beside
+from bandit_envs.basics.notebook import printable
 from gpbandits.evaluation.curves import Axis, Curves, Legend, to_dataset
-from gpbandits.evaluation.formats import printable
 from gpbandits.evaluation.metrics import Metric, Overlay, Scale
 from gpbandits.evaluation.record import Record, join_trials
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bandit_envs.basics.arguments import from_extra
-from bandit_envs.basics.notebook import html_table
+from bandit_envs.basics.notebook import html_table, printable
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation import statistics
 from gpbandits.evaluation.curves import Curves
-from gpbandits.evaluation.formats import Cell, csv_text, emphasised, latex, markdown, parts, printable, text
+from gpbandits.evaluation.formats import Cell, csv_text, emphasised, latex, markdown, parts, text
 from gpbandits.evaluation.marks import drawn_from, footnotes
 from gpbandits.evaluation.measures import Measure
 from gpbandits.evaluation.metrics import headed

@@ -13,6 +13,7 @@ import agents
 from agents.acquisition.incumbents import MaxMean
 from agents.agent.outlooks import ArmsView
 from agents.beliefs.delivered import Delivered
+from agents.beliefs.points import Arms
 from agents.model.choice import argmax_with_ties
 from agents.model.model import Model
 from agents.model.rounds import Delivery
@@ -168,6 +169,7 @@ def test_samples_and_incumbents_are_those_of_the_arms_that_are_there():
             t=np.ones(1, dtype=np.int64),
             samplers=[np.random.default_rng(0)],
             memory=None,
+            arms=lambda context: Arms(context, model.setting.decisions),
         )
         return ArmsView(agent, belief, np.zeros(1, dtype=np.int64), among)
 

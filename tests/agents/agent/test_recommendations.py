@@ -192,7 +192,7 @@ def test_without_a_result_there_is_nothing_to_recommend_of_what_was_tried(state)
         ticket, _ = tuner.ask()
         if state == "dropped":
             tuner.drop(ticket)
-    with pytest.raises(ValueError, match="recommend needs an experiment with a value, got none"):
+    with pytest.raises(ValueError, match="needs an experiment with a value in the ranges, got none"):
         tuner.recommend()
     assert tuner.recommend(anywhere=True).std > 0
 

@@ -73,7 +73,8 @@ def test_a_box_restricted_to_grid_points_plays_as_the_finite_set(models):
     at = FINITE.to_action(GRID[:30])
     best = [box.recommend(among=BOX.to_action(GRID[:30])), finite.recommend(among=at)]
     np.testing.assert_allclose(best[0].point, best[1].point, atol=1e-12)
-    np.testing.assert_allclose(best[0][2:], best[1][2:], atol=1e-8)
+    if models == "separate":
+        np.testing.assert_allclose(best[0][2:], best[1][2:], atol=1e-8)
 
 
 def test_separate_models_score_a_point_of_a_box_by_their_formula():
@@ -107,11 +108,12 @@ def test_separate_models_recommend_by_the_penalised_objective_with_the_mean_of_t
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("setting", [FINITE, BOX], ids=["finite", "box"])
-def test_a_penalised_model_recommends_with_the_mean_of_its_objective(setting):
+def test_a_penalised_model_recommends_by_its_objective_and_no_mean_of_the_reward(setting):
     agent = started(setting, **({"search": {"candidates": 64}} if setting is BOX else {}))
     play(agent)
     best = agent.recommend()
-    assert best.mean == pytest.approx(objective_of(agent, best.point), abs=1.0)
+    assert best.mean is best.std is None
+    assert objective_of(agent, best.point) >= max(objective_of(agent, x) for x in GRID) - 1.0  # of 10
 
 
 @pytest.mark.long

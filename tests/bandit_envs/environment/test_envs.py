@@ -151,6 +151,8 @@ def test_a_constraint_leaves_the_rewards_of_every_segment_as_they_were():
 class _Even(GPSample):
     """Draws, as any law does, but is feasible everywhere."""
 
+    num_functions = 1
+
     def draw(self, gram, rng):
         return super().draw(gram, rng).rescaled(0.0)
 

@@ -184,7 +184,7 @@ def test_means_that_outcomes_cannot_have_are_refused_when_the_function_is_drawn(
     impossible = by_hand(decisions=decisions, reward=Recorded(np.array([[0.3, 0.6], means])), **law)
     with pytest.raises(ArgumentError, match=f"reward must be {must}, as means of .* outcomes are, got"):
         [impossible.draw(entropy) for entropy in range(20)]  # each draws one of both rows
-    by_hand(decisions=decisions, reward=Recorded(np.array([[0.0, 1.0]] * 2)), **law).draw(0)
+    by_hand(decisions=decisions, reward=Recorded(np.eye(2)), **law).draw(0)
 
 
 def test_means_between_the_points_of_a_box_are_means_that_outcomes_can_have():

@@ -89,9 +89,9 @@ def test_signal_variance_scales_the_published_kernel_and_the_functions_that_are_
 @each_of(VALUED)
 def test_a_prior_mean_is_the_laws_own_unless_it_is_off_or_a_number(name):
     told = {"publish_model": True}
-    means = [build(name, {**told, "prior_mean": mean}).setting().prior_mean for mean in (True, False, 2.5)]
+    means = [build(name, {**told, "prior_mean": mean}).setting().prior_mean for mean in (True, False, 0.25)]
     np.testing.assert_array_equal(means[0], build(name, told).setting().prior_mean)
-    assert means[1:] == [0.0, 2.5]
+    assert means[1:] == [0.0, 0.25]
 
 
 @each_of(name for name in PRIORS if name not in LINKED)

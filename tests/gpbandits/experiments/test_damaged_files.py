@@ -36,7 +36,7 @@ DAMAGE = {
     "value": lambda c: c["rounds"][0].update(arrivals=[[0, "one", [0.5]]]),
     "infinity": lambda c: c["rounds"][0].update(arrivals=[[0, 1.0, ["inf"]]]),
     "costs": lambda c: c["rounds"][0].update(arrivals=[[0, 1.0, []]]),
-    "parameters": lambda c: c["rounds"][0].update(parameters={"x": 7.0}),
+    "parameters": lambda c: c["rounds"][0].update(parameters={"x": "left"}),
     "names": lambda c: c["rounds"][0].update(parameters={"y": 0.5}),
     "round": lambda c: c["rounds"][0].update(arrivals=[[5, 1.0, [0.5]]]),
 }

@@ -122,6 +122,7 @@ def test_other_code_is_named_by_what_differs(tmp_path):
     shutil.copytree(one, two)
     plan = json.loads((two / "plan.json").read_text())
     plan["codes"][0][1]["versions"]["numpy"] = "0.1"
+    del plan["sha256"]  # as of a run before there were digests
     (two / "plan.json").write_text(json.dumps(plan))
     with pytest.raises(
         ValueError, match=r"the code of the folders must be the same.*versions.numpy .* and '0.1'"

@@ -52,6 +52,8 @@ def test_values_that_are_missing_or_impossible_are_told_to_nobody(values):
 
 
 @pytest.mark.parametrize("distribution", [IntDistribution(1, 1), CategoricalDistribution((0,))])
-def test_a_single_value_is_nothing_to_tune(distribution):
-    with pytest.raises(ValueError, match=r"low < high|at least two"):
-        Dimension(distribution)
+def test_a_single_value_is_a_constant(distribution):
+    dimensions, value = Dimensions({"x": distribution}), getattr(distribution, "low", 0)
+    told = dimensions.to_tuner({"x": value})
+    assert told is not None
+    assert dimensions.to_optuna(told) == {"x": value}

@@ -89,7 +89,7 @@ def short_film():
 
 @pytest.mark.parametrize("rounds", [2, 2.0, "2", [], [30], [1.5], ["1"], None, [[1]]])
 def test_a_strip_of_what_is_no_list_of_rounds_says_what_is_expected(rounds, short_film):
-    with pytest.raises(ValueError, match=r"rounds must be a list of some of 1, 2, 3, which .*`count`.*, got"):
+    with pytest.raises(ValueError, match=r"rounds must be a list of some of 1\.\.3, got"):
         short_film.strip(rounds)
 
 
