@@ -62,7 +62,11 @@ MUTANTS = (
         "(self.noise_std + self.reward_bound) * spread",
         "self.noise_std * spread",
     ),
-    Mutant("agents/acquisition/rules.py", "candidates.incumbent + xi", "candidates.incumbent - xi"),
+    Mutant(
+        "agents/acquisition/rules.py",
+        "candidates.incumbent + np.reshape",
+        "candidates.incumbent - np.reshape",
+    ),
     Mutant(
         "agents/acquisition/rules.py",
         "candidates.mean + self._factor(candidates) * candidates.std",
