@@ -18,7 +18,7 @@ from ..acquisition.candidates import Candidates, Rule, Slopes, column
 from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorMean, sample
 from ..beliefs.base import Belief
-from ..beliefs.points import Pairs, Plays, with_context
+from ..beliefs.points import Pairs, with_context
 from ..beliefs.surface import ONLY, Surface
 from ..box.acquisition_surface import BoxView, Landscape
 from ..box.search import Terrain, make_search
@@ -144,7 +144,7 @@ class BoxAgent(GPAgent):
         """Return the arm to recommend, (d,); the search draws from a copy, for a question changes no play."""
         kept, self._rng = self._rng, deepcopy(self._rng)
         try:
-            rule, none = Expected(self.objective), self._no_incumbent
+            rule, none = ExpectedWorth(self.objective), self._no_incumbent
             return self._best(rule, none, self.belief, context, 0.0, np.zeros(1), worth=True)
         finally:
             self._rng = kept
@@ -189,14 +189,14 @@ class BoxAgent(GPAgent):
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
         return pool.arms[argmax_with_ties(pool.scores[None], tie * unit, uniform)[0]]
 
-    def _sampled_maximum(self, surface: Surface, plays: Plays, facts: BoxView) -> Floats:
+    def _sampled_maximum(self, surface: Surface, plays: PlayedPairs, facts: BoxView) -> Floats:
         """Return the largest value of one joint sample that the search finds, (1, 1)."""
         sampler, unit = self.samplers[ONLY], self.model.deviation
         landscape = Landscape(sample, surface, plays.context, facts, sampler, unit=unit)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
         return pool.scores.max(keepdims=True)[None]
 
-    def _played(self, surface: Surface, context: Floats) -> tuple[Plays, Floats]:
+    def _played(self, surface: Surface, context: Floats) -> tuple[PlayedPairs, Floats]:
         """Return the arms played so far in a context, best first, with their means or worth, (n,).
 
         Pending plays with fantasised values are among them, as on a finite set.
@@ -207,17 +207,17 @@ class BoxAgent(GPAgent):
         arms = plays.features[rows, len(context) :]
         if surface.centre is not plays:
             arms = np.vstack([arms, surface.centre.features[len(values) :, len(context) :]])
-        points = Plays(context, arms)
+        points = PlayedPairs(context, arms)
         alone = not len(context) and surface.centre is plays and isinstance(plays, PlayFactor)
         means = surface.prior_mean + values[rows] if alone else surface.mean(points.features)
         if self.incumbent.of_worth:
             means = self.objective.worth(means[None], points, self.t)[0]
         order = np.argsort(-means, kind="stable")
-        return Plays(context, arms[order]), means[order]
+        return PlayedPairs(context, arms[order]), means[order]
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedWorth:
     """What the objective expects of a candidate, by which points are recommended: usually its mean."""
 
     objective: Objective

@@ -152,7 +152,7 @@ class Pairs(Points):
         return mean[None], std[None]
 
 
-class Plays(Pairs):
+class PlayedPairs(Pairs):
     """The arms that the only trial has played so far in any context, in the present one."""
 
     def played(self, belief: Belief) -> Bools:

@@ -28,7 +28,7 @@ DECREMENT = 1e-6  # of Newton's method, at which a centre is found
 STEPS = 10_000  # of Newton's method; twenty, and hundreds where a far centre is reached in damped steps
 
 
-class Pairs(NamedTuple):
+class DuelBeliefs(NamedTuple):
     """What is believed of the arms of a context and of all pairs of them."""
 
     mean: Floats  # (A,) mode of the utilities
@@ -79,11 +79,11 @@ class Preferences:
             self._start = self._fit.weight
         return self._fit
 
-    def at(self, context: Ints) -> Pairs:
+    def at(self, context: Ints) -> DuelBeliefs:
         """Return what is believed in a context, (1,)."""
         here = self._points(context)
         mean = self._prior[here] + self.fit.mean(self.root[here])
-        return Pairs(mean, mean[:, None] - mean, between(self.fit.factor, self.root[here]))
+        return DuelBeliefs(mean, mean[:, None] - mean, between(self.fit.factor, self.root[here]))
 
     def band(self, context: Ints, delta: float) -> Floats:
         """Return the half-widths of the mixture band of f_i - f_j, (A, A), for |f| <= B in all rounds."""

@@ -105,7 +105,7 @@ def in_ranges(terrain: Terrain, space: Space) -> Terrain:
     return terrain._replace(low=np.zeros(space.dim), span=np.ones(space.dim), anchors=anchors)
 
 
-class Points:
+class DistinctPoints:
     """Different points of a space, in the order of their first appearance."""
 
     def __init__(self, space: Space, given: list[Values]):
@@ -195,8 +195,10 @@ class FiniteBoard(Board):
         only: Sequence[Values] = (),
     ):
         self.plan = plan
-        self.arms = Points(plan.parameters, [*covering(plan), *plan.safe, *played, *self._added(only)])
-        self.contexts = Points(plan.contexts, contexts)
+        self.arms = DistinctPoints(
+            plan.parameters, [*covering(plan), *plan.safe, *played, *self._added(only)]
+        )
+        self.contexts = DistinctPoints(plan.contexts, contexts)
         self.features = self.arms.features  # (A, d)
         self.setting = Setting(
             arms=self.features,

@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
 from agents.agent.box_agent import BoxAgent
-from agents.beliefs.points import Plays
+from agents.beliefs.points import PlayedPairs
 from agents.beliefs.surface import Surface
 from agents.box import AtPoints
 from agents.posteriors.play_factor import PlayFactor
@@ -123,7 +123,7 @@ def test_expected_improvement_on_a_box_improves_on_what_was_played():
     agent = agents.make("gp-ei", SETTING, incumbent="best_value", kernel=RBF([0.5, 1.2]))
     agent.reset(0)
     values = [bump(agent.setting.to_point(action)) for action in feed(agent, bump, 30)]
-    plays = Plays(np.empty(0), agent.features)
+    plays = PlayedPairs(np.empty(0), agent.features)
     assert agent.incumbent(agent.belief, plays, np.zeros((1, 30))) == max(values)
     assert max(values) > 0.99
 
