@@ -18,7 +18,7 @@ from ..acquisition.candidates import Candidates, Rule, Slopes, column
 from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorMean, sample
 from ..beliefs.base import Belief
-from ..beliefs.points import Pairs, with_context
+from ..beliefs.points import Pairs, PlayedPairs, with_context
 from ..beliefs.surface import ONLY, Surface
 from ..box.acquisition_surface import BoxView, Landscape
 from ..box.search import Terrain, make_search
