@@ -220,7 +220,7 @@ class GPAgent(Answers, Resumable, Shown):
         """Record a round in the book; return what it delivered, and that with the objective's values."""
         trial, rounds, reward, cost = feedback
         std = deviations(info) if "feedback_std" in info else None
-        values = reward if self.objective.of_reward else self.objective.values(trial, reward, cost)
+        values = self.objective.values(trial, reward, cost) if self._revalues else reward
         played = self.book.record_round(point, trial, rounds)  # the last check
         weight = None if std is None or not self.weighs else told_weights(self._given, trial, std)
         delivery = Delivery(trial, played, rounds, self.clock.delay(rounds, self.round), reward, cost, weight)
@@ -348,6 +348,7 @@ class GPAgent(Answers, Resumable, Shown):
         improves = defines(self.incumbent, Incumbent, "receive")
         self._of_values = [self.belief.receive, *([self.incumbent.receive] if improves else [])]
         self._of_rewards = [part.receive for part, kind in received if defines(part, kind, "receive")]
+        self._revalues = defines(self.objective, Reward, "values")
         self._notes_plays = defines(self.objective, Objective, "played")
         self._revises = defines(self.objective, Objective, "end_round")
         self._restarts = defines(self.restart, Restart, "end_round")

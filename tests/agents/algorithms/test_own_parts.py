@@ -17,6 +17,7 @@ from agents.making import setting_of
 from agents.objectives.base import Objective, Reward
 from agents.restarts.base import Never, Periodic, Restart
 from agents.widths.base import FixedWidth
+from bandit_envs.problem.feedback import delivery
 from gpbandits import check_agent, evaluate
 
 GP, COMPOSITE = "GPBandit-GP-v0", "GPBandit-Composite-v0"
@@ -380,3 +381,22 @@ def test_parts_that_replace_those_of_a_reset_are_asked():
     play(env, agent, observation, 8)
     assert agent.t == 1
     assert asked == ["penalised", "played"] * 8
+
+
+def test_values_of_ones_own_reward_are_asked_for():
+    class Halved(Reward):
+        """Half of the reward, which its belief is about."""
+
+        def values(self, trial, reward, cost):
+            return reward / 2.0
+
+    env = gym.make(GP, num_arms=30, horizon=25)
+    observation, _ = env.reset(seed=0)
+    each = [agents.compose(setting_of(env), rule="mean", objective=part) for part in (Halved, None)]
+    for agent in each:
+        agent.reset(0)
+        info = delivery(0, np.array([0]), np.array([2.0]), np.empty((1, 0)))
+        agent.update(observation, 3, 2.0, info)
+    halved, plain = (agent.belief.mean(np.zeros(1, dtype=np.int64)) for agent in each)
+    np.testing.assert_allclose(halved, plain / 2.0, rtol=1e-12)
+    assert np.abs(plain).max() > 0.5
