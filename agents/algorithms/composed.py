@@ -19,6 +19,8 @@ from ..named import chosen, made, own_builder, require_called_with
 from ..objectives.by_name import APART, CONSTRAINTS, constraint_for
 from ..options import require_left_out
 from ..protocol import handles
+from ..real.agent import RealAgent
+from ..real.choice import real_agent, suits
 from ..restarts.by_name import make_restart
 
 Options = Mapping[str, Any]
@@ -29,9 +31,9 @@ IMPROVING = ("ei", "pi")  # the rules that use an incumbent
 def gp_agent(
     setting: Setting,
     *,
-    rule: Any = "ucb",
-    width: Any = IMPROVED,
-    delta: float = 0.1,
+    rule: Any = None,
+    width: Any = None,
+    delta: float | None = None,
     belief: Any = None,
     constraint: str | None = None,
     objective: Any = None,
@@ -44,19 +46,26 @@ def gp_agent(
     restart_options: Options | None = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
-) -> Agent:
-    """GP agent composed of named parts or the user's own: `agents.compose(setting, rule=MyRule())`.
+) -> Agent | RealAgent:
+    """The agent for real problems; with named parts or the user's own a GP agent composed of them.
 
-    Parts that are not given are chosen from the setting. A rule or a width of one's own is any object with
+    Without parts it is `agents.real.agent.RealAgent` wherever that plays, see `agents.real.choice`: it learns
+    length-scales, noise and the scale of values from the first values on, and explores as much as the rounds
+    that are left can use. The options `kernel`, `length_scale`, `noise_std`, `noise_variance` and
+    `prior_mean` then say where its prior lies.
+
+    With a part, `agents.compose(setting, rule=MyRule())`, or with another option of the model it is composed;
+    parts that are not given are chosen from the setting. A rule or a width of one's own is any object with
     the same call signature. A belief, an objective or a restart has state, and is given as a builder from the
     model and the number of trials: a class with these two arguments, or a `functools.partial` of one. If it
     also has an argument `rngs`, it is given one generator a trial.
 
     Args:
-        rule: "ucb", "thompson", "random-ucb", "dmm", "irgp", "ei", "pi", "pims", "eims", "mean", "variance",
-            or a `Rule`. With separate models of reward and costs its scores must be in the units of the
-            reward, which those of "ei", "pi", "pims" and "eims" are not.
-        width: of the first three: "improved" (IGP-UCB, GP-TS), or a width of `make_width`.
+        rule: "ucb" (default of a composed agent), "thompson", "random-ucb", "dmm", "irgp", "ei", "pi",
+            "pims", "eims", "mean", "variance", or a `Rule`. With separate models of reward and costs its
+            scores must be in the units of the reward, which those of "ei", "pi", "pims" and "eims" are not.
+        width: of the first three: "improved" (default; IGP-UCB, GP-TS), or a width of `make_width`.
+        delta: failure probability of the widths, default 0.1.
         belief: how pending feedback is treated: "delivered" (ignored), "hallucinated" (counted as its
             posterior mean; default where feedback is delayed), "censored" (counted as the smallest possible
             value; under constraints the prior mean of the modelled objective), "ridges" (ignored, under
@@ -97,6 +106,16 @@ def gp_agent(
             published too small raises false alarms. {"false_alarm_rate": 0.1} of "et" and "glr". {"segment":
             ...} of "bocpd": expected rounds between changes, by default a third of the horizon.
     """
+    parts = (rule, width, delta, belief, constraint, objective, restart, incumbent)
+    of_parts = (rule_options, belief_options, constraint_options, restart_options)
+    alone = context and all(each is None for each in (*parts, *of_parts))
+    if alone and suits(setting, dict(options)):
+        return real_agent(setting, dict(options), num_trials)
+    rule, width, delta = (
+        "ucb" if rule is None else rule,
+        IMPROVED if width is None else width,
+        0.1 if delta is None else delta,
+    )
     seen = setting if context else without_contexts(setting)
     together = _is_unitless(rule) or bool(options.get("refit_every"))
     kept = _constraint(seen, constraint, objective, together)
@@ -106,15 +125,15 @@ def gp_agent(
     for name in {*options} & {*(constraint_options or ())}:
         words = f"left out where the agent is given {name}"
         require(False, f'constraint_options["{name}"]', words, (constraint_options or {})[name])
-    parts = made("constraint", kept, CONSTRAINTS, constraint_options, seen, delta, options)
-    observed = parts.model if kept == "none" else Model.of_reward(seen, options)
+    found = made("constraint", kept, CONSTRAINTS, constraint_options, seen, delta, options)
+    observed = found.model if kept == "none" else Model.of_reward(seen, options)
     return assemble(
-        parts.model,
-        make_rule(rule, width, parts.delta, rule_options),
+        found.model,
+        make_rule(rule, width, found.delta, rule_options),
         num_trials,
         belief=make_belief("ridges" if belief is None and rule == "dmm" else belief, seen, belief_options),
         incumbent=_incumbent(incumbent, rule, seen),
-        objective=parts.objective if objective is None else own_builder("objective", objective, {}),
+        objective=found.objective if objective is None else own_builder("objective", objective, {}),
         restart=make_restart(restart, seen, observed, restart_options),
     )
 

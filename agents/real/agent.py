@@ -1,0 +1,192 @@
+"""The agent for real problems on a finite set: learnt models, and a rule for the rounds that are left."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.feedback import Feedback, spendings
+
+from ..agent.generators import Streams
+from ..agent.single_trial import LoneAgent
+from ..model.choice import argmax_with_ties, arms_of, offered_in
+from ..model.model import Model
+from ..validation import one_seed, require_reset
+from .changes import Changes, surprise
+from .first_plays import spread_out
+from .horizon import rounds_to_use
+from .quantities import Play, Record, Spec
+from .rules import HorizonRule, PricedRule, Round
+
+TIE = 1e-9  # in units of the reward
+ENOUGH = 3  # results after which models choose, where plays have costs
+FIRST_PUBLISHED, FEWEST_FIRST, MOST_FIRST = 6, 4, 10  # first plays at random
+
+
+class RealAgent(LoneAgent):
+    """Plays one trial on arms.
+
+    Args:
+        model: the published setting, with the user's kernel, noise and mean, if any.
+        published: whether kernel, mean and noise of the model are known, or defaults.
+    """
+
+    scales_itself = True  # its values have a unit of their own from the first on
+
+    def __init__(self, model: Model, published: bool):
+        super().__init__(model)
+        self.spec = Spec.of(model, published)
+        decisions = self.setting.decisions
+        self.offset = np.array(np.broadcast_to(model.prior_mean, len(decisions.points)), dtype=np.float64)
+        usual = min(MOST_FIRST, max(FEWEST_FIRST, self.spec.reward.parameters.number + 1))
+        self.num_first = min(int(os.environ.get("NF", "6")) if published else usual, decisions.num_arms)
+
+    def reset(self, seed: int) -> None:
+        """Forget everything."""
+        streams = Streams([one_seed(seed)])
+        self._rng, of_fits = (streams.of(role)[0] for role in ("first plays", "fits"))
+        self.learners = self.spec.learners(of_fits)
+        rule = HorizonRule if self.spec.cost is None else PricedRule
+        self.rule = rule(self.setting, self.learners, self.offset)
+        super().reset(seed)
+
+    def begin(self) -> None:
+        """Start a trial."""
+        self.record = Record(len(self.learners))
+        self._plays: list[Play] = []  # of which a change makes some stale
+        self._delays: list[int] = []
+        self._tried: set[int] = set()
+        self._spent = 0.0
+        self.changes = Changes() if self.setting.may_change else None
+        self._visits = np.zeros(self.setting.decisions.num_contexts, dtype=np.int64)
+        self._switches, self._last = 0, -1
+        arms = self.spec.reward.parameters.columns[: self.setting.decisions.num_arms]
+        at_random = self.spec.cost is None
+        self._first = self._rng.permutation(len(arms)) if at_random else spread_out(arms, self._rng)
+
+    @property
+    def alarms(self) -> list[int] | None:
+        """Return the rounds after which a change was detected; None where nothing may change."""
+        require_reset(self.round >= 0)
+        return None if self.changes is None else list(self.changes.alarms)
+
+    def act(self, observation: Floats) -> int:
+        """Return the arm to play in the observed context."""
+        z = int(self.context(observation)[0])
+        uniform, offered = self.tie_breaker(), self.there()[0]
+        if self._begins:
+            return self._first_play(offered)
+        self._learn(self.record.count)
+        arms, scores = self.rule(self._round(z, offered))
+        return int(arms[argmax_with_ties(scores[None], TIE, uniform)[0]])
+
+    @property
+    def _begins(self) -> bool:
+        """Return whether first plays go on."""
+        if self.spec.cost is None:
+            return self.round < self.num_first or not self.record.count
+        restarted = self.changes is not None and bool(self.changes.alarms)
+        return self.record.count < (1 if restarted else ENOUGH)
+
+    def _first_play(self, offered: Bools) -> int:
+        """Return an arm that was not played yet."""
+        fresh = (arm for arm in self._first.tolist() if offered[arm] and arm not in self._tried)
+        arm = next(fresh, None)
+        return int(self._rng.choice(offered.nonzero()[0])) if arm is None else arm
+
+    def _learn(self, count: int) -> None:
+        """Take the values so far; hyperparameters are learnt where that is due after `count` of them."""
+        for i, learner in enumerate(self.learners):
+            learner.learn(self.record.seen(i), count)
+
+    def _round(self, z: int, offered: Bools) -> Round:
+        """Return what a rule reads of this round."""
+        pending = self.book.pending()
+        stale = 0 if self.changes is None else self.changes.since
+        delay = float(np.median(self._delays)) if self._delays else 0.0
+        left = max(self.setting.horizon - self.round - 1 - delay, 0.0)
+        contexts = len(self._visits)
+        switches = self._switches + (self._last not in (-1, z)) if contexts > 1 else None
+        alarms = -1 if self.changes is None else len(self.changes.alarms)
+        use = rounds_to_use(left, self.round, switches, int(self._visits[z]), contexts, alarms)
+        budget = None if self.setting.budget is None else self.setting.budget - self._spent
+        return Round(z, offered, pending.point[pending.round >= stale], left, use, budget)
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round."""
+        context = self.context(observation)
+        arm = arms_of(action, 1, self.setting.decisions.num_arms)
+        feedback, offered = Feedback.arrived(info), offered_in(info, self.setting, None)
+        spent = None if self.setting.budget is None else spendings(info)
+        point = self.setting.decisions.point_index(context, arm)
+        played = self.book.record_round(point, feedback.trial, feedback.round)  # the last check
+        self._visit(int(context[0]))
+        self.offered = offered
+        self._tried.add(arm.item())
+        columns = [feedback.reward - self.offset[played], *feedback.cost.T]
+        if spent is not None:
+            self._spent += float(spent.sum())
+            columns.append(spent)
+        rows = np.column_stack(columns)[:, : len(self.learners)].tolist()
+        for each, rounds, values in zip(played.tolist(), feedback.round.tolist(), rows, strict=True):
+            self._delays.append(self.round - rounds)
+            self._receive(Play(each, rounds, tuple(values)))
+        self.round += 1
+
+    def _visit(self, z: int) -> None:
+        self._switches += self._last not in (-1, z)
+        self._visits[z] += 1
+        self._last = z
+
+    def _receive(self, play: Play) -> None:
+        if self.changes is not None:
+            if play.round < self.changes.since:
+                return
+            fitted = self.learners[0].fits > 0
+            if fitted and self.changes.observe(self._surprise(play), play.round, self.round):
+                self._restart(self.changes.since)
+            self._plays.append(play)
+        self.record.add(play)
+
+    def _surprise(self, play: Play) -> float:
+        learner = self.learners[0]
+        if self.record.count:
+            learner.learn(self.record.seen(0), 0)
+        posterior = learner.posteriors[0]
+        found, theta = posterior.at(np.array([play.point])), posterior.theta
+        surrogate, values = self.spec.reward, learner.values
+        z = values.bent(np.array([(play.values[0] - values.zero) / values.size]))[0].item()
+        amplitude = math.exp(theta[surrogate.parameters.number])
+        return surprise(z, found.mean.item(), found.known.item() + surrogate.noise(theta), amplitude)
+
+    def _restart(self, since: int) -> None:
+        """Forget plays of rounds before one; hyperparameters stay."""
+        self._plays = [each for each in self._plays if each.round >= since]
+        self.record = Record(len(self.learners))
+        for each in self._plays:
+            self.record.add(each)
+        for learner in self.learners:
+            learner.restart(self.record.count)
+
+    def known_at(self, context: Ints) -> tuple[Floats, Floats]:
+        """Return mean and std of the reward of each arm, (A,) each, in its unit."""
+        return self._moments(0, context)
+
+    def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
+        """Return mean and std of the reward and of each cost at the arms, (A,) each, in their units."""
+        context = self.context(observation)
+        return [self._moments(i, context) for i in range(1 + self.spec.num_limits)]
+
+    def _moments(self, quantity: int, context: Ints) -> tuple[Floats, Floats]:
+        num_arms, learner = self.setting.decisions.num_arms, self.learners[quantity]
+        points = int(context[0]) * num_arms + np.arange(num_arms)
+        if self.record.count:
+            learner.learn(self.record.seen(quantity), 0)
+            mean, std = learner.moments(points)
+        else:
+            mean, std = np.zeros(num_arms), np.full(num_arms, learner.values.size)
+        return (mean + self.offset[points] if quantity == 0 else mean), std

@@ -1,0 +1,69 @@
+"""Which parts of the agent for real problems a setting calls for, and why; and what it does not play.
+
+| setting | part | reason |
+|---|---|---|
+| no published model | usual prior, three chains | one estimate from few values misleads |
+| published kernel | prior around it, mean and noise too | fitted to other problems, or the law's own |
+| contexts | one model, data sets share what they share; no chains | levels differ between data sets |
+| changes | alarm by log-likelihoods, hyperparameters stay | a kernel outlives a change of the function |
+| limits, budget | a model of each cost, `costs` | what is not kept, or dear, is to be played least |
+| delays | pending plays count in the std, fewer rounds to use | a play teaches only after its delay |
+
+Actions that are duels, outcomes that are clicks or counts, sums of rewards, moves with a price, costs that
+must be kept in every round from a safe seed, published noise profiles and kernels of another kind than a
+stationary one are played by the composed agent; boxes too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bandit_envs.problem.setting import Setting
+
+from ..agent.assembly import SideBySide, each_trial
+from ..model.model import Model
+from .agent import RealAgent
+from .priors import understood
+
+MOST_ROUNDS = 2000  # a round of the composed agent takes a hundredth of the time
+OF_THE_MODEL = frozenset(("kernel", "length_scale", "noise_std", "noise_variance", "prior_mean"))
+
+
+def suits(setting: Setting, options: dict[str, Any]) -> bool:
+    """Return whether the agent plays a setting with some options of the model."""
+    other = (
+        setting.continuous,
+        setting.horizon > MOST_ROUNDS,
+        setting.duel,
+        setting.aggregated,
+        setting.outcome is not None,
+        setting.movement is not None,
+        setting.noise_profile is not None,
+        setting.safe_seed is not None,
+        callable(setting.known_costs),
+    )
+    if any(other) or not set(options) <= OF_THE_MODEL:
+        return False
+    if not publishes(setting, options):
+        return not options
+    return understood(Model.of(setting, **options).kernel, setting) is not None
+
+
+def publishes(setting: Setting, options: dict[str, Any]) -> bool:
+    """Return whether a model is published, or given by the user's options."""
+    return setting.kernel is not None or any(
+        options.get(name) is not None for name in ("kernel", "length_scale")
+    )
+
+
+def real_agent(
+    setting: Setting, options: dict[str, Any], num_trials: int | None = None
+) -> RealAgent | SideBySide:
+    """Return the agent of one trial, or a batch of B; options are of the model, `OF_THE_MODEL`."""
+    model = Model.of(setting, **options)
+    published = publishes(setting, options)
+
+    def make(trial: int) -> RealAgent:
+        return RealAgent(model.of_trial(trial), published)
+
+    return each_trial(make, num_trials)

@@ -1,0 +1,76 @@
+"""What is learnt of one quantity: how its values are written, and its hyperparameters."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from .fits import Chains, likeliest
+from .surrogate import Posterior, Seen, Surrogate
+from .values import Values
+
+FEWEST = 3  # values that a fit needs
+EVERY = ((40, 3), (100, 6), (10**9, 12))  # up to so many values, a fit every so many
+QUIETER = (1.0, 0.1)  # factors of the noise under which a transform is judged
+
+
+class Learner:
+    """Learns from values less their prior mean; its posterior is of the transformed ones.
+
+    Args:
+        surrogate: of the values.
+        values: their unit and transform.
+        rng: of chains; None for the likeliest hyperparameters alone.
+    """
+
+    def __init__(self, surrogate: Surrogate, values: Values, rng: np.random.Generator | None = None):
+        self.surrogate, self.values = surrogate, values
+        self._chains = None if rng is None else Chains(surrogate, rng)
+        self.states = [surrogate.prior.centre.copy()]
+        self.fits, self._next = 0, FEWEST
+        self._latest: Seen | None = None  # as given
+
+    def learn(self, seen: Seen, count: int) -> None:
+        """Take the values so far, and learn hyperparameters where that is due after `count` of them."""
+        due = count >= self._next
+        if not due and self._latest is not None and all(map(np.array_equal, seen, self._latest)):
+            return
+        self._latest = seen
+        heights = [self.surrogate.standardised(self.states[0], seen, each) for each in QUIETER] if due else []
+        self.values.learn(seen, heights)
+        self._seen = self.values.transformed(seen)
+        self.__dict__.pop("posteriors", None)
+        if due:
+            self._fit(count)
+
+    def restart(self, count: int) -> None:
+        """Keep hyperparameters where only `count` values count from now on."""
+        self._next = min(self._next, count + FEWEST)
+
+    def _fit(self, count: int) -> None:
+        self.fits += 1
+        self._next = count + next(every for most, every in EVERY if count < most)
+        if self._chains is None:
+            self.states = [
+                likeliest(self.surrogate, self._seen, [self.states[0], self.surrogate.prior.centre])
+            ]
+        else:
+            self._chains.move(self._seen)
+            self.states = self._chains.states
+
+    @cached_property
+    def posteriors(self) -> list[Posterior]:
+        """Return the posterior under each of the hyperparameters."""
+        return [Posterior(self.surrogate, theta, self._seen) for theta in self.states]
+
+    def moments(self, points: Ints) -> tuple[Floats, Floats]:
+        """Return mean and std of the values at points, in their own unit, (n,) each."""
+        found = [each.at(points) for each in self.posteriors]
+        each = [self.values.moments(one.mean, one.known) for one in found]
+        mean = np.mean([one for one, _ in each], axis=0)
+        square = np.mean([var + one**2 for one, var in each], axis=0) - mean**2
+        values = self.values
+        return values.zero + values.size * mean, values.size * np.sqrt(np.maximum(square, 0.0))

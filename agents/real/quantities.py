@@ -1,0 +1,108 @@
+"""The quantities that an agent learns: the reward, each cost and the price of a play, with their learners."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..model.model import Model
+from .learner import Learner
+from .parameters import Parameters
+from .priors import cost_prior, published_prior, understood, usual_prior, with_line
+from .surrogate import HyperPrior, Seen, Surrogate
+from .values import Asinh, Bent, Compressed, Logarithm
+
+FIRST_ROWS = 64  # points; doubled whenever they are full
+
+
+class Play(NamedTuple):
+    """A play whose feedback was delivered."""
+
+    point: int
+    round: int
+    values: tuple[float, ...]  # the reward less its prior mean, the costs, the price
+
+
+class Spec(NamedTuple):
+    """How the quantities of a setting are modelled; learners are made from it at every reset."""
+
+    reward: Surrogate
+    cost: Surrogate | None  # of costs and prices
+    num_limits: int
+    learns_price: bool
+    variance: float | None  # of a published model
+    several: bool  # whether there are contexts
+    chained: bool
+
+    @classmethod
+    def of(cls, model: Model, published: bool) -> Spec:
+        """Return how the quantities of a model's setting are modelled."""
+        setting = model.setting
+        has_costs = setting.num_constraints > 0 or setting.budget is not None
+        parameters = Parameters.of(setting, by_column=published or has_costs)
+        prior = _reward_prior(model, parameters) if published else usual_prior(parameters)
+        surrogate = Surrogate(parameters, with_line(prior) if has_costs else prior)
+        return cls(
+            surrogate,
+            Surrogate(parameters, cost_prior(parameters)) if has_costs else None,
+            setting.num_constraints,
+            setting.budget is not None and setting.known_costs is None,
+            float(model.deviation) ** 2 if published else None,
+            setting.has_contexts,
+            not (published or has_costs or setting.has_contexts),
+        )
+
+    def learners(self, rng: np.random.Generator) -> list[Learner]:
+        """Return the learners of the reward, each cost and the price."""
+        values = (Bent if self.cost is None else Compressed)(self.several, self.variance)
+        found = [Learner(self.reward, values, rng if self.chained else None)]
+        if self.cost is not None:
+            found += [Learner(self.cost, Asinh()) for _ in range(self.num_limits)]
+            found += [Learner(self.cost, Logarithm())] if self.learns_price else []
+        return found
+
+
+def _reward_prior(model: Model, parameters: Parameters) -> HyperPrior:
+    known = understood(model.kernel, model.setting)
+    assert known is not None
+    scales, shape = known
+    noise = float(np.mean(model.noise_variance)) / model.deviation**2
+    return published_prior(scales, noise, shape, parameters)
+
+
+class Record:
+    """Delivered values of Q quantities by point, in the order in which the points were first delivered."""
+
+    def __init__(self, quantities: int):
+        self._place: dict[int, int] = {}
+        self._point = np.empty(FIRST_ROWS, dtype=np.int64)
+        self._plays = np.empty(FIRST_ROWS)
+        self._mean, self._squares = (np.empty((quantities, FIRST_ROWS)) for _ in range(2))
+        self.count = 0  # plays
+
+    def add(self, play: Play) -> None:
+        """Add a play; means and squares are updated as Welford (1962) does."""
+        if (row := self._place.get(play.point)) is None:
+            row = self._place[play.point] = len(self._place)
+            if row == len(self._point):
+                self._grow()
+            self._point[row], self._plays[row] = play.point, 0.0
+            self._mean[:, row] = self._squares[:, row] = 0.0
+        self.count += 1
+        self._plays[row] += 1.0
+        gap = np.array(play.values) - self._mean[:, row]
+        self._mean[:, row] += gap / self._plays[row]
+        self._squares[:, row] += gap * (np.array(play.values) - self._mean[:, row])
+
+    def _grow(self) -> None:
+        more = np.zeros_like(self._mean)
+        self._point = np.concatenate([self._point, np.zeros_like(self._point)])
+        self._plays = np.concatenate([self._plays, np.zeros_like(self._plays)])
+        self._mean, self._squares = np.hstack([self._mean, more]), np.hstack([self._squares, more])
+
+    def seen(self, quantity: int) -> Seen:
+        """Return the values of a quantity, (u,) each; copies."""
+        used = len(self._place)
+        point, plays = self._point[:used].copy(), self._plays[:used].copy()
+        return Seen(point, plays, self._mean[quantity, :used].copy(), self._squares[quantity, :used].copy())

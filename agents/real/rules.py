@@ -1,0 +1,93 @@
+"""The rules by which arms are scored: for the rounds that are left, and where plays have costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.setting import Setting
+
+from .candidates import Candidates
+from .costs import Outlay, exchange, outlay, scores
+from .horizon import SHARE, improvement
+from .learner import Learner
+from .surrogate import Posterior, Predicted
+
+
+class Round(NamedTuple):
+    """What a rule reads of a round."""
+
+    context: int
+    offered: Bools  # (A,)
+    pending: Ints  # points whose feedback counts and is to come
+    left: float  # rounds after the delivery of this round's feedback
+    use: float  # rounds in which that is expected to be of use
+    budget: float | None  # what is left of it, without pending plays; None without one
+
+
+class HorizonRule:
+    """Scores arms by their value now and what they may improve in the rounds that use their feedback."""
+
+    def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats):
+        (self._learner,), self._offset = learners, offset
+        self._candidates = Candidates(setting.decisions.num_arms, 1)
+
+    def __call__(self, now: Round) -> tuple[Ints, Floats]:
+        """Return some arms and their scores, (n,) each."""
+        first, *_ = posteriors = self._learner.posteriors
+        arms = self._candidates.among(
+            now.context, now.offered, [first], lambda found, points: self._score(first, found[0], points, now)
+        )
+        points = now.context * self._candidates.num_arms + arms
+        each = [self._score(one, one.at(points, now.pending), points, now) for one in posteriors]
+        return arms, np.mean(each, axis=0)
+
+    def _score(self, posterior: Posterior, found: Predicted, points: Ints, now: Round) -> Floats:
+        values = self._learner.values
+        above = self._offset[points] / values.size
+        value = values.moments(found.mean, found.known)[0] + above
+        more = improvement(found.mean + above, found.variance, posterior.noise_at(points))
+        return value + SHARE * now.use * more
+
+
+class PricedRule:
+    """Scores arms whose plays have costs: limits, prices or both; see `costs`."""
+
+    def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats):
+        self._learners, self._offset = learners, offset
+        self._candidates = Candidates(setting.decisions.num_arms, len(learners))
+        known, size = setting.known_costs, len(setting.decisions.points)
+        self._known = None if known is None else np.array(np.broadcast_to(known, size), dtype=np.float64)
+        self._num_limits = setting.num_constraints
+
+    def __call__(self, now: Round) -> tuple[Ints, Floats]:
+        """Return some arms and their scores, (n,) each."""
+        posteriors = [learner.posteriors[0] for learner in self._learners]
+        arms = self._candidates.among(
+            now.context, now.offered, posteriors, lambda found, points: self._score(found, points, now)
+        )
+        points = now.context * self._candidates.num_arms + arms
+        first, *others = posteriors
+        found = [first.at(points, now.pending), *(one.at(points) for one in others)]
+        return arms, self._score(found, points, now)
+
+    def _score(self, found: Sequence[Predicted], points: Ints, now: Round) -> Floats:
+        values, reward = self._learners[0].values, found[0]
+        above = (self._offset[points] + values.zero) / values.size
+        value = values.moments(reward.mean, reward.known)[0] + above
+        costs = self._outlay(found, points)
+        worth = exchange(value, costs, now.budget is not None)
+        plays = now.left
+        if now.budget is not None:
+            rest = max(now.budget - len(now.pending) * worth.price, 0.0)
+            plays = min(plays, rest / worth.price)
+        return scores(value, reward.mean + above, np.sqrt(reward.variance), costs, worth, plays)
+
+    def _outlay(self, found: Sequence[Predicted], points: Ints) -> Outlay:
+        each = [(learner.values, one) for learner, one in zip(self._learners, found, strict=True)]
+        limits, rest = each[1 : 1 + self._num_limits], each[1 + self._num_limits :]
+        price = rest[0] if rest else None if self._known is None else self._known[points]
+        return outlay(limits, price, len(points))

@@ -1,0 +1,310 @@
+"""The learnt model of one quantity: its prior over hyperparameters, its loss and its posterior.
+
+Of a point (x, c), c its data set where contexts are data sets,
+
+    k = a [M(r) + b (4 / D) (x - 1/2)'(x' - 1/2)] (rho + (1 - rho) [c = c']) + v [c = c'],
+    r^2 = sum_p D_p / l_p^2,
+
+with a constant mean m ~ N(0, 1 / pi). u points have n_i plays each, with mean t_i and squares S_i around it.
+The noise variance of point i is the posterior mean under an inverse gamma prior of weight 4 around the common
+one,
+
+    s_i = (4 noise + S_i) / (3 + n_i),      C = K + diag(s_i / n_i),
+
+so that one arm that varies much does not make all seem noisy. With m = 1'C^-1 t / (1'C^-1 1 + pi) the loss is
+
+    1/2 (t - m)'C^-1 (t - m) + 1/2 logdet C + pi m^2 / 2 + 1/2 sum_j ((theta_j - theta_j0) / spread_j)^2
+    + sum_{n_i > 1} [(3 + n_i) / 2 log(4 noise + S_i) - 2 log noise].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtrs  # type: ignore[attr-defined]
+
+from bandit_envs.basics.types import Floats, Ints
+
+from .parameters import Parameters
+
+WEIGHT = 4.0  # plays that the common noise counts as
+JITTER = 1e-10  # of the amplitude
+
+
+class Shape(NamedTuple):
+    """A correlation M(r), and -2 dM/d(r^2), of squared distances."""
+
+    value: Callable[[Floats], Floats]
+    slope: Callable[[Floats], Floats]
+
+
+def _matern52(square: Floats) -> Floats:
+    r = np.sqrt(5.0 * square)
+    return (1.0 + r + r * r / 3.0) * np.exp(-r)
+
+
+def _matern52_slope(square: Floats) -> Floats:
+    r = np.sqrt(5.0 * square)
+    return 5.0 / 3.0 * (1.0 + r) * np.exp(-r)
+
+
+def _matern32(square: Floats) -> Floats:
+    r = np.sqrt(3.0 * square)
+    return (1.0 + r) * np.exp(-r)
+
+
+SHAPES = {
+    "matern52": Shape(_matern52, _matern52_slope),
+    "matern32": Shape(_matern32, lambda square: 3.0 * np.exp(-np.sqrt(3.0 * square))),
+    "rbf": Shape(lambda square: np.exp(-0.5 * square), lambda square: np.exp(-0.5 * square)),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class HyperPrior:
+    """theta ~ N(centre, spread^2), independently, and the mean's precision pi.
+
+    theta = log l (P), log a, log noise, then, if there are data sets, log v and logit rho, and then, if there
+    is a linear part, log b.
+    """
+
+    centre: Floats
+    spread: Floats
+    mean_precision: float = 0.25
+    shape: str = "matern52"
+    linear: bool = False
+
+
+class Seen(NamedTuple):
+    """Values at u points, in the model's unit: indices of points, plays n, means t and squares S."""
+
+    point: Ints
+    plays: Floats
+    mean: Floats
+    squares: Floats
+
+    @property
+    def repeated(self) -> Any:
+        """Return the mask of points with several plays."""
+        return self.plays > 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Surrogate:
+    """The Gaussian process over the points of a problem, under a prior of its hyperparameters."""
+
+    parameters: Parameters
+    prior: HyperPrior
+    shape: Shape = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", SHAPES[self.prior.shape])
+
+    def scales(self, theta: Floats) -> Floats:
+        """Return 1 / l of each column, (D,)."""
+        return np.exp(-theta[self.parameters.owner])
+
+    def noise(self, theta: Floats) -> float:
+        """Return the common noise variance."""
+        return math.exp(theta[self.parameters.number + 1])
+
+    def covariance(self, theta: Floats, one: Ints, other: Ints) -> Floats:
+        """Return k between points, (n,) and (m,) -> (n, m)."""
+        scale, columns = self.scales(theta), self.parameters.columns
+        square = squared_distances(columns[one] * scale, columns[other] * scale)
+        found = self.shape.value(square)
+        if self.prior.linear:
+            found += math.exp(theta[-1]) * self._linear(one, other)
+        found *= math.exp(theta[self.parameters.number])
+        if self.parameters.num_data_sets > 1:
+            own, shared = self._of_data_sets(theta)
+            same = self._same(one, other)
+            found *= shared + (1.0 - shared) * same
+            found += own * same
+        return found
+
+    def variance(self, theta: Floats, points: Ints) -> Floats:
+        """Return k(x, x), (n,)."""
+        found = np.ones(len(points))
+        if self.prior.linear:
+            centred = self.parameters.columns[points] - 0.5
+            found += math.exp(theta[-1]) * 4.0 / max(centred.shape[1], 1) * np.square(centred).sum(axis=1)
+        found *= math.exp(theta[self.parameters.number])
+        if self.parameters.num_data_sets > 1:
+            found += self._of_data_sets(theta)[0]
+        return found
+
+    def loss(self, theta: Floats, seen: Seen) -> tuple[float, Floats]:
+        """Return the loss and its slopes, (p,); infinite where the covariance has no factor."""
+        count, noise = self.parameters.number, self.noise(theta)
+        scaled = self.parameters.columns[seen.point] * self.scales(theta)
+        square = squared_distances(scaled, scaled)
+        amplitude = math.exp(theta[count])
+        smooth = amplitude * self.shape.value(square)
+        line = 0.0
+        if self.prior.linear:
+            line = amplitude * math.exp(theta[-1]) * self._linear(seen.point, seen.point)
+        together, between = smooth + line, 1.0
+        same = None
+        if self.parameters.num_data_sets > 1:
+            same, (own, shared) = self._same(seen.point, seen.point), self._of_data_sets(theta)
+            between = shared + (1.0 - shared) * same
+            covariance = together * between + own * same
+        else:
+            covariance = together
+        shrunk = (WEIGHT * noise + seen.squares) / (WEIGHT - 1.0 + seen.plays)
+        upper, failed = _factor(covariance, shrunk / seen.plays + JITTER * amplitude)
+        if failed:
+            return math.inf, np.zeros(len(theta))
+        ones = dpotrs(upper, np.column_stack([np.ones(len(shrunk)), seen.mean]), lower=0)[0]
+        mean = ones[:, 1].sum() / (ones[:, 0].sum() + self.prior.mean_precision)
+        alpha = ones[:, 1] - mean * ones[:, 0]
+        loss = 0.5 * (seen.mean - mean) @ alpha + np.log(upper.diagonal()).sum()
+        loss += 0.5 * self.prior.mean_precision * mean**2
+        pull = _inverse(upper)
+        pull -= np.multiply.outer(alpha, alpha)
+        pull *= 0.5  # dL = sum pull dC
+        slopes = np.empty(len(theta))
+        both = pull * between
+        weight = both * self.shape.slope(square)
+        weight *= amplitude
+        each = 2.0 * (weight.sum(axis=1) @ np.square(scaled) - ((weight @ scaled) * scaled).sum(axis=0))
+        # dM/dlog l_p = slope D_p / l_p^2, and sum_ij G_ij (z_i - z_j)^2 in matrix products.
+        slopes[:count] = self.parameters.sums(each)
+        slopes[count] = (both * together).sum() + JITTER * amplitude * pull.trace()
+        slopes[count + 1] = (
+            pull.diagonal() * WEIGHT * noise / ((WEIGHT - 1.0 + seen.plays) * seen.plays)
+        ).sum()
+        again = seen.repeated
+        plays, total = seen.plays[again], WEIGHT * noise + seen.squares[again]
+        loss += (0.5 * (WEIGHT - 1.0 + plays) * np.log(total) - 2.0 * math.log(noise)).sum()
+        slopes[count + 1] += (0.5 * (WEIGHT - 1.0 + plays) * WEIGHT * noise / total - 2.0).sum()
+        if same is not None:
+            slopes[count + 2] = own * (pull * same).sum()
+            slopes[count + 3] = shared * (1.0 - shared) * (pull * together * (1.0 - same)).sum()
+        if self.prior.linear:
+            slopes[-1] = (both * line).sum()
+        gap = (theta - self.prior.centre) / self.prior.spread
+        return float(loss + 0.5 * gap @ gap), slopes + gap / self.prior.spread
+
+    def standardised(self, theta: Floats, seen: Seen, quieter: float) -> Callable[[Floats], float]:
+        """Return the log-likelihood of values, (u,) -> number, whose scale is the likeliest one.
+
+        Args:
+            theta: hyperparameters.
+            seen: the points and their plays.
+            quieter: factor of the noise.
+        """
+        noise = quieter * self.noise(theta) / seen.plays + JITTER * math.exp(theta[self.parameters.number])
+        upper, failed = _factor(self.covariance(theta, seen.point, seen.point), noise)
+        size = len(noise)
+        if failed:
+            return lambda values: -math.inf
+        ones = dpotrs(upper, np.ones(size), lower=0)[0]
+        determinant = np.log(upper.diagonal()).sum()
+
+        def height(values: Floats) -> float:
+            solved = dpotrs(upper, values, lower=0)[0]
+            square = values @ solved - solved.sum() ** 2 / (ones.sum() + self.prior.mean_precision)
+            return -0.5 * size * math.log(max(square, 1e-300) / size) - determinant
+
+        return height
+
+    def _linear(self, one: Ints, other: Ints) -> Floats:
+        columns = self.parameters.columns - 0.5
+        return 4.0 / max(columns.shape[1], 1) * columns[one] @ columns[other].T
+
+    def _same(self, one: Ints, other: Ints) -> Floats:
+        label = self.parameters.data_set
+        return np.equal.outer(label[one], label[other]).astype(np.float64)
+
+    def _of_data_sets(self, theta: Floats) -> tuple[float, float]:
+        """Return v and rho."""
+        count = self.parameters.number
+        return math.exp(theta[count + 2]), 1.0 / (1.0 + math.exp(-theta[count + 3]))
+
+
+def squared_distances(one: Floats, other: Floats) -> Floats:
+    """Return the squared distances of rows, (n, D) and (m, D) -> (n, m)."""
+    found = one @ (-2.0 * other.T)
+    found += np.square(one).sum(axis=1)[:, None]
+    found += np.square(other).sum(axis=1)
+    return np.maximum(found, 0.0, out=found)
+
+
+def _factor(covariance: Floats, noise: Floats) -> tuple[Floats, int]:
+    """Return U with U'U = K + diag(noise), and whether there is none."""
+    covariance = covariance.copy()
+    covariance.ravel()[:: len(noise) + 1] += noise
+    return dpotrf(covariance.T, lower=0, clean=1, overwrite_a=1)
+
+
+def _inverse(upper: Floats) -> Floats:
+    half, _ = dpotri(upper.copy(order="F"), lower=0, overwrite_c=1)
+    inverse = half + half.T
+    inverse.ravel()[:: len(inverse) + 1] = half.diagonal()
+    return inverse
+
+
+class Predicted(NamedTuple):
+    """What is known of some points, (n,) each."""
+
+    mean: Floats
+    known: Floats  # variance from delivered values
+    variance: Floats  # with pending plays, whose values are their expectation
+
+
+class Posterior:
+    """The posterior of a surrogate under some hyperparameters, given values."""
+
+    def __init__(self, surrogate: Surrogate, theta: Floats, seen: Seen):
+        self.surrogate, self.theta, self.seen = surrogate, theta, seen
+        weight = WEIGHT - 1.0 + seen.plays
+        self.noise = (WEIGHT * surrogate.noise(theta) + seen.squares) / weight  # of one play, (u,)
+        within = surrogate.covariance(theta, seen.point, seen.point)
+        jitter = JITTER * math.exp(theta[surrogate.parameters.number])
+        self._upper, failed = _factor(within, self.noise / seen.plays + jitter)
+        if failed:
+            raise ArithmeticError("the covariance of the values has no factor")
+        solved = dpotrs(self._upper, np.column_stack([np.ones(len(weight)), seen.mean]), lower=0)[0]
+        self._ones, self._precision = solved[:, 0], solved[:, 0].sum() + surrogate.prior.mean_precision
+        self.centre = solved[:, 1].sum() / self._precision
+        self.alpha = solved[:, 1] - self.centre * solved[:, 0]
+
+    def at(self, points: Ints, pending: Ints | None = None) -> Predicted:
+        """Return what is known of some points, (n,)."""
+        across = self._across(points)
+        mean, (half, rest) = self.centre + self.alpha @ across, self._halves(across)
+        known = self.surrogate.variance(self.theta, points) - np.square(half).sum(axis=0)
+        known = np.maximum(known + rest**2 / self._precision, 0.0)
+        if pending is None or not len(pending):
+            return Predicted(mean, known, known)
+        less = self._explained(half, rest, points, pending)
+        return Predicted(mean, known, np.maximum(known - less, 0.0))
+
+    def noise_at(self, points: Ints) -> Floats:
+        """Return the noise variance of one more play of each point, (n,)."""
+        order = np.argsort(self.seen.point)
+        place = order[np.searchsorted(self.seen.point, points, sorter=order) % len(order)]
+        return np.where(self.seen.point[place] == points, self.noise[place], self.surrogate.noise(self.theta))
+
+    def _across(self, points: Ints) -> Floats:
+        return self.surrogate.covariance(self.theta, self.seen.point, points)
+
+    def _halves(self, across: Floats) -> tuple[Floats, Floats]:
+        """Return L^-1 k and 1 - 1'C^-1 k of points, (u, n) and (n,)."""
+        return dtrtrs(self._upper, across, trans=1)[0], 1.0 - self._ones @ across
+
+    def _explained(self, half: Floats, rest: Floats, points: Ints, pending: Ints) -> Floats:
+        """Return by how much pending plays lower the variance, (n,)."""
+        own, mine = self._halves(self._across(pending))
+        cross = self.surrogate.covariance(self.theta, pending, points) - own.T @ half
+        cross += np.multiply.outer(mine, rest) / self._precision
+        within = self.surrogate.covariance(self.theta, pending, pending) - own.T @ own
+        within += np.multiply.outer(mine, mine) / self._precision
+        upper, failed = _factor(within, self.noise_at(pending))
+        return np.zeros(len(points)) if failed else np.square(dtrtrs(upper, cross, trans=1)[0]).sum(axis=0)

@@ -1,0 +1,216 @@
+"""How the values of a quantity are written for its model: unit, and a transform that tames tails.
+
+A value y is z = (y - zero) / size, and t = T(z) is what the model is of. Means and stds in the unit of y are
+taken back by quadrature or in closed form.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.special import ndtr
+
+from bandit_envs.basics.types import Floats
+
+from .surrogate import Seen
+
+ALPHAS = (0.0, 1.0, 4.0, 16.0)
+FEWEST = 8  # arms that tell of a distribution
+STAYING, BENDING = 1.0, -0.5  # nats for the present alpha, and for every one but 0
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
+PLAYS_OF_PRIOR = 4.0  # arms that a published mean and variance count as
+IQR = 1.35  # of a standard normal, in stds
+KNEE = -1.5  # in units: below it values are compressed
+CALM = 3.0  # variance of asinh costs, beyond which their mean would explode
+QUIET = 2.0  # likewise of log prices
+
+Height = Callable[[Floats], float]  # log-likelihood of values, (u,), whose scale is the likeliest one
+
+
+class Values(abc.ABC):
+    """The unit and the transform of a quantity."""
+
+    zero, size = 0.0, 1.0
+
+    @abc.abstractmethod
+    def learn(self, seen: Seen, heights: Sequence[Height]) -> None:
+        """Take unit and transform from arms' means; the transform only where `heights` judge it."""
+
+    @abc.abstractmethod
+    def bent(self, z: Floats) -> tuple[Floats, Floats]:
+        """Return T(z) and its slope, (n,) each."""
+
+    @abc.abstractmethod
+    def moments(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        """Return mean and variance of z where t is normal, (n,) each."""
+
+    def transformed(self, seen: Seen) -> Seen:
+        """Return values as the model has them; squares by the slope at the mean."""
+        t, slope = self.bent((seen.mean - self.zero) / self.size)
+        return seen._replace(mean=t, squares=seen.squares / self.size**2 * slope**2)
+
+
+def by_nodes(straight: Callable[[Floats], Floats], mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of a function of a normal variable, by nine nodes of Gauss and Hermite."""
+    z = straight(mean + np.sqrt(variance) * NODES[:, None])
+    middle = WEIGHTS @ z
+    return middle, WEIGHTS @ np.square(z - middle)
+
+
+class Bent(Values):
+    """Rewards: the unit is that of the better half, and the worse half may be on another scale.
+
+    zero is the median of arms' means and size the root mean square of what lies above, so that neither a
+    network that diverged nor a penalty sets the unit, and plays repeated of one arm do not drag it. Below the
+    median t = -log(1 - alpha z) / alpha, with the alpha of the largest marginal likelihood, its Jacobian
+    included. A published variance counts as 4 arms, of mean 0. Values of several contexts, whose levels
+    differ, have mean and std as zero and size, and no transform.
+    """
+
+    def __init__(self, several: bool, variance: float | None):
+        self._several, self._variance = several, variance
+        self.alpha, self._least = 0.0, 0.0
+        self.size = math.sqrt(variance or 1.0)
+
+    def learn(self, seen: Seen, heights: Sequence[Height]) -> None:
+        """Take unit and alpha."""
+        self._measure(seen.mean)
+        z = (seen.mean - self.zero) / self.size
+        self._least = float(z.min()) - 1.0
+        if heights and not self._several and len(z) >= FEWEST and self._least < -1.0:
+            self.alpha = max(ALPHAS, key=lambda alpha: self._height(alpha, z, heights))
+
+    def _measure(self, means: Floats) -> None:
+        if self._several:
+            zero, square = float(means.mean()), float(means.var())
+        else:
+            zero = float(np.median(means))
+            above = means[means > zero] - zero
+            square = float(np.square(above).mean()) if len(above) else 0.0
+        if self._variance is not None:
+            share = len(means) / (len(means) + PLAYS_OF_PRIOR)
+            zero, square = share * zero, share * square + (1.0 - share) * self._variance
+        self.zero, self.size = zero, math.sqrt(square) if square > 0.0 else usual_size(means)
+
+    def _height(self, alpha: float, z: Floats, heights: Sequence[Height]) -> float:
+        jacobian = -np.log1p(-alpha * np.minimum(z, 0.0)).sum()
+        own = STAYING * (alpha == self.alpha) + BENDING * (alpha != 0.0)
+        return float(max(each(_bent(z, alpha)) for each in heights) + jacobian + own)
+
+    def bent(self, z: Floats) -> tuple[Floats, Floats]:
+        """Return T(z) and its slope."""
+        return _bent(z, self.alpha), 1.0 / (1.0 - self.alpha * np.minimum(z, 0.0))
+
+    def moments(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        """Return mean and variance of z; values far below all that were seen count as a little below."""
+        return by_nodes(self._straight, mean, variance) if self.alpha else (mean, variance)
+
+    def _straight(self, t: Floats) -> Floats:
+        lowest = float(_bent(np.array([self._least]), self.alpha)[0])
+        low = -np.expm1(-self.alpha * np.clip(t, lowest, 0.0)) / self.alpha
+        return np.where(t < 0.0, low, t)
+
+
+def _bent(z: Floats, alpha: float) -> Floats:
+    return np.where(z < 0.0, -np.log1p(-alpha * np.minimum(z, 0.0)) / alpha, z) if alpha else z
+
+
+def usual_size(means: Floats) -> float:
+    """Return a unit where the better half does not differ: the std of all, else their size, else 1."""
+    return float(means.std()) or float(np.abs(means).max()) or 1.0
+
+
+class Compressed(Values):
+    """Rewards beside costs: in robust stds, compressed far below the median, t = -1.5 - log(1 - 1.5 - z)."""
+
+    def __init__(self, several: bool, variance: float | None):
+        self._several, self._variance, self._least = several, variance, 0.0
+        self.size = math.sqrt(variance or 1.0)
+
+    def learn(self, seen: Seen, heights: Sequence[Height]) -> None:
+        """Take the unit."""
+        means = seen.mean
+        low, middle, high = np.percentile(means, (25.0, 50.0, 75.0))
+        square = max((high - low) / IQR, 0.3 * float(means.std())) ** 2
+        zero = float(middle)
+        if self._variance is not None:
+            share = len(means) / (len(means) + PLAYS_OF_PRIOR)
+            zero, square = share * zero, share * square + (1.0 - share) * self._variance
+        self.zero, self.size = zero, math.sqrt(square) if square > 0.0 else usual_size(means)
+        self._least = float((means.min() - self.zero) / self.size) - 1.0
+
+    def bent(self, z: Floats) -> tuple[Floats, Floats]:
+        """Return T(z) and its slope."""
+        below = np.maximum(KNEE - z, 0.0)
+        return np.where(z < KNEE, KNEE - np.log1p(below), z), 1.0 / (1.0 + below)
+
+    def moments(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        """Return mean and variance of z."""
+        return by_nodes(self._straight, mean, variance)
+
+    def _straight(self, t: Floats) -> Floats:
+        below = np.expm1(np.clip(KNEE - t, 0.0, math.log1p(max(KNEE - self._least, 0.0))))
+        return np.where(t < KNEE, KNEE - below, t)
+
+
+class Asinh(Values):
+    """A limit's costs, kept where c <= 0: t = asinh(c / median |c|), so that neither tail hides the limit."""
+
+    def __init__(self) -> None:
+        self._most = math.inf
+
+    def learn(self, seen: Seen, heights: Sequence[Height]) -> None:
+        """Take the unit."""
+        self.size = float(np.median(np.abs(seen.mean))) or usual_size(seen.mean)
+        self._most = float(np.abs(seen.mean).max()) / self.size
+
+    def bent(self, z: Floats) -> tuple[Floats, Floats]:
+        """Return T(z) and its slope."""
+        return np.arcsinh(z), 1.0 / np.sqrt(1.0 + z * z)
+
+    def moments(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        """Return mean and variance of z: of the sinh of a normal variable, in closed form."""
+        v = np.minimum(variance, CALM)
+        middle = np.exp(0.5 * v) * np.sinh(mean)
+        return middle, 0.5 * np.expm1(v) * (np.exp(v) * np.cosh(2.0 * mean) + 1.0)
+
+    def excess(self, mean: Floats, variance: Floats) -> Floats:
+        """Return E[c+] in the unit of c, at most the largest |c| seen, (n,)."""
+        v = np.minimum(variance, CALM)
+        std = np.sqrt(np.maximum(v, 1e-12))
+        up = np.exp(np.minimum(mean + 0.5 * v, 50.0)) * ndtr((mean + v) / std)
+        down = np.exp(np.minimum(-mean + 0.5 * v, 50.0)) * ndtr((mean - v) / std)
+        return self.size * np.clip(0.5 * (up - down), 0.0, self._most)
+
+
+class Logarithm(Values):
+    """Prices of plays: t = log(c / median c) where all are positive, else in stds."""
+
+    logarithmic = True
+
+    def learn(self, seen: Seen, heights: Sequence[Height]) -> None:
+        """Take the unit."""
+        self.logarithmic = bool((seen.mean > 0.0).all())
+        self.zero = 0.0 if self.logarithmic else float(seen.mean.mean())
+        self.size = float(np.median(seen.mean)) if self.logarithmic else usual_size(seen.mean)
+
+    def bent(self, z: Floats) -> tuple[Floats, Floats]:
+        """Return T(z) and its slope."""
+        return (np.log(z), 1.0 / z) if self.logarithmic else (z, np.ones_like(z))
+
+    def moments(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        """Return mean and variance of z: e^{m + v/2}."""
+        if not self.logarithmic:
+            return mean, variance
+        v = np.minimum(variance, QUIET)
+        middle = np.exp(mean + 0.5 * v)
+        return middle, middle**2 * np.expm1(v)
+
+    def quantile(self, mean: Floats, variance: Floats, stds: float) -> Floats:
+        """Return the value some stds from the mean of t, in the quantity's unit, (n,)."""
+        t = mean + stds * np.sqrt(np.minimum(variance, QUIET))
+        return self.zero + self.size * (np.exp(t) if self.logarithmic else t)
