@@ -181,7 +181,7 @@ def test_what_options_are_said_to_take_is_taken(name):
 def test_what_stands_behind_options_is_listed_too():
     title, _, rows = catalogue.agent("config").tables[2]
     listed = dict(rows)
-    assert title == "**options, CostsApartOptions"
+    assert title == "**options, SeparateModelsAgentOptions"
     assert {"cost_width", "standardize", "refit_every"} <= listed.keys()
     assert "fits of kernel and noise" in listed["refit_every"]
 
