@@ -12,7 +12,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback, spendings
 
 from ..agent.generators import Streams
-from ..agent.single_trial import LoneAgent
+from ..agent.single_trial import ArmAgent
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.model import Model
 from ..validation import one_seed, require_reset
@@ -27,7 +27,7 @@ ENOUGH = 3  # results after which models choose, where plays have costs
 FIRST_PUBLISHED, FEWEST_FIRST, MOST_FIRST = 6, 4, 10  # first plays at random
 
 
-class RealAgent(LoneAgent):
+class RealAgent(ArmAgent):
     """Plays one trial on arms.
 
     Args:
@@ -77,7 +77,7 @@ class RealAgent(LoneAgent):
     def act(self, observation: Floats) -> int:
         """Return the arm to play in the observed context."""
         z = int(self.context(observation)[0])
-        uniform, offered = self.tie_breaker(), self.there()[0]
+        uniform, offered = self.tie_breaker(), self.available()[0]
         if self._begins:
             return self._first_play(offered)
         self._learn(self.record.count)

@@ -20,7 +20,7 @@ from typing import Any
 
 from bandit_envs.problem.setting import Setting
 
-from ..agent.assembly import SideBySide, each_trial
+from ..agent.assembly import TrialList, each_trial
 from ..model.model import Model
 from .agent import RealAgent
 from .priors import understood
@@ -58,7 +58,7 @@ def publishes(setting: Setting, options: dict[str, Any]) -> bool:
 
 def real_agent(
     setting: Setting, options: dict[str, Any], num_trials: int | None = None
-) -> RealAgent | SideBySide:
+) -> RealAgent | TrialList:
     """Return the agent of one trial, or a batch of B; options are of the model, `OF_THE_MODEL`."""
     model = Model.of(setting, **options)
     published = publishes(setting, options)

@@ -48,7 +48,7 @@ class Spec(NamedTuple):
             Surrogate(parameters, cost_prior(parameters)) if has_costs else None,
             setting.num_constraints,
             setting.budget is not None and setting.known_costs is None,
-            float(model.deviation) ** 2 if published else None,
+            float(model.prior_std) ** 2 if published else None,
             setting.has_contexts,
             not (published or has_costs or setting.has_contexts),
         )
@@ -67,7 +67,7 @@ def _reward_prior(model: Model, parameters: Parameters) -> HyperPrior:
     known = understood(model.kernel, model.setting)
     assert known is not None
     scales, shape = known
-    noise = float(np.mean(model.noise_variance)) / model.deviation**2
+    noise = float(np.mean(model.noise_variance)) / model.prior_std**2
     return published_prior(scales, noise, shape, parameters)
 
 
