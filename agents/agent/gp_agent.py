@@ -39,7 +39,7 @@ from .generators import Resumable, Streams, build
 from .queries import NEVER, Answers
 from .repeating import RepeatedArms, repeats
 
-# In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
+# In prior stds, where scores have a unit. Without it the last bit of a batched product would decide.
 TIE = 1e-9
 
 
