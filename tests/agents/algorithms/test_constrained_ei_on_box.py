@@ -75,7 +75,7 @@ class Surveyed(AtPoints):
     """Keeps the acquisition surface of its latest round."""
 
     def __call__(self, unit_surface, rng):
-        object.__setattr__(self, "landscape", unit_surface.acquisition)
+        object.__setattr__(self, "acquisition", unit_surface.acquisition)
         return super().__call__(unit_surface, rng)
 
 
