@@ -177,7 +177,7 @@ def test_a_deviation_has_the_posterior_covariance(form, kernel):
     draws = 4_000
     model = played(form, kernel, 0.5, [0], steps=20)
     rng = np.random.default_rng(5)
-    sample = np.array([model.prior_std([rng])[0] for _ in range(draws)])
+    sample = np.array([model.centred_sample([rng])[0] for _ in range(draws)])
     covariance = model.columns(np.zeros(40, dtype=np.int64), np.arange(40))
     variance = np.diag(covariance)
     error = np.sqrt(
@@ -196,7 +196,7 @@ def test_all_forms_draw_the_same_deviation(kernel, times):
         model = played(form, kernel, np.array([1e-2, 1e-4, 1e-6]), [0, 1, 2], steps=300)
         if times > 1:
             restore(model, model, times)
-        samples.append(model.prior_std([np.random.default_rng(i) for i in range(3)]))
+        samples.append(model.centred_sample([np.random.default_rng(i) for i in range(3)]))
     for sample in samples[1:]:
         np.testing.assert_allclose(sample, samples[0], atol=1e-8)
 
@@ -205,7 +205,7 @@ def test_all_forms_draw_the_same_deviation(kernel, times):
 def test_an_unplayed_trial_deviates_like_the_prior(form):
     model = posterior(make_gram("rbf"), 0.02, 1, 10, form)
     prior = np.random.default_rng(3).standard_normal(len(model.gram.root)) @ model.gram.root
-    np.testing.assert_allclose(model.prior_std([np.random.default_rng(3)])[0], prior, atol=1e-12)
+    np.testing.assert_allclose(model.centred_sample([np.random.default_rng(3)])[0], prior, atol=1e-12)
 
 
 @every_form

@@ -113,6 +113,6 @@ def test_a_stop_counts_after_as_many_answers_in_a_row():
     for t in range(1, 7):
         now = replace(candidates, plays=t, played=np.arange(15) < 1)
         stopping.look(np.array([0]), lambda now=now: [now])
-    stops = stopping.stops(alone=True)
+    stops = stopping.stops(single=True)
     assert stops.after == {"it": 6}
     assert stops.play == {"it": 0}

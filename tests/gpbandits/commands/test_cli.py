@@ -119,7 +119,12 @@ def test_one_environment_and_one_agent_are_shown_with_their_keywords(call):
     shown = " ".join(shown.split())  # lines break anywhere
     assert all(
         word in shown
-        for word in ("Verma et al. 2022", "length_scale 0.02", "horizon 500", "Poisson(lost=0.0, mean=10)")
+        for word in (
+            "Verma et al. 2022",
+            "length_scale 0.02",
+            "horizon 500",
+            "PoissonDelay(lost=0.0, mean=10)",
+        )
     )
     _, shown, _ = call("agents", "gp-ucb")
     shown = " ".join(shown.split())
