@@ -16,11 +16,11 @@ from ..agent.single_trial import ArmAgent
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.model import Model
 from ..validation import one_seed, require_reset
-from .changes import Changes, surprise
+from .changes import ChangeSums, surprise
 from .first_plays import spread_out
 from .horizon import rounds_to_use
-from .quantities import Play, Record, Spec
-from .rules import HorizonRule, PricedRule, Round
+from .quantities import PlayValues, PointRecord, QuantitySpec
+from .rules import HorizonRule, PricedRule, RoundFacts
 
 TIE = 1e-9  # in units of the reward
 ENOUGH = 3  # results after which models choose, where plays have costs
@@ -39,7 +39,7 @@ class RealAgent(ArmAgent):
 
     def __init__(self, model: Model, published: bool):
         super().__init__(model)
-        self.spec = Spec.of(model, published)
+        self.spec = QuantitySpec.of(model, published)
         decisions = self.setting.decisions
         self.offset = np.array(np.broadcast_to(model.prior_mean, len(decisions.points)), dtype=np.float64)
         usual = min(MOST_FIRST, max(FEWEST_FIRST, self.spec.reward.parameters.number + 1))
@@ -56,12 +56,12 @@ class RealAgent(ArmAgent):
 
     def begin(self) -> None:
         """Start a trial."""
-        self.record = Record(len(self.learners))
-        self._plays: list[Play] = []  # of which a change makes some stale
+        self.record = PointRecord(len(self.learners))
+        self._plays: list[PlayValues] = []  # of which a change makes some stale
         self._delays: list[int] = []
         self._tried: set[int] = set()
         self._spent = 0.0
-        self.changes = Changes() if self.setting.may_change else None
+        self.changes = ChangeSums() if self.setting.may_change else None
         self._visits = np.zeros(self.setting.decisions.num_contexts, dtype=np.int64)
         self._switches, self._last = 0, -1
         arms = self.spec.reward.parameters.columns[: self.setting.decisions.num_arms]
@@ -103,7 +103,7 @@ class RealAgent(ArmAgent):
         for i, learner in enumerate(self.learners):
             learner.learn(self.record.seen(i), count)
 
-    def _round(self, z: int, offered: Bools) -> Round:
+    def _round(self, z: int, offered: Bools) -> RoundFacts:
         """Return what a rule reads of this round."""
         pending = self.book.pending()
         stale = 0 if self.changes is None else self.changes.since
@@ -114,7 +114,7 @@ class RealAgent(ArmAgent):
         alarms = -1 if self.changes is None else len(self.changes.alarms)
         use = rounds_to_use(left, self.round, switches, int(self._visits[z]), contexts, alarms)
         budget = None if self.setting.budget is None else self.setting.budget - self._spent
-        return Round(z, offered, pending.point[pending.round >= stale], left, use, budget)
+        return RoundFacts(z, offered, pending.point[pending.round >= stale], left, use, budget)
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round."""
@@ -134,7 +134,7 @@ class RealAgent(ArmAgent):
         rows = np.column_stack(columns)[:, : len(self.learners)].tolist()
         for each, rounds, values in zip(played.tolist(), feedback.round.tolist(), rows, strict=True):
             self._delays.append(self.round - rounds)
-            self._receive(Play(each, rounds, tuple(values)))
+            self._receive(PlayValues(each, rounds, tuple(values)))
         self.round += 1
 
     def _visit(self, z: int) -> None:
@@ -142,7 +142,7 @@ class RealAgent(ArmAgent):
         self._visits[z] += 1
         self._last = z
 
-    def _receive(self, play: Play) -> None:
+    def _receive(self, play: PlayValues) -> None:
         if self.changes is not None:
             if play.round < self.changes.since:
                 return
@@ -152,7 +152,7 @@ class RealAgent(ArmAgent):
             self._plays.append(play)
         self.record.add(play)
 
-    def _surprise(self, play: Play) -> float:
+    def _surprise(self, play: PlayValues) -> float:
         learner = self.learners[0]
         if self.record.count:
             learner.learn(self.record.seen(0), 0)
@@ -166,7 +166,7 @@ class RealAgent(ArmAgent):
     def _restart(self, since: int) -> None:
         """Forget plays of rounds before one; hyperparameters stay."""
         self._plays = [each for each in self._plays if each.round >= since]
-        self.record = Record(len(self.learners))
+        self.record = PointRecord(len(self.learners))
         for each in self._plays:
             self.record.add(each)
         for learner in self.learners:

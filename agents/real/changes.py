@@ -24,7 +24,7 @@ def surprise(z: float, mean: float, variance: float, amplitude: float) -> float:
     return unknowing - predicted
 
 
-class Changes:
+class ChangeSums:
     """The sum, and the rounds of alarms."""
 
     def __init__(self) -> None:

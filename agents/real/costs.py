@@ -68,7 +68,7 @@ def outlay(
     )
 
 
-class Exchange(NamedTuple):
+class ExchangeRates(NamedTuple):
     """What a round is worth at best, and the price of violations."""
 
     rate: float  # rho
@@ -77,19 +77,21 @@ class Exchange(NamedTuple):
     violation: float  # pi
 
 
-def exchange(now: Floats, costs: Outlay, budgeted: bool) -> Exchange:
+def exchange(now: Floats, costs: Outlay, budgeted: bool) -> ExchangeRates:
     """Return rho, g* and pi over n arms; `now` is f, (n,)."""
     free = costs.kept >= min(LIKELY, float(costs.kept.max()))
     rate = float((now[free] / costs.price[free]).max()) if budgeted else 0.0
     gain = now - rate * costs.price
     place = np.flatnonzero(free)[gain[free].argmax()]
     lost, violated = np.maximum(gain[place] - gain, 0.0).mean(), costs.excess.mean()
-    return Exchange(
+    return ExchangeRates(
         rate, float(gain[place]), float(costs.price[place]), lost / violated if violated > 0.0 else 0.0
     )
 
 
-def scores(now: Floats, mean: Floats, std: Floats, costs: Outlay, worth: Exchange, plays: float) -> Floats:
+def scores(
+    now: Floats, mean: Floats, std: Floats, costs: Outlay, worth: ExchangeRates, plays: float
+) -> Floats:
     """Return the scores of n arms.
 
     Args:

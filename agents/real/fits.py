@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.descent import descended
 from bandit_envs.basics.types import Floats
 
-from .surrogate import Seen, Surrogate
+from .surrogate import PointValues, Surrogate
 
 STEPS = 25  # of L-BFGS
 REACH = 6.0  # prior stds within which hyperparameters stay
@@ -18,7 +18,7 @@ LEAPFROGS = 6
 STRIDE = 0.15  # prior stds
 
 
-def likeliest(surrogate: Surrogate, seen: Seen, starts: list[Floats]) -> Floats:
+def likeliest(surrogate: Surrogate, seen: PointValues, starts: list[Floats]) -> Floats:
     """Return the hyperparameters of the least loss that L-BFGS reaches from some starts, (p,)."""
     prior = surrogate.prior
     bounds = np.column_stack([np.full(len(prior.centre), -REACH), np.full(len(prior.centre), REACH)])
@@ -41,11 +41,11 @@ class Chains:
         self._surrogate, self._rng = surrogate, rng
         self.states = [surrogate.prior.centre.copy() for _ in range(NUM_CHAINS)]
 
-    def move(self, seen: Seen) -> None:
+    def move(self, seen: PointValues) -> None:
         """Move every chain towards the posterior of these values."""
         self.states = [self._moved(state, partial(self._loss, seen)) for state in self.states]
 
-    def _loss(self, seen: Seen, gap: Floats) -> tuple[float, Floats]:
+    def _loss(self, seen: PointValues, gap: Floats) -> tuple[float, Floats]:
         prior = self._surrogate.prior
         value, slopes = self._surrogate.loss(prior.centre + prior.spread * gap, seen)
         return value, slopes * prior.spread

@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 
 from .fits import Chains, likeliest
-from .surrogate import Posterior, Seen, Surrogate
+from .surrogate import PointValues, Surrogate, SurrogatePosterior
 from .values import Values
 
 FEWEST = 3  # values that a fit needs
@@ -31,9 +31,9 @@ class Learner:
         self._chains = None if rng is None else Chains(surrogate, rng)
         self.states = [surrogate.prior.centre.copy()]
         self.fits, self._next = 0, FEWEST
-        self._latest: Seen | None = None  # as given
+        self._latest: PointValues | None = None  # as given
 
-    def learn(self, seen: Seen, count: int) -> None:
+    def learn(self, seen: PointValues, count: int) -> None:
         """Take the values so far, and learn hyperparameters where that is due after `count` of them."""
         due = count >= self._next
         if not due and self._latest is not None and all(map(np.array_equal, seen, self._latest)):
@@ -62,9 +62,9 @@ class Learner:
             self.states = self._chains.states
 
     @cached_property
-    def posteriors(self) -> list[Posterior]:
+    def posteriors(self) -> list[SurrogatePosterior]:
         """Return the posterior under each of the hyperparameters."""
-        return [Posterior(self.surrogate, theta, self._seen) for theta in self.states]
+        return [SurrogatePosterior(self.surrogate, theta, self._seen) for theta in self.states]
 
     def moments(self, points: Ints) -> tuple[Floats, Floats]:
         """Return mean and std of the values at points, in their own unit, (n,) each."""

@@ -10,13 +10,13 @@ from ..model.model import Model
 from .learner import Learner
 from .parameters import Parameters
 from .priors import cost_prior, published_prior, understood, usual_prior, with_line
-from .surrogate import HyperPrior, Seen, Surrogate
+from .surrogate import HyperPrior, PointValues, Surrogate
 from .values import Asinh, Bent, Compressed, Logarithm
 
 FIRST_ROWS = 64  # points; doubled whenever they are full
 
 
-class Play(NamedTuple):
+class PlayValues(NamedTuple):
     """A play whose feedback was delivered."""
 
     point: int
@@ -24,7 +24,7 @@ class Play(NamedTuple):
     values: tuple[float, ...]  # the reward less its prior mean, the costs, the price
 
 
-class Spec(NamedTuple):
+class QuantitySpec(NamedTuple):
     """How the quantities of a setting are modelled; learners are made from it at every reset."""
 
     reward: Surrogate
@@ -36,7 +36,7 @@ class Spec(NamedTuple):
     chained: bool
 
     @classmethod
-    def of(cls, model: Model, published: bool) -> Spec:
+    def of(cls, model: Model, published: bool) -> QuantitySpec:
         """Return how the quantities of a model's setting are modelled."""
         setting = model.setting
         has_costs = setting.num_constraints > 0 or setting.budget is not None
@@ -71,7 +71,7 @@ def _reward_prior(model: Model, parameters: Parameters) -> HyperPrior:
     return published_prior(scales, noise, shape, parameters)
 
 
-class Record:
+class PointRecord:
     """Delivered values of Q quantities by point, in the order in which the points were first delivered."""
 
     def __init__(self, quantities: int):
@@ -81,7 +81,7 @@ class Record:
         self._mean, self._squares = (np.empty((quantities, FIRST_ROWS)) for _ in range(2))
         self.count = 0  # plays
 
-    def add(self, play: Play) -> None:
+    def add(self, play: PlayValues) -> None:
         """Add a play; means and squares are updated as Welford (1962) does."""
         if (row := self._place.get(play.point)) is None:
             row = self._place[play.point] = len(self._place)
@@ -101,8 +101,10 @@ class Record:
         self._plays = np.concatenate([self._plays, np.zeros_like(self._plays)])
         self._mean, self._squares = np.hstack([self._mean, more]), np.hstack([self._squares, more])
 
-    def seen(self, quantity: int) -> Seen:
+    def seen(self, quantity: int) -> PointValues:
         """Return the values of a quantity, (u,) each; copies."""
         used = len(self._place)
         point, plays = self._point[:used].copy(), self._plays[:used].copy()
-        return Seen(point, plays, self._mean[quantity, :used].copy(), self._squares[quantity, :used].copy())
+        return PointValues(
+            point, plays, self._mean[quantity, :used].copy(), self._squares[quantity, :used].copy()
+        )

@@ -10,14 +10,14 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
-from .candidates import Candidates
 from .costs import Outlay, exchange, outlay, scores
 from .horizon import SHARE, improvement
 from .learner import Learner
-from .surrogate import Posterior, Predicted
+from .shortlist import Shortlist
+from .surrogate import Predicted, SurrogatePosterior
 
 
-class Round(NamedTuple):
+class RoundFacts(NamedTuple):
     """What a rule reads of a round."""
 
     context: int
@@ -33,9 +33,9 @@ class HorizonRule:
 
     def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats):
         (self._learner,), self._offset = learners, offset
-        self._candidates = Candidates(setting.decisions.num_arms, 1)
+        self._candidates = Shortlist(setting.decisions.num_arms, 1)
 
-    def __call__(self, now: Round) -> tuple[Ints, Floats]:
+    def __call__(self, now: RoundFacts) -> tuple[Ints, Floats]:
         """Return some arms and their scores, (n,) each."""
         first, *_ = posteriors = self._learner.posteriors
         arms = self._candidates.among(
@@ -45,7 +45,9 @@ class HorizonRule:
         each = [self._score(one, one.at(points, now.pending), points, now) for one in posteriors]
         return arms, np.mean(each, axis=0)
 
-    def _score(self, posterior: Posterior, found: Predicted, points: Ints, now: Round) -> Floats:
+    def _score(
+        self, posterior: SurrogatePosterior, found: Predicted, points: Ints, now: RoundFacts
+    ) -> Floats:
         values = self._learner.values
         above = self._offset[points] / values.size
         value = values.moments(found.mean, found.known)[0] + above
@@ -58,12 +60,12 @@ class PricedRule:
 
     def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats):
         self._learners, self._offset = learners, offset
-        self._candidates = Candidates(setting.decisions.num_arms, len(learners))
+        self._candidates = Shortlist(setting.decisions.num_arms, len(learners))
         known, size = setting.known_costs, len(setting.decisions.points)
         self._known = None if known is None else np.array(np.broadcast_to(known, size), dtype=np.float64)
         self._num_limits = setting.num_constraints
 
-    def __call__(self, now: Round) -> tuple[Ints, Floats]:
+    def __call__(self, now: RoundFacts) -> tuple[Ints, Floats]:
         """Return some arms and their scores, (n,) each."""
         posteriors = [learner.posteriors[0] for learner in self._learners]
         arms = self._candidates.among(
@@ -74,7 +76,7 @@ class PricedRule:
         found = [first.at(points, now.pending), *(one.at(points) for one in others)]
         return arms, self._score(found, points, now)
 
-    def _score(self, found: Sequence[Predicted], points: Ints, now: Round) -> Floats:
+    def _score(self, found: Sequence[Predicted], points: Ints, now: RoundFacts) -> Floats:
         values, reward = self._learners[0].values, found[0]
         above = (self._offset[points] + values.zero) / values.size
         value = values.moments(reward.mean, reward.known)[0] + above

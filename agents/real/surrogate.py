@@ -35,7 +35,7 @@ WEIGHT = 4.0  # plays that the common noise counts as
 JITTER = 1e-10  # of the amplitude
 
 
-class Shape(NamedTuple):
+class Correlation(NamedTuple):
     """A correlation M(r), and -2 dM/d(r^2), of squared distances."""
 
     value: Callable[[Floats], Floats]
@@ -58,9 +58,9 @@ def _matern32(square: Floats) -> Floats:
 
 
 SHAPES = {
-    "matern52": Shape(_matern52, _matern52_slope),
-    "matern32": Shape(_matern32, lambda square: 3.0 * np.exp(-np.sqrt(3.0 * square))),
-    "rbf": Shape(lambda square: np.exp(-0.5 * square), lambda square: np.exp(-0.5 * square)),
+    "matern52": Correlation(_matern52, _matern52_slope),
+    "matern32": Correlation(_matern32, lambda square: 3.0 * np.exp(-np.sqrt(3.0 * square))),
+    "rbf": Correlation(lambda square: np.exp(-0.5 * square), lambda square: np.exp(-0.5 * square)),
 }
 
 
@@ -79,7 +79,7 @@ class HyperPrior:
     linear: bool = False
 
 
-class Seen(NamedTuple):
+class PointValues(NamedTuple):
     """Values at u points, in the model's unit: indices of points, plays n, means t and squares S."""
 
     point: Ints
@@ -99,7 +99,7 @@ class Surrogate:
 
     parameters: Parameters
     prior: HyperPrior
-    shape: Shape = field(init=False)
+    shape: Correlation = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", SHAPES[self.prior.shape])
@@ -138,7 +138,7 @@ class Surrogate:
             found += self._of_data_sets(theta)[0]
         return found
 
-    def loss(self, theta: Floats, seen: Seen) -> tuple[float, Floats]:
+    def loss(self, theta: Floats, seen: PointValues) -> tuple[float, Floats]:
         """Return the loss and its slopes, (p,); infinite where the covariance has no factor."""
         count, noise = self.parameters.number, self.noise(theta)
         scaled = self.parameters.columns[seen.point] * self.scales(theta)
@@ -191,7 +191,7 @@ class Surrogate:
         gap = (theta - self.prior.centre) / self.prior.spread
         return float(loss + 0.5 * gap @ gap), slopes + gap / self.prior.spread
 
-    def standardised(self, theta: Floats, seen: Seen, quieter: float) -> Callable[[Floats], float]:
+    def standardised(self, theta: Floats, seen: PointValues, quieter: float) -> Callable[[Floats], float]:
         """Return the log-likelihood of values, (u,) -> number, whose scale is the likeliest one.
 
         Args:
@@ -258,10 +258,10 @@ class Predicted(NamedTuple):
     variance: Floats  # with pending plays, whose values are their expectation
 
 
-class Posterior:
+class SurrogatePosterior:
     """The posterior of a surrogate under some hyperparameters, given values."""
 
-    def __init__(self, surrogate: Surrogate, theta: Floats, seen: Seen):
+    def __init__(self, surrogate: Surrogate, theta: Floats, seen: PointValues):
         self.surrogate, self.theta, self.seen = surrogate, theta, seen
         weight = WEIGHT - 1.0 + seen.plays
         self.noise = (WEIGHT * surrogate.noise(theta) + seen.squares) / weight  # of one play, (u,)

@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from bandit_envs.basics.types import Floats
 
-from .surrogate import Seen
+from .surrogate import PointValues
 
 ALPHAS = (0.0, 1.0, 4.0, 16.0)
 FEWEST = 8  # arms that tell of a distribution
@@ -37,7 +37,7 @@ class Values(abc.ABC):
     zero, size = 0.0, 1.0
 
     @abc.abstractmethod
-    def learn(self, seen: Seen, heights: Sequence[Height]) -> None:
+    def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
         """Take unit and transform from arms' means; the transform only where `heights` judge it."""
 
     @abc.abstractmethod
@@ -48,7 +48,7 @@ class Values(abc.ABC):
     def moments(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
         """Return mean and variance of z where t is normal, (n,) each."""
 
-    def transformed(self, seen: Seen) -> Seen:
+    def transformed(self, seen: PointValues) -> PointValues:
         """Return values as the model has them; squares by the slope at the mean."""
         t, slope = self.bent((seen.mean - self.zero) / self.size)
         return seen._replace(mean=t, squares=seen.squares / self.size**2 * slope**2)
@@ -76,7 +76,7 @@ class Bent(Values):
         self.alpha, self._least = 0.0, 0.0
         self.size = math.sqrt(variance or 1.0)
 
-    def learn(self, seen: Seen, heights: Sequence[Height]) -> None:
+    def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
         """Take unit and alpha."""
         self._measure(seen.mean)
         z = (seen.mean - self.zero) / self.size
@@ -131,7 +131,7 @@ class Compressed(Values):
         self._several, self._variance, self._least = several, variance, 0.0
         self.size = math.sqrt(variance or 1.0)
 
-    def learn(self, seen: Seen, heights: Sequence[Height]) -> None:
+    def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
         """Take the unit."""
         means = seen.mean
         low, middle, high = np.percentile(means, (25.0, 50.0, 75.0))
@@ -163,7 +163,7 @@ class Asinh(Values):
     def __init__(self) -> None:
         self._most = math.inf
 
-    def learn(self, seen: Seen, heights: Sequence[Height]) -> None:
+    def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
         """Take the unit."""
         self.size = float(np.median(np.abs(seen.mean))) or usual_size(seen.mean)
         self._most = float(np.abs(seen.mean).max()) / self.size
@@ -192,7 +192,7 @@ class Logarithm(Values):
 
     logarithmic = True
 
-    def learn(self, seen: Seen, heights: Sequence[Height]) -> None:
+    def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
         """Take the unit."""
         self.logarithmic = bool((seen.mean > 0.0).all())
         self.zero = 0.0 if self.logarithmic else float(seen.mean.mean())

@@ -8,7 +8,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from .surrogate import Posterior, Predicted
+from .surrogate import Predicted, SurrogatePosterior
 
 MOST = 2550  # arms of a set that is scored whole
 SHORT = 1000  # arms of a large set that are scored
@@ -29,7 +29,7 @@ class Covariances:
         self._rows = np.empty((0, num_arms))
         self._left = np.empty(0)
 
-    def predicted(self, z: int, posterior: Posterior) -> Predicted:
+    def predicted(self, z: int, posterior: SurrogatePosterior) -> Predicted:
         """Return the mean of all arms in a context, and a bound of the variance, (A,) each.
 
         The bound is the variance that the one played point leaves that tells most of the arm.
@@ -39,7 +39,7 @@ class Covariances:
         first = self._rows[: len(rows)] if rows == list(range(len(rows))) else self._rows[rows]
         return Predicted(posterior.centre + posterior.alpha @ first, self._left, self._left)
 
-    def _update(self, z: int, posterior: Posterior) -> None:
+    def _update(self, z: int, posterior: SurrogatePosterior) -> None:
         """Add the covariances of points that were played since."""
         surrogate, theta = posterior.surrogate, posterior.theta
         points = z * self._num_arms + np.arange(self._num_arms)
@@ -60,7 +60,7 @@ class Covariances:
         self._left = np.minimum(self._left, np.maximum(left, 0.0))
 
 
-class Candidates:
+class Shortlist:
     """Proposes arms: all, or those of the largest scores where variances are replaced by their bounds.
 
     Args:
@@ -76,7 +76,7 @@ class Candidates:
         self,
         z: int,
         offered: Bools,
-        posteriors: Sequence[Posterior],
+        posteriors: Sequence[SurrogatePosterior],
         score: Callable[[list[Predicted], Ints], Floats],
     ) -> Ints:
         """Return the arms to score in a context, (n,) ascending."""
