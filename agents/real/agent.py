@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from .rules import HorizonRule, PricedRule, RoundFacts
 
 TIE = 1e-9  # in units of the reward
 ENOUGH = 3  # results after which models choose, where plays have costs
-FIRST_PUBLISHED, FEWEST_FIRST, MOST_FIRST = 6, 4, 10  # first plays at random
+FIRST_PUBLISHED, FEWEST_FIRST, MOST_FIRST = 1, 4, 10  # first plays at random
 
 
 class RealAgent(ArmAgent):
@@ -43,7 +42,7 @@ class RealAgent(ArmAgent):
         decisions = self.setting.decisions
         self.offset = np.array(np.broadcast_to(model.prior_mean, len(decisions.points)), dtype=np.float64)
         usual = min(MOST_FIRST, max(FEWEST_FIRST, self.spec.reward.parameters.number + 1))
-        self.num_first = min(int(os.environ.get("NF", "6")) if published else usual, decisions.num_arms)
+        self.num_first = min(FIRST_PUBLISHED if published else usual, decisions.num_arms)
 
     def reset(self, seed: int) -> None:
         """Forget everything."""

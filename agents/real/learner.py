@@ -14,6 +14,7 @@ from .values import Values
 
 FEWEST = 3  # values that a fit needs
 EVERY = ((40, 3), (100, 6), (10**9, 12))  # up to so many values, a fit every so many
+REFUTED = 3.0  # nats by which learnt hyperparameters are likelier than published ones, their prior included
 QUIETER = (1.0, 0.1)  # factors of the noise under which a transform is judged
 
 
@@ -54,12 +55,19 @@ class Learner:
         self.fits += 1
         self._next = count + next(every for most, every in EVERY if count < most)
         if self._chains is None:
-            self.states = [
-                likeliest(self.surrogate, self._seen, [self.states[0], self.surrogate.prior.centre])
-            ]
+            self.states = self._likeliest()
         else:
             self._chains.move(self._seen)
             self.states = self._chains.states
+
+    def _likeliest(self) -> list[Floats]:
+        """Return the likeliest hyperparameters, and the published ones as long as they are not refuted."""
+        centre = self.surrogate.prior.centre
+        found = likeliest(self.surrogate, self._seen, [self.states[0], centre])
+        if self.values.trusted:
+            rise = self.surrogate.loss(centre, self._seen)[0] - self.surrogate.loss(found, self._seen)[0]
+            self.values.trusted = rise < REFUTED
+        return [found, centre.copy()] if self.values.trusted else [found]
 
     @cached_property
     def posteriors(self) -> list[SurrogatePosterior]:

@@ -35,6 +35,7 @@ class Values(abc.ABC):
     """The unit and the transform of a quantity."""
 
     zero, size = 0.0, 1.0
+    trusted = False  # while a published model is not refuted; it says what the unit is
 
     @abc.abstractmethod
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
@@ -73,6 +74,7 @@ class Bent(Values):
 
     def __init__(self, several: bool, variance: float | None):
         self._several, self._variance = several, variance
+        self.trusted = variance is not None
         self.alpha, self._least = 0.0, 0.0
         self.size = math.sqrt(variance or 1.0)
 
@@ -81,7 +83,7 @@ class Bent(Values):
         self._measure(seen.mean)
         z = (seen.mean - self.zero) / self.size
         self._least = float(z.min()) - 1.0
-        if heights and not self._several and len(z) >= FEWEST and self._least < -1.0:
+        if heights and not (self._several or self.trusted) and len(z) >= FEWEST and self._least < -1.0:
             self.alpha = max(ALPHAS, key=lambda alpha: self._height(alpha, z, heights))
 
     def _measure(self, means: Floats) -> None:
@@ -92,7 +94,7 @@ class Bent(Values):
             above = means[means > zero] - zero
             square = float(np.square(above).mean()) if len(above) else 0.0
         if self._variance is not None:
-            share = len(means) / (len(means) + PLAYS_OF_PRIOR)
+            share = 0.0 if self.trusted else len(means) / (len(means) + PLAYS_OF_PRIOR)
             zero, square = share * zero, share * square + (1.0 - share) * self._variance
         self.zero, self.size = zero, math.sqrt(square) if square > 0.0 else usual_size(means)
 
