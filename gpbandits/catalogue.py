@@ -14,7 +14,7 @@ from agents.registry import names, resolve_agent
 from bandit_envs.basics.arguments import hint
 from bandit_envs.basics.notebook import brief
 from bandit_envs.data.files import find, find_wheel, packages
-from bandit_envs.data.runs import Origin, origins, package_of
+from bandit_envs.data.runs import Origin, origin_of_table, package_of
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
 from bandit_envs.problems.real import Task, tasks
@@ -120,7 +120,7 @@ def task_rows() -> list[tuple[str, ...]]:
 
 def origin_of(task: Task) -> Origin:
     """Return who measured what a real task plays."""
-    return origins()[task.problem or task.tables[0].partition("/")[0]]
+    return origin_of_table(task.problem or task.tables[0])
 
 
 def source_of(task: Task) -> tuple[str, str]:

@@ -35,10 +35,13 @@ CLASSES = {  # classes of problems, by their main feature
 }
 
 
+ROUNDS = 200  # of a trial of the ids; a real task is played to its own horizon
+# Without a Gaussian process: they enter every real task, also where they lack a feature, as random play does.
+REFERENCES = ("epsilon-greedy", "local-search", "lin-ucb", "forest-thompson", "forest-ei")
 # On real tasks: the classics and a peer of another library, and for what else a task has what docs/agents.md
 # begins with and its rivals.
 SELECTED = {
-    "": ("gp-ucb", "gp-ts", "gp-ei", "gp-bucb", "gp-agent", "optuna-tpe"),
+    "": ("gp-ucb", "gp-ts", "gp-ei", "gp-bucb", "gp-agent", "optuna-tpe", *REFERENCES),
     "delay": ("gp-bts", "gp-ucb-sdf"),
     "constraint": ("constrained-ei", "config", "pdcbo"),
     "budget": ("ratio-ucb", "ei-per-cost"),
@@ -64,7 +67,7 @@ class Entries(NamedTuple):
 
 def enter(
     trials: int = ENOUGH,
-    horizon: int = 200,
+    horizon: int | None = None,
     environments: Sequence[str] = (),
     agents: Sequence[str] = (),
     seed: int = 0,
@@ -73,7 +76,8 @@ def enter(
     """Pair agents and environments.
 
     Args:
-        horizon: most rounds a trial, except for `WHOLE`; an environment's own horizon may be shorter.
+        horizon: most rounds a trial, except for `WHOLE`; an environment's own horizon may be shorter. By
+            default `ROUNDS`, and as many as a real task has.
         environments: ids, each available and, with the suite "real", of a real task; if empty, all of the
             suite that are available.
         agents: names, with options as JSON behind them where they have some, beside the reference; if empty,
@@ -83,6 +87,7 @@ def enter(
         suite: of `SUITES`; where environments and agents are taken from.
     """
     require_choice("suite", suite, SUITES)
+    most = ROUNDS if horizon is None and suite == "ids" else horizon
     offered = list(IDS) if suite == "ids" else [real_id(task) for task in tasks()]
     for env_id in environments if suite == "real" else ():
         require(env_id in offered, "environments", f"ids such as {offered[0]} in the suite real", env_id)
@@ -97,7 +102,7 @@ def enter(
             whole = make(env_id)
             own = whole.unwrapped.problem.horizon  # type: ignore[attr-defined]
             whole.close()
-            kwargs = {"horizon": own if env_id == WHOLE else min(horizon, own)}
+            kwargs = {"horizon": own if env_id == WHOLE else min(most or own, own)}
             env = make(env_id, **kwargs)
             env.reset(seed=seed)
         except (ValueError, OSError, ImportError, gym.error.Error) as error:
@@ -114,7 +119,8 @@ def enter(
         for entrant in map(entrant_of, sorted({*(agents or unnamed), REFERENCE})):
             name, label, options = entrant.name, entrant.label, entrant.options
             factory = resolve_agent((name, options))
-            if missing := factory.lacking(demanded):
+            missing = factory.lacking(demanded)
+            if missing and not (suite == "real" and name in REFERENCES):
                 if agents:  # a named agent must not be missing without a reason
                     excluded.append((f"{label} on {env_id}", f"it does not handle {', '.join(missing)}"))
                 continue
@@ -128,7 +134,7 @@ def enter(
                     excluded.append((f"{label} on {env_id}", _line(error)))
             else:
                 entrants.append(entrant)
-        short = env_id.removeprefix("GPBandit-").removesuffix("-v0").removesuffix("-v1")
+        short = env_id.removeprefix("GPBandit-").removesuffix("-v0").removesuffix("-v2")
         entry, title = EnvironmentEntry(env_id, short, kwargs), f"leaderboard: {short}"
         classes[short] = class_of(problem)
         if kwargs["horizon"] < own:

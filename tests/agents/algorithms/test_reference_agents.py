@@ -52,7 +52,7 @@ def test_the_references_are_those_that_the_pages_name():
     assert sorted(REFERENCES) == ["epsilon-greedy", "forest-ei", "forest-thompson", "lin-ucb", "local-search"]
 
 
-@pytest.mark.parametrize("env", ["GPBandit-Real-v1", "GPBandit-Delayed-v0", "GPBandit-Contextual-v0"])
+@pytest.mark.parametrize("env", ["GPBandit-Real-v2", "GPBandit-Delayed-v0", "GPBandit-Contextual-v0"])
 @pytest.mark.parametrize("name", REFERENCES)
 def test_a_reference_regrets_less_than_random_play(name, env):
     if name == "lin-ucb" and "Real" not in env:

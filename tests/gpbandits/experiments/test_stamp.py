@@ -11,7 +11,7 @@ from gpbandits.reproductions.page import condensed
 
 
 def test_an_archive_carries_commit_code_versions_time_and_what_was_played(tmp_path):
-    said = stamp("GPBandit-Real/digits-late-v1", {"horizon": 50}, "random")
+    said = stamp("GPBandit-Real/digits-late-v2", {"horizon": 50}, "random")
     condensed(synthetic_result(), [1]).save(tmp_path / "a.parquet", said, timings=False)
     found = read_metadata(tmp_path / "a.parquet")
     assert found == said
