@@ -4,11 +4,11 @@ A table is refused where a criterion gives a reason; `scripts/real_admission.py`
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problems.real import HORIZON, PLAYS, WORKERS, Task, excess_of, pays, real, rewards_of, tasks
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def reasons(task: Task) -> list[str]:
         return [said for said in [_constant(task)] if said]
     from bandit_envs.data.runs import load_runs
 
-    runs = load_runs(task.tables[0])
+    runs = load_runs(next(iter(task.tables)))
     return [said for criterion in CRITERIA.values() if (said := criterion(task, runs))]
 
 
@@ -65,11 +65,11 @@ def signal(task: Task, runs: "Runs") -> str:
 
 def structure(task: Task, runs: "Runs") -> str:
     """Refuse where configurations near to each other have nothing in common."""
-    from scipy.spatial import cKDTree
+    from scipy.spatial import KDTree
 
     values = rewards_of(task.reward, runs).mean("reward")
     asked = np.random.default_rng(0).permutation(len(values))[:SAMPLE]
-    _, found = cKDTree(runs.unit).query(runs.unit[asked], k=NEIGHBOURS + 1)
+    found: Any = KDTree(runs.unit).query(runs.unit[asked], k=NEIGHBOURS + 1)[1]
     near = [
         [other for other in row if other != own][:NEIGHBOURS] for own, row in zip(asked, found, strict=True)
     ]
@@ -201,7 +201,8 @@ def _alike(task: Task, other: Task) -> bool:
     if runs[0].unit.shape != runs[1].unit.shape or not np.array_equal(runs[0].unit, runs[1].unit):
         return False
     first, second = (rewards_of(task.reward, each).mean("reward") for each in runs)
-    return bool(spearmanr(first, second).statistic >= ALIKE)
+    found: Any = spearmanr(first, second)
+    return bool(found.statistic >= ALIKE)
 
 
 def _space(task: Task) -> str:
@@ -229,7 +230,7 @@ def _worth(task: Task, runs: "Runs") -> Floats:
     return np.where(_kept(task, runs), _earned(task, runs) / price, -np.inf)
 
 
-def _score(task: Task, runs: "Runs", chosen: Floats) -> float:
+def _score(task: Task, runs: "Runs", chosen: Ints) -> float:
     """Return 1 - regret / random's of playing some configurations alone, whatever limits they keep."""
     price = runs.mean("train_time") if _spends(task, runs) else np.ones(len(runs.unit))
     earned, best = _earned(task, runs), _worth(task, runs).max()

@@ -81,7 +81,7 @@ def leaderboard(
     from gpbandits.experiments import Store
     from gpbandits.experiments.store import CELLS
     from gpbandits.report.board import write_board
-    from gpbandits.report.entrants import REFERENCE, cut_notes, enter
+    from gpbandits.report.entrants import REFERENCE, cut_notes, enter, unit_of_task
     from gpbandits.report.holdings import Holdings
     from gpbandits.report.standings import LOSSLESS, Standings, has_loss
 
@@ -118,9 +118,13 @@ def leaderboard(
     settings += [] if suite is SuiteKind.IDS else ["--suite", suite]
     settings += [] if time_limit is None else ["--time-limit", f"{time_limit:g}"]
     command = shlex.join(["gpbandits", "leaderboard", *settings, *chosen])
+    units = None
+    if suite is SuiteKind.REAL:
+        classes["all"] = Standings(results, REFERENCE)
+        units = {result.environment: unit_of_task(result.environment) for result in results}
     name = "leaderboard" if suite is SuiteKind.IDS else f"leaderboard-{suite}"
     who = "the agents named below" if agent else _WHO[suite]
-    page = write_board(classes, out, command, [*entries.excluded, *unscaled, *raised], name, who)
+    page = write_board(classes, out, command, [*entries.excluded, *unscaled, *raised], name, who, units)
     console().print(
         f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.", soft_wrap=True
     )
@@ -139,7 +143,7 @@ def _archive(results: "Sequence[Result]", studies: "Sequence[Study]", folder: Pa
         entry = entries[result.environment]
         quarters = [result.horizon * quarter // 4 for quarter in (1, 2, 3)]
         path = folder / f"{result.environment.removeprefix('Real/')}.parquet"
-        condensed(result, quarters).save(path, stamp(entry.id, entry.kwargs, REFERENCE), timings=False)
+        condensed(result, quarters).save(path, stamp(entry.id, entry.kwargs, REFERENCE))
 
 
 @submission.command()

@@ -204,6 +204,12 @@ def _budgeted_features(problem: Problem) -> set[str]:
     return features_of(problem) | (set() if isinstance(problem.play_costs, Free) else {"budget"})
 
 
+def unit_of_task(label: str) -> str:
+    """Return what a task of this label shares its function with: its tables, or its recorded problem."""
+    task = tasks()[label.removeprefix("Real/")]
+    return task.problem or " ".join(task.tables)
+
+
 def _selected(problem: Problem) -> list[str]:
     """Return the agents that enter a real task unnamed."""
     features = {"", *_budgeted_features(problem)}

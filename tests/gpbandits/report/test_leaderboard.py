@@ -19,6 +19,7 @@ from gpbandits.report.entrants import (
     JOINT,
     LEARNERS,
     REFERENCE,
+    REFERENCES,
     SELECTED,
     SUITES,
     WHOLE,
@@ -90,13 +91,40 @@ def test_real_tasks_are_ranked_by_family_and_those_that_are_not_here_are_named(m
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("GPBANDITS_DATA", raising=False)
     load_runs.cache_clear()
-    chosen = ("digits-late", "digits-limit", "clicks-men")
+    chosen = ("digits-late", "digits-limit", "fullerenes")
     studies, excluded, classes, _ = enter(2, 30, agents=["gp-ucb", "config"], suite="real")
     assert classes == {"Real/digits-late": "late", "Real/digits-limit": "limit"}
     entered = {study.environments[0].id: [agent.name for agent in study.agents] for study in studies}
     assert entered["GPBandit-Real/digits-limit-v2"] == ["config", REFERENCE]
     reasons = dict(excluded)
-    assert "save the wheel of obp" in reasons["GPBandit-Real/clicks-men-v2"]
+    assert "save the wheel of olymp" in reasons["GPBandit-Real/fullerenes-v2"]
+
+
+@pytest.mark.needs_packages("bocode")
+def test_references_enter_every_real_task_also_where_they_lack_a_feature():
+    env_id = "GPBandit-Real/lcbench-2-changes-v2"
+    ((study,), excluded, *_) = enter(2, 30, [env_id], ["gp-ucb", "local-search"], suite="real")
+    assert [agent.name for agent in study.agents] == ["local-search", REFERENCE]
+    assert excluded == [(f"gp-ucb on {env_id}", "it does not handle change")]
+
+
+def test_a_real_task_is_played_to_its_own_horizon_and_an_id_for_200_rounds():
+    for env_id, suite, rounds in (
+        ("GPBandit-Real/digits-late-v2", "real", 200),
+        ("GPBandit-GP-v0", "ids", 200),
+        ("GPBandit-Delayed-v0", "ids", 200),
+    ):
+        ((study,), *_) = enter(2, environments=[env_id], agents=["random"], suite=suite)
+        assert study.environments[0].kwargs == {"horizon": rounds}
+
+
+@pytest.mark.needs_packages("bocode")
+def test_no_data_set_of_a_changing_task_is_cut():
+    ((study,), _, _, cuts) = enter(
+        2, environments=["GPBandit-Real/lcbench-2-changes-v2"], agents=["random"], suite="real"
+    )
+    assert study.environments[0].kwargs == {"horizon": 240}
+    assert cuts == {}
 
 
 def test_the_command_offers_every_suite():
@@ -110,7 +138,7 @@ def test_an_unknown_suite_is_told_the_known_ones():
 
 def test_a_suite_of_real_tasks_refuses_other_environments():
     for other in ("GPBandit-GP-v0", "GPBandit-Real-v2", "GPBandit-Real/digits-lat-v2"):
-        with pytest.raises(ValueError, match="ids such as GPBandit-Real/digits-late-v2 in the suite real"):
+        with pytest.raises(ValueError, match="ids such as GPBandit-Real/digits-repeat-v2 in the suite real"):
             enter(2, 30, ["GPBandit-Real/digits-late-v2", other], suite="real")
 
 
@@ -299,7 +327,7 @@ def test_agents_enter_real_tasks_for_what_these_have_and_joint_samples_up_to_a_n
 
     (late, limit, budget), excluded = entered()
     assert late == {*SELECTED[""], *SELECTED["delay"], REFERENCE}
-    assert limit == {"gp-agent", *SELECTED["constraint"], REFERENCE}
+    assert limit == {"gp-agent", *SELECTED["constraint"], *REFERENCES, REFERENCE}
     assert budget == {*SELECTED[""], *SELECTED["budget"], REFERENCE}
     assert excluded == []
     monkeypatch.setattr("gpbandits.report.entrants.MOST", 239)
