@@ -20,16 +20,16 @@ from .book import Book
 TIE = 1e-9  # relative to the spread of the scores
 
 
-class Outcomes(NamedTuple):
+class OutcomeTable(NamedTuple):
     """Delivered or estimated outcomes of n plays."""
 
     reward: Floats  # (n,)
     cost: Floats  # (n, C)
     price: Floats  # (n,) what a play spends of the budget; 1 without one
 
-    def where(self, kept: Bools | Ints) -> Outcomes:
+    def where(self, kept: Bools | Ints) -> OutcomeTable:
         """Return some of the rows."""
-        return Outcomes(self.reward[kept], self.cost[kept], self.price[kept])
+        return OutcomeTable(self.reward[kept], self.cost[kept], self.price[kept])
 
     @property
     def rate(self) -> Floats:
@@ -41,7 +41,7 @@ class Outcomes(NamedTuple):
         return (np.maximum(self.cost, 0.0) / unit).sum(axis=1)
 
 
-def preference(outcomes: Outcomes, unit: Floats) -> Floats:
+def preference(outcomes: OutcomeTable, unit: Floats) -> Floats:
     """Return scores of plays, (n,): the rate of feasible ones; if there are none, minus the excess of all."""
     excess = outcomes.excess(unit)
     feasible = excess <= 0.0
@@ -162,10 +162,10 @@ class ReferenceAgent(Shown, abc.ABC):
         size = np.sqrt(np.mean(np.square(self._value[:, 2:]), axis=0)) if len(self._value) else 1.0
         return np.where(size > 0.0, size, 1.0) * np.ones(self._costs)
 
-    def outcomes(self, values: Floats) -> Outcomes:
+    def outcomes(self, values: Floats) -> OutcomeTable:
         """Return rows of reward, price and costs, (n, 2 + C), as outcomes; a price must divide."""
         tiny = np.finfo(np.float64).tiny
-        return Outcomes(values[:, 0], values[:, 2:], np.maximum(values[:, 1], tiny))
+        return OutcomeTable(values[:, 0], values[:, 2:], np.maximum(values[:, 1], tiny))
 
     @property
     def _costs(self) -> int:

@@ -13,7 +13,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.improvement import log_expected_improvement
 from ..agent.assembly import SideBySide, each_trial
-from ..agent.reference_agent import TIE, Outcomes, ReferenceAgent, largest, preference
+from ..agent.reference_agent import TIE, OutcomeTable, ReferenceAgent, largest, preference
 from ..protocol import handles
 from .means import FEATURES
 
@@ -66,7 +66,7 @@ class ForestAgent(ReferenceAgent):
         targets = np.round((values - centre) / spread, DIGITS)[drawn]
         tree.fit(self._features[played[drawn]], targets)
 
-        def predicted(points: Ints) -> Outcomes:
+        def predicted(points: Ints) -> OutcomeTable:
             fitted = centre + spread * tree.predict(self._features[points]).reshape(len(points), -1)
             return self.outcomes(np.column_stack([fitted[:, 0], np.exp(fitted[:, 1]), fitted[:, 2:]]))
 

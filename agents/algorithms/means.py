@@ -13,7 +13,7 @@ from ..agent.reference_agent import TIE, ReferenceAgent, largest
 from ..protocol import handles
 
 
-class Means(ReferenceAgent):
+class EpsilonGreedy(ReferenceAgent):
     """Agent that explores in a share of the rounds, and else plays the arm of the best mean in the context.
 
     The first plays of every context are random, as are those for which no value was delivered.
@@ -36,7 +36,7 @@ class Means(ReferenceAgent):
         return self.unplayed(first, arms)
 
 
-class LocalSearch(Means):
+class LocalSearch(EpsilonGreedy):
     """Agent that explores near the best arm: one of the k nearest, at random."""
 
     def __init__(self, setting: Setting, initial: int, explore: float, nearest: int):
@@ -67,7 +67,7 @@ FEATURES = ("delay", "context", "constraint", "availability", "outcome")
 @handles(*FEATURES)
 def epsilon_greedy(
     setting: Setting, *, epsilon: float = 0.1, num_trials: int | None = None
-) -> Means | SideBySide:
+) -> EpsilonGreedy | SideBySide:
     """Epsilon-greedy: mostly the arm of the best mean, else one that was not played: a reference.
 
     Means are of the delivered values of each arm in the observed context; nothing is carried from one context
@@ -78,7 +78,7 @@ def epsilon_greedy(
         epsilon: share of the rounds in which an arm that was not played is drawn, any if all were.
     """
     require_probability("epsilon", epsilon)
-    return each_trial(lambda _: Means(setting, 1, epsilon), num_trials)
+    return each_trial(lambda _: EpsilonGreedy(setting, 1, epsilon), num_trials)
 
 
 @handles(*FEATURES)

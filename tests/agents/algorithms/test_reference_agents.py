@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents.agent.reference_agent import Outcomes, ReferenceAgent, preference
+from agents.agent.reference_agent import OutcomeTable, ReferenceAgent, preference
 from agents.algorithms.means import one_of_least
 from agents.registry import resolve_agent
 from bandit_envs import Setting
@@ -134,7 +134,9 @@ def test_a_budget_makes_cheap_plays_better(name):
 
 
 def test_where_nothing_keeps_its_limits_the_least_excess_comes_first():
-    outcomes = Outcomes(np.array([1.0, 2.0, 3.0]), np.array([[0.5, 0.0], [0.1, 0.2], [4.0, 0.0]]), np.ones(3))
+    outcomes = OutcomeTable(
+        np.array([1.0, 2.0, 3.0]), np.array([[0.5, 0.0], [0.1, 0.2], [4.0, 0.0]]), np.ones(3)
+    )
     unit = np.ones(2)
     assert preference(outcomes, unit).argmax() == 1
     assert preference(outcomes, np.array([1.0, 0.1])).argmax() == 0  # units of each cost
@@ -143,7 +145,7 @@ def test_where_nothing_keeps_its_limits_the_least_excess_comes_first():
 
 
 def test_a_negative_reward_is_not_divided_by_its_price():
-    outcomes = Outcomes(np.array([-1.0, -2.0, 3.0]), np.zeros((3, 0)), np.array([2.0, 100.0, 6.0]))
+    outcomes = OutcomeTable(np.array([-1.0, -2.0, 3.0]), np.zeros((3, 0)), np.array([2.0, 100.0, 6.0]))
     np.testing.assert_array_equal(outcomes.rate, [-1.0, -2.0, 0.5])
 
 
