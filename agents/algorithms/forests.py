@@ -12,7 +12,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.improvement import log_expected_improvement
-from ..agent.assembly import SideBySide, each_trial
+from ..agent.assembly import TrialList, each_trial
 from ..agent.reference_agent import TIE, OutcomeTable, ReferenceAgent, largest, preference
 from ..protocol import handles
 from .means import FEATURES
@@ -110,7 +110,7 @@ class ForestEI(ForestAgent):
 @handles(*FEATURES)
 def forest_thompson(
     setting: Setting, *, initial: int = 10, num_trials: int | None = None
-) -> ForestThompson | SideBySide:
+) -> ForestThompson | TrialList:
     """Thompson sampling with a random forest: the best arm of one bootstrapped tree: a reference.
 
     (Eckles & Kaptein 2014; Elmachtoub et al. 2017.) Under a budget the tree's reward is divided by its cost;
@@ -126,7 +126,7 @@ def forest_thompson(
 @handles(*FEATURES)
 def forest_ei(
     setting: Setting, *, initial: int = 10, trees: int = 10, num_trials: int | None = None
-) -> ForestEI | SideBySide:
+) -> ForestEI | TrialList:
     """Expected improvement with a random forest (Hutter et al. 2011), without SMAC's search: a reference.
 
     Mean and std are those over the trees, of the reward divided by the cost under a budget; with constraints

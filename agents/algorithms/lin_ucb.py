@@ -8,7 +8,7 @@ from bandit_envs.basics.arguments import require_not_negative, require_scale
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
-from ..agent.assembly import SideBySide, each_trial
+from ..agent.assembly import TrialList, each_trial
 from ..agent.reference_agent import ReferenceAgent, largest, preference
 from ..protocol import handles
 from .means import FEATURES
@@ -57,7 +57,7 @@ class LinUCB(ReferenceAgent):
 @handles(*FEATURES)
 def lin_ucb(
     setting: Setting, *, alpha: float = 1.0, ridge: float = 1.0, num_trials: int | None = None
-) -> LinUCB | SideBySide:
+) -> LinUCB | TrialList:
     """LinUCB: an optimistic linear model of the features of context and arm (Li et al. 2010): a reference.
 
     Under a budget the optimistic reward is divided by the model of the costs; with constraints, arms whose

@@ -8,7 +8,7 @@ from bandit_envs.basics.arguments import require_integer, require_probability
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
-from ..agent.assembly import SideBySide, each_trial
+from ..agent.assembly import TrialList, each_trial
 from ..agent.reference_agent import TIE, ReferenceAgent, largest
 from ..protocol import handles
 
@@ -67,7 +67,7 @@ FEATURES = ("delay", "context", "constraint", "availability", "outcome")
 @handles(*FEATURES)
 def epsilon_greedy(
     setting: Setting, *, epsilon: float = 0.1, num_trials: int | None = None
-) -> EpsilonGreedy | SideBySide:
+) -> EpsilonGreedy | TrialList:
     """Epsilon-greedy: mostly the arm of the best mean, else one that was not played: a reference.
 
     Means are of the delivered values of each arm in the observed context; nothing is carried from one context
@@ -89,7 +89,7 @@ def local_search(
     explore: float = 0.3,
     nearest: int = 30,
     num_trials: int | None = None,
-) -> LocalSearch | SideBySide:
+) -> LocalSearch | TrialList:
     """Local search: random plays, then the arm of the best mean or one near to it: a reference.
 
     There is one search a context. Distances are those of the features as they are published; under a budget

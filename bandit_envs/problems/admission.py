@@ -185,14 +185,14 @@ def repeated(name: str, task: Task, others: Mapping[str, Task]) -> str:
             continue
         if set(task.tables) & set(each.tables):
             return f"its table is played in {other}"
-        if task.family == each.family and len(task.tables) == len(each.tables) == 1 and _alike(task, each):
+        if task.family == each.family and len(task.tables) == len(each.tables) == 1 and _equal(task, each):
             return f"its table is like that of {other}"
         if task.family == each.family == "tuning" and _space(task) == _space(each):
             return f"{other} is played of this search space, with fewer configurations near the best"
     return ""
 
 
-def _alike(task: Task, other: Task) -> bool:
+def _equal(task: Task, other: Task) -> bool:
     from scipy.stats import spearmanr
 
     from bandit_envs.data.runs import load_runs

@@ -10,7 +10,7 @@ from agents.agent.reference_agent import OutcomeTable, ReferenceAgent, preferenc
 from agents.algorithms.means import one_of_least
 from agents.registry import resolve_agent
 from bandit_envs import Setting
-from bandit_envs.laws.delays import Poisson
+from bandit_envs.laws.delays import PoissonDelay
 from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
 
@@ -65,7 +65,7 @@ def test_a_reference_regrets_less_than_random_play(name, env):
 
 @pytest.mark.parametrize("name", REFERENCES)
 def test_pending_plays_change_no_choice_but_what_is_random(name):
-    setting = Setting(arms=ARMS, horizon=60, max_delay=30, delay=Poisson(3.0))
+    setting = Setting(arms=ARMS, horizon=60, max_delay=30, delay=PoissonDelay(3.0))
     agent = agents.make(name, setting)
     agent.reset(0)
     nothing = np.empty(0, dtype=np.int64)
@@ -220,7 +220,7 @@ def test_impossible_options_are_named(name, options, said):
 
 
 def test_feedback_of_a_play_is_taken_once_and_dropped_plays_are_forgotten():
-    agent = agents.make("local-search", Setting(arms=ARMS, horizon=9, max_delay=8, delay=Poisson(1.0)))
+    agent = agents.make("local-search", Setting(arms=ARMS, horizon=9, max_delay=8, delay=PoissonDelay(1.0)))
     agent.reset(0)
     nothing = np.empty(0, dtype=np.int64)
     agent.update(SEEN, 3, 0.0, delivery(0, nothing, np.empty(0), np.empty((0, 0)), 8))
