@@ -93,10 +93,9 @@ def _bar(title: str, total: int) -> Iterator[Callable[[], None]]:
 
 def _keep(report: "ExamReport", folder: Path) -> None:
     """Write tables and a figure beside the rows."""
-    from gpbandits.evaluation.plots import save_figure
     from gpbandits.report.page import write_table
 
     for table in report.tables:
         write_table(table, folder / "tables", table.name)
     if report.figure is not None:
-        save_figure(report.figure, folder / f"{report.tables[0].name}.png")
+        report.figure.savefig(folder / f"{report.tables[0].name}.png", dpi=120)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bandit_envs.problems.real import HORIZON
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import ENOUGH
+from gpbandits.evaluation.table import Table
 from gpbandits.exam.entrants import TUNER
 from gpbandits.exam.part import ExamPart, ExamReport, Sitting
-from gpbandits.experiments import Store, run
+from gpbandits.experiments import Store, Study, run
 from gpbandits.experiments.store import CELLS
-from gpbandits.report.entrants import REFERENCE, enter
+from gpbandits.report.entrants import REFERENCE, Entries, enter
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.standings import Standings, has_loss
 
@@ -28,18 +31,24 @@ class RealTasks(ExamPart):
         entrants = [each.label for each in sitting.entrants if each.name != TUNER] if sitting.agents else []
         trials = sitting.seeds or ENOUGH
         entries = enter(trials, sitting.questions or HORIZON, agents=entrants, suite="real")
-        store, failures = Store(sitting.folder / self.name / CELLS), []
-        with sitting.bar(self.title, sum(len(list(study.cells())) for study in entries.studies)) as advance:
-            for study in entries.studies:
-                before = len(list(study.cells())) - len(list(store.survey(study).missing))
-                for _ in range(before):
-                    advance()
-                failed = run(study, store, sitting.workers, lambda outcome: advance())
-                failures += [(str(each.cell), str(each.failure)) for each in failed]
+        store = Store(sitting.folder / self.name / CELLS)
+        failures = [each for study in entries.studies for each in self._played(study, store, sitting)]
+        return ExamReport(self._ranked(entries, store), None, failures)
+
+    def _played(self, study: Study, store: Store, sitting: Sitting) -> list[tuple[str, str]]:
+        """Play what is missing of a task, and return the cells that failed, each with its traceback."""
+        missing = len(list(store.survey(study).missing))
+        with sitting.bar(study.environments[0].label, missing) as advance:
+            failed = run(study, store, sitting.workers, lambda outcome: advance())
+        return [(str(each.cell), str(each.failure)) for each in failed]
+
+    def _ranked(self, entries: Entries, store: Store) -> list[Table]:
+        """Return the table of each family with results."""
         families: dict[str, list[Result]] = {}
         for study in entries.studies:
             result = Holdings(study, store, by_installed=True).result(study.environments[0])
             if result is not None and has_loss(result, REFERENCE):
                 families.setdefault(entries.classes[result.environment], []).append(result)
-        tables = [Standings(families[name], REFERENCE).overall() for name in sorted(families)]
-        return ExamReport(tables, None, failures)
+        tables = {name: Standings(results, REFERENCE).overall() for name, results in sorted(families.items())}
+        titles = {name: f"{self.title}: {name}" for name in tables}
+        return [replace(tables[name], title=titles[name], name=f"real-{name}") for name in tables]

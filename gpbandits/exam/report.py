@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure
-from gpbandits.evaluation.formats import number
 from gpbandits.evaluation.marks import styles
 from gpbandits.evaluation.table import Table
 from gpbandits.exam.marks import MARKS, reaches
@@ -19,8 +18,11 @@ from gpbandits.exam.rows import ExamRow
 
 WIDTH, HEIGHT, COLUMNS = 4.6, 3.4, 3  # of a panel in inches; panels in a row
 MOST = 6  # entries of a legend inside its panel
+MOST_COLUMNS = 4  # milestones that are columns of a table
+Found = dict[Milestone, Any]  # Published, or None where an entrant has not played all
+Layout = tuple[tuple[str, ...], list[tuple[str | int | None, ...]], set[tuple[int, int]]]
 Played = Mapping[str, Mapping[str, Floats]]  # entrant -> task -> (seeds, k)
-_MARKS = "The last line is the package's own mark; what reaches it is in bold."
+_MARKS = "Marks are the package's own; what reaches them is in bold."
 _ERRORS = "± one standard error over seeds; published errors as their source states them."
 
 
@@ -73,28 +75,69 @@ def found_at(part: Compared, at: Milestone, played: Mapping[str, Floats], tasks:
 
 
 def part_table(part: Compared, rows: Sequence[ExamRow], tasks: Sequence[str]) -> Table:
-    """Return a line a published method or entrant, and a column a milestone, in bold what reaches a mark."""
+    """Return published numbers, those of entrants, in bold what reaches a mark, and the marks.
+
+    A part of few milestones has a column each, one of many a line each.
+    """
     shown = [at for at in part.milestones if part.tasks_of(at, tasks)]
-    theirs: dict[str, dict[Milestone, Published]] = {}
+    theirs: dict[str, Found] = {}
     for at in shown:
         for who, value in part.published(at, part.tasks_of(at, tasks)).items():
             theirs.setdefault(who, {})[at] = value
     played = played_by(rows, tasks)
     ours = {who: {at: found_at(part, at, own, tasks) for at in shown} for who, own in played.items()}
     seeds = {who: min(map(len, own.values())) for who, own in played.items()}
-    lines = [_line(who, None, found, shown) for who, found in theirs.items()]
-    lines += [_line(who, seeds[who], found, shown) for who, found in ours.items()]
-    marks = _marks(part, tasks)
-    if marks:
-        lines.append(
-            ("mark", None, *(None if at.title not in marks else number(marks[at.title]) for at in shown))
-        )
-    bold = {(len(theirs) + i, 2 + j) for i, j in _reached(part, shown, list(ours.values()), marks)}
-    header = ("published, then played here", "seeds", *(at.title for at in shown))
+    layout = _by_owner if len(shown) <= MOST_COLUMNS else _by_milestone
+    header, lines, bold = layout(shown, theirs, ours, seeds, _marks(part, tasks), part.better > 0)
     size = f"{part.quantity}; {len(tasks)} of {len(part.tasks)} tasks."
-    first = (size[0].upper() + size[1:], *([_MARKS] if marks else []))
+    first = (size[0].upper() + size[1:], *([_MARKS] if _marks(part, tasks) else []))
     notes = (*first, *part.notes, _ERRORS, f"Source: {part.source}.")
     return Table(part.title, header, tuple(lines), notes, bold=frozenset(bold), name=part.name)
+
+
+def _by_owner(
+    shown: Sequence[Milestone],
+    theirs: Mapping[str, Found],
+    ours: Mapping[str, Found],
+    seeds: Mapping[str, int],
+    marks: Mapping[str, float],
+    more: bool,
+) -> Layout:
+    """Return header, lines and places in bold of a table with a line an owner of numbers."""
+    header = ("published, then played here", "seeds", *(at.title for at in shown))
+    lines: list[tuple[str | int | None, ...]]
+    lines = [(who, None, *(_text(found.get(at)) for at in shown)) for who, found in theirs.items()]
+    lines += [(who, seeds[who], *(_text(found[at]) for at in shown)) for who, found in ours.items()]
+    lines += [("mark", None, *(_text(_mark(at, marks)) for at in shown))] if marks else []
+    places = _reached(shown, list(ours.values()), marks, more)
+    return header, lines, {(len(theirs) + i, 2 + j) for i, j in places}
+
+
+def _by_milestone(
+    shown: Sequence[Milestone],
+    theirs: Mapping[str, Found],
+    ours: Mapping[str, Found],
+    seeds: Mapping[str, int],
+    marks: Mapping[str, float],
+    more: bool,
+) -> Layout:
+    """Return header, lines and places in bold of a table with a line a milestone."""
+    entrants = [f"{who} ({number} seed{'s' * (number > 1)})" for who, number in seeds.items()]
+    header = ("milestone", "published", *entrants, *(["mark"] if marks else []))
+    lines = []
+    for at in shown:
+        others = ", ".join(f"{found[at]} ({who})" for who, found in theirs.items() if at in found)
+        mark = [_text(_mark(at, marks))] if marks else []
+        lines.append((at.title, others or None, *(_text(found[at]) for found in ours.values()), *mark))
+    return header, lines, {(j, 2 + i) for i, j in _reached(shown, list(ours.values()), marks, more)}
+
+
+def _text(value: Published | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _mark(at: Milestone, marks: Mapping[str, float]) -> Published | None:
+    return Published(marks[at.title]) if at.title in marks else None
 
 
 def _marks(part: Compared, tasks: Sequence[str]) -> Mapping[str, float]:
@@ -103,25 +146,14 @@ def _marks(part: Compared, tasks: Sequence[str]) -> Mapping[str, float]:
 
 
 def _reached(
-    part: Compared,
-    shown: Sequence[Milestone],
-    ours: Sequence[Mapping[Milestone, Published | None]],
-    marks: Mapping[str, float],
+    shown: Sequence[Milestone], ours: Sequence[Found], marks: Mapping[str, float], more: bool
 ) -> Iterator[tuple[int, int]]:
     """Yield entrant and milestone where a mark is reached."""
     for j, at in enumerate(shown):
-        more = part.better > 0 or at.statistic == "share within"
         for i, found in enumerate(ours):
-            value = found.get(at)
-            if value is not None and at.title in marks and reaches(value.value, marks[at.title], more):
+            value, greater = found.get(at), more or at.statistic == "share within"
+            if value is not None and at.title in marks and reaches(value.value, marks[at.title], greater):
                 yield i, j
-
-
-def _line(
-    who: str, seeds: int | None, found: Mapping[Milestone, Published | None], shown: Sequence[Milestone]
-) -> tuple[str | int | None, ...]:
-    values = map(found.get, shown)
-    return who, seeds, *(None if value is None else str(value) for value in values)
 
 
 def part_figure(part: Compared, rows: Sequence[ExamRow], tasks: Sequence[str]) -> Figure | None:

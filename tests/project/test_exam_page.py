@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pages import DOCS, read
+from pages import DOCS, blocks, read
 
 from gpbandits.exam import PARTS, PlayedPart
 from gpbandits.exam.marks import MARKS
@@ -51,6 +51,6 @@ def test_the_page_names_every_part_and_the_command_that_made_its_rows():
     assert all(f"`{name}`" in page for name in PARTS)
     for part in PLAYED.values():
         entrants = {row.entrant for row in whole(part)[0]}
-        for command in page.split("```bash")[1:]:
-            if "docs/results/exam" in command:
-                assert all(f"--agent {name}" in command for name in entrants)
+        made = [each for each in blocks(DOCS / "exam.md", "bash") if "--out docs/results/exam" in each]
+        assert len(made) == 1
+        assert all(f"--agent {name} " in made[0] for name in entrants)

@@ -136,9 +136,10 @@ def test_the_command_prints_published_numbers_beside_those_of_a_plug_in(tmp_path
         cli.main([*arguments, "--questions", "5", "--out", str(tmp_path)])
     assert not ended.value.code
     said = capsys.readouterr().out
-    lines = {line.split("  ")[0]: line for line in said.splitlines()}
-    assert "0.0100" in lines["scikit-optimize"]
-    assert lines["exam_cases:Plain"].split()[1] == "2"
+    assert "0.0100 (scikit-optimize)" in next(
+        line for line in said.splitlines() if line.startswith("Branin at 33")
+    )
+    assert "exam_cases:Plain (2 seeds)" in said
     assert (tmp_path / "boxes.png").is_file()
     assert (tmp_path / "tables" / "boxes.csv").is_file()
 
