@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from bandit_envs.problems.real import HORIZON
 from gpbandits.evaluation.result import Result
-from gpbandits.evaluation.statistics import ENOUGH
 from gpbandits.evaluation.table import Table
 from gpbandits.exam.entrants import TUNER
 from gpbandits.exam.part import ExamPart, ExamReport, Sitting
@@ -29,8 +28,9 @@ class RealTasks(ExamPart):
 
     def hold(self, sitting: Sitting) -> ExamReport:
         entrants = [each.label for each in sitting.entrants if each.name != TUNER] if sitting.agents else []
-        trials = sitting.seeds or ENOUGH
-        entries = enter(trials, sitting.questions or HORIZON, agents=entrants, suite="real")
+        given: dict[str, Any] = {"trials": sitting.seeds, "horizon": sitting.questions}
+        chosen = {name: number for name, number in given.items() if number is not None}
+        entries = enter(agents=entrants, suite="real", **chosen)
         store = Store(sitting.folder / self.name / CELLS)
         failures = [each for study in entries.studies for each in self._played(study, store, sitting)]
         return ExamReport(self._ranked(entries, store), None, failures)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pages import DOCS, blocks, read
 
+from bandit_envs.data.hpob import ORIGIN
 from gpbandits.exam import PARTS, PlayedPart
 from gpbandits.exam.marks import MARKS
 from gpbandits.exam.report import part_table
@@ -54,3 +55,9 @@ def test_the_page_names_every_part_and_the_command_that_made_its_rows():
         made = [each for each in blocks(DOCS / "exam.md", "bash") if "--out docs/results/exam" in each]
         assert len(made) == 1
         assert all(f"--agent {name} " in made[0] for name in entrants)
+
+
+def test_pages_cite_the_authors_of_the_tables():
+    for page in ("exam.md", "citing.md"):
+        assert f"https://doi.org/{ORIGIN.doi}" in read(page)
+        assert ORIGIN.licence in read(page)
