@@ -7,6 +7,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,7 +83,18 @@ class PlayedPart(ExamPart):
                     advance()
         tasks = list(dict.fromkeys(cell.task for cell in cells))
         shown = [row for row in rows.rows.values() if row.questions == self._asked(row.task, sitting)]
-        return ExamReport([part_table(self, shown, tasks)], part_figure(self, shown, tasks), failures)
+        table = part_table(self, shown, tasks)
+        table = replace(table, notes=(*table.notes, *self.left_out(sitting)))
+        return ExamReport([table], part_figure(self, shown, tasks), failures)
+
+    def left_out(self, sitting: Sitting) -> list[str]:
+        """Return a note on each entrant that is left out of some tasks, with what it lacks there."""
+        notes = []
+        for entrant in sitting.entrants:
+            found = {task: self.lacking(task, entrant) for task in self.tasks}
+            said = ", ".join(f"{task} ({', '.join(lacks)})" for task, lacks in found.items() if lacks)
+            notes += [f"{entrant.label} is left out of what it does not handle: {said}."] if said else []
+        return notes
 
     def cells(self, sitting: Sitting) -> Iterator[ExamCell]:
         """Yield the cells of a sitting, or raise where an argument fits no task."""

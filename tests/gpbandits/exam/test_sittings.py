@@ -129,6 +129,12 @@ def test_a_table_leaves_out_what_an_entrant_has_not_played(tmp_path):
     assert "bayex (published)" in lines["branin"]
 
 
+def test_who_is_left_out_of_a_task_is_said_with_the_reason(tmp_path):
+    report = Boxes().hold(Sitting(tmp_path, ["random", "gp-ei"], seeds=1, **FEW))
+    (note,) = [each for each in report.tables[0].notes if "left out" in each]
+    assert note == "gp-ei is left out of what it does not handle: gardner (constraint)."
+
+
 def test_the_command_prints_published_numbers_beside_those_of_a_plug_in(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "250")
     arguments = ["exam", "boxes", "--agent", "exam_cases:Plain", "--agent", "random", "--seeds", "2"]
