@@ -16,7 +16,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import unit_of
 from ..acquisition.candidates import Candidates, Rule, Slopes, column
 from ..acquisition.incumbents import Incumbent, NoIncumbent
-from ..acquisition.rules import AnyArm, PosteriorMean, sample
+from ..acquisition.rules import AnyArm, sample
 from ..beliefs.base import Belief
 from ..beliefs.points import Pairs, PlayedPairs, with_context
 from ..beliefs.surface import ONLY, Surface
@@ -76,26 +76,23 @@ class BoxAgent(GPAgent):
         context = self._context(observation)
         uniform = self.tie_breaker()
         if self.holds is None:
-            return self.setting.to_action(self._choose_on_box(context, uniform))
-        return self.holds.action_in(self.round, partial(self._begin_hold_on_box, context, uniform))[ONLY]
+            return self.setting.to_action(self._choose(context, uniform))
+        return self.holds.action_in(self.round, partial(self._begin_hold, context, uniform))[ONLY]
 
-    def _begin_hold_on_box(self, context: Floats, uniform: Floats, free: Bools) -> tuple[Ints, Floats, Ints]:
-        arm = self._choose_on_box(context, uniform)
+    def _begin_hold(self, context: Floats, uniform: Floats, free: Bools) -> tuple[Ints, Floats, Ints]:
+        arm = self._choose(context, uniform)
         _, std = Surface.of(self.belief).predict(with_context(context, arm[None]))
         trial = self.belief.rows
         return trial, self.setting.to_action(arm)[None], repeats(self, trial, std**2)
 
-    def _choose_on_box(self, context: Floats, uniform: Floats) -> Floats:
+    def _choose(self, context: Floats, uniform: Floats, free: Bools | None = None) -> Floats:
         """Return the arm of the largest score, (d,)."""
-        belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
-        exploring = self.restart.exploring
+        rule, incumbent, exploring = self.rule, self.incumbent, self.restart.exploring
         if exploring is not None and exploring[ONLY]:
-            rule = AnyArm()
-        incumbent = self.incumbent if rule is self.rule else self._no_incumbent
-        arm = self._best(rule, incumbent, belief, context, TIE, uniform)  # type: ignore[arg-type]
+            rule, incumbent = AnyArm(), self._no_incumbent
+        arm = self._best(rule, incumbent, self.belief, context, TIE, uniform)
         if self.objective.infeasible is not None:
             self._note_infeasible(self.objective.infeasible)
-        self._opening = None
         return arm
 
     def outlooks(self, snap: Any = None, look: int = 0) -> list[Outlook]:

@@ -18,7 +18,7 @@ from bandit_envs.problem.feedback import Feedback, deviations, spendings
 from ..acquisition.by_name import Starting, memory_of, unit_of
 from ..acquisition.candidates import Rule
 from ..acquisition.incumbents import Incumbent, NoIncumbent
-from ..acquisition.rules import UCB, AnyArm, PosteriorMean
+from ..acquisition.rules import UCB, AnyArm
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..model.choice import KEY, TieBreaker, argmax_with_ties, offered_in, only_offered, require_offered
@@ -104,7 +104,6 @@ class GPAgent(Answers, Resumable, Shown):
         self._assume(self._given)
         self.assumptions = assumptions(self._given, self.streams)
         self.objective = build(objective, self.model, self.streams, "objective", self._size)
-        self._opening: Belief | None = None
         self.belief = build(belief, self.model, self.streams, "belief", self._size)
         self.incumbent = incumbent(self._size, self.setting.decisions)
         self.memory = memory_of(self.rule, self._size)
@@ -113,7 +112,7 @@ class GPAgent(Answers, Resumable, Shown):
             self.stopping = Stopping(self._rules, self._size, PATIENCE if self.setting.continuous else 1)
         self.book = self._new_book()
         self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
-        self.round = self._epoch = 0
+        self.round = 0
         self.t = np.ones(self._size, dtype=np.int64)  # of each trial: rounds started since it began
         self._lost, self._lost_since = None, np.full(self._size, NEVER)
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
@@ -142,25 +141,24 @@ class GPAgent(Answers, Resumable, Shown):
             arm = self.holds.action_in(self.round, partial(self._begin_hold, context, uniform))
         return arm if self.num_trials else arm.item()
 
-    def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
+    def _choose(self, context: Any, uniform: Floats, free: Bools | None = None) -> Any:
         """Return the arms of the largest scores, (B,); only free trials, (B,), draw samples, if given."""
-        belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         if self.setting.volatile:
             require_offered(self.offered, self.setting)
         safety = self.objective.safety(context, self.t, self.offered) if self._certifies else None
         offered = self.offered if safety is None else safety.playable
-        view = ArmsView(self, belief, context, offered, safety)
+        view = ArmsView(self, self.belief, context, offered, safety)
         view = view if free is None else view.drawing(free)
         if self._may_search and offered is None and (arm := self._searched(view, uniform)) is not None:
             return arm
-        scores = self._checked(rule(view))
+        scores = self._checked(self.rule(view))
         self.objective.infeasible = None  # until the objective scores arms
         scores = self._worth(scores, context, offered)
         if self.objective.infeasible is not None:
             self._note_infeasible(self.objective.infeasible)
         if (exploring := self.restart.exploring) is not None:
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
-        self._opening, self.scores = None, scores
+        self.scores = scores
         return argmax_with_ties(scores, self._tie, uniform, offered)
 
     def _searched(self, view: ArmsView, uniform: Floats) -> Ints | None:
@@ -185,7 +183,7 @@ class GPAgent(Answers, Resumable, Shown):
         there = scores if offered is None else only_offered(scores, offered)
         return self.objective.penalised(there, self.arms(context), self.t) if self._penalises else there
 
-    def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
+    def _begin_hold(self, context: Any, uniform: Floats, free: Bools) -> tuple[Ints, Any, Ints]:
         """Return the trials that are free, (n,) of (B,), their arms, and how often to play each."""
         (trial,) = free.nonzero()
         arm = self._choose(context, uniform, free)[trial]
@@ -209,8 +207,10 @@ class GPAgent(Answers, Resumable, Shown):
         if self.holds is not None:
             self.holds.played(action)
         self._learn(point, delivery, values)
-        if self._revises or self._restarts:
-            self._end_round(info)
+        if self._revises:
+            self._follow()
+        if self._restarts and len(again := self.restart.end_round(self.round, info)):
+            self.forget(again, kept=True)
         if self.assumptions.may_change:
             self.remodel(self.assumptions.after(self))
         if self.stopping is not None:
@@ -226,12 +226,9 @@ class GPAgent(Answers, Resumable, Shown):
         delivery = Delivery(trial, played, rounds, self.clock.delay(rounds, self.round), reward, cost, weight)
         return delivery, delivery if values is reward else delivery._replace(reward=values)
 
-    def _end_round(self, info: dict[str, Any]) -> None:
-        """Follow the changes of the objective, and restart trials."""
-        if self._revises:
-            self._revise(self.objective.end_round(self.round))
-        if self._restarts and len(again := self.restart.end_round(self.round, info)):
-            self.forget(again, kept=True)
+    def _follow(self) -> None:
+        """Follow the changes of the objective at the end of a round."""
+        self._revise(self.objective.end_round(self.round))
 
     def outlooks(self, snap: Any = None, look: int = 0) -> list[Outlook]:
         """Return what the belief says of further plays in each trial, B of them, as stopping rules see it."""
@@ -246,8 +243,7 @@ class GPAgent(Answers, Resumable, Shown):
         older = None if kept_from is None else self.restart.recalled
         begun = np.full(len(trial), self.round) if kept_from is None else kept_from[trial]
         recalled = [NO_ROUNDS if older is None else older[i] for i in trial.tolist()]
-        # The opening belief is there where an epoch has ended in the same round.
-        for part in (self.belief, self.incumbent, self.restart, self.memory, self._opening):
+        for part in (self.belief, self.incumbent, self.restart, self.memory):
             if part is not None:
                 part.forget(trial)
         for i, rounds in zip(trial.tolist(), begun.tolist(), strict=True):
@@ -288,23 +284,8 @@ class GPAgent(Answers, Resumable, Shown):
         """Follow a change of the objective; its noise is that of the width, the posterior's stays."""
         if revision.noise_std is not None:
             self._assume(replace(self.model, noise_std=revision.noise_std))
-        if revision.fresh_belief:
-            self._begin_epoch(revision.incumbent_first)
-        elif revision.came is not None:
+        if revision.came is not None:
             self.belief.revalue(revision.trials, revision.came)
-
-    def _begin_epoch(self, incumbent_first: bool) -> None:
-        """Take a fresh belief. The uniform first plays are over: they come once a trial."""
-        self._opening = self.belief if incumbent_first else None
-        self._assume(replace(self.model, initial=0))
-        self.take(belief=build(self._parts[0], self.model, self.streams, "belief", self._size))
-        self._epoch, rows = self.round, self.book.pending()
-        self.belief.condition(self.round, rows.where(self._awaited(rows.round)), self.clock)
-        self.t[:] = 1
-
-    def _awaited(self, rounds: Ints) -> Bools:
-        """Return which earlier plays could still be delivered in time when the epoch began, (n,) each."""
-        return in_time(self.clock.delay(rounds, self._epoch), self.belief.window)
 
     def _learn(self, point: Ints, delivery: Delivery, values: Delivery) -> None:
         """Condition all parts on a round: a point a trial, (B,), and what was delivered of counted plays."""
@@ -319,7 +300,6 @@ class GPAgent(Answers, Resumable, Shown):
         counted = delivery
         if self.belief.window < math.inf:
             counted = delivery.where(in_time(delivery.delay, self.belief.window))
-            values = values.where(self._awaited(values.round) | (values.round >= self._epoch))
         for receive in self._of_values:
             receive(values)
         for receive in self._of_rewards:

@@ -11,6 +11,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule
 from ..acquisition.incumbents import INCUMBENTS, improvable, incumbent_of
 from ..agent.assembly import Agent, assemble
+from ..agent.epochs import in_epochs
 from ..beliefs.by_name import make_belief
 from ..kernels.amplitude import without_contexts
 from ..model.defaults import ModelOptions
@@ -116,6 +117,7 @@ def gp_agent(
         incumbent=_incumbent(incumbent, rule, seen),
         objective=parts.objective if objective is None else own_builder("objective", objective, {}),
         restart=make_restart(restart, seen, observed, restart_options),
+        **in_epochs(parts.incumbent_first),
     )
 
 

@@ -31,8 +31,6 @@ class Revision(NamedTuple):
     noise_std: Floats | None = None  # (B,) std of the noise on the values, for the width; None keeps it
     trials: Ints = NO_TRIALS  # (n,) trials whose delivered plays have new values
     came: Came | None = None  # the delivered plays with their new values
-    fresh_belief: bool = False  # True starts all trials with a fresh belief, instead of new values
-    incumbent_first: bool = False  # True first plays the old belief's best mean before a fresh belief is used
 
 
 NOTHING = Revision()
