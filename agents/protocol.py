@@ -44,6 +44,19 @@ class Features(NamedTuple):
     outcome: bool = False
 
 
+# Of an agent that declares none: it may take all into account that its problems ask for.
+UNDECLARED = Features(
+    delay=True,
+    context=True,
+    constraint=True,
+    change=True,
+    noise=True,
+    availability=True,
+    duel=True,
+    outcome=True,
+)
+
+
 def demanded(setting: Any) -> set[str]:
     """Name the `Features` that an agent must have to play a setting as it is meant."""
     demands = {

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import abc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..beliefs.base import NO_BIAS, Ridge
+from ..beliefs.base import NO_BIAS, Belief, Ridge
 from ..beliefs.ridges import Pulls
 from ..beliefs.safety import Safety
 from ..model.rounds import Delivery
@@ -145,17 +147,49 @@ class RuleMemory(Protocol):
         ...
 
 
-class Rule(Protocol):
+class Rule(abc.ABC):
     """Function from the belief at candidates to scores; the candidate of the largest score is played.
 
-    Scores are in the units of the reward, or the rule has a class attribute `unitless = True`. Where a score
-    depends on the mean and std at its candidate alone, a method `slopes(candidates)` that returns its
-    `Slopes`, or None, lets agents on boxes follow gradients. A rule with random scores has `draws = True`. A
-    method `refuted(belief)` may mark trials whose feedback contradicts the rule's assumptions. A rule that
-    learns from feedback has a method `memory(num_trials)` that makes a `RuleMemory`, and reads
-    `candidates.memory`; the rule itself does not change.
+    A rule is called, and may have the other abilities. It does not change: one that learns from feedback
+    makes a memory, and reads `candidates.memory`.
     """
 
+    unitless: bool = False  # True where scores have no unit; else they are in the units of the reward
+    draws: bool = False  # True where scores are random
+
+    @abc.abstractmethod
     def __call__(self, candidates: Candidates) -> Floats:
         """Return the scores, (B, A), as a new array."""
-        ...
+
+    def slopes(self, candidates: Candidates) -> Slopes | None:
+        """Return the slopes of scores that depend on mean and std at their candidate alone; else None.
+
+        Agents on boxes follow them.
+        """
+        return None
+
+    def factor(self, candidates: Candidates) -> Floats | float | None:
+        """Return w, (B, 1) or one number, where the scores are mu + w sigma; else None."""
+        return None
+
+    def memory(self, num_trials: int) -> RuleMemory | None:
+        """Return a new memory of B trials; None for a rule that learns nothing from feedback."""
+        return None
+
+    def refuted(self, belief: Belief) -> Bools | None:
+        """Return where a belief contradicts the rule's assumptions, (B,); None without a test."""
+        return None
+
+
+@dataclass(frozen=True)
+class OwnRule(Rule):
+    """Rule of the user's own: any callable, with those of a rule's abilities that it has."""
+
+    given: Callable[[Candidates], Floats]
+
+    def __post_init__(self) -> None:
+        for name in ("unitless", "draws", "slopes", "memory", "refuted"):
+            object.__setattr__(self, name, getattr(self.given, name, getattr(self, name)))
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        return self.given(candidates)

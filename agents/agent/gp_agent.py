@@ -15,10 +15,10 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.feedback import Feedback, deviations, spendings
 
-from ..acquisition.by_name import Starting, memory_of, unit_of
+from ..acquisition.by_name import Starting, unit_of
 from ..acquisition.candidates import Rule
 from ..acquisition.incumbents import Incumbent, NoIncumbent
-from ..acquisition.rules import UCB, AnyArm
+from ..acquisition.rules import AnyArm
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..model.choice import KEY, TieBreaker, argmax_with_ties, offered_in, only_offered, require_offered
@@ -106,7 +106,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.objective = build(objective, self.model, self.streams, "objective", self._size)
         self.belief = build(belief, self.model, self.streams, "belief", self._size)
         self.incumbent = incumbent(self._size, self.setting.decisions)
-        self.memory = memory_of(self.rule, self._size)
+        self.memory = self.rule.memory(self._size)
         self.restart = build(restart, self.model, self.streams, "restart", self._size)
         if self._rules is not None:
             self.stopping = Stopping(self._rules, self._size, PATIENCE if self.setting.continuous else 1)
@@ -163,9 +163,8 @@ class GPAgent(Answers, Resumable, Shown):
 
     def _searched(self, view: ArmsView, uniform: Floats) -> Ints | None:
         """Return the arm of the only trial, (1,), found without scoring all; None where all are scored."""
-        if type(self.rule) is not UCB or not self.belief.searches:
-            return None
-        tied = self.belief.centre.largest(float(self.rule.factor(view)), self._tie)
+        factor = self.rule.factor(view)
+        tied = None if factor is None else self.belief.argmax_ucb(float(factor), self._tie)
         if tied is None:
             return None
         self.scores = None
@@ -334,7 +333,8 @@ class GPAgent(Answers, Resumable, Shown):
         self._restarts = defines(self.restart, Restart, "end_round")
         self._penalises = defines(self.objective, Objective, "penalised")
         self._certifies = defines(self.objective, Objective, "safety")
-        self._may_search = self.belief.searches and not (self._penalises or self._restarts)
+        sought = defines(self.belief, Belief, "argmax_ucb") and self.belief.centre.searches
+        self._may_search = sought and not (self._penalises or self._restarts)
 
     def _new_book(self) -> Book:
         """Return an empty book; it keeps feedback for the assumptions, and for restarts that keep plays."""

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from bandit_envs.basics.arguments import require
 from bandit_envs.problem.setting import Setting
 
-from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule
+from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule, own_rule
 from ..acquisition.incumbents import INCUMBENTS, improvable, incumbent_of
 from ..agent.assembly import Agent, assemble
 from ..agent.epochs import in_epochs
@@ -162,4 +162,4 @@ def _require_comparable(rule: Any, incumbent: Any, apart: bool) -> None:
 
 
 def _is_unitless(rule: Any) -> bool:
-    return rule in UNITLESS if isinstance(rule, str) else getattr(rule, "unitless", False)
+    return rule in UNITLESS if isinstance(rule, str) else own_rule(rule).unitless

@@ -218,12 +218,11 @@ class Landscape:
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats] | None:
         """Return scores and slopes, (n, d) -> (n,) and (n, d); None where rule or terms have no slopes."""
-        slopes_of = getattr(self.rule, "slopes", None)
-        if slopes_of is None or (self._terms is not None and self._terms.climb is None):
+        if self._terms is not None and self._terms.climb is None:
             return None
         points = Pairs(self.context, arms)
         local = self.surface.local(points.features)
-        of_belief = slopes_of(self._view(points, local))
+        of_belief = self.rule.slopes(self._view(points, local))
         if of_belief is None:
             return None
         scores = of_belief.scores

@@ -15,7 +15,6 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
 from ..box.search import Pool, QuasiRandom, Search, Terrain, joined, make_search
-from ..protocol import Features
 from ..registry import AgentFactory
 from .availability import completed
 from .feasibility import Gate
@@ -323,8 +322,7 @@ def board(
     Known safe points are arms of a set. With a clock every question has another context, for which a set
     would have to be rebuilt.
     """
-    features = getattr(plan.factory.make, "features", Features())
-    if features.box and not plan.safe and (plan.clocked or plan.parameters.size > plan.num_arms):
+    if plan.factory.features.box and not plan.safe and (plan.clocked or plan.parameters.size > plan.num_arms):
         return BoxBoard(plan, scale, played)
     return FiniteBoard(plan, scale, played, contexts, only)
 
@@ -334,7 +332,7 @@ def takes_search(factory: AgentFactory) -> bool:
 
     Agents of other libraries, which declare requirements, search in their own way.
     """
-    if hasattr(factory.make, "requires"):
+    if factory.requires:
         return False
     arguments = inspect.signature(factory.make).parameters.values()
     return any(each.name == "search" or each.kind is each.VAR_KEYWORD for each in arguments)

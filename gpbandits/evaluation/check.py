@@ -110,7 +110,7 @@ def check_agent(
 
 
 def _default(factory: AgentFactory) -> dict[str, EnvLike]:
-    chosen: dict[str, EnvLike] = {**stages(getattr(factory.make, "features", None))}
+    chosen: dict[str, EnvLike] = {**stages(factory.features if factory.declares else None)}
     if factory.batched and "finite" in chosen:
         chosen["as many arms as trials"] = as_many_arms(len(SEEDS))
     return chosen
@@ -130,9 +130,7 @@ def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
             _expect_same(played, _play(env, _instance(setting, factory), without_oracle), *HONESTY)
         if factory.batched:
             _check_batch(env, factory, played)
-        features = getattr(factory.make, "features", None)
-        takes_delays = features is None or getattr(features, "delay", False)
-        if setting.max_delay and not setting.aggregated and takes_delays:
+        if setting.max_delay and not setting.aggregated and factory.features.delay:
             check_crediting(
                 env,
                 SEEDS[0][0],
