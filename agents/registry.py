@@ -16,7 +16,7 @@ from bandit_envs.basics.arguments import ArgumentError, entry, hint, require
 from bandit_envs.problem.setting import Setting
 
 from .options import path_of, require_annotated, require_taken
-from .protocol import UNDECLARED, Features
+from .protocol import UNDECLARED, Features, adapted
 
 GROUP = "gpbandits.agents"
 METHODS = "reset(seed), act(observation) and update(observation, action, reward, info)"
@@ -121,11 +121,10 @@ class AgentFactory:
 
     def _scaled(self, agent: Any, setting: Any, num_trials: int | None) -> Any:
         """Return the agent, which estimates its prior from first plays if the unit of values is unknown."""
-        first = getattr(agent, "agents", [agent])[0]
-        asked = self.options.get("stopping")
-        stops = asked is None or all(hasattr(type(each), "stops") for each in (agent, first))
+        known, asked = adapted(agent), self.options.get("stopping")
+        stops = asked is None or known.takes_stopping
         require(stops, "stopping", "left out with this agent, which has no single model to decide by", asked)
-        if getattr(getattr(first, "model", None), "unit_is_known", True) or hasattr(first, "scales_itself"):
+        if known.unit_is_known:
             return agent
         self_scaled = import_module(".agent.self_scaled", __package__).self_scaled
         return self_scaled(self.make, dict(self.options), setting, num_trials)

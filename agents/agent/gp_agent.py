@@ -26,7 +26,7 @@ from ..model.model import Model
 from ..model.rounds import PENDING, Clock, Delivery, in_time
 from ..model.units import told_weights
 from ..objectives.base import Objective, Revision, Reward
-from ..protocol import Shown, defines
+from ..protocol import BaseAgent, defines
 from ..restarts.base import Never, Restart
 from ..stopping.by_name import PATIENCE, Stopping, make_rules
 from ..stopping.outlook import Outlook
@@ -43,7 +43,7 @@ from .repeating import Holds, repeats
 TIE = 1e-9
 
 
-class GPAgent(Answers, Resumable, Shown):
+class GPAgent(Answers, Resumable, BaseAgent):
     """An agent that scores the arms with a rule on its belief and plays the best.
 
     With `num_trials=B` it plays a batch of B trials, with a leading axis in every array, and exactly the
@@ -59,6 +59,8 @@ class GPAgent(Answers, Resumable, Shown):
         restart: builds what says when to start over, from the model and the number of trials.
         assumptions: builds what says when the model changes, from the model and the generators.
     """
+
+    takes_stopping = True
 
     def __init__(
         self,
@@ -126,10 +128,19 @@ class GPAgent(Answers, Resumable, Shown):
         require_reset(self.round >= 0)
         self.offered = offered_in(info, self.setting, self.num_trials)
 
-    def offer(self, arms: Bools) -> None:
+    def offer(self, arms: Bools) -> bool:
         """Let the next question alone choose among some arms, (A,) or (B, A); the set is not volatile."""
         require_reset(self.round >= 0)
         self.offered = np.atleast_2d(arms)
+        return True
+
+    @property
+    def learns(self) -> bool:
+        return self.model.learning is not None
+
+    @property
+    def unit_is_known(self) -> bool:
+        return self.model.unit_is_known
 
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""

@@ -262,8 +262,8 @@ def noise_of(agent: Playing) -> Floats:
 
 def costs_of(agent: Playing) -> CostBelief:
     """Return the belief about what plays cost; raise where plays cost and the agent has none."""
-    own = getattr(agent.objective, "costs", None)
-    if isinstance(own, CostBelief):
+    own = agent.objective.play_costs()
+    if own is not None:
         return own
     free = CostBelief(agent.model, agent._size)
     if not free.free and free.known is None:

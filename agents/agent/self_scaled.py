@@ -19,7 +19,7 @@ from ..kernels.amplitude import of_deviation
 from ..model.choice import Recommendation, offered_in
 from ..model.defaults import assumed_kernel, tells_mean
 from ..model.units import mean_and_deviation, sizes_of
-from ..protocol import Shown
+from ..protocol import Shown, adapted
 from ..validation import one_seed, require_reset
 from .assembly import PER_TRIAL, SideBySide, part_of_trial
 from .generators import Streams
@@ -43,7 +43,6 @@ class SelfScaled(Shown):
     """
 
     num_trials = None
-    scales_itself = True
 
     def __init__(self, make: Callable[[Setting], Any], setting: Setting):
         self._make, self.setting = make, setting
@@ -123,7 +122,7 @@ class SelfScaled(Shown):
         if not SMALLEST < deviation < 1.0 / SMALLEST:
             words = f"must vary by more than {SMALLEST:g} and less than {1.0 / SMALLEST:g}"
             raise ArgumentError("feedback_reward", f"{words}, got {deviation:.3g}; write it in another unit")
-        learnt = getattr(getattr(self._agent, "model", None), "learning", None) is not None
+        learnt = adapted(self._agent).learns
         sizes = sizes_of(self._values[:, 1:])
         self._agent = self._begun(scaled(self.setting, mean, deviation, sizes, learnt))
         for kind, arguments in told[:-1]:

@@ -15,13 +15,13 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.choice import arms_of
 from ..options import require_taken
-from ..protocol import Shown, handles, requires
+from ..protocol import BaseAgent, handles, requires
 from ..validation import one_seed, require_reset
 from . import engines
 from .engines import Engine, OptimiserTask, quietly
 
 
-class OptimiserAgent(Shown):
+class OptimiserAgent(BaseAgent):
     """Agent of one trial of an optimiser, made from a task, which uses neither contexts nor costs.
 
     On a finite set it proposes points in the box around the arms, or among them if its library can, and the

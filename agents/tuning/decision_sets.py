@@ -233,11 +233,8 @@ class FiniteBoard(Board):
         return self.features
 
     def narrow(self, agent: Any, gate: Gate, tried: Sequence[Values] = ()) -> bool:
-        if not hasattr(agent, "offer"):
-            return False
         known = [self.arms.index(each) for each in tried if each in self.arms]
-        agent.offer(gate.opened(self.features, known))
-        return True
+        return agent.offer(gate.opened(self.features, known)) is not False
 
     def among(self, gate: Gate) -> Any:
         return np.flatnonzero(gate.opened(self.features))

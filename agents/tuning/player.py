@@ -16,6 +16,7 @@ from bandit_envs.problem.feedback import delivery
 
 from ..agent.generators import Resumable
 from ..model.units import sizes_of
+from ..protocol import adapted
 from .decision_sets import board
 from .feasibility import LIKELY, SPREAD, Gate, SuccessProbability, beside, feasibility_of, runs, wanted_in
 from .history import ADD, TunerRound, checked_value
@@ -75,7 +76,7 @@ class TunerPlayer:
     @cached_property
     def agent(self) -> Any:
         """The agent."""
-        agent = self.board.make_agent(self.plan.factory, self.gate)
+        agent = adapted(self.board.make_agent(self.plan.factory, self.gate))
         agent.reset(_seed(self.plan.seed, self.number))
         return agent
 
@@ -107,7 +108,7 @@ class TunerPlayer:
     def catch_up(self, rounds: Sequence[TunerRound]) -> None:
         """Pass new rounds to the agent; one that learns its kernel does so once."""
         new = range(self.closed, len(rounds))
-        with self.agent.listening() if new and hasattr(self.agent, "listening") else nullcontext():
+        with self.agent.listening() if new else nullcontext():
             for t in new:
                 self._close(t, rounds[t])
         self.closed, self._rounds = len(rounds), rounds
@@ -177,21 +178,21 @@ class TunerPlayer:
         self._judge(context, believed, LIKELY)
         if self.restricted:
             self.board.narrow(self.agent, self.gate)
-        recommend, observation = self._recommend(), self.board.observation(context)
+        recommend, observation = self.agent.recommend, self.board.observation(context)
         among = self.board.among(self.gate) if self.restricted else None
         chooses = among is not None and _chooses(recommend)
-        answer = recommend(observation, among=among) if chooses else recommend(observation)
+        answer = self._known(recommend(observation, among=among) if chooses else recommend(observation))
         return self._advice(self.board.parameters(answer.action), answer)
 
     def choose(self, context: Values, among: Sequence[Values]) -> Advice:
         """Return the agent's recommendation in a context, among some points."""
-        recommend = self._recommend()
+        recommend = self.agent.recommend
         if not _chooses(recommend):
             raise ValueError(
                 f"agent {self.plan.agent!r} does not choose among tried parameters; pass anywhere=True"
             )
         actions = np.array([self.board.action(parameters) for parameters in among])
-        answer = recommend(self.board.observation(context), among=actions)
+        answer = self._known(recommend(self.board.observation(context), among=actions))
         chosen = (actions == answer.action).reshape(len(actions), -1).all(axis=1).argmax()
         return self._advice(dict(among[int(chosen)]), answer)
 
@@ -225,10 +226,10 @@ class TunerPlayer:
         """True if the agent's setting has points that may not be asked for."""
         return not self.gate.open or self.board.outside
 
-    def _recommend(self) -> Callable[..., Any]:
-        if not hasattr(self.agent, "recommend"):
+    def _known(self, answer: Any) -> Any:
+        if answer is None:
             raise ValueError(f"agent {self.plan.agent!r} recommends nothing; see the tuner's `best`")
-        return self.agent.recommend
+        return answer
 
     def _advice(self, parameters: Values, answer: Any) -> Advice:
         if answer.mean is None:  # an agent without a model
@@ -247,7 +248,7 @@ class TunerPlayer:
         observation = self.board.observation(round_.context)
         self.agent.update(observation, self.board.action(round_.parameters), float(rewards.sum()), info)
         gone = [*round_.dropped, *(each.round for each in round_.failed)]
-        if gone and hasattr(self.agent, "drop"):  # agents without it ignore pending plays
+        if gone:
             self.agent.drop(np.array(gone))
 
     def _stds(self, round_: TunerRound) -> Floats:

@@ -21,6 +21,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
 
+from ..protocol import BaseAgent, defines
 from ..registry import require_registered, resolve_agent
 from ..saving.files import MAX_BYTES, digest_of, parsing, playing, read, write
 from .parameters import Parameter
@@ -133,9 +134,10 @@ class PreferenceTuner:
         """Make an agent that has observed nothing, on all points."""
         self._features = np.array([self.space.features(point) for point in self.points])
         factory = resolve_agent(self.plan["agent"])
-        self._agent: Any = factory(self._setting) if factory.features.duel else None
-        duels = hasattr(self._agent, "contest")
-        require(duels, "agent", 'an agent of duels, such as "maxminlcb"', self.plan["agent"])
+        needed = 'an agent of duels, such as "maxminlcb"'
+        require(factory.features.duel, "agent", needed, self.plan["agent"])
+        self._agent: Any = factory(self._setting)
+        require(defines(self._agent, BaseAgent, "contest"), "agent", needed, self.plan["agent"])
         self._agent.reset(self.plan["seed"])
         self._closed = 0  # questions that the agent has observed
         self._champion: int | None = None

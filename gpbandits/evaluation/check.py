@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 from agents.agent.generators import preserved_generators
+from agents.protocol import BaseAgent, adapted
 from agents.registry import METHODS, AgentFactory, AgentSpec, lacking_method, resolve_agent
 from bandit_envs.basics.threads import in_browser, one_thread
 from bandit_envs.basics.types import Floats
@@ -125,7 +126,7 @@ def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
         played = _play(env, first, everything)
         _expect_same(played, _play(env, first, everything), *REPEATS)
         _expect_same(played, _play(env, _instance(setting, factory), everything), *INSTANCES)
-        if not getattr(first, "privileged", False):
+        if not first.privileged:
             _expect_same(played, _play(env, _instance(setting, factory), scrambled), *HONESTY)
             _expect_same(played, _play(env, _instance(setting, factory), without_oracle), *HONESTY)
         if factory.batched:
@@ -159,7 +160,7 @@ def _process_changes(env: Any, setting: Setting, factory: AgentFactory) -> list[
     with preserved_process():
         agent = _instance(setting, factory)
         _play(env, agent, everything)
-        getattr(agent, "close", lambda: None)()
+        agent.close()
         changed = before.changed(ProcessState.now())
     return changed + [f"the thread {name!r}" for name in left_threads(threads)]
 
@@ -191,7 +192,7 @@ def _instance(setting: Setting, factory: AgentFactory) -> Any:
         ) from error
 
 
-def _with_methods(agent: Any) -> Any:
+def _with_methods(agent: Any) -> BaseAgent:
     if missing := lacking_method(agent):
         raise AgentCheckError(
             "interface",
@@ -199,12 +200,12 @@ def _with_methods(agent: Any) -> Any:
             f"{type(agent).__name__} has no {missing}",
             "add it; an agent that learns nothing has an empty update",
         )
-    return agent
+    return adapted(agent)
 
 
 def _play(env: Any, agent: Any, show: Show, seeds: tuple[int, int] = SEEDS[0]) -> np.ndarray:
     actions = rehearse(env, agent, *seeds, show)
-    check_alarms(getattr(agent, "alarms", None), len(actions))
+    check_alarms(agent.alarms, len(actions))
     return actions
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from agents.agent.generators import preserved_generators
-from agents.protocol import Agent
+from agents.protocol import BaseAgent, adapted
 from agents.registry import METHODS, AgentFactory, lacking_method
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats, Ints
@@ -122,17 +122,17 @@ def require_bandit(env: Any) -> None:
     require(bandit, "environment", "a bandit, with an attribute `setting` for agents", env)
 
 
-def _made(factory: AgentFactory, setting: Any, num_trials: int | None = None) -> Any:
+def _made(factory: AgentFactory, setting: Any, num_trials: int | None = None) -> BaseAgent:
     agent = factory(setting, num_trials)
     if missing := lacking_method(agent):
         what = f"an object with the methods {METHODS}, got one of {type(agent).__name__} without {missing}"
         raise ValueError(f"an agent must be {what}")
-    return agent
+    return adapted(agent)
 
 
 def _run(
     env: Any,
-    agent: Agent,
+    agent: BaseAgent,
     trace: Trace,
     horizon: int,
     watch: Watch | None,
@@ -141,9 +141,8 @@ def _run(
 ) -> None:
     foreign = type(env.unwrapped) not in (BanditEnv, BanditVectorEnv)
     require("oracle" in info, "oracle", "on: evaluate scores by it", False)
-    begin = getattr(agent, "start", None)
-    if "action_mask" in info and begin is not None:
-        begin(info if trace.privileged else without_oracle(info))
+    if "action_mask" in info:
+        agent.start(info if trace.privileged else without_oracle(info))
     done = False
     while not done:
         start = perf_counter()
@@ -180,12 +179,12 @@ def _ended(terminated: Any, truncated: Any) -> bool:
 
 
 @contextmanager
-def _closing(agent: Any) -> Iterator[None]:
-    """Close an agent after the block, if it has a method `close` to free threads or files."""
+def _closing(agent: BaseAgent) -> Iterator[None]:
+    """Close an agent after the block, which frees its threads or files."""
     try:
         yield
     finally:
-        getattr(agent, "close", lambda: None)()
+        agent.close()
 
 
 @contextmanager

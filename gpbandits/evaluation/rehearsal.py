@@ -82,7 +82,7 @@ def rehearse(env: Any, agent: Any, env_seed: Any, agent_seed: Any, show: Show) -
     """
     observation, info = env.reset(seed=env_seed)
     _call(agent.reset, agent_seed)
-    if "action_mask" in info and hasattr(agent, "start"):
+    if "action_mask" in info:
         _call(agent.start, show(info))
     actions, done = [], False
     while not done:
