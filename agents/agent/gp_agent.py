@@ -80,6 +80,7 @@ class GPAgent(Answers, Resumable, BaseAgent):
         self._given, self._size = model, num_trials or 1
         self._num_arms = 0 if self.setting.continuous else self.setting.decisions.num_arms
         self._only_context = np.zeros(self._size, dtype=np.int64)
+        self._shape = self._size, self._num_arms
         unseeded = Streams([0] * self._size)
         self.privileged = build(restart, model, unseeded, "restart", self._size).privileged
         self.assumptions = Given(model, unseeded)
@@ -144,7 +145,8 @@ class GPAgent(Answers, Resumable, BaseAgent):
 
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
-        context = self._contexts(observation)
+        alone = self.setting.contexts is None and self.round >= 0
+        context = self._only_context if alone else self._contexts(observation)
         uniform = self.tie_breaker()  # in every round: a trial's draws do not depend on which others choose
         if self.holds is None:
             arm = self._choose(context, uniform)
@@ -162,9 +164,14 @@ class GPAgent(Answers, Resumable, BaseAgent):
         view = view if free is None else view.drawing(free)
         if self._may_search and offered is None and (arm := self._searched(view, uniform)) is not None:
             return arm
-        scores = self._checked(self.rule(view))
+        scores = self.rule(view)
+        if np.shape(scores) != self._shape:
+            words = "numbers of a trial are (B, 1), those of its arms (B, A)"
+            got = f"got {np.shape(scores)}; {words}"
+            raise ValueError(f"rule must return scores of shape {self._shape}, {got}")
         self.objective.infeasible = None  # until the objective scores arms
-        scores = self._worth(scores, context, offered)
+        if self._penalises or offered is not None:
+            scores = self._worth(scores, context, offered)
         if self.objective.infeasible is not None:
             self._note_infeasible(self.objective.infeasible)
         if (exploring := self.restart.exploring) is not None:
@@ -180,13 +187,6 @@ class GPAgent(Answers, Resumable, BaseAgent):
             return None
         self.scores = None
         return tied[argmax_with_ties(np.zeros((1, len(tied))), 0.0, uniform)]
-
-    def _checked(self, scores: Floats) -> Floats:
-        expected = self._size, self._num_arms
-        if np.shape(scores) != expected:
-            words = "numbers of a trial are (B, 1), those of its arms (B, A)"
-            raise ValueError(f"rule must return scores of shape {expected}, got {np.shape(scores)}; {words}")
-        return scores
 
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return what the objective makes of the scores of the arms that may be played, (B, A)."""
@@ -233,7 +233,9 @@ class GPAgent(Answers, Resumable, BaseAgent):
         values = self.objective.values(trial, reward, cost) if self._revalues else reward
         played = self.book.record_round(point, trial, rounds)  # the last check
         weight = None if std is None or not self.weighs else told_weights(self._given, trial, std)
-        delivery = Delivery(trial, played, rounds, self.clock.delay(rounds, self.round), reward, cost, weight)
+        clock = self.clock
+        delay = self.round - rounds if clock.times is None else clock.delay(rounds, self.round)
+        delivery = Delivery(trial, played, rounds, delay, reward, cost, weight)
         return delivery, delivery if values is reward else delivery._replace(reward=values)
 
     def _follow(self) -> None:

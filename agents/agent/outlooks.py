@@ -12,9 +12,9 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..acquisition.candidates import Candidates, column
+from ..acquisition.candidates import ZERO, Candidates
 from ..acquisition.improvement import change_of
-from ..beliefs.base import Belief, Ridge
+from ..beliefs.base import NO_BIAS, Belief, Ridge
 from ..beliefs.play_costs import CostBelief
 from ..beliefs.points import Arms, Pairs
 from ..beliefs.ridges import Pulls
@@ -76,7 +76,8 @@ class ArmsView(Candidates):
 
     @property
     def bias(self) -> Floats:
-        return column(self._belief.bias)
+        bias = self._belief.bias
+        return ZERO if bias is NO_BIAS else np.reshape(bias, (-1, 1))
 
     @property
     def weight_norm(self) -> Floats:

@@ -43,6 +43,7 @@ class SelfScaled(Shown):
     """
 
     num_trials = None
+    unit_is_known = True  # it estimates it itself
 
     def __init__(self, make: Callable[[Setting], Any], setting: Setting):
         self._make, self.setting = make, setting
