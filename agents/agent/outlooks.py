@@ -14,10 +14,9 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.candidates import ZERO, Candidates
 from ..acquisition.improvement import change_of
-from ..beliefs.base import NO_BIAS, Belief, Ridge
+from ..beliefs.base import NO_BIAS, Belief
 from ..beliefs.play_costs import CostBelief
 from ..beliefs.points import Arms, Pairs
-from ..beliefs.ridges import Pulls
 from ..beliefs.safety import Safety
 from ..beliefs.surface import ONLY, Surface, keeping_plays
 from ..box.search import around, sobol
@@ -52,80 +51,64 @@ class ArmsView(Candidates):
         offered: Bools | None = None,
         safety: Safety | None = None,
     ):
-        self._agent, self._belief, self._context, self._offered = agent, belief, context, offered
+        self._agent, self.belief, self._context, self._offered = agent, belief, context, offered
         self.t, self.safety, self.memory = agent.t[:, None], safety, agent.memory
-        self._samplers = agent.samplers
-        self._rngs: Sequence[np.random.Generator] | None = None
+        self.objective, self._samplers = agent.objective, agent.samplers
+
+    def draw(self) -> Sequence[np.random.Generator]:
+        return list(self._agent.streams.of_round("rule", self._agent.round))
 
     @property
-    def points(self) -> Arms:
+    def points(self) -> Arms:  # type: ignore[override] (an attribute on boxes)
         """All arms in the context of each trial."""
         return self._agent.arms(self._context)
 
     @property
-    def mean(self) -> Floats:
-        return self._belief.mean(self._context)
+    def mean(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
+        return self.belief.mean(self._context)
 
     @property
-    def std(self) -> Floats:
-        return self._belief.std(self._context)
+    def std(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
+        return self.belief.std(self._context)
 
     @property
-    def gain(self) -> Floats:
-        return self._belief.gain[:, None]
+    def gain(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
+        return self.belief.gain[:, None]
 
     @property
-    def bias(self) -> Floats:
-        bias = self._belief.bias
+    def bias(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
+        bias = self.belief.bias
         return ZERO if bias is NO_BIAS else np.reshape(bias, (-1, 1))
 
     @property
     def weight_norm(self) -> Floats:
-        return self._belief.weight_norm(self._context)
-
-    @property
-    def pulls(self) -> list[Pulls]:
-        return self.points.pulls(self._belief)
-
-    @property
-    def ridges(self) -> list[Ridge]:
-        return self._belief.ridges(self._context)
+        return self.belief.weight_norm(self._context)
 
     @property
     def active(self) -> Bools:
-        return self._belief.active(self._context)
+        return self.belief.active(self._context)
 
     @property
-    def rngs(self) -> Sequence[np.random.Generator]:
-        if self._rngs is None:
-            self._rngs = list(self._agent.streams.of_round("rule", self._agent.round))
-        return self._rngs
-
-    @property
-    def incumbent(self) -> Floats:
+    def incumbent(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
         values, incumbent = self.mean, self._agent.incumbent
         if incumbent.of_worth:
-            values = self._agent.objective.worth(values, self.points, self.t[:, 0])
-        return incumbent(self._belief, self.points, only_offered(values, self._offered))[:, None]
+            values = self.objective.worth(values, self.points, self.t[:, 0])
+        return incumbent(self.belief, self.points, only_offered(values, self._offered))[:, None]
 
     @property
     def change(self) -> Floats:
-        played = self._belief.played_at(self._belief.cells(self._context))
+        played = self.belief.played_at(self.belief.cells(self._context))
         means = np.where(played, only_offered(self.mean, self._offered), -np.inf)
-        return change_of(self._belief, self._context, means)
-
-    @property
-    def price(self) -> Floats:
-        return self._agent.objective.prices(self.points)
+        return change_of(self.belief, self._context, means)
 
     def half_width(self, bound: PerTrial, delta: PerTrial) -> Floats:
-        return self._belief.half_width(self._context, bound, delta)
+        return self.belief.half_width(self._context, bound, delta)
 
     def deviation(self) -> Floats:
-        return self._belief.deviation(self._context, self._samplers)
+        return self.belief.deviation(self._context, self._samplers)
 
     def sample(self, factor: Floats | float = 1.0) -> Floats:
-        return self._belief.sample(self._context, self._samplers, factor)
+        return self.belief.sample(self._context, self._samplers, factor)
 
     def sampled_maximum(self) -> Floats:
         return only_offered(self.sample(), self._offered).max(axis=1, keepdims=True)
