@@ -30,7 +30,7 @@ from ..posteriors.play_factor import PlayFactor
 from ..stopping.outlook import Outlook
 from ..validation import require_context, require_reset
 from .gp_agent import TIE, GPAgent
-from .outlooks import outlook_on_box
+from .outlooks import outlook_of_plays
 from .queries import REWARD
 from .repeating import repeats
 
@@ -96,7 +96,7 @@ class BoxAgent(GPAgent):
         return arm
 
     def outlooks(self, snap: Any = None, look: int = 0) -> list[Outlook]:
-        return [outlook_on_box(self, snap, look)]
+        return [outlook_of_plays(self, snap, look)]
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """Return the number of the point of an action and a context, a new one if needed, (1,)."""

@@ -35,7 +35,7 @@ from ..widths.base import ONE
 from .assumptions import Given
 from .book import NO_ROUNDS, Book
 from .generators import Resumable, Streams, build
-from .outlooks import ArmsView, outlooks_on_set
+from .outlooks import ArmsView, outlooks_on_arms
 from .queries import NEVER, Answers
 from .repeating import Holds, repeats
 
@@ -244,7 +244,7 @@ class GPAgent(Answers, Resumable, BaseAgent):
 
     def outlooks(self, snap: Any = None, look: int = 0) -> list[Outlook]:
         """Return what the belief says of further plays in each trial, B of them, as stopping rules see it."""
-        return outlooks_on_set(self)
+        return outlooks_on_arms(self)
 
     def forget(self, trial: Ints, kept: bool = False) -> None:
         """Begin anew in trials, (n,) ascending, as after a reset; feedback of their earlier plays is stale.

@@ -16,9 +16,9 @@ from ..acquisition.candidates import ZERO, Candidates
 from ..acquisition.improvement import change_of
 from ..beliefs.base import NO_BIAS, Belief
 from ..beliefs.play_costs import CostBelief
-from ..beliefs.points import Arms, Pairs
+from ..beliefs.points import Arms, Joint, Pairs, Points
 from ..beliefs.safety import Safety
-from ..beliefs.surface import ONLY, Surface, keeping_plays
+from ..beliefs.surface import ONLY, keeping_plays
 from ..box.search import around, sobol
 from ..model.choice import only_offered
 from ..model.rounds import PENDING, in_time
@@ -120,96 +120,61 @@ class ArmsView(Candidates):
         return view
 
 
-def outlooks_on_set(agent: Playing) -> list[Outlook]:
+def outlooks_on_arms(agent: Playing) -> list[Outlook]:
     """Return the outlook of each trial on a finite set in one context: all arms are candidates."""
-    belief, context = agent.belief, np.zeros(agent._size, dtype=np.int64)
-    centre = belief.centre
-    mean = belief.known_mean(context)
-    std = np.sqrt(np.maximum(centre.variance_at(None), 0.0))
-    points = agent.arms(context)
-    known = agent.objective.beliefs(mean, std, points)
+    points, played = agent.arms(np.zeros(agent._size, dtype=np.int64)), agent.belief.centre.count_at(None) > 0
+    arms = agent.setting.decisions.points
+    return _outlooks(agent, points, np.arange(len(arms)), arms, played, noise_of(agent))
+
+
+def outlook_of_plays(agent: Playing, snap: Snap | None = None, look: int = 0) -> Outlook:
+    """Return the outlook on a box: the plays, quasi-random points, and points near the best plays.
+
+    `snap` moves points, (n, d), to those that may be played; another `look` gives other points.
+    """
+    centre = keeping_plays(agent.belief.centre)
+    plays, cloud = centre.played(ONLY), _cloud(agent, centre.factor(ONLY), look)
+    arms = np.vstack([agent._visited.features[plays], cloud if snap is None else snap(cloud)])
+    number = np.concatenate([plays, np.full(len(arms) - len(plays), -1)])
+    noise = np.full((1, len(arms)), float(centre.noise[ONLY]))
+    return _outlooks(agent, Pairs(np.empty(0), arms), number, arms, number[None] >= 0, noise)[ONLY]
+
+
+def _outlooks(
+    agent: Playing, points: Points, number: Ints, arms: Floats, played: Bools, noise: Floats
+) -> list[Outlook]:
+    """Return each trial's outlook at points with these numbers, (n,), and noise variances, (B, n)."""
+    joint = points.joint(agent.belief)
+    known = agent.objective.beliefs(joint.mean, joint.std, points)
     require_reward_model(known)
     mean, std = known[0]
     price, unit = costs_of(agent).at(points).expected, unit_of_values(agent)
-    noise, played = noise_of(agent) * unit[:, None] ** 2, centre.count_at(None) > 0
+    noise = noise * unit[:, None] ** 2
     return [
         Outlook(
-            point=np.arange(mean.shape[1]),
-            arms=agent.setting.decisions.points,
+            point=number,
+            arms=arms,
             mean=mean[i].copy(),  # rules remember it, and a posterior may write to it
             std=std[i],
             played=played[i],
             noise=noise[i],
             cost=price[i],
-            covariance=partial(_scaled, centre, i, unit[i] ** 2),
-            costs=tuple(_cost_on_set(i, *each) for each in agent.objective.cost_beliefs()),
+            covariance=partial(_scaled, joint, i, unit[i] ** 2),
+            costs=tuple(_cost(points, i, *each) for each in agent.objective.cost_beliefs()),
             **_facts(agent, i),
         )
         for i in range(agent._size)
     ]
 
 
-def _cost_on_set(i: int, belief: Belief, zero: Floats, unit: Floats) -> CostOutlook:
-    mean = belief.known_mean(np.zeros(len(unit), dtype=np.int64))[i]
-    std = np.sqrt(np.maximum(belief.centre.variance_at(None)[i], 0.0))
-    scaled = partial(_scaled, belief.centre, i, unit[i] ** 2)
-    return CostOutlook(zero[i] + unit[i] * mean, unit[i] * std, scaled)
+def _cost(points: Points, i: int, belief: Belief, zero: Floats, unit: Floats) -> CostOutlook:
+    joint = points.joint(belief)
+    scaled = partial(_scaled, joint, i, unit[i] ** 2)
+    return CostOutlook(zero[i] + unit[i] * joint.mean[i], unit[i] * joint.std[i], scaled)
 
 
-def _scaled(centre: Any, trial: int, scale: float, point: Ints, other: Ints) -> Floats:
-    return scale * centre.covariance(trial, point, other)
-
-
-def outlook_on_box(agent: Playing, snap: Snap | None = None, look: int = 0) -> Outlook:
-    """Return the outlook on a box: the plays, quasi-random points, and points near the best plays.
-
-    `snap` moves points, (n, d), to those that may be played; another `look` gives other points.
-    """
-    surface = _delivered(agent.belief)
-    plays = agent.belief.centre.played(ONLY)
-    cloud = _cloud(agent, surface.centre, look)
-    arms = np.vstack([agent._visited.features[plays], cloud if snap is None else snap(cloud)])
-    points = Pairs(np.empty(0), arms)
-    known = agent.objective.beliefs(*(each[None] for each in surface.predict(arms)), points)
-    require_reward_model(known)
-    unit = float(unit_of_values(agent)[ONLY])
-    number = np.concatenate([plays, np.full(len(arms) - len(plays), -1)])
-    mean, std = (each[0] for each in known[0])
-    return Outlook(
-        point=number,
-        arms=arms,
-        mean=mean,
-        std=std,
-        played=number >= 0,
-        noise=np.full(len(arms), unit**2 * float(agent.belief.centre.noise[ONLY])),
-        cost=costs_of(agent).at(points).expected[0],
-        covariance=_covariance(surface, arms, unit),
-        costs=tuple(_cost_on_box(arms, *each) for each in agent.objective.cost_beliefs()),
-        **_facts(agent, ONLY),
-    )
-
-
-def _cost_on_box(arms: Floats, belief: Belief, zero: Floats, unit: Floats) -> CostOutlook:
-    surface, scale = _delivered(belief), float(unit[ONLY])
-    mean, std = surface.predict(arms)
-    return CostOutlook(zero[ONLY] + scale * mean, scale * std, _covariance(surface, arms, scale))
-
-
-def _delivered(belief: Belief) -> Surface:
-    """Return the surface of the plays with delivered values."""
-    centre, mean = keeping_plays(belief.centre), float(np.ravel(belief.given_mean)[0])
-    factor = centre.factor(ONLY)
-    return Surface(centre.gram.kernel, factor, factor, mean)
-
-
-def _covariance(surface: Surface, arms: Floats, unit: float) -> Callable[[Ints, Ints], Floats]:
-    """Return the posterior covariance of arms by their indices, in this unit of the values."""
-
-    def covariance(point: Ints, other: Ints) -> Floats:
-        prior = surface.kernel(arms[point], arms[other])
-        return unit**2 * (prior - surface.explain(arms[point]).T @ surface.explain(arms[other]))
-
-    return covariance
+def _scaled(joint: Joint, trial: int, scale: float, point: Ints, other: Ints) -> Floats:
+    return scale * joint.covariance(trial, point, other)
 
 
 def _cloud(agent: Playing, factor: Any, look: int) -> Floats:
@@ -238,7 +203,7 @@ def unit_of_values(agent: Playing) -> Floats:
 
 
 def noise_of(agent: Playing) -> Floats:
-    """Return the variance of one play's noise at all points in the values' unit, (B, N)."""
+    """Return the variance of one play's noise at all points in the belief's unit, (B, N)."""
     noise, points = agent.belief.centre.noise[:, None], np.arange(agent.setting.decisions.num_arms)
     weights = agent.belief.weights(points) if agent.belief.weighs else None
     return np.broadcast_to(noise, (len(noise), len(points))) if weights is None else noise / weights
