@@ -15,7 +15,7 @@ from bandit_envs.basics.types import Bools, Floats
 
 from ..beliefs.base import Belief
 from ..model.model import Model
-from ..named import made, require_no_options
+from ..named import is_name, made, require_no_options
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
@@ -134,7 +134,7 @@ def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeR
     `width` is "improved" or what `make_width` takes; only "ucb", "thompson" and "random-ucb" have one.
     """
     require_probability("delta", delta)
-    left_out = isinstance(width, str) and width == IMPROVED
+    left_out = is_name(width, IMPROVED)
     if isinstance(rule, str):
         if rule in RULES and rule not in WITH_WIDTH and not left_out:
             raise ValueError(f"width must be left out with the rule {rule!r}, which has none, got {width!r}")
@@ -158,7 +158,7 @@ def own_rule(rule: Any) -> Rule:
 
 def with_width(rule: Callable[[Width], Rule], union: int, width: Any, delta: float) -> MakeRule:
     """Return the builder of a rule with a width; "improved" shares delta among `union` failures."""
-    if isinstance(width, str) and width == IMPROVED:
+    if is_name(width, IMPROVED):
         return WithWidth(rule, partial(improved_width, delta=delta, union=union))
     return WithWidth(rule, partial(make_width, width, delta=delta))
 

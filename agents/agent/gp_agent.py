@@ -78,6 +78,7 @@ class GPAgent(Answers, Resumable, BaseAgent):
         self.setting, self.num_trials, self._rule_of = model.setting, num_trials, rule_of
         self._parts = belief, incumbent, objective, restart, assumptions
         self._given, self._size = model, num_trials or 1
+        self.learns, self.unit_is_known = model.learning is not None, model.unit_is_known
         self._num_arms = 0 if self.setting.continuous else self.setting.decisions.num_arms
         self._only_context = np.zeros(self._size, dtype=np.int64)
         self._shape = self._size, self._num_arms
@@ -134,14 +135,6 @@ class GPAgent(Answers, Resumable, BaseAgent):
         require_reset(self.round >= 0)
         self.offered = np.atleast_2d(arms)
         return True
-
-    @property
-    def learns(self) -> bool:
-        return self.model.learning is not None
-
-    @property
-    def unit_is_known(self) -> bool:
-        return self.model.unit_is_known
 
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""

@@ -56,6 +56,7 @@ class ArmsView(Candidates):
         self.objective, self._samplers = agent.objective, agent.samplers
 
     def draw(self) -> Sequence[np.random.Generator]:
+        """Return the generators of the round, (B,)."""
         return list(self._agent.streams.of_round("rule", self._agent.round))
 
     @property
@@ -65,18 +66,22 @@ class ArmsView(Candidates):
 
     @property
     def mean(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
+        """Posterior mean, (B, A)."""
         return self.belief.mean(self._context)
 
     @property
     def std(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
+        """Posterior standard deviation, (B, A)."""
         return self.belief.std(self._context)
 
     @property
     def gain(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
+        """Realised information gain, (B, 1)."""
         return self.belief.gain[:, None]
 
     @property
     def bias(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
+        """What pending feedback adds to the width, (B, 1)."""
         bias = self.belief.bias
         return ZERO if bias is NO_BIAS else np.reshape(bias, (-1, 1))
 
@@ -90,6 +95,7 @@ class ArmsView(Candidates):
 
     @property
     def incumbent(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
+        """Value that improvement is measured from, (B, 1)."""
         values, incumbent = self.mean, self._agent.incumbent
         if incumbent.of_worth:
             values = self.objective.worth(values, self.points, self.t[:, 0])

@@ -28,7 +28,6 @@ HERE = np.zeros(1, dtype=np.int64)  # index of the only context, and of the only
 class LoneAgent(BaseAgent):
     """Keep the book and the queries; a subclass acts, learns and supplies mean and std."""
 
-    num_trials = None
     belief: Any  # a `Belief`, or another with its `mean` and `std`
 
     def __init__(self, model: Model):

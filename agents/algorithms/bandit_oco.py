@@ -94,8 +94,6 @@ class BanditOCO(BaseAgent):
         decay: delta_reg.
     """
 
-    num_trials = None
-
     def __init__(
         self, setting: Setting, points: int, step: float, radius: float, dual_step: float, decay: float
     ):

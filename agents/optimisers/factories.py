@@ -29,8 +29,6 @@ class OptimiserAgent(BaseAgent):
     category, hide similarities of neighbours from it.
     """
 
-    num_trials = None
-
     def __init__(self, setting: Setting, make: Callable[[OptimiserTask], Engine]):
         self.setting, self._make = setting, make
         self._arms = None if setting.continuous else setting.decisions.unit_arms

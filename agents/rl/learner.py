@@ -38,7 +38,6 @@ class SB3Agent(BaseAgent):
     """
 
     track = "from scratch"
-    num_trials = None
 
     def __init__(self, setting: Setting, recipe: Recipe):
         recipe.check()

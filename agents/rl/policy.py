@@ -128,7 +128,6 @@ class PretrainedAgent(BaseAgent):
     """Agent with the frozen weights of a `Policy`, or of an object like it; it plays the mode or a draw."""
 
     track = "pretrained"
-    num_trials = None
 
     def __init__(self, setting: Setting, policy: Any, deterministic: bool = False):
         self.setting, self.policy, self.deterministic = setting, policy, deterministic

@@ -14,6 +14,7 @@ from sklearn.gaussian_process.kernels import Matern
 
 from bandit_envs.basics.arguments import is_count, is_integer, is_number, require, written_as
 
+from ..named import is_name
 from ..options import require_types
 from ..registry import AgentFactory, require_registered, resolve_agent
 from ..saving.data import decode, encode
@@ -56,7 +57,7 @@ class Scale:
 
 def sign_of(goal: str) -> float:
     """Return 1 to maximise, -1 to minimise."""
-    require(isinstance(goal, str) and goal in GOALS, "goal", " or ".join(map(repr, GOALS)), goal)
+    require(is_name(goal, *GOALS), "goal", " or ".join(map(repr, GOALS)), goal)
     return GOALS[goal]
 
 

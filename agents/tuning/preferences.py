@@ -21,6 +21,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
 
+from ..named import is_name
 from ..protocol import BaseAgent, defines
 from ..registry import require_registered, resolve_agent
 from ..saving.files import MAX_BYTES, digest_of, parsing, playing, read, write
@@ -383,7 +384,7 @@ class PreferenceTuner:
 
 def require_winner(winner: Any) -> None:
     """Raise unless it is the word of an outcome."""
-    known = isinstance(winner, str) and winner in OUTCOMES
+    known = is_name(winner, *OUTCOMES)
     require(known, "winner", " or ".join(map(repr, OUTCOMES)), winner)
 
 

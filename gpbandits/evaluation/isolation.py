@@ -124,6 +124,7 @@ class Isolated(BaseAgent):
 
     @property
     def stops(self) -> Stops | None:
+        """Return when stopping rules first said stop."""
         answer = self._ask("stops")
         return None if answer is None else Stops(**answer)
 
