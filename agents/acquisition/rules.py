@@ -169,7 +169,7 @@ class AnyArm(Rule):
 
 
 @dataclass(frozen=True)
-class Sample(Rule):
+class PosteriorSample(Rule):
     """One joint posterior sample of f."""
 
     def __call__(self, candidates: Candidates) -> Floats:

@@ -16,7 +16,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import unit_of
 from ..acquisition.candidates import Candidates, Rule, Slopes, column
 from ..acquisition.incumbents import Incumbent, NoIncumbent
-from ..acquisition.rules import AnyArm, Sample
+from ..acquisition.rules import AnyArm, PosteriorSample
 from ..beliefs.base import Belief
 from ..beliefs.points import Pairs, PlayedPairs, with_context
 from ..beliefs.surface import ONLY, Surface
@@ -189,7 +189,7 @@ class BoxAgent(GPAgent):
     def _sampled_maximum(self, surface: Surface, plays: PlayedPairs, facts: BoxView) -> Floats:
         """Return the largest value of one joint sample that the search finds, (1, 1)."""
         sampler, unit = self.samplers[ONLY], self.model.deviation
-        landscape = Landscape(Sample(), surface, plays.context, facts, sampler, unit=unit)
+        landscape = Landscape(PosteriorSample(), surface, plays.context, facts, sampler, unit=unit)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
         return pool.scores.max(keepdims=True)[None]
 
