@@ -122,17 +122,17 @@ class Agent(Protocol):
     published has an attribute `assumes_bound = True`, read after the episode; tables mark it.
     """
 
-    def reset(self, seed: int) -> None:
+    @abc.abstractmethod
+    def reset(self, seed: Any) -> None:
         """Start anew; draw all randomness from this seed (B seeds for B trials)."""
-        ...
 
+    @abc.abstractmethod
     def act(self, observation: Any) -> Any:
         """Choose an action."""
-        ...
 
+    @abc.abstractmethod
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round; `observation` is the argument of `act`."""
-        ...
 
 
 def defines(part: Any, kind: type, name: str) -> bool:
@@ -147,7 +147,7 @@ class Shown:
         return html_facts(type(self).__name__, facts_of(self))
 
 
-class BaseAgent(Shown, abc.ABC):
+class BaseAgent(Shown, Agent):
     """Agent with neutral defaults of all that an agent may have beyond its three methods; see `Agent`."""
 
     setting: Any = None
@@ -169,18 +169,6 @@ class BaseAgent(Shown, abc.ABC):
     learns: Any = False  # True if it learns hyperparameters
     takes_stopping: Any = False  # True if stopping rules can ask it
     unit_is_known: Any = True  # False if its prior must be estimated from first values
-
-    @abc.abstractmethod
-    def reset(self, seed: Any) -> None:
-        """Start anew; see `Agent`."""
-
-    @abc.abstractmethod
-    def act(self, observation: Any) -> Any:
-        """Choose an action; see `Agent`."""
-
-    @abc.abstractmethod
-    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round; see `Agent`."""
 
     def start(self, info: dict[str, Any]) -> None:
         """Read from the `info` of the environment's reset which arms the first round has."""

@@ -82,7 +82,7 @@ class SideBySide(BaseAgent):
         each = [agent.stops for agent in self.agents]
         return None if each[0] is None else joined_stops(each)
 
-    def reset(self, seed: Sequence[int]) -> None:
+    def reset(self, seed: Any) -> None:
         """Forget everything; takes B seeds."""
         for agent, each in zip(self.agents, seeds_of(seed, self.num_trials), strict=True):
             agent.reset(each)
