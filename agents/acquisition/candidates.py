@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import NO_BIAS, Belief, Ridge
 from ..beliefs.points import Points
-from ..beliefs.ridges import Pulls
+from ..beliefs.ridges import ObservationWeights
 from ..beliefs.safety import Safety
 from ..model.rounds import Delivery
 from ..validation import PerTrial
@@ -48,7 +48,7 @@ class Candidates(abc.ABC):
         """|a_x|, (B, A), the norm of the observations' weights in the mean: mu(x) - m(x) = a_x'y."""
 
     @abc.abstractmethod
-    def deviation(self) -> Floats:
+    def centred_sample(self) -> Floats:
         """Draw one joint posterior sample of f - mean, (B, A)."""
 
     @abc.abstractmethod
@@ -60,12 +60,12 @@ class Candidates(abc.ABC):
 
     def sample(self, factor: Floats | float = 1.0) -> Floats:
         """Draw mean + w (f - mean) of one joint posterior sample of f, w a number or (B, 1); (B, A)."""
-        return self.mean + factor * self.deviation()
+        return self.mean + factor * self.centred_sample()
 
     @property
-    def pulls(self) -> list[Pulls]:
+    def observation_weights(self) -> list[ObservationWeights]:
         """Weights of the observations in the mean, one record per trial, (B,)."""
-        return self.points.pulls(self.belief)
+        return self.points.observation_weights(self.belief)
 
     @property
     def ridges(self) -> Sequence[Ridge]:

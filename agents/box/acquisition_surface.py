@@ -34,7 +34,7 @@ class Path:
         self._jitter = 0.0
         self._points: Floats | None = None  # (n, D)
         self._explained = np.empty((0, 0))  # (k, n)
-        self._room = np.empty((0, 0))  # its first n rows and columns: the factor of the covariance so far
+        self._rows = np.empty((0, 0))  # its first n rows and columns: the factor of the covariance so far
         self._white = np.empty(0)  # the draw is factor @ white
 
     def __call__(self, x: Floats) -> Floats:
@@ -43,7 +43,7 @@ class Path:
         covariance = linearise(self._surface.kernel, x, x).values - explained.T @ explained
         if self._points is None:
             self._jitter = jitter_of(self._surface, x, covariance)
-            self._points, self._explained = x[:0], np.empty((len(self._surface.spread.features), 0))
+            self._points, self._explained = x[:0], np.empty((len(self._surface.std_factor.features), 0))
         shared = self._shared(x, explained)
         covariance -= shared.T @ shared
         root = self._root(covariance)
@@ -59,7 +59,7 @@ class Path:
         if not len(cross):  # LAPACK refuses empty matrices
             return cross
         # Fortran sees the factor as its transpose. Whole rows are passed: a part would be copied.
-        return _trtrs(self._room[: len(cross)].T, cross, lower=0, trans=1)[0]
+        return _trtrs(self._rows[: len(cross)].T, cross, lower=0, trans=1)[0]
 
     def _root(self, covariance: Floats) -> Floats:
         """Return the lower factor of a covariance that may be singular, or by rounding indefinite."""
@@ -75,11 +75,11 @@ class Path:
     def _extend(self, x: Floats, explained: Floats, shared: Floats, root: Floats, white: Floats) -> None:
         assert self._points is not None
         old, total = len(self._points), len(self._points) + len(x)
-        if total > len(self._room):
-            room = np.zeros((2 * total, 2 * total))  # untouched memory is not allocated
-            room[:old, :old] = self._room[:old, :old]
-            self._room = room
-        self._room[old:total, :old], self._room[old:total, old:total] = shared.T, root
+        if total > len(self._rows):
+            rows = np.zeros((2 * total, 2 * total))  # untouched memory is not allocated
+            rows[:old, :old] = self._rows[:old, :old]
+            self._rows = rows
+        self._rows[old:total, :old], self._rows[old:total, old:total] = shared.T, root
         self._white = np.concatenate([self._white, white])
         self._points = np.concatenate([self._points, x])
         self._explained = np.hstack([self._explained, explained])
@@ -111,14 +111,14 @@ class BoxView(Candidates):
     def weight_norm(self) -> Floats:
         return np.broadcast_to(self.surface.weight_norm(self.points.features), self.mean.shape)
 
-    def deviation(self) -> Floats:
+    def centred_sample(self) -> Floats:
         return self.path(self.points.features)[None]
 
     def sampled_maximum(self) -> Floats:
         return self.maximise()
 
 
-class Landscape:
+class AcquisitionSurface:
     """Acquisition surface: scores of arms, and their slopes where the rule has any.
 
     Args:
@@ -154,7 +154,7 @@ class Landscape:
     @property
     def rows(self) -> int:
         """Number of points whose covariances the std is computed from."""
-        return len(self.surface.spread.features)
+        return len(self.surface.std_factor.features)
 
     def scores(self, arms: Floats) -> Floats:
         """Return scores, (n, d) -> (n,); all calls share one sample where the rule draws one."""
@@ -177,7 +177,7 @@ class Landscape:
         if scores is None:
             scores = self.rule(self._view(points, local))  # a view of its own draws what the slopes drew
         scores, share = averaged(scores)
-        slope = local.pull(share * of_belief.mean, (share * of_belief.std).sum(axis=0))
+        slope = local.gradient(share * of_belief.mean, (share * of_belief.std).sum(axis=0))
         if self._terms is not None and self._terms.climb is not None:
             scores, slope = self._terms.climb(scores, slope, points, self._facts.t[:, 0])
         return scores, slope[:, len(self.context) :]

@@ -67,7 +67,7 @@ class Question:
 
     pair: tuple[int, int]
     outcome: float | None = None
-    told_in: int | None = None  # number of questions when it was answered
+    answered_after: int | None = None  # number of questions when it was answered
     dropped: bool = False
     asked: bool = True  # False for a comparison that was done elsewhere
 
@@ -78,8 +78,11 @@ class Question:
 
     def continues(self, earlier: Question) -> bool:
         """Return True if this is an earlier question with what was known of it."""
-        told = earlier.outcome is None or (earlier.outcome, earlier.told_in) == (self.outcome, self.told_in)
-        return self.pair == earlier.pair and told and self.dropped >= earlier.dropped
+        answered = earlier.outcome is None or (earlier.outcome, earlier.answered_after) == (
+            self.outcome,
+            self.answered_after,
+        )
+        return self.pair == earlier.pair and answered and self.dropped >= earlier.dropped
 
 
 class PreferenceTuner:
@@ -236,18 +239,18 @@ class PreferenceTuner:
     def _parameters(self, pair: tuple[int, int]) -> tuple[Values, Values]:
         return dict(self.points[pair[0]]), dict(self.points[pair[1]])
 
-    def _crown(self, told: Question) -> None:
+    def _crown(self, answered: Question) -> None:
         """Keep the winner of an answer; a tie keeps the one before."""
-        if told.outcome != OUTCOMES["tie"] or self._champion is None:
-            self._champion = told.pair[0 if (told.outcome or 0.0) >= 0.5 else 1]
+        if answered.outcome != OUTCOMES["tie"] or self._champion is None:
+            self._champion = answered.pair[0 if (answered.outcome or 0.0) >= 0.5 else 1]
 
     def tell(self, ticket: int, winner: str) -> None:
         """Report who won, "first", "second" or "tie", which counts as half a win of each."""
         require_winner(winner)
         asked = self._pending(ticket)
-        told = Question(asked.pair, OUTCOMES[winner], len(self.questions))
-        self.questions[ticket] = told
-        self._crown(told)
+        answered = Question(asked.pair, OUTCOMES[winner], len(self.questions))
+        self.questions[ticket] = answered
+        self._crown(answered)
 
     def drop(self, ticket: int) -> None:
         """Report that a question will not be answered."""
@@ -284,7 +287,8 @@ class PreferenceTuner:
         """
         plan = {**self.plan, "agent": _as_data(self.plan["agent"])}
         asked = [
-            [*each.pair, each.outcome, each.told_in, each.dropped, each.asked] for each in self.questions
+            [*each.pair, each.outcome, each.answered_after, each.dropped, each.asked]
+            for each in self.questions
         ]
         content = {"parameters": self.space.to_data(), "plan": plan, "questions": asked}
         content |= {"added": self.points[self._spread :]}
@@ -332,8 +336,8 @@ class PreferenceTuner:
             self._closed = t
             if self.questions[t].asked:
                 self._ask_again(t)
-        told = [each for each in self.questions if each.outcome is not None]
-        for each in sorted(told, key=lambda each: each.told_in or 0):
+        answered = [each for each in self.questions if each.outcome is not None]
+        for each in sorted(answered, key=lambda each: each.answered_after or 0):
             self._crown(each)
 
     def _ask_again(self, t: int) -> None:
@@ -375,8 +379,8 @@ class PreferenceTuner:
     def _close(self, agent: Any, end: int) -> None:
         """Let an agent observe questions up to `end`, each with the answers given before the next one."""
         for t in range(self._closed, end):
-            told = [i for i, asked in enumerate(self.questions) if asked.told_in == t + 1]
-            came = np.array(told, dtype=np.int64)
+            answered = [i for i, asked in enumerate(self.questions) if asked.answered_after == t + 1]
+            came = np.array(answered, dtype=np.int64)
             won = np.array([self.questions[i].outcome for i in came], dtype=np.float64)
             news = delivery(t, came, won, np.empty((len(came), 0)), self.plan["budget"] - 1)
             agent.update(ONLY, np.array(self.questions[t].pair), float(won.sum()), news)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.environment.making import make
-from bandit_envs.laws.tabulated import Recorded
+from bandit_envs.laws.tabulated import RecordedValues
 from bandit_envs.problem.problem import Problem
 from gpbandits.experiments.provenance import sources, versions
 
@@ -34,7 +34,7 @@ def fingerprint(problem: Problem) -> str:
     """Return the hash of a problem's points, horizon and parts, and of the values of a table."""
     total = hashlib.sha256(repr((problem.name, problem.horizon, sorted(problem.composed.items()))).encode())
     total.update(np.ascontiguousarray(problem.decisions.points).tobytes())
-    if isinstance(problem.reward, Recorded):
+    if isinstance(problem.reward, RecordedValues):
         total.update(np.ascontiguousarray(problem.reward.among(problem.decisions.points)).tobytes())
     return total.hexdigest()[:16]
 

@@ -23,7 +23,7 @@ from ..box.search import around, sobol
 from ..model.choice import only_offered
 from ..model.rounds import PENDING, in_time
 from ..stopping.by_name import PATIENCE
-from ..stopping.outlook import CostOutlook, Outlook
+from ..stopping.stopping_candidates import CandidateCosts, StoppingCandidates
 from ..validation import PerTrial
 
 Playing = Any  # a `GPAgent`, whose module imports this one
@@ -110,8 +110,8 @@ class ArmsView(Candidates):
     def half_width(self, bound: PerTrial, delta: PerTrial) -> Floats:
         return self.belief.half_width(self._context, bound, delta)
 
-    def deviation(self) -> Floats:
-        return self.belief.deviation(self._context, self._samplers)
+    def centred_sample(self) -> Floats:
+        return self.belief.centred_sample(self._context, self._samplers)
 
     def sample(self, factor: Floats | float = 1.0) -> Floats:
         return self.belief.sample(self._context, self._samplers, factor)
@@ -126,19 +126,22 @@ class ArmsView(Candidates):
         return view
 
 
-def outlooks_on_arms(agent: Playing) -> list[Outlook]:
+def outlooks_on_arms(agent: Playing) -> list[StoppingCandidates]:
     """Return the outlook of each trial on a finite set in one context: all arms are candidates."""
-    points, played = agent.arms(np.zeros(agent._size, dtype=np.int64)), agent.belief.centre.count_at(None) > 0
+    points, played = (
+        agent.arms(np.zeros(agent._size, dtype=np.int64)),
+        agent.belief.mean_posterior.count_at(None) > 0,
+    )
     arms = agent.setting.decisions.points
     return _outlooks(agent, points, np.arange(len(arms)), arms, played, noise_of(agent))
 
 
-def outlook_of_plays(agent: Playing, snap: Snap | None = None, look: int = 0) -> Outlook:
+def outlook_of_plays(agent: Playing, snap: Snap | None = None, look: int = 0) -> StoppingCandidates:
     """Return the outlook on a box: the plays, quasi-random points, and points near the best plays.
 
     `snap` moves points, (n, d), to those that may be played; another `look` gives other points.
     """
-    centre = keeping_plays(agent.belief.centre)
+    centre = keeping_plays(agent.belief.mean_posterior)
     plays, cloud = centre.played(ONLY), _cloud(agent, centre.factor(ONLY), look)
     arms = np.vstack([agent._visited.features[plays], cloud if snap is None else snap(cloud)])
     number = np.concatenate([plays, np.full(len(arms) - len(plays), -1)])
@@ -148,7 +151,7 @@ def outlook_of_plays(agent: Playing, snap: Snap | None = None, look: int = 0) ->
 
 def _outlooks(
     agent: Playing, points: Points, number: Ints, arms: Floats, played: Bools, noise: Floats
-) -> list[Outlook]:
+) -> list[StoppingCandidates]:
     """Return each trial's outlook at points with these numbers, (n,), and noise variances, (B, n)."""
     joint = points.joint(agent.belief)
     known = agent.objective.beliefs(joint.mean, joint.std, points)
@@ -157,7 +160,7 @@ def _outlooks(
     price, unit = costs_of(agent).at(points).expected, unit_of_values(agent)
     noise = noise * unit[:, None] ** 2
     return [
-        Outlook(
+        StoppingCandidates(
             point=number,
             arms=arms,
             mean=mean[i].copy(),  # rules remember it, and a posterior may write to it
@@ -173,10 +176,10 @@ def _outlooks(
     ]
 
 
-def _cost(points: Points, i: int, belief: Belief, zero: Floats, unit: Floats) -> CostOutlook:
+def _cost(points: Points, i: int, belief: Belief, zero: Floats, unit: Floats) -> CandidateCosts:
     joint = points.joint(belief)
     scaled = partial(_scaled, joint, i, unit[i] ** 2)
-    return CostOutlook(zero[i] + unit[i] * joint.mean[i], unit[i] * joint.std[i], scaled)
+    return CandidateCosts(zero[i] + unit[i] * joint.mean[i], unit[i] * joint.std[i], scaled)
 
 
 def _scaled(joint: Joint, trial: int, scale: float, point: Ints, other: Ints) -> Floats:
@@ -210,7 +213,7 @@ def unit_of_values(agent: Playing) -> Floats:
 
 def noise_of(agent: Playing) -> Floats:
     """Return the variance of one play's noise at all points in the belief's unit, (B, N)."""
-    noise, points = agent.belief.centre.noise[:, None], np.arange(agent.setting.decisions.num_arms)
+    noise, points = agent.belief.mean_posterior.noise[:, None], np.arange(agent.setting.decisions.num_arms)
     weights = agent.belief.weights(points) if agent.belief.weighs else None
     return np.broadcast_to(noise, (len(noise), len(points))) if weights is None else noise / weights
 
@@ -243,7 +246,7 @@ def _facts(agent: Playing, trial: int) -> dict[str, Any]:
         "plays": agent.round,
         "pending": int(agent.book.num_pending[trial]) if agent.setting.max_delay else 0,
         "assumed": assumed,
-        "gain": float(agent.belief.centre.gain[trial]),
+        "gain": float(agent.belief.mean_posterior.gain[trial]),
         "values": values,
         "kept": kept,
         "settled": bool(np.broadcast_to(agent.objective.settled(agent.round), agent._size)[trial]),
