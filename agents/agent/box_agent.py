@@ -29,7 +29,7 @@ from ..objectives.base import Objective, terms_of
 from ..posteriors.play_factor import PlayFactor
 from ..stopping.stopping_candidates import StoppingCandidates
 from ..validation import require_context, require_reset
-from .candidate_views import outlook_of_plays
+from .candidate_views import candidates_of_plays
 from .gp_agent import TIE, GPAgent
 from .queries import REWARD
 from .repeating import repeats
@@ -96,7 +96,7 @@ class BoxAgent(GPAgent):
         return arm
 
     def stopping_candidates(self, snap: Any = None, look: int = 0) -> list[StoppingCandidates]:
-        return [outlook_of_plays(self, snap, look)]
+        return [candidates_of_plays(self, snap, look)]
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """Return the number of the point of an action and a context, a new one if needed, (1,)."""

@@ -126,17 +126,17 @@ class ArmsView(Candidates):
         return view
 
 
-def outlooks_on_arms(agent: Playing) -> list[StoppingCandidates]:
+def candidates_on_arms(agent: Playing) -> list[StoppingCandidates]:
     """Return the outlook of each trial on a finite set in one context: all arms are candidates."""
     points, played = (
         agent.arms(np.zeros(agent._size, dtype=np.int64)),
         agent.belief.mean_posterior.count_at(None) > 0,
     )
     arms = agent.setting.decisions.points
-    return _outlooks(agent, points, np.arange(len(arms)), arms, played, noise_of(agent))
+    return _stopping_candidates(agent, points, np.arange(len(arms)), arms, played, noise_of(agent))
 
 
-def outlook_of_plays(agent: Playing, snap: Snap | None = None, look: int = 0) -> StoppingCandidates:
+def candidates_of_plays(agent: Playing, snap: Snap | None = None, look: int = 0) -> StoppingCandidates:
     """Return the outlook on a box: the plays, quasi-random points, and points near the best plays.
 
     `snap` moves points, (n, d), to those that may be played; another `look` gives other points.
@@ -146,10 +146,10 @@ def outlook_of_plays(agent: Playing, snap: Snap | None = None, look: int = 0) ->
     arms = np.vstack([agent._visited.features[plays], cloud if snap is None else snap(cloud)])
     number = np.concatenate([plays, np.full(len(arms) - len(plays), -1)])
     noise = np.full((1, len(arms)), float(centre.noise[ONLY]))
-    return _outlooks(agent, Pairs(np.empty(0), arms), number, arms, number[None] >= 0, noise)[ONLY]
+    return _stopping_candidates(agent, Pairs(np.empty(0), arms), number, arms, number[None] >= 0, noise)[ONLY]
 
 
-def _outlooks(
+def _stopping_candidates(
     agent: Playing, points: Points, number: Ints, arms: Floats, played: Bools, noise: Floats
 ) -> list[StoppingCandidates]:
     """Return each trial's outlook at points with these numbers, (n,), and noise variances, (B, n)."""

@@ -34,12 +34,12 @@ from ..validation import require_reset, require_trials, seeds_of
 from ..widths.base import ONE
 from .assumptions import Given
 from .book import NO_ROUNDS, Book
-from .candidate_views import ArmsView, outlooks_on_arms
+from .candidate_views import ArmsView, candidates_on_arms
 from .generators import Resumable, Streams, build
 from .queries import NEVER, Answers
 from .repeating import RepeatedArms, repeats
 
-# In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
+# In prior stds, where scores have a unit. Without it the last bit of a batched product would decide.
 TIE = 1e-9
 
 
@@ -229,7 +229,7 @@ class GPAgent(Answers, Resumable, BaseAgent):
         clock = self.clock
         delay = self.round - rounds if clock.times is None else clock.delay(rounds, self.round)
         delivery = Delivery(trial, played, rounds, delay, reward, cost, weight)
-        return delivery, delivery if values is reward else delivery._replace(reward=values)
+        return delivery, delivery if values is reward else delivery.with_values(values)
 
     def _follow(self) -> None:
         """Follow the changes of the objective at the end of a round."""
@@ -237,7 +237,7 @@ class GPAgent(Answers, Resumable, BaseAgent):
 
     def stopping_candidates(self, snap: Any = None, look: int = 0) -> list[StoppingCandidates]:
         """Return what the belief says of further plays in each trial, B of them, as stopping rules see it."""
-        return outlooks_on_arms(self)
+        return candidates_on_arms(self)
 
     def forget(self, trial: Ints, kept: bool = False) -> None:
         """Begin anew in trials, (n,) ascending, as after a reset; feedback of their earlier plays is stale.
