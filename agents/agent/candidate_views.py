@@ -127,7 +127,7 @@ class ArmsView(Candidates):
 
 
 def candidates_on_arms(agent: Playing) -> list[StoppingCandidates]:
-    """Return the outlook of each trial on a finite set in one context: all arms are candidates."""
+    """Return the candidates of each trial on a finite set in one context, which are all arms."""
     points, played = (
         agent.arms(np.zeros(agent._size, dtype=np.int64)),
         agent.belief.mean_posterior.count_at(None) > 0,
@@ -137,7 +137,7 @@ def candidates_on_arms(agent: Playing) -> list[StoppingCandidates]:
 
 
 def candidates_of_plays(agent: Playing, snap: Snap | None = None, look: int = 0) -> StoppingCandidates:
-    """Return the outlook on a box: the plays, quasi-random points, and points near the best plays.
+    """Return the candidates on a box: the plays, quasi-random points, and points near the best plays.
 
     `snap` moves points, (n, d), to those that may be played; another `look` gives other points.
     """
@@ -152,7 +152,7 @@ def candidates_of_plays(agent: Playing, snap: Snap | None = None, look: int = 0)
 def _stopping_candidates(
     agent: Playing, points: Points, number: Ints, arms: Floats, played: Bools, noise: Floats
 ) -> list[StoppingCandidates]:
-    """Return each trial's outlook at points with these numbers, (n,), and noise variances, (B, n)."""
+    """Return each trial's candidates, points with these numbers, (n,), and noise variances, (B, n)."""
     joint = points.joint(agent.belief)
     known = agent.objective.beliefs(joint.mean, joint.std, points)
     require_reward_model(known)
