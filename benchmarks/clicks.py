@@ -76,7 +76,7 @@ COUNTS: dict[str, tuple[str, dict[str, Any]]] = {
     )
 }
 ADS = {"law": "bernoulli", "base": -2.0}
-TAKING = delays.Conversions(delays.Geometric(20.0))
+TAKING = delays.Conversions(delays.GeometricDelay(20.0))
 BY_AGE, REPORTED = "by age", "no delay, all outcomes reported"
 AGES = {  # what plays without a conversion count as -> the law of delays that Laplace-TS assumes
     BY_AGE: TAKING,

@@ -14,7 +14,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
 from bandit_envs import Decisions, Problem, make
-from bandit_envs.laws import KnownFunction, Uniform
+from bandit_envs.laws import KnownFunction, UniformNoise
 from gpbandits import evaluate, threads
 
 temperature, minutes = np.meshgrid(np.linspace(85, 97, 25), np.linspace(2, 6, 17))
@@ -30,7 +30,7 @@ coffee = Problem(
     decisions=Decisions(arms=np.column_stack([temperature.ravel(), minutes.ravel()])),
     reward=KnownFunction(taste),
     kernel=ConstantKernel(9.0) * RBF([3.0, 1.0]),
-    noise=Uniform(std=0.5 / np.sqrt(3)),  # within 0.5 points of the truth
+    noise=UniformNoise(std=0.5 / np.sqrt(3)),  # within 0.5 points of the truth
     horizon=60,
     prior_mean=3.0,
     name="coffee",

@@ -84,7 +84,7 @@ MUTANTS = (
     Mutant("agents/acquisition/robust.py", "- fit.misfit", "+ fit.misfit"),
     Mutant("agents/beliefs/base.py", "values.total - values.plays * self", "values.total - self"),
     Mutant("agents/beliefs/base.py", "return value - self.prior_mean[trial, point]", "return value"),
-    Mutant("agents/beliefs/censored.py", "self.reward_bound / self._deviation**2", "self.reward_bound"),
+    Mutant("agents/beliefs/censored.py", "self.reward_bound / self._prior_std**2", "self.reward_bound"),
     Mutant("agents/beliefs/play_costs.py", "self.mean + 0.5 * self.std**2", "self.mean"),
     Mutant("agents/algorithms/aggregated.py", "self.variance -= column**2", "self.variance -= column"),
     Mutant("agents/posteriors/forgetting/fading.py", "(self.now + 1)", "self.now"),
@@ -120,10 +120,12 @@ MUTANTS = (
     Mutant("agents/restarts/base.py", "2.0 * self.b * nats", "self.b * nats"),
     Mutant("agents/restarts/outcomes.py", "np.log(2.0 * np.pi * variance) +", "np.log(2.0 * np.pi) +"),
     Mutant(
-        "agents/objectives/each_modelled.py", "(mean - width[:, None] * std)", "(mean + width[:, None] * std)"
+        "agents/objectives/separate_models.py",
+        "(mean - width[:, None] * std)",
+        "(mean + width[:, None] * std)",
     ),
     Mutant(
-        "agents/objectives/each_modelled.py",
+        "agents/objectives/separate_models.py",
         "t[:, None] <= self.first_plays",
         "t[:, None] < self.first_plays",
     ),
@@ -138,8 +140,8 @@ MUTANTS = (
     Mutant("agents/agent/book.py", "rounds.item() == self.rounds", "rounds.item() == self.rounds - 1"),
     Mutant(
         "agents/box/acquisition_surface.py",
-        "self.mean + factor * self.deviation()",
-        "self.mean + self.deviation()",
+        "self.mean + factor * self.centred_sample()",
+        "self.mean + self.centred_sample()",
     ),
     Mutant("agents/box/search.py", "found[1] * self.span", "found[1]"),
     Mutant("agents/agent/gp_agent.py", "1 + self.round - begun", "self.round - begun"),

@@ -19,14 +19,14 @@ from agents.algorithms import duel_phases, duels
 from agents.registry import resolve_agent
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws.delays import Poisson
+from bandit_envs.laws.delays import PoissonDelay
 
 SETTING = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
 
 # What some agents ask for.
 WITH_ALL = replace(
     SETTING,
-    **{"max_delay": 2, "delay": Poisson(1.0), "num_constraints": 1, "constraint_prior_std": 1.0},
+    **{"max_delay": 2, "delay": PoissonDelay(1.0), "num_constraints": 1, "constraint_prior_std": 1.0},
     **{"safe_seed": [3], "lipschitz": [9.0]},
 )
 BOX = Setting(low=np.zeros(1), high=np.ones(1), horizon=10, kernel=make_kernel("rbf"))

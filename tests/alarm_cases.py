@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import agents
-from agents.restarts.outcomes import Told
+from agents.restarts.outcomes import ValueModel
 from bandit_envs import Setting
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
@@ -34,7 +34,7 @@ def told(kernel=SMOOTH, noise=NOISE, costs=0, levels=(0.0, 0.0)):
     def between(rows, columns):
         return dense(kernel)[np.ix_(rows, columns)]
 
-    return Told(between, noise**2, noise**2, levels, costs)
+    return ValueModel(between, noise**2, noise**2, levels, costs)
 
 
 def watched(watch, point, value):

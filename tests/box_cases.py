@@ -16,7 +16,7 @@ from agents.acquisition.rules import (
     RandomUCB,
 )
 from agents.beliefs.surface import Surface
-from agents.box.acquisition_surface import BoxView, Landscape
+from agents.box.acquisition_surface import AcquisitionSurface, BoxView
 from agents.kernels.visited import Visited, VisitedGram
 from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
@@ -76,7 +76,7 @@ def view_of_round(age, incumbent, bias=0.0):
 
 def landscape_of(rule, surface, age=3, rng=None):
     facts = view_of_round(age, np.array([0.3]), bias=0.2)
-    return Landscape(rule, surface, np.empty(0), facts, rng or np.random.default_rng(0))
+    return AcquisitionSurface(rule, surface, np.empty(0), facts, rng or np.random.default_rng(0))
 
 
 def feed(agent, value_of, rounds, observation=HERE):

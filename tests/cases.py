@@ -18,7 +18,7 @@ from bandit_envs.laws import (
     GPSample,
     KnownFunction,
     RKHSFunction,
-    Uniform,
+    UniformNoise,
     availability,
     changes,
     delays,
@@ -135,17 +135,17 @@ IN_CONTEXTS = Decisions(unit_grid(25), contexts=CONTEXTS)
 EVERYTHING: dict[str, Any] = {
     "decisions": IN_CONTEXTS,
     "constraints": COSTS,
-    "constraint_noise": Uniform(0.05),
+    "constraint_noise": UniformNoise(0.05),
     "changes": changes.AtRounds((10, 25)),
-    "delay": delays.Poisson(4),
+    "delay": delays.PoissonDelay(4),
     "max_delay": 6,
-    "availability": availability.Bernoulli(0.8),
+    "availability": availability.BernoulliAvailability(0.8),
 }
 BY_HAND = {
     "contexts": by_hand(decisions=IN_CONTEXTS),
-    "constraints": by_hand(constraints=COSTS, constraint_noise=Uniform(0.05)),
+    "constraints": by_hand(constraints=COSTS, constraint_noise=UniformNoise(0.05)),
     "changes": by_hand(changes=changes.AtRounds((10, 25))),
-    "volatile arms": by_hand(availability=availability.Bernoulli(0.8)),
+    "volatile arms": by_hand(availability=availability.BernoulliAvailability(0.8)),
     "everything": by_hand(**EVERYTHING),
     "everything with a budget": by_hand(**EVERYTHING, play_costs=play_costs.GPCosts(16.0, noise_std=0.1)),
     "box with a budget": by_hand(
@@ -154,7 +154,7 @@ BY_HAND = {
         play_costs=play_costs.LogGPCosts(18.0, median=0.5, deviation=0.3, known=True),
     ),
     "moves and a budget": by_hand(
-        movement=movement.Travel(0.3), play_costs=play_costs.GPCosts(16.0), delay=delays.Poisson(2)
+        movement=movement.Travel(0.3), play_costs=play_costs.GPCosts(16.0), delay=delays.PoissonDelay(2)
     ),
     "box with moves": by_hand(
         decisions=Decisions(unit_grid(9), continuous=True),
@@ -164,7 +164,7 @@ BY_HAND = {
     "box with contexts, changes and delays": by_hand(
         decisions=Decisions(unit_grid(9), contexts=CONTEXTS[:2], continuous=True),
         reward=RKHSFunction(),
-        delay=delays.Poisson(2),
+        delay=delays.PoissonDelay(2),
         changes=changes.AtRounds((15,)),
     ),
 }

@@ -25,8 +25,8 @@ from agents.registry import resolve_agent
 from bandit_envs import BanditEnv, Decisions, Problem, Setting
 from bandit_envs.data import find
 from bandit_envs.kernels.kernels import TableKernel
-from bandit_envs.laws import GPSample, Recorded
-from bandit_envs.laws.delays import Poisson
+from bandit_envs.laws import GPSample, RecordedValues
+from bandit_envs.laws.delays import PoissonDelay
 from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
 from bandit_envs.problems.by_name import PRESET_OF
 from bandit_envs.problems.features import FEATURES
@@ -69,7 +69,7 @@ def decisions(**keywords: Any) -> Decisions:
 
 
 def agent(name: str = "gp-ucb", **options: Any) -> Any:
-    asked_for = {"max_delay": 2, "delay": Poisson(1.0), "num_constraints": 1}  # by some
+    asked_for = {"max_delay": 2, "delay": PoissonDelay(1.0), "num_constraints": 1}  # by some
     asked_for |= {"safe_seed": [3], "lipschitz": [9.0], "constraint_prior_std": 1.0}
     asked_for = {"duel": True} if name in DUELLING else asked_for
     return agents.make(name, setting(**asked_for), **options)
@@ -130,10 +130,10 @@ REFUSED = [
     # Tables.
     call(table, "must be symmetric", "give (c + c.T) / 2", covariance=np.array([[1.0, 0.5], [0.2, 1.0]])),
     call(table, "must be finite", "leave out", covariance=np.array([[1.0, np.nan], [np.nan, 1.0]])),
-    call(Recorded, "must be finite", values=np.array([[1.0, np.nan]])),
+    call(RecordedValues, "must be finite", values=np.array([[1.0, np.nan]])),
     # Laws of one's own.
-    call(by_hand, "a law such as Poisson(10)", delay=3),
-    call(by_hand, "a law such as Uniform()", context=None),
+    call(by_hand, "a law such as PoissonDelay(10)", delay=3),
+    call(by_hand, "a law such as UniformContexts()", context=None),
     call(by_hand, "a law such as AtRounds", changes=[300]),
     call(by_hand, "a law such as FeasibleShare", feasibility=0.3),
     call(by_hand, "a tuple of laws", constraints=0),

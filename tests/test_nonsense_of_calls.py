@@ -23,7 +23,7 @@ from agents.tuning import PreferenceTuner
 from bandit_envs import BanditEnv
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.laws import KnownFunction
-from bandit_envs.laws.delays import Poisson
+from bandit_envs.laws.delays import PoissonDelay
 from gpbandits import Tuner, evaluate
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.result import Result
@@ -152,7 +152,7 @@ def test_a_function_of_ones_own_has_real_values_of_which_there_are_variances(val
 
 @pytest.mark.parametrize("name", [name for name in agents.names() if not resolve_agent(name).missing])
 def test_every_agent_is_reset_with_an_integer(name):
-    asked_for = {"num_constraints": 1, "safe_seed": [3], "lipschitz": [9.0], "delay": Poisson(1.0)}
+    asked_for = {"num_constraints": 1, "safe_seed": [3], "lipschitz": [9.0], "delay": PoissonDelay(1.0)}
     asked_for |= {"constraint_prior_std": [1.0]}
     asked_for = {"duel": True} if name in DUELLING else asked_for
     made = agents.make(name, setting(**asked_for))

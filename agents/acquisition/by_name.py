@@ -63,12 +63,12 @@ class WithMargin:
 
     def __call__(self, model: Model) -> Rule:
         """Return the rule with its margin in units of the model's values."""
-        return self.rule(np.multiply(self.xi, model.deviation))
+        return self.rule(np.multiply(self.xi, model.prior_std))
 
 
 def unit_of(rule: Rule, model: Model) -> float:
     """Return the unit of a rule's scores: the model's prior std, or 1 for scores without a unit."""
-    return 1.0 if getattr(rule, "unitless", False) else model.deviation
+    return 1.0 if getattr(rule, "unitless", False) else model.prior_std
 
 
 @dataclass(frozen=True)

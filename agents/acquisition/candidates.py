@@ -10,7 +10,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import NO_BIAS, Ridge
-from ..beliefs.ridges import Pulls
+from ..beliefs.ridges import ObservationWeights
 from ..beliefs.safety import Safety
 from ..model.rounds import Delivery
 from ..validation import PerTrial
@@ -55,7 +55,7 @@ class Candidates(Protocol):
         ...
 
     @property
-    def pulls(self) -> list[Pulls]:
+    def observation_weights(self) -> list[ObservationWeights]:
         """Weights of the observations in the mean, one record per trial, (B,)."""
         ...
 
@@ -97,7 +97,7 @@ class Candidates(Protocol):
         """Return half the width of the belief's own band for functions of norm B, (B, A), if it has one."""
         ...
 
-    def deviation(self) -> Floats:
+    def centred_sample(self) -> Floats:
         """Draw one joint posterior sample of f - mean, (B, A)."""
         ...
 

@@ -159,7 +159,7 @@ def change_of(belief: Belief, context: Ints, means: Floats) -> Floats:
 
     (B,) and (B, A) -> (B, A). Where all are minus infinity no arm leads, and mu(x) alone changes.
     """
-    spread, arms, points = belief.spread, np.arange(means.shape[1]), belief.decisions.point_index
+    spread, arms, points = belief.std_posterior, np.arange(means.shape[1]), belief.decisions.point_index
     variance = np.maximum(spread.variance_at(belief.cells(context)), 0.0)
     shared = np.zeros_like(variance)
     for i, j in enumerate(means.argmax(axis=1).tolist()):

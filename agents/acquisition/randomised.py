@@ -164,7 +164,7 @@ def _compact_size(model: Model) -> CompactSize:
     possible = setting.continuous and not setting.has_contexts
     require(possible, "size", "a number or None but on a box without contexts", "compact")
     bounds = np.column_stack([setting.low, setting.high])  # type: ignore[list-item]
-    a, b = derivative_constants(unit_kernel(model.kernel, model.deviation), covering(bounds))
+    a, b = derivative_constants(unit_kernel(model.kernel, model.prior_std), covering(bounds))
     return CompactSize(len(bounds), float(np.ptp(bounds, axis=1).max()), a, b)
 
 

@@ -12,7 +12,7 @@ from bandit_envs.basics.arguments import require_not_negative, require_positive,
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Belief, Fit
-from ..beliefs.ridges import Pulls
+from ..beliefs.ridges import ObservationWeights
 from ..model.model import Model
 from ..validation import PerTrial
 from ..widths.base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY, Width
@@ -21,7 +21,7 @@ from .candidates import Candidates
 from .rules import UCB
 
 # Term that enlarges a valid half-width, (B, A), from the weights of the observations in the mean.
-Extra = Callable[[list[Pulls]], Floats]
+Extra = Callable[[list[ObservationWeights]], Floats]
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ class Misspecification:
     def __post_init__(self) -> None:
         require_not_negative("eps", self.eps, "it bounds how far the function is from the kernel's space")
 
-    def __call__(self, pulls: list[Pulls]) -> Floats:
-        return _column(self.eps) * np.array([np.abs(each.share).sum(axis=0) for each in pulls])
+    def __call__(self, weights: list[ObservationWeights]) -> Floats:
+        return _column(self.eps) * np.array([np.abs(each.share).sum(axis=0) for each in weights])
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,9 @@ class ExactMisspecification(Misspecification):
     m moves the mean by sum_i c_i(x) m(i), and f by m(x), which an arm's own plays share.
     """
 
-    def __call__(self, pulls: list[Pulls]) -> Floats:
-        own = np.array([each.own for each in pulls])
-        return super().__call__(pulls) + _column(self.eps) * (1.0 - 2.0 * own)
+    def __call__(self, weights: list[ObservationWeights]) -> Floats:
+        own = np.array([each.own for each in weights])
+        return super().__call__(weights) + _column(self.eps) * (1.0 - 2.0 * own)
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ class CorruptedRewards:
     def __post_init__(self) -> None:
         require_not_negative("budget", self.budget, "it bounds the corruption of all rewards together")
 
-    def __call__(self, pulls: list[Pulls]) -> Floats:
-        worst = [(np.abs(each.share) / each.plays[:, None]).max(axis=0, initial=0.0) for each in pulls]
+    def __call__(self, weights: list[ObservationWeights]) -> Floats:
+        worst = [(np.abs(each.share) / each.plays[:, None]).max(axis=0, initial=0.0) for each in weights]
         return _column(self.budget) * np.array(worst)
 
 
@@ -119,7 +119,7 @@ class RobustUCB:
     extra: Extra
 
     def __call__(self, candidates: Candidates) -> Floats:
-        return UCB(self.width)(candidates) + self.extra(candidates.pulls)
+        return UCB(self.width)(candidates) + self.extra(candidates.observation_weights)
 
 
 def _column(values: PerTrial) -> Floats:

@@ -30,7 +30,7 @@ A = TypeVar("A")
 def _of_each(name: str) -> property:
     """Return the property that stacks an attribute of all agents, (B, ...); None where they lack it."""
 
-    def stacked(batch: SideBySide) -> Any:
+    def stacked(batch: TrialList) -> Any:
         each = [getattr(agent, name, None) for agent in batch.agents]
         return None if each[0] is None else np.array(each)
 
@@ -44,7 +44,7 @@ def of_first(name: str, default: Any = None) -> property:
     )
 
 
-class SideBySide(Shown):
+class TrialList(Shown):
     """Play a batch of B independent trials, each with its own agent (own kernel or own points)."""
 
     def __init__(self, agents: Sequence[Any]):
@@ -138,12 +138,12 @@ def _stacked(each: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     return mean, std
 
 
-def each_trial(make: Callable[[int], A], num_trials: int | None) -> A | SideBySide:
+def each_trial(make: Callable[[int], A], num_trials: int | None) -> A | TrialList:
     """Return the agent of trial 0, or a batch of B agents."""
     require_trials(num_trials)
     if num_trials is None:
         return make(0)
-    return SideBySide([make(i) for i in range(num_trials)])
+    return TrialList([make(i) for i in range(num_trials)])
 
 
 def of_trial(info: dict[str, Any], trial: int) -> dict[str, Any]:
@@ -198,7 +198,7 @@ def _own(owner: Any, name: str, value: Any, trial: int, num_trials: int) -> Any:
 
 
 PER_TRIAL = ("noise_std", "noise_variance", "rkhs_bound")  # of a model
-Agent = GPAgent | SideBySide
+Agent = GPAgent | TrialList
 
 
 def assemble(
@@ -228,7 +228,7 @@ def assemble(
     if num_trials is None:
         return make(model.of_trial(0), **_of_trial(given, 0, 1))
     each = range(num_trials)
-    return SideBySide([make(model.of_trial(i), **_of_trial(given, i, num_trials)) for i in each])
+    return TrialList([make(model.of_trial(i), **_of_trial(given, i, num_trials)) for i in each])
 
 
 def _of_trial(parts: dict[str, Any], trial: int, num_trials: int) -> dict[str, Any]:

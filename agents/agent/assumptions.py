@@ -114,7 +114,7 @@ class Learnt(Given):
         assert model.learning is not None
         self.learning = learning = model.learning
         noise = float(model.noise_variance)
-        self._fitter = Fitter(model.kernel, noise, model.deviation**2, learning.mean, learning.spreads)
+        self._fitter = Fitter(model.kernel, noise, model.prior_std**2, learning.mean, learning.spreads)
         (self._rng,) = streams.of("fits")
         self.failed_fits, self._overdue, self._last_round = 0, False, 0
         self.fits = Fits()
@@ -262,7 +262,7 @@ class EachLearnt(Learnt):
 
     def __init__(self, model: Model, streams: Streams):
         super().__init__(model, streams)
-        self._own_noise, variance = OwnNoise(model, streams), model.deviation**2
+        self._own_noise, variance = OwnNoise(model, streams), model.prior_std**2
         self._fitters = [
             Fitter(model.kernel, START * variance, variance, spreads=self.learning.spreads)
             for _ in range(1 + model.setting.num_constraints)

@@ -20,17 +20,17 @@ from ..acquisition.rules import AnyArm, PosteriorMean, sample
 from ..beliefs.base import Belief
 from ..beliefs.points import Pairs, PlayedPairs, with_context
 from ..beliefs.surface import ONLY, Surface
-from ..box.acquisition_surface import BoxView, Landscape
-from ..box.search import Terrain, make_search
+from ..box.acquisition_surface import AcquisitionSurface, BoxView
+from ..box.search import UnitSurface, make_search
 from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties
 from ..model.model import Model
 from ..objectives.base import Objective, terms_of
 from ..posteriors.play_factor import PlayFactor
-from ..stopping.outlook import Outlook
+from ..stopping.stopping_candidates import StoppingCandidates
 from ..validation import require_context, require_reset
+from .candidate_views import candidates_on_box
 from .gp_agent import TIE, GPAgent
-from .outlooks import outlook_on_box
 from .queries import REWARD
 from .repeating import repeats
 
@@ -75,11 +75,15 @@ class BoxAgent(GPAgent):
         """Choose an action in [-1, 1]^d for the observed context, (dz,) -> (d,)."""
         context = self._context(observation)
         uniform = self.tie_breaker()
-        if self.holds is None:
+        if self.repeated_arms is None:
             return self.setting.to_action(self._choose_on_box(context, uniform))
-        return self.holds.action_in(self.round, partial(self._begin_hold_on_box, context, uniform))[ONLY]
+        return self.repeated_arms.action_in(
+            self.round, partial(self._begin_repeats_on_box, context, uniform)
+        )[ONLY]
 
-    def _begin_hold_on_box(self, context: Floats, uniform: Floats, free: Bools) -> tuple[Ints, Floats, Ints]:
+    def _begin_repeats_on_box(
+        self, context: Floats, uniform: Floats, free: Bools
+    ) -> tuple[Ints, Floats, Ints]:
         arm = self._choose_on_box(context, uniform)
         _, std = Surface.of(self.belief).predict(with_context(context, arm[None]))
         trial = self.belief.rows
@@ -98,8 +102,8 @@ class BoxAgent(GPAgent):
         self._opening = None
         return arm
 
-    def outlooks(self, snap: Any = None, look: int = 0) -> list[Outlook]:
-        return [outlook_on_box(self, snap, look)]
+    def stopping_candidates(self, snap: Any = None, look: int = 0) -> list[StoppingCandidates]:
+        return [candidates_on_box(self, snap, look)]
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """Return the number of the point of an action and a context, a new one if needed, (1,)."""
@@ -185,15 +189,17 @@ class BoxAgent(GPAgent):
             memory=self.memory,
         )
         unit, terms = unit_of(rule, self.model), terms_of(self.objective, worth)
-        landscape = Landscape(rule, worlds.surface, context, facts, self.samplers[ONLY], terms, unit)
-        pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
+        acquisition = AcquisitionSurface(
+            rule, worlds.surface, context, facts, self.samplers[ONLY], terms, unit
+        )
+        pool = self.search(UnitSurface.of(acquisition, self.setting, plays.arms), self._rng)
         return pool.arms[argmax_with_ties(pool.scores[None], tie * unit, uniform)[0]]
 
     def _sampled_maximum(self, surface: Surface, plays: PlayedPairs, facts: BoxView) -> Floats:
         """Return the largest value of one joint sample that the search finds, (1, 1)."""
-        sampler, unit = self.samplers[ONLY], self.model.deviation
-        landscape = Landscape(sample, surface, plays.context, facts, sampler, unit=unit)
-        pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
+        sampler, unit = self.samplers[ONLY], self.model.prior_std
+        acquisition = AcquisitionSurface(sample, surface, plays.context, facts, sampler, unit=unit)
+        pool = self.search(UnitSurface.of(acquisition, self.setting, plays.arms), self._rng)
         return pool.scores.max(keepdims=True)[None]
 
     def _played(self, surface: Surface, context: Floats) -> tuple[PlayedPairs, Floats]:
@@ -205,10 +211,10 @@ class BoxAgent(GPAgent):
         values = plays.smoothed
         rows = np.argsort(-values, kind="stable")[: None if self.incumbent.of_worth else COMPARED]
         arms = plays.features[rows, len(context) :]
-        if surface.centre is not plays:
-            arms = np.vstack([arms, surface.centre.features[len(values) :, len(context) :]])
+        if surface.mean_factor is not plays:
+            arms = np.vstack([arms, surface.mean_factor.features[len(values) :, len(context) :]])
         points = PlayedPairs(context, arms)
-        alone = not len(context) and surface.centre is plays and isinstance(plays, PlayFactor)
+        alone = not len(context) and surface.mean_factor is plays and isinstance(plays, PlayFactor)
         means = surface.prior_mean + values[rows] if alone else surface.mean(points.features)
         if self.incumbent.of_worth:
             means = self.objective.worth(means[None], points, self.t)[0]

@@ -77,7 +77,7 @@ class Resumable:
     tie_breaker: Any
     objective: Any
     restart: Any
-    holds: Any
+    repeated_arms: Any
     assumptions: Any
 
     @property
@@ -99,7 +99,11 @@ class Resumable:
 
         That is so where trials start over, hold arms, or have an objective that changes with questions.
         """
-        if not self.objective.resumes or not isinstance(self.restart, Never) or self.holds is not None:
+        if (
+            not self.objective.resumes
+            or not isinstance(self.restart, Never)
+            or self.repeated_arms is not None
+        ):
             return None
         states = {role: list(map(state_of, rngs)) for role, rngs in self.generators.items()}
         return {**states, **self.assumptions.notes()}

@@ -13,7 +13,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.decisions import Decisions
-from bandit_envs.problem.feedback import Feedback, deviations, spendings
+from bandit_envs.problem.feedback import Feedback, feedback_stds, spendings
 
 from ..acquisition.by_name import Starting, memory_of, unit_of
 from ..acquisition.candidates import Rule
@@ -24,20 +24,20 @@ from ..beliefs.delivered import Delivered
 from ..model.choice import KEY, TieBreaker, argmax_with_ties, offered_in, only_offered, require_offered
 from ..model.model import Model
 from ..model.rounds import PENDING, Clock, Delivery, in_time
-from ..model.units import told_weights
+from ..model.units import weights_of_stds
 from ..objectives.base import Objective, Revision, Reward
 from ..protocol import Shown, defines
 from ..restarts.base import Never, Restart
 from ..stopping.by_name import PATIENCE, Stopping, make_rules
-from ..stopping.outlook import Outlook
+from ..stopping.stopping_candidates import StoppingCandidates
 from ..validation import require_reset, require_trials, seeds_of
 from ..widths.base import ONE
 from .assumptions import Given
 from .book import NO_ROUNDS, Book
+from .candidate_views import ArmsView, candidates_on_set
 from .generators import Resumable, Streams, build
-from .outlooks import ArmsView, outlooks_on_set
 from .queries import NEVER, Answers
-from .repeating import Holds, repeats
+from .repeating import RepeatedArms, repeats
 
 # In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
 TIE = 1e-9
@@ -112,7 +112,7 @@ class GPAgent(Answers, Resumable, Shown):
         if self._rules is not None:
             self.stopping = Stopping(self._rules, self._size, PATIENCE if self.setting.continuous else 1)
         self.book = self._new_book()
-        self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
+        self.repeated_arms = RepeatedArms(self._size) if self._given.repeat > 1.0 else None
         self.round = self._epoch = 0
         self.t = np.ones(self._size, dtype=np.int64)  # of each trial: rounds started since it began
         self._lost, self._lost_since = None, np.full(self._size, NEVER)
@@ -136,10 +136,10 @@ class GPAgent(Answers, Resumable, Shown):
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
         context = self._contexts(observation)
         uniform = self.tie_breaker()  # in every round: a trial's draws do not depend on which others choose
-        if self.holds is None:
+        if self.repeated_arms is None:
             arm = self._choose(context, uniform)
         else:
-            arm = self.holds.action_in(self.round, partial(self._begin_hold, context, uniform))
+            arm = self.repeated_arms.action_in(self.round, partial(self._begin_repeats, context, uniform))
         return arm if self.num_trials else arm.item()
 
     def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
@@ -167,7 +167,7 @@ class GPAgent(Answers, Resumable, Shown):
         """Return the arm of the only trial, (1,), found without scoring all; None where all are scored."""
         if type(self.rule) is not UCB or not self.belief.searches:
             return None
-        tied = self.belief.centre.largest(float(self.rule.factor(view)), self._tie)
+        tied = self.belief.mean_posterior.largest(float(self.rule.factor(view)), self._tie)
         if tied is None:
             return None
         self.scores = None
@@ -185,12 +185,12 @@ class GPAgent(Answers, Resumable, Shown):
         there = scores if offered is None else only_offered(scores, offered)
         return self.objective.penalised(there, self.arms(context), self.t) if self._penalises else there
 
-    def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
+    def _begin_repeats(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
         """Return the trials that are free, (n,) of (B,), their arms, and how often to play each."""
         (trial,) = free.nonzero()
         arm = self._choose(context, uniform, free)[trial]
         point = self.setting.decisions.point_index(context[trial], arm)
-        return trial, arm, repeats(self, trial, self.belief.spread.variance_of(trial, point))
+        return trial, arm, repeats(self, trial, self.belief.std_posterior.variance_of(trial, point))
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: the observation that `act` saw, the action played, and the `info` returned."""
@@ -206,23 +206,23 @@ class GPAgent(Answers, Resumable, Shown):
         if self.book.since is not None:
             fresh = self.book.counts(delivery.trial, delivery.round)
             delivery, values = delivery.where(fresh), values.where(fresh)
-        if self.holds is not None:
-            self.holds.played(action)
+        if self.repeated_arms is not None:
+            self.repeated_arms.played(action)
         self._learn(point, delivery, values)
         if self._revises or self._restarts:
             self._end_round(info)
         if self.assumptions.may_change:
             self.remodel(self.assumptions.after(self))
         if self.stopping is not None:
-            self.stopping.look(point, self.outlooks)
+            self.stopping.look(point, self.stopping_candidates)
 
     def _record(self, point: Ints, feedback: Feedback, info: dict[str, Any]) -> tuple[Delivery, Delivery]:
         """Record a round in the book; return what it delivered, and that with the objective's values."""
         trial, rounds, reward, cost = feedback
-        std = deviations(info) if "feedback_std" in info else None
+        std = feedback_stds(info) if "feedback_std" in info else None
         values = self.objective.values(trial, reward, cost) if self._revalues else reward
         played = self.book.record_round(point, trial, rounds)  # the last check
-        weight = None if std is None or not self.weighs else told_weights(self._given, trial, std)
+        weight = None if std is None or not self.weighs else weights_of_stds(self._given, trial, std)
         delivery = Delivery(trial, played, rounds, self.clock.delay(rounds, self.round), reward, cost, weight)
         return delivery, delivery if values is reward else delivery._replace(reward=values)
 
@@ -233,9 +233,9 @@ class GPAgent(Answers, Resumable, Shown):
         if self._restarts and len(again := self.restart.end_round(self.round, info)):
             self.forget(again, kept=True)
 
-    def outlooks(self, snap: Any = None, look: int = 0) -> list[Outlook]:
+    def stopping_candidates(self, snap: Any = None, look: int = 0) -> list[StoppingCandidates]:
         """Return what the belief says of further plays in each trial, B of them, as stopping rules see it."""
-        return outlooks_on_set(self)
+        return candidates_on_set(self)
 
     def forget(self, trial: Ints, kept: bool = False) -> None:
         """Begin anew in trials, (n,) ascending, as after a reset; feedback of their earlier plays is stale.
@@ -253,8 +253,8 @@ class GPAgent(Answers, Resumable, Shown):
         for i, rounds in zip(trial.tolist(), begun.tolist(), strict=True):
             self.objective.forget(np.array([i]), rounds)
         self._revise(self.objective.begin())
-        if self.holds is not None:
-            self.holds.end(trial)
+        if self.repeated_arms is not None:
+            self.repeated_arms.end(trial)
         self.book.begin(trial, begun, recalled)
         self.t[trial] = 1 + self.round - begun + np.array([len(rounds) for rounds in recalled])
         if kept_from is not None:
@@ -276,8 +276,8 @@ class GPAgent(Answers, Resumable, Shown):
             return
         self.belief.remodel(model)
         self._assume(model)
-        if self.holds is not None:
-            self.holds.end()
+        if self.repeated_arms is not None:
+            self.repeated_arms.end()
 
     def _assume(self, model: Model) -> None:
         rule = self._rule_of(model)
@@ -290,8 +290,8 @@ class GPAgent(Answers, Resumable, Shown):
             self._assume(replace(self.model, noise_std=revision.noise_std))
         if revision.fresh_belief:
             self._begin_epoch(revision.incumbent_first)
-        elif revision.came is not None:
-            self.belief.revalue(revision.trials, revision.came)
+        elif revision.delivered is not None:
+            self.belief.revalue(revision.trials, revision.delivered)
 
     def _begin_epoch(self, incumbent_first: bool) -> None:
         """Take a fresh belief. The uniform first plays are over: they come once a trial."""

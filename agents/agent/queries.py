@@ -169,8 +169,8 @@ class Answers:
         Pending plays count as the belief takes them.
         """
         trial, point, belief = self.belief.rows, self.points(observation, action), self.belief
-        mean = belief.centre.mean_of(trial, point) + belief.prior_mean[trial, point]
-        return mean, np.sqrt(np.maximum(belief.spread.variance_of(trial, point), 0.0))
+        mean = belief.mean_posterior.mean_of(trial, point) + belief.prior_mean[trial, point]
+        return mean, np.sqrt(np.maximum(belief.std_posterior.variance_of(trial, point), 0.0))
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """Recommend the arm of the largest posterior mean in the observed context.
@@ -194,7 +194,7 @@ class Answers:
         each = self.objective.beliefs(mean, std, points)
         known = (None, None) if each is None else (part[rows, arm] for part in each[REWARD])
         best = Recommendation(arm, self.setting.to_point(arm), *known)
-        return best if self.num_trials else best.alone
+        return best if self.num_trials else best.single
 
     def _final_worth(self, mean: Floats, context: Ints) -> Floats:
         """Return the worth of all arms for a recommendation, (B, A)."""

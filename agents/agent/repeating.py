@@ -29,7 +29,7 @@ from ..restarts.base import Never
 ROUNDING = 1e-9  # of a number of plays: 3 - 1e-15 is 3
 
 
-class Holds:
+class RepeatedArms:
     r"""Record the arm that each of B trials repeats, and until which round.
 
     While x is played n >= 2 times, a posterior variance shrinks by a factor of at most
@@ -88,7 +88,7 @@ class Holds:
 
 def repeats(agent: Any, trial: Ints, variance: Floats) -> Ints:
     """Return how often trials of a `GPAgent` play their choices, (n,) each; in random first rounds once."""
-    left, noise = agent.setting.horizon - agent.round, agent.belief.spread.noise[trial]
+    left, noise = agent.setting.horizon - agent.round, agent.belief.std_posterior.noise[trial]
     plays = plays_of(agent.model.repeat, noise, variance, left)
     return np.where(agent.t[trial] > agent.model.initial, plays, 1)
 

@@ -15,13 +15,13 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
-from ..kernels.amplitude import of_deviation
+from ..kernels.amplitude import scaled_to_std
 from ..model.choice import Recommendation, offered_in
 from ..model.defaults import assumed_kernel, tells_mean
-from ..model.units import mean_and_deviation, sizes_of
+from ..model.units import mean_and_std, sizes_of
 from ..protocol import Shown
 from ..validation import one_seed, require_reset
-from .assembly import PER_TRIAL, SideBySide, part_of_trial
+from .assembly import PER_TRIAL, TrialList, part_of_trial
 from .generators import Streams
 from .gp_agent import GPAgent
 
@@ -48,7 +48,7 @@ class SelfScaled(Shown):
     def __init__(self, make: Callable[[Setting], Any], setting: Setting):
         self._make, self.setting = make, setting
         self._agent = make(setting)
-        self._told: list[tuple[str, tuple[Any, ...]]] | None = []  # calls; None once the prior is found
+        self._calls: list[tuple[str, tuple[Any, ...]]] | None = []  # calls; None once the prior is found
         self._rng: np.random.Generator | None = None  # before the first reset
 
     def reset(self, seed: int) -> None:
@@ -56,7 +56,7 @@ class SelfScaled(Shown):
         self._seed = one_seed(seed)
         (self._rng,) = Streams([self._seed]).of("first plays")
         self._agent = self._begun(self.setting)
-        self._told, self._values = [], np.empty((0, 1 + self.setting.num_constraints))
+        self._calls, self._values = [], np.empty((0, 1 + self.setting.num_constraints))
         self._offered: Bools | None = None  # arms that may be played next, (A,); None: all
 
     def start(self, info: dict[str, Any]) -> None:
@@ -66,7 +66,7 @@ class SelfScaled(Shown):
 
     def act(self, observation: Floats) -> Any:
         """Choose an action, uniformly in first plays; see `Agent`."""
-        if self._told is None:
+        if self._calls is None:
             return self._agent.act(observation)
         require_reset(self._rng is not None)
         assert self._rng is not None
@@ -77,17 +77,17 @@ class SelfScaled(Shown):
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round; see `Agent`."""
-        if self._told is None:
+        if self._calls is None:
             self._agent.update(observation, action, reward, info)
             return
         zeros = {key: np.zeros_like(info[key]) for key in ("feedback_reward", "feedback_cost") if key in info}
         self._agent.update(observation, action, 0.0, info | zeros)  # for its checks
-        came = Feedback.arrived(info)
-        self._told.append(("update", (observation, action, reward, info)))
-        self._values = np.vstack([self._values, np.column_stack([came.reward, came.cost])])
+        delivered = Feedback.arrived(info)
+        self._calls.append(("update", (observation, action, reward, info)))
+        self._values = np.vstack([self._values, np.column_stack([delivered.reward, delivered.cost])])
         self._offer(info)
-        if len(came.reward):
-            self._find_prior(self._told)
+        if len(delivered.reward):
+            self._find_prior(self._calls)
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """Recommend an action; see `Agent`."""
@@ -108,30 +108,30 @@ class SelfScaled(Shown):
 
     def _tell(self, kind: str, *arguments: Any) -> None:
         getattr(self._agent, kind)(*arguments)
-        if self._told is not None:
-            self._told.append((kind, arguments))
+        if self._calls is not None:
+            self._calls.append((kind, arguments))
 
     def _offer(self, info: dict[str, Any]) -> None:
         offered = offered_in(info, self.setting, None)
         self._offered = None if offered is None else offered[0]
 
-    def _find_prior(self, told: list[tuple[str, tuple[Any, ...]]]) -> None:
+    def _find_prior(self, calls: list[tuple[str, tuple[Any, ...]]]) -> None:
         """Rebuild the agent from the delivered values, if they differ, and replay all calls."""
-        mean, deviation = (float(each[0]) for each in mean_and_deviation(self._values[:, :1], FEWEST))
-        if deviation == 0.0:
+        mean, std = (float(each[0]) for each in mean_and_std(self._values[:, :1], FEWEST))
+        if std == 0.0:
             return
-        if not SMALLEST < deviation < 1.0 / SMALLEST:
+        if not SMALLEST < std < 1.0 / SMALLEST:
             words = f"must vary by more than {SMALLEST:g} and less than {1.0 / SMALLEST:g}"
-            raise ArgumentError("feedback_reward", f"{words}, got {deviation:.3g}; write it in another unit")
+            raise ArgumentError("feedback_reward", f"{words}, got {std:.3g}; write it in another unit")
         learnt = getattr(getattr(self._agent, "model", None), "learning", None) is not None
         sizes = sizes_of(self._values[:, 1:])
-        self._agent = self._begun(scaled(self.setting, mean, deviation, sizes, learnt))
-        for kind, arguments in told[:-1]:
+        self._agent = self._begun(scaled(self.setting, mean, std, sizes, learnt))
+        for kind, arguments in calls[:-1]:
             getattr(self._agent, kind)(*arguments)
         if len(self._values) >= FIRST:
-            self._told = None
+            self._calls = None
             self._wait(self._agent, False)  # from this round on, whose update is the last call
-        kind, arguments = told[-1]
+        kind, arguments = calls[-1]
         getattr(self._agent, kind)(*arguments)
 
     def _begun(self, setting: Setting) -> Any:
@@ -147,9 +147,9 @@ class SelfScaled(Shown):
             agent.stopping.waits = waits
 
 
-def scaled(setting: Setting, mean: float, deviation: float, sizes: Floats, learnt: bool = False) -> Setting:
+def scaled(setting: Setting, mean: float, std: float, sizes: Floats, learnt: bool = False) -> Setting:
     """Return the setting with a kernel of this std, this mean and these cost scales where it has none."""
-    found: dict[str, Any] = {"kernel": of_deviation(assumed_kernel(setting, None, None, learnt), deviation)}
+    found: dict[str, Any] = {"kernel": scaled_to_std(assumed_kernel(setting, None, None, learnt), std)}
     if not tells_mean(setting) and not setting.aggregated:  # the mean of aggregated rewards is another
         found["prior_mean"] = mean
     if len(sizes) and setting.constraint_prior_std is None:
@@ -159,12 +159,12 @@ def scaled(setting: Setting, mean: float, deviation: float, sizes: Floats, learn
 
 def self_scaled(
     make: Callable[..., Any], options: dict[str, Any], setting: Setting, num_trials: int | None
-) -> SelfScaled | SideBySide:
+) -> SelfScaled | TrialList:
     """Return the agent of a factory for one trial, or a batch of B."""
     if num_trials is None:
         return SelfScaled(partial(make, **options), setting)
     each = (_of_trial(make, options, trial, num_trials) for trial in range(num_trials))
-    return SideBySide([SelfScaled(own, setting.of_trial(i)) for i, own in enumerate(each)])
+    return TrialList([SelfScaled(own, setting.of_trial(i)) for i, own in enumerate(each)])
 
 
 def _of_trial(make: Callable[..., Any], options: dict[str, Any], trial: int, num_trials: int) -> Any:

@@ -25,7 +25,7 @@ from .generators import Streams
 HERE = np.zeros(1, dtype=np.int64)  # index of the only context, and of the only trial
 
 
-class LoneAgent(Shown, abc.ABC):
+class ArmAgent(Shown, abc.ABC):
     """Keep the book and the queries; a subclass acts, learns and supplies mean and std."""
 
     num_trials = None
@@ -82,7 +82,7 @@ class LoneAgent(Shown, abc.ABC):
         require_reset(self.round >= 0)
         return self.setting.context_index(np.asarray(observation)[None])
 
-    def there(self) -> Bools:
+    def available(self) -> Bools:
         """Return which arms may be played in this round, (1, A)."""
         require_offered(self.offered, self.setting)
         everything = np.ones((1, self.setting.decisions.num_arms), dtype=bool)
@@ -111,7 +111,7 @@ class LoneAgent(Shown, abc.ABC):
         return mean
 
 
-class PlanningAgent(LoneAgent):
+class PlanningAgent(ArmAgent):
     """Plays plan after plan on arms; a subclass makes each plan and learns its feedback.
 
     Contexts are ignored. Feedback delivered after the end of its plan enters the recommendation alone.

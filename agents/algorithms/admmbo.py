@@ -15,19 +15,19 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.improvement import log_expected_improvement
-from ..agent.assembly import SideBySide, each_trial
+from ..agent.assembly import TrialList, each_trial
 from ..agent.gp_agent import TIE
-from ..agent.single_trial import LoneAgent
+from ..agent.single_trial import ArmAgent
 from ..beliefs.delivered import Delivered
-from ..beliefs.safety import deviations_below, log_feasibility
+from ..beliefs.safety import log_feasibility, stds_below
 from ..kernels.amplitude import is_found
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.defaults import NOISE_FLOOR, SharedOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
-from ..model.units import PerCost, mean_and_deviation, once_model
-from ..objectives.each_modelled import OfCosts
-from ..objectives.each_modelled_parts import each_with_own_noise
+from ..model.units import PerCost, mean_and_std, once_model
+from ..objectives.separate_models import CostModelSpec
+from ..objectives.separate_models_parts import each_with_own_noise
 from ..options import require_absent, require_arms
 from ..protocol import handles
 from ..validation import PerTrial, require_costs
@@ -63,7 +63,7 @@ class OutcomeProcess:
         """Take centre and scale from the values, where they differ and there are three; else a scale of 1."""
         if not len(self.value):
             return
-        (self._centre,), (deviation,) = mean_and_deviation(self.value[:, None], FEWEST)
+        (self._centre,), (deviation,) = mean_and_std(self.value[:, None], FEWEST)
         self._scale = deviation or 1.0
         noise = np.maximum(self._model.noise_variance / self._scale**2, NOISE_FLOOR)
         self._belief = Delivered(replace(self._model, noise_variance=noise), 1)
@@ -79,7 +79,7 @@ class OutcomeProcess:
         self._belief.receive(Delivery.of_values(none, point, (value - self._centre) / self._scale))
 
 
-class ADMMBO(LoneAgent):
+class ADMMBO(ArmAgent):
     """One trial: expected improvement on one subproblem after the other, until they agree.
 
     A sweep is an x-step, min -f + q, and for each cost a z-step, min 1[c_i > 0] + distance; each is so many
@@ -103,7 +103,7 @@ class ADMMBO(LoneAgent):
     """
 
     def __init__(
-        self, model: Model, assumed: OfCosts, rho: float, steps: Sequence[Pair], shared: bool = False
+        self, model: Model, assumed: CostModelSpec, rho: float, steps: Sequence[Pair], shared: bool = False
     ):
         super().__init__(model)
         self.rho, self.steps, self.shared, self._prior = rho, steps, shared, assumed.prior
@@ -125,7 +125,7 @@ class ADMMBO(LoneAgent):
     def act(self, observation: Floats) -> int:
         """Choose an arm for the observed context, (dz,)."""
         scores = self.scores(self.context(observation))
-        return int(argmax_with_ties(scores[None], TIE, self.tie_breaker(), self.there())[0])
+        return int(argmax_with_ties(scores[None], TIE, self.tie_breaker(), self.available())[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Go over to the next subproblem when the plays of this one are over and something was delivered."""
@@ -147,7 +147,7 @@ class ADMMBO(LoneAgent):
         """Expected improvement of the phase's subproblem, (A,); equal scores for the first plays."""
         arms = np.arange(len(self._places))
         if self.stopped:
-            return (arms == self.incumbent(self.there()[0, self._arms(self.everything[REWARD])])).astype(
+            return (arms == self.incumbent(self.available()[0, self._arms(self.everything[REWARD])])).astype(
                 np.float64
             )
         if self.phase == OPENING:
@@ -159,7 +159,7 @@ class ADMMBO(LoneAgent):
         decrease = log_expected_decrease(mean, std, distance, smallest)
         if np.isfinite(decrease).any():
             return decrease
-        return -(ndtr(-deviations_below(mean, std)) + distance)  # E[h]
+        return -(ndtr(-stds_below(mean, std)) + distance)  # E[h]
 
     def known_at(self, context: Ints) -> tuple[Floats, Floats]:
         return self._all_believed(context)[REWARD]
@@ -241,7 +241,7 @@ def admmbo(
     noise_variance: PerTrial | str | None = None,
     num_trials: int | None = None,
     **options: Unpack[SharedOptions],
-) -> ADMMBO | SideBySide:
+) -> ADMMBO | TrialList:
     """ADMMBO with its authors' constants (Ariafar et al. 2019); kernel Matern 5/2 where none is published.
 
     Every constraint has a subproblem, with plays of its own: one more, even if it is never active or is there
@@ -336,7 +336,7 @@ def log_expected_decrease(mean: Floats, std: Floats, distance: Floats, smallest:
     <= 0, Q theta for Q < 1, and Q - (1 - theta) for Q >= 1 (Ariafar et al. 2019, equation 13). Logarithms
     keep the order of candidates that are almost surely infeasible; -inf means that no decrease is possible.
     """
-    feasible = deviations_below(mean, std)
+    feasible = stds_below(mean, std)
     gap = smallest - distance
     with np.errstate(divide="ignore"):  # log 0 is meant
         below = np.log(np.maximum(gap, 0.0)) + log_ndtr(feasible)

@@ -9,12 +9,12 @@ import numpy as np
 
 from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.laws.delays import ByArm
+from bandit_envs.laws.delays import DelayByArm
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
-from ..agent.assembly import SideBySide, each_trial
-from ..agent.single_trial import LoneAgent
+from ..agent.assembly import TrialList, each_trial
+from ..agent.single_trial import ArmAgent
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.defaults import ModelOptions
 from ..model.model import Model
@@ -93,7 +93,7 @@ class Functionals:
         return self._gram.dense - known.T @ known
 
 
-class AggregatedUCB(LoneAgent):
+class AggregatedUCB(ArmAgent):
     r"""argmax mu + w sigma, where a round's feedback is s_t = sum_k p_k f(x_{t-k}) + e_t in the mean.
 
     p_k is the probability that feedback takes k rounds. Given f, the variance of s_t is R^2 sum_k p_k from
@@ -121,7 +121,7 @@ class AggregatedUCB(LoneAgent):
         uniform = self.tie_breaker()
         width = self.width(np.array([self.round + 1]), np.array([self.functionals.gain]))
         scores = (mean + width * std)[None]
-        return int(argmax_with_ties(scores, TIE * self.model.deviation, uniform, self.there())[0])
+        return int(argmax_with_ties(scores, TIE * self.model.prior_std, uniform, self.available())[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: the observation before it, the action and the `info` it returned."""
@@ -166,7 +166,7 @@ def gp_ucb_aggregated(
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
-) -> AggregatedUCB | SideBySide:
+) -> AggregatedUCB | TrialList:
     """GP-UCB on sums of anonymous delayed rewards, by linear functionals: ours, heuristic.
 
     Args:
@@ -200,7 +200,7 @@ def chances_of(setting: Setting, given: Any = None) -> Floats:
     law = setting.delay
     if not setting.max_delay:
         return np.ones(1)
-    known = law is not None and not law.depends_on_rewards and not isinstance(law, ByArm)
+    known = law is not None and not law.depends_on_rewards and not isinstance(law, DelayByArm)
     remedy = "given where no law is published, or one that depends on arms or rewards"
     require(known, "chances", remedy, given)
     assert law is not None

@@ -15,9 +15,9 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
-from ..agent.assembly import SideBySide, each_trial
+from ..agent.assembly import TrialList, each_trial
 from ..model.choice import Recommendation
-from ..model.units import PriorUnits, known_per_cost, mean_and_deviation, sizes_of
+from ..model.units import PriorUnits, known_per_cost, mean_and_std, sizes_of
 from ..protocol import Shown, handles
 from ..validation import one_seed, require_reset
 
@@ -73,7 +73,7 @@ class PlayOutcome(NamedTuple):
 
 def _of_discs(prior: PriorUnits) -> PriorUnits:
     """Units in which the prior deviations are those of the two discs, of which both have one."""
-    return PriorUnits(prior.deviation / DEVIATION, prior.mean, prior.costs / DEVIATION)
+    return PriorUnits(prior.std / DEVIATION, prior.mean, prior.costs / DEVIATION)
 
 
 class BanditOCO(Shown):
@@ -112,7 +112,7 @@ class BanditOCO(Shown):
         self.multiplier = np.zeros(self.setting.num_constraints)  # (C,) lam
         self._probes: dict[int, Probe] = {}  # pending, by their first round // points
         self._prior = self._published
-        self._came: list[PlayOutcome] = []  # that no probe has yet
+        self._delivered: list[PlayOutcome] = []  # that no probe has yet
         self.round = 0
 
     def act(self, observation: Floats) -> Any:
@@ -131,10 +131,10 @@ class BanditOCO(Shown):
         """Step by every probe that is now complete, in the order of their plays."""
         _, rounds, value, cost = Feedback.arrived(info)
         for i in rounds.argsort():
-            t, known = int(rounds[i]), {outcome.round for outcome in self._came}
+            t, known = int(rounds[i]), {outcome.round for outcome in self._delivered}
             if t // self.points not in self._probes or t in known:
                 raise ValueError(f"feedback must come once and for a round played, got round {t}")
-            self._came.append(PlayOutcome(t, float(value[i]), cost[i]))
+            self._delivered.append(PlayOutcome(t, float(value[i]), cost[i]))
         self._prior = self._found() if self._prior is None else self._prior
         if self._prior is not None:
             self._learn(self._prior)
@@ -142,21 +142,21 @@ class BanditOCO(Shown):
 
     def _found(self) -> PriorUnits | None:
         """The units that the first values tell, if enough have come and differ."""
-        values = np.array([[outcome.reward] for outcome in self._came]).reshape(-1, 1)
-        mean, deviation = (float(each[0]) for each in mean_and_deviation(values, FIRST))
+        values = np.array([[outcome.reward] for outcome in self._delivered]).reshape(-1, 1)
+        mean, deviation = (float(each[0]) for each in mean_and_std(values, FIRST))
         if deviation == 0.0:
             return None
         known = known_per_cost("constraint_prior_std", self.setting, None)
-        sizes = sizes_of([outcome.cost for outcome in self._came]) if known is None else known
+        sizes = sizes_of([outcome.cost for outcome in self._delivered]) if known is None else known
         return _of_discs(PriorUnits(deviation, mean, sizes))
 
     def _learn(self, prior: PriorUnits) -> None:
-        for t, value, cost in self._came:
+        for t, value, cost in self._delivered:
             number, k = divmod(t, self.points)
             self._probes[number].add(k, np.append(*self._values(prior, value, cost)))
             if self._probes[number].complete:
                 self.descend(self._probes.pop(number))
-        self._came = []
+        self._delivered = []
         oldest = (self.round - 1 - self.setting.max_delay) // self.points  # probe that may yet be complete
         for number in [number for number in self._probes if number < oldest]:
             del self._probes[number]
@@ -199,7 +199,7 @@ def bandit_oco(
     zeta: float | None = None,
     delta_reg: float | None = None,
     num_trials: int | None = None,
-) -> BanditOCO | SideBySide:
+) -> BanditOCO | TrialList:
     """Bandit OCO: saddle-point descent on estimated gradients (after Cao & Liu 2018).
 
     Gradients are estimated by plays around y; where arms there may be missing, none can take their place. A

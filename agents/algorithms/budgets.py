@@ -121,13 +121,13 @@ class Pandora(PerCost):
     def __init__(self, model: Model, num_trials: int, *, lam: float, halving: bool):
         super().__init__(model, num_trials)
         self.lam, self.halving = np.full((num_trials, 1), lam), halving
-        self._deviation = model.deviation
+        self._prior_std = model.prior_std
         self._first = lam
         self._best, self._top = (np.full(num_trials, -np.inf) for _ in range(2))  # -inf: none in this round
 
     def prices(self, points: Points) -> Floats:
         band = self.costs.at(points)
-        return self._deviation * self.lam * band.expected / self.costs.unit
+        return self._prior_std * self.lam * band.expected / self.costs.unit
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
         """Return the indices, and store the largest; the scores of first plays are none."""

@@ -130,7 +130,7 @@ def _assemble(
     model = Model.of(setting, **options)
     if reading == "theory" and options.get("noise_variance") is None:
         factor = 6.0 * math.log(max(setting.horizon, 3))  # lambda = 6 R^2 log T, T at least 3
-        floor = NOISE_FLOOR * model.deviation**2
+        floor = NOISE_FLOOR * model.prior_std**2
         model = replace(model, noise_variance=np.maximum(factor * np.square(model.noise_std), floor))
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
     restart = partial(Exploring, watch=watch, xi_squared=xi_squared)

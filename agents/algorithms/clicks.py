@@ -19,14 +19,14 @@ import numpy as np
 from bandit_envs.basics.arguments import require, require_choice, require_not_negative, require_probability
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.delays import Conversions
-from bandit_envs.laws.outcomes import Bernoulli, OutcomeLaw
+from bandit_envs.laws.outcomes import BernoulliOutcomes, OutcomeLaw
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, WithWidth
 from ..acquisition.rules import UCB, BandUCB, Thompson
 from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief, observe
-from ..beliefs.delivered import Alike
+from ..beliefs.delivered import EquallyWeighted
 from ..beliefs.points import Points
 from ..model.defaults import ModelOptions
 from ..model.model import Model
@@ -258,7 +258,9 @@ def laplace_ucb(
         require_not_negative("band", band, "it multiplies the latent std")
     if setting.outcome is None:
         width_of = partial(make_width, "amm" if isinstance(band, str) else band, delta=delta)
-        return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=Alike)
+        return assemble(
+            Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=EquallyWeighted
+        )
     if isinstance(band, str):
         reason = "a number on a box, where the band's width is no multiple of a std that has slopes"
         require(not setting.continuous, "band", reason, band)
@@ -282,7 +284,7 @@ def laplace_ts(
     """
     rule_of = Always(Thompson(FixedWidth(1.0)))
     if setting.outcome is None:
-        return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Alike)
+        return assemble(Model.of(setting, **options), rule_of, num_trials, belief=EquallyWeighted)
     return _latent(setting, rule_of, num_trials, options)
 
 
@@ -294,7 +296,7 @@ def _latent(setting: Setting, rule_of: Any, num_trials: int | None, options: Mod
     """Return the agent of the latent function, of whose model kernel, mean and bound are."""
     late = isinstance(setting.delay, Conversions)
     words = "of clicks where conversions alone are delivered, as the zeros of counts are no absence"
-    clicks = not late or isinstance(setting.outcome, Bernoulli)
+    clicks = not late or isinstance(setting.outcome, BernoulliOutcomes)
     require(clicks, "setting", f"{words}; take delays of another law", "counts")
     taken = (*OF_LATENT, "search") if setting.continuous else OF_LATENT
     for name, value in options.items():

@@ -86,7 +86,7 @@ def gp_agent(
             {"ratios": ...} of "ridges", see `dmm_ucb`.
         constraint_options: of "dual" and "multiplicative" {"step": ...} or {"psi": ..., "psi_options": ...},
             {"epoch": ...}, ..., see `parts_of`, and {"reading": "paper"}. Of the others {"cost_width": ...,
-            ...}, see `each_modelled`, and {"rho": ...} of "epbo", {"step": ...} of "pdcbo"; those of "ckb"
+            ...}, see `model_and_costs`, and {"rho": ...} of "epbo", {"step": ...} of "pdcbo"; those of "ckb"
             are in `Dual`, those of "safe" in `safe_parts`.
         restart_options: {"xi_squared": ...} of "cpd" and "oracle". Of "cpd" also {"false_alarm_rate": 0.1} in
             a whole run, for the reward and all costs together, provided that the model is right, or {"theta":
@@ -145,14 +145,14 @@ def _incumbent(incumbent: Any, rule: Any, setting: Setting) -> Any:
     return incumbent_of("max_mean" if incumbent is None else incumbent)
 
 
-def _require_comparable(rule: Any, incumbent: Any, apart: bool) -> None:
+def _require_comparable(rule: Any, incumbent: Any, separate: bool) -> None:
     """Raise where a rule would compare values of different units."""
     if isinstance(incumbent, str) and incumbent == "best_value":
         raise ValueError(
             'incumbent must not be "best_value" under constraints, where multipliers change the values of '
             'plays; take "max_mean"'
         )
-    if _is_unitless(rule) and apart:
+    if _is_unitless(rule) and separate:
         raise ValueError(
             "rule must score in the units of the reward with separate models, which weigh scores against "
             f'costs, got {rule!r}; take "ucb" or "thompson", or models="penalised"'

@@ -22,10 +22,10 @@ from ..beliefs.imputed import Hallucinated
 from ..model.defaults import SharedOptions
 from ..model.units import PerCost, known_per_cost, once_model
 from ..named import made
-from ..objectives.each_modelled_parts import each_with_own_noise
 from ..objectives.feasible import Feasible
 from ..objectives.penalised import EPOCH, PenalisedOptions, PenalisedParts, dual, penalised_parts
 from ..objectives.penalties import PSI, Multiplicative
+from ..objectives.separate_models_parts import each_with_own_noise
 from ..options import require_left_out
 from ..protocol import handles
 from ..validation import PerTrial

@@ -139,7 +139,7 @@ def _width(
         information = make_gamma("realised" if gamma is None else gamma, model)
         largest = largest_shifted(model) if reward_bound is None else reward_bound
         return DelayedWidth(
-            model.rkhs_bound, model.relative_noise, largest / model.deviation, information, delta, union
+            model.rkhs_bound, model.relative_noise, largest / model.prior_std, information, delta, union
         )
     return make_width(width, model, delta, gamma=gamma)
 

@@ -20,9 +20,9 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition import duels
 from ..acquisition.duels import Contest, DuelRule, MultiSBM
-from ..agent.assembly import SideBySide, each_trial
+from ..agent.assembly import TrialList, each_trial
 from ..agent.generators import Streams
-from ..agent.single_trial import LoneAgent
+from ..agent.single_trial import ArmAgent
 from ..beliefs.preferences import LikelihoodSet, Preferences
 from ..model.defaults import DefaultBound
 from ..model.model import Model
@@ -34,7 +34,7 @@ MIXTURE = "mixture"
 SHOWN = 2.0  # stds of the band of an agent whose rule does not use it
 
 
-class DuelAgent(LoneAgent):
+class DuelAgent(ArmAgent):
     """A belief about utilities, and a rule that chooses the two arms of each duel from it.
 
     Args:
@@ -114,7 +114,7 @@ class DuelAgent(LoneAgent):
         self.belief.add(first, second, won)
 
 
-Duelling = DuelAgent | SideBySide
+Duelling = DuelAgent | TrialList
 
 
 class DuelOptions(TypedDict, total=False):

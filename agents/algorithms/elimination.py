@@ -23,7 +23,7 @@ from bandit_envs.basics.arguments import (
     require_choice,
     require_probability,
 )
-from bandit_envs.laws.delays import Poisson
+from bandit_envs.laws.delays import PoissonDelay
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, Among
@@ -200,6 +200,6 @@ def _wait(setting: Setting, wait: Any, late: float) -> Wait:
         require(setting.delay is not None, "wait", "a number or max_delay where no law is published", wait)
         return partial(quantile_wait, setting, late)
     law = setting.delay
-    if not isinstance(law, Poisson):
+    if not isinstance(law, PoissonDelay):
         require(False, "wait", f"quantile, max_delay or a number where the law is {law!r}, not Poisson", wait)
     return SubExponential.of_poisson(law.mean, late)  # type: ignore[union-attr]

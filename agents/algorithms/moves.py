@@ -109,7 +109,7 @@ def permuted_elimination(
     require_probability("delta", delta)
     require_absent(options, ("initial",), "these agents play no arm at random")
     model = Model.of(without_contexts(setting), **options)
-    rate = (RATE * model.deviation if setting.may_change else 0.0) if variation is None else variation
+    rate = (RATE * model.prior_std if setting.may_change else 0.0) if variation is None else variation
     require_not_negative("variation", rate, "it is a change of the function a round")
     phases = phases_of(setting.horizon, _block(rate, restart_every, model), rate)
     values = model.gram.size * len(phases)
@@ -169,7 +169,7 @@ def _block(rate: float, every: int | None, model: Model) -> int:
         return every
     if not rate:
         return model.setting.horizon
-    return max(1, math.ceil((model.deviation / rate) ** (2.0 / 3.0)))
+    return max(1, math.ceil((model.prior_std / rate) ** (2.0 / 3.0)))
 
 
 class LessMoves(Reward):
@@ -244,7 +244,7 @@ class PlannedAgent(GPAgent):
         posterior, belief = make_posterior(self.model, self._size), self.belief
         active = belief.active(self._only_context)
         for i in belief.rows.tolist():  # plays of this batch that were not planned here
-            posterior.condition_on(i, belief.spread.statistics(i))
+            posterior.condition_on(i, belief.std_posterior.statistics(i))
         plan, nothing = np.empty((self._size, length), dtype=np.int64), np.zeros(self._size)
         for k in range(length):
             std = np.sqrt(np.maximum(posterior.variance_at(None), 0.0))
@@ -276,35 +276,35 @@ def in_short_order(plays: Ints, last: int | None, places: Floats, law: Movement 
     arms, times = arms[rank], times[rank]
     start = plays[0] if last is None else last
     stops = places[np.concatenate([[start], arms])]
-    apart = (law or Travel()).distance(stops[:, None], stops[None]).round(DIGITS)
-    order = shortened(nearest_first(apart), apart)[1:] - 1
+    distance = (law or Travel()).distance(stops[:, None], stops[None]).round(DIGITS)
+    order = shortened(nearest_first(distance), distance)[1:] - 1
     return np.repeat(arms[order], times[order])
 
 
-def nearest_first(apart: Floats) -> Ints:
+def nearest_first(distance: Floats) -> Ints:
     """Return a path from stop 0 that goes to the nearest new stop each time, (m, m) -> (m,)."""
-    path, left = [0], np.ones(len(apart), dtype=bool)
+    path, left = [0], np.ones(len(distance), dtype=bool)
     left[0] = False
     while left.any():
-        path.append(int(np.where(left, apart[path[-1]], np.inf).argmin()))
+        path.append(int(np.where(left, distance[path[-1]], np.inf).argmin()))
         left[path[-1]] = False
     return np.array(path)
 
 
-def shortened(path: Ints, apart: Floats) -> Ints:
+def shortened(path: Ints, distance: Floats) -> Ints:
     """Return the path after 2-opt: the reversal that shortens it most, its start fixed, until none does."""
     while True:
-        gains = _gains(path, apart)
+        gains = _gains(path, distance)
         i, j = divmod(int(gains.argmax()), gains.shape[1])
         if gains[i, j] <= LEAST_GAIN:
             return path
         path = np.concatenate([path[: i + 1], path[i + 1 : j + 1][::-1], path[j + 1 :]])
 
 
-def _gains(path: Ints, apart: Floats) -> Floats:
+def _gains(path: Ints, distance: Floats) -> Floats:
     """Return by how much a path is shorter with its stops i + 1..j reversed, (m, m); its end is free."""
     m = len(path)
-    along = apart[np.ix_(path, path)]
+    along = distance[np.ix_(path, path)]
     after = np.minimum(np.arange(m) + 1, m - 1)  # of the last stop, itself: no edge
     edges = along[np.arange(m), after]
     gains = edges[:, None] + edges[None] - along - along[np.ix_(after, after)]

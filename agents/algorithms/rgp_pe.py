@@ -22,11 +22,11 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.robust import CorruptedRewards
-from ..agent.assembly import SideBySide, each_trial
+from ..agent.assembly import TrialList, each_trial
 from ..agent.gp_agent import TIE
 from ..agent.single_trial import HERE, PlanningAgent, plain_model
 from ..beliefs.base import make_posterior
-from ..beliefs.delivered import Alike
+from ..beliefs.delivered import EquallyWeighted
 from ..beliefs.points import Arms
 from ..model.defaults import ModelOptions
 from ..model.model import Model
@@ -59,7 +59,7 @@ class RGPPE(PlanningAgent):
     def begin(self) -> None:
         self.active = np.ones(self.setting.decisions.num_arms, dtype=bool)
         self.epoch, self.size = -1, 0  # h, and u, the plays of the epoch
-        self._epochs = Alike(self.model, 1)
+        self._epochs = EquallyWeighted(self.model, 1)
 
     def plan(self, uniform: Floats) -> list[int]:
         """Eliminate arms by the last epoch; plan u(x) = ceil(l max(count(x) / l, psi)) plays of each x."""
@@ -75,7 +75,7 @@ class RGPPE(PlanningAgent):
         left = max(self.setting.horizon - self.round, 1)  # plays beyond the horizon would be lost
         times = np.minimum(times, left).astype(np.int64)
         self.size = int(times.sum())
-        self._epochs = Alike(self.model, 1)
+        self._epochs = EquallyWeighted(self.model, 1)
         return np.repeat(point, times).tolist()
 
     def learn(self, arm: Ints, value: Floats) -> None:
@@ -93,7 +93,9 @@ class RGPPE(PlanningAgent):
     def _extra(self, std: Floats) -> Floats:
         """Return the most that corruption can have changed the mean, (A,)."""
         if self.extra == "sharp":
-            return CorruptedRewards(self.budget)(Arms(HERE, self._epochs.decisions).pulls(self._epochs))[0]
+            return CorruptedRewards(self.budget)(
+                Arms(HERE, self._epochs.decisions).observation_weights(self._epochs)
+            )[0]
         noise, least = float(np.max(self.model.noise_variance)), FIRST * 2**self.epoch * self.psi
         factor = {
             "tight": 1.0 / math.sqrt(least * noise),
@@ -113,7 +115,7 @@ class RGPPE(PlanningAgent):
         count, noise = np.zeros(len(self.active)), known.noise.item()
         while left:
             variance = np.where(self.active, known.variance_at(None)[0], -np.inf)
-            tied = variance >= variance.max() - TIE * self.model.deviation**2
+            tied = variance >= variance.max() - TIE * self.model.prior_std**2
             x = int(order[tied[order].argmax()])
             enough = noise * (self.eta - 1.0) / max(variance[x], noise * (self.eta - 1.0) / left)
             plays = min(int(enough + TIE) + 1, left)
@@ -138,7 +140,7 @@ def rgp_pe(
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
-) -> RGPPE | SideBySide:
+) -> RGPPE | TrialList:
     """RGP-PE: phased elimination under corrupted rewards, for teaching (Bogunovic et al. 2022, Algorithm 1).
 
     With probability 1 - delta R_T = O*(sqrt(T gamma_T) + C gamma_T^(3/2)). psi = log(eta) / (2 gamma_T).

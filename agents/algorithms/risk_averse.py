@@ -14,7 +14,7 @@ from bandit_envs.basics.arguments import (
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
-from ..agent.assembly import SideBySide, each_trial
+from ..agent.assembly import TrialList, each_trial
 from ..agent.gp_agent import TIE
 from ..agent.single_trial import HERE, PlanningAgent, plain_model
 from ..beliefs.base import make_posterior
@@ -53,39 +53,39 @@ class RAHBO(PlanningAgent):
 
     def __init__(self, model: Model, alpha: float, repeats: int, explore: int, reading: str):
         super().__init__(model)
-        self.alpha, self.repeats, self.explore = alpha / model.deviation, repeats, explore
+        self.alpha, self.repeats, self.explore = alpha / model.prior_std, repeats, explore
         self.reading = reading
-        self.unit = max(float(model.noise_std) ** 2, 1e-12 * model.deviation**2)  # R^2
+        self.unit = max(float(model.noise_std) ** 2, 1e-12 * model.prior_std**2)  # R^2
         profile = model.setting.noise_profile
         self.known = None if profile is None else self.unit * profile**2  # (A,) rho^2
 
     def begin(self) -> None:
         self.reward = Delivered(self.model, 1)
-        noise = 2.0 / (self.repeats - 1) * self.model.deviation**2
+        noise = 2.0 / (self.repeats - 1) * self.model.prior_std**2
         self.variance = make_posterior(self.model, 1, np.array([noise]))  # of rho^2 / R^2 times s
         self.choices = 0
-        self._came: dict[int, list[float]] = {}
+        self._delivered: dict[int, list[float]] = {}
 
     def plan(self, uniform: Floats) -> list[int]:
         """Learn from the last k plays, and choose the next arm."""
-        for arm, values in self._came.items():
+        for arm, values in self._delivered.items():
             if len(values) > 1:
                 self._observe(arm, np.array(values))
-        self._came = {}
+        self._delivered = {}
         self.choices += 1
-        arm = int(argmax_with_ties(self.scores[None], TIE * self.model.deviation, uniform)[0])
+        arm = int(argmax_with_ties(self.scores[None], TIE * self.model.prior_std, uniform)[0])
         return [arm] * self.repeats
 
     def learn(self, arm: Ints, value: Floats) -> None:
         for x, y in zip(arm.tolist(), value.tolist(), strict=True):
-            self._came.setdefault(x, []).append(y)
+            self._delivered.setdefault(x, []).append(y)
 
     @property
     def scores(self) -> Floats:
         """Return the acquisition score of each arm, (A,)."""
         mean, std = self._risk
         if self.choices <= self.explore:
-            return self.model.deviation * std / self.unit
+            return self.model.prior_std * std / self.unit
         reward = self.reward.mean(HERE)[0] + WIDTH * self.reward.std(HERE)[0]
         return reward - self.alpha * np.maximum(mean - WIDTH * std, 0.0)
 
@@ -100,14 +100,14 @@ class RAHBO(PlanningAgent):
             return self.known, np.zeros_like(self.known)
         mean, variance = self.variance.mean_at(None)[0], self.variance.variance_at(None)[0]
         std = np.sqrt(np.maximum(variance, 0.0))
-        unit = self.unit / self.model.deviation
+        unit = self.unit / self.model.prior_std
         return GUESS * self.unit + unit * mean, unit * std
 
     def _observe(self, arm: int, values: Floats) -> None:
         """Condition on several values of an arm, (n,)."""
         point, share = np.array([arm]), values.var(ddof=1) / self.unit
         if self.known is None:
-            seen = self.model.deviation * np.array([share - GUESS])
+            seen = self.model.prior_std * np.array([share - GUESS])
             self.variance.observe(HERE, point, seen)
         weight = len(values) * self.unit / self._noise(arm, share)
         self.reward.receive(Delivery.of_values(HERE, point, values.mean(keepdims=True), np.array([weight])))
@@ -132,7 +132,7 @@ def rahbo(
     reading: str = "paper",
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
-) -> RAHBO | SideBySide:
+) -> RAHBO | TrialList:
     """RAHBO: maximise f - alpha rho^2, with k plays of each arm that is chosen (Makarova et al. 2021).
 
     Its regret is `gpbandits.evaluation.risk_averse_regret`. A chosen arm is played k times in a row, so it

@@ -29,9 +29,9 @@ from ..acquisition.by_name import WithWidth, unit_of
 from ..acquisition.candidates import Rule
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
+from ..agent.candidate_views import ArmsView
 from ..agent.gp_agent import TIE, GPAgent
-from ..agent.outlooks import ArmsView
-from ..beliefs.delivered import Alike
+from ..beliefs.delivered import EquallyWeighted
 from ..beliefs.points import Points
 from ..model.choice import argmax_with_ties, only_offered
 from ..model.defaults import ModelOptions
@@ -91,7 +91,7 @@ def moment_of(model: Model, alpha: float, moment: float | None) -> Floats:
         require_positive("moment", moment, "it bounds E|y|^(1 + alpha)")
         return np.atleast_1d(np.asarray(moment, dtype=np.float64))
     apart = float(np.abs(model.prior_mean - np.mean(model.prior_mean)).max())
-    largest = np.multiply(model.rkhs_bound, model.deviation) + apart
+    largest = np.multiply(model.rkhs_bound, model.prior_std) + apart
     return np.atleast_1d((largest**2 + np.square(model.noise_std)) ** ((1.0 + alpha) / 2.0))
 
 
@@ -140,7 +140,7 @@ def ec_gp_ucb(
     require_choice("extra", extra, (*EXTRAS, EXACT))
     far = setting.misspecification if eps is None else eps
     rule_of = partial(_misspecified, eps=0.0 if far is None else far, extra=extra, width=width, delta=delta)
-    return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Alike)
+    return assemble(Model.of(setting, **options), rule_of, num_trials, belief=EquallyWeighted)
 
 
 @handles("delay", "context", "box", "availability")
@@ -164,7 +164,7 @@ def rgp_ucb(
     require_choice("extra", extra, EXTRAS)
     most = setting.corruption if budget is None else budget
     rule_of = partial(_corrupted, budget=0.0 if most is None else most, extra=extra, width=width, delta=delta)
-    return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Alike)
+    return assemble(Model.of(setting, **options), rule_of, num_trials, belief=EquallyWeighted)
 
 
 @handles("delay", "context", "box", "availability", "horizon")
@@ -188,10 +188,10 @@ def tgp_ucb(
     """
     model = Model.of(setting, **options)
     if options.get("noise_variance") is None:
-        model = replace(model, noise_variance=max(model.deviation**2, 1e-12))  # a WhiteKernel is the noise
+        model = replace(model, noise_variance=max(model.prior_std**2, 1e-12))  # a WhiteKernel is the noise
     width_of = partial(_truncated_width, alpha=alpha, moment=moment, delta=delta)
     objective = partial(Truncated, alpha=alpha, moment=moment)
-    return assemble(model, WithWidth(UCB, width_of), num_trials, belief=Alike, objective=objective)
+    return assemble(model, WithWidth(UCB, width_of), num_trials, belief=EquallyWeighted, objective=objective)
 
 
 def _misspecified(model: Model, *, eps: PerTrial, extra: str, width: Any, delta: PerTrial) -> Rule:

@@ -30,7 +30,7 @@ from ..options import typed
 from ..protocol import handles
 from ..restarts.by_name import make_restart
 from ..widths.base import Width
-from .costs_apart import PartsOptions
+from .separate_models import PartsOptions
 
 WIDTH = 2.0  # of the reward's band, on which safety does not depend
 PATIENCE = 10
@@ -321,7 +321,7 @@ def information(safety: Safety, trial: int, arms: Ints) -> Floats:
         mean, variance = safety.mean[j, trial], np.maximum(safety.std[j, trial] ** 2, LEAST)
         own = variance[arms]
         squared = safety.covariance(j, trial, arms) ** 2 / (own[:, None] * variance)
-        share = (own / (own + belief.spread.noise[trial]))[:, None] * np.minimum(squared, 1.0)
+        share = (own / (own + belief.std_posterior.noise[trial]))[:, None] * np.minimum(squared, 1.0)
         gain = _entropy(mean**2 / variance, np.zeros(1)) - _entropy(mean**2 / variance, share)
         best = np.maximum(best, gain.max(axis=1))
     return best

@@ -19,8 +19,8 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
-from ..agent.assembly import SideBySide, each_trial
-from ..agent.single_trial import LoneAgent
+from ..agent.assembly import TrialList, each_trial
+from ..agent.single_trial import ArmAgent
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..beliefs.imputed import Hallucinated
@@ -38,7 +38,7 @@ HERE = np.zeros(1, dtype=np.int64)  # index of the single trial
 NO_STAGE = -1  # the stage of plays that belong to none
 
 
-class SupKernelUCB(LoneAgent):
+class SupKernelUCB(ArmAgent):
     r"""Agent of S = ceil(log2 sqrt T) + 1 stages, each with the posterior of its own plays Psi_s.
 
     In a round, from s = 1 and all available arms A:
@@ -107,7 +107,7 @@ class SupKernelUCB(LoneAgent):
 
     def _chosen(self, context: Ints, uniform: Floats) -> tuple[int, int]:
         """Return the arm and the stage that keeps its play."""
-        active, narrowest = self.there().copy(), self.model.deviation / math.sqrt(self.setting.horizon)
+        active, narrowest = self.available().copy(), self.model.prior_std / math.sqrt(self.setting.horizon)
         for s, belief in enumerate(self.psi):
             std = belief.std(context)
             half = self.band(std, std)
@@ -123,11 +123,11 @@ class SupKernelUCB(LoneAgent):
 
     def _best(self, scores: Floats, active: Bools, uniform: Floats) -> int:
         among = np.where(active, scores, -np.inf)
-        return int(argmax_with_ties(among, TIE * self.model.deviation, uniform, active)[0])
+        return int(argmax_with_ties(among, TIE * self.model.prior_std, uniform, active)[0])
 
     def _threshold(self, stage: int) -> float:
         """2^-s, s = stage + 1."""
-        return self.model.deviation * 2.0 ** -(stage + 1)
+        return self.model.prior_std * 2.0 ** -(stage + 1)
 
 
 @handles("delay", "context", "availability", "horizon")
@@ -138,7 +138,7 @@ def sup_kernel_ucb(
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
-) -> SupKernelUCB | SideBySide:
+) -> SupKernelUCB | TrialList:
     """SupKernelUCB: R_T = O~(sqrt(gamma_T T)), for theory rather than use (Valko et al. 2013).
 
     Args:

@@ -26,10 +26,10 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
-from ..agent.assembly import Agent, SideBySide, assemble
+from ..agent.assembly import Agent, TrialList, assemble
 from ..agent.assumptions import LengthScaleGrowth, Shrinking, require_power, shrunk
 from ..agent.gp_agent import TIE, GPAgent
-from ..agent.several import Several, together
+from ..agent.model_ensemble import ModelEnsemble, together
 from ..kernels.amplitude import has_length_scale, order_of
 from ..model.choice import argmax_with_ties
 from ..model.defaults import ModelOptions
@@ -94,7 +94,7 @@ def lb_gp_ucb(
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
-) -> Several | SideBySide:
+) -> ModelEnsemble | TrialList:
     """LB-GP-UCB: chooses among length-scales so that their possible losses are balanced (Ziomek et al. 2024).
 
     Candidates are theta_0 q^i, i = 0, 1, ..., with q = e^(-1/d), and e^(-1/(d + 2 nu)) on Matern kernels as
@@ -125,7 +125,7 @@ def pe_gp_ucb(
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
-) -> Several | SideBySide:
+) -> ModelEnsemble | TrialList:
     """PE-GP-UCB: the most optimistic of several priors, until its predictions fail (Ziomek et al. 2025).
 
     See `Optimistic` for the rule, whose structure is [memory] and whose test is ours. It is for priors that
@@ -140,7 +140,7 @@ def pe_gp_ucb(
     require_probability("delta", delta)
     if priors is None:
         model = _fixed_model(setting, options)
-        priors = [{"prior_mean": model.prior_mean + by * model.deviation} for by in OFFSETS]
+        priors = [{"prior_mean": model.prior_mean + by * model.prior_std} for by in OFFSETS]
     words = 'dicts of options of the model, such as ({"prior_mean": 0.0}, {"prior_mean": 1.0})'
     known = isinstance(priors, list | tuple) and len(priors) > 0
     require(known and all(isinstance(each, Mapping) for each in priors), "priors", words, priors)
@@ -195,7 +195,7 @@ def _fixed_model(setting: Setting, options: Mapping[str, Any]) -> Model:
     return Model.of(setting, **options)
 
 
-class Balanced(Several):
+class Balanced(ModelEnsemble):
     r"""Balance regret bounds over kernels (Ziomek, Adachi & Osborne 2024, LB-GP-UCB, in our reading).
 
     S_k are the plays that candidate k chose, n = |S_k|, B_k and g_k its norm and its realised gain. The
@@ -218,7 +218,7 @@ class Balanced(Several):
     a union bound. Bands of wrong candidates fail whatever their delta.
 
     Args:
-        agents, rule_of: see `Several`; the bands are those of delta / 2.
+        agents, rule_of: see `ModelEnsemble`; the bands are those of delta / 2.
         is_open: maps t = 1, 2, ... to the candidates in use by then, (K,).
         delta: probability that the right candidate of the bound is eliminated or its band fails.
     """
@@ -247,25 +247,25 @@ class Balanced(Several):
         """Return True if a norm B_k was neither given nor published: balancing uses every B_k."""
         return not all(agent.model.bound_is_known for agent in self.agents)
 
-    def _turn(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
+    def _choose(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
         gain = np.stack([agent.belief.gain for agent in self.agents], axis=1)
-        loss = np.sqrt(self._turns.chosen + 1.0) * (self._bound * np.sqrt(gain) + gain)  # regret bounds
+        loss = np.sqrt(self._record.chosen + 1.0) * (self._bound * np.sqrt(gain) + gain)  # regret bounds
         score = np.where(self.open, -loss, -np.inf)
         who = argmax_with_ties(score, TIED * loss.max(axis=1), uniform)
-        turns = np.arange(len(self.agents)) == who[:, None]
-        return self._of(who, self._asked(turns, observation)), who
+        record = np.arange(len(self.agents)) == who[:, None]
+        return self._of(who, self._asked(record, observation)), who
 
-    def _struck(self) -> Bools:
-        turns, competing = self._turns, self.open
-        count = np.maximum(turns.arrived, 1.0)
-        mean, slack = turns.value / count, np.sqrt(self._xi(self._delta)[:, None] / count)
-        upper = mean + slack + 2.0 * turns.promised / count
+    def _eliminated(self) -> Bools:
+        record, competing = self._record, self.open
+        count = np.maximum(record.arrived, 1.0)
+        mean, slack = record.value / count, np.sqrt(self._xi(self._delta)[:, None] / count)
+        upper = mean + slack + 2.0 * record.promised / count
         lower = np.where(competing, mean - slack, -np.inf).max(axis=1, keepdims=True)
-        used = (turns.arrived > 0.0) | ~competing
+        used = (record.arrived > 0.0) | ~competing
         return used.all(axis=1, keepdims=True) & competing & (upper < lower)
 
 
-class Optimistic(Several):
+class Optimistic(ModelEnsemble):
     r"""Maximise the upper bound over several priors and eliminate those whose residuals are too large.
 
     A play is the argmax over points x and priors p of mu_p(x) + w_p sigma_p(x). With S_p the plays of p whose
@@ -280,7 +280,7 @@ class Optimistic(Several):
     test is ours.
 
     Args:
-        agents, rule_of: see `Several`; the bands are those of delta / 2.
+        agents, rule_of: see `ModelEnsemble`; the bands are those of delta / 2.
         delta: probability that a right prior is eliminated, or its band fails.
     """
 
@@ -292,20 +292,20 @@ class Optimistic(Several):
         super().reset(seed)
         self.refuted = np.zeros(self._size, dtype=bool)  # true where every prior is contradicted, (B,)
 
-    def _turn(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
+    def _choose(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
         actions = self._asked(self.alive, observation)
         score = np.full(self.alive.shape, -np.inf)
         for k, action in enumerate(actions):
             if action is not None:
                 mean, band = self._band(k, observation, action)
                 score[:, k] = np.where(self.alive[:, k], mean + band, -np.inf)
-        who = argmax_with_ties(score, TIE * self.model.deviation, uniform)
+        who = argmax_with_ties(score, TIE * self.model.prior_std, uniform)
         return self._of(who, actions), who
 
-    def _struck(self) -> Bools:
-        turns = self._turns
-        slack = np.sqrt(self._xi(np.divide(self._delta, 2.0))[:, None] * turns.arrived)
-        surprised = np.abs(turns.surprise) > turns.promised + slack
+    def _eliminated(self) -> Bools:
+        record = self._record
+        slack = np.sqrt(self._xi(np.divide(self._delta, 2.0))[:, None] * record.arrived)
+        surprised = np.abs(record.surprise) > record.promised + slack
         nobody = np.logical_not((self.alive & ~surprised).any(axis=1))
         self.refuted |= nobody
         return np.where(nobody[:, None], False, surprised)

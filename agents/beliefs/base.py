@@ -138,11 +138,11 @@ class Belief(abc.ABC):
     assumes_bound = False  # True where it uses a bound that was neither given nor published
     noisy = False  # True where stds are those of an observation, its noise included
 
-    def __init__(self, model: Model, centre: Posterior, spread: Posterior):
-        self.centre, self.spread = centre, spread
+    def __init__(self, model: Model, mean_posterior: Posterior, std_posterior: Posterior):
+        self.mean_posterior, self.std_posterior = mean_posterior, std_posterior
         self.decisions = model.setting.decisions
         self._one_context = self.decisions.num_contexts == 1
-        num_trials = len(centre.noise)
+        num_trials = len(mean_posterior.noise)
         self.rows = np.arange(num_trials)
         self._weights = profile_weights(model.setting)
         self._assume_mean(model.prior_mean)
@@ -150,7 +150,7 @@ class Belief(abc.ABC):
     @property
     def prior_mean(self) -> Floats:
         """Prior mean at all points, (B, N)."""
-        return np.broadcast_to(self.given_mean, (len(self.rows), self.centre.gram.size))
+        return np.broadcast_to(self.given_mean, (len(self.rows), self.mean_posterior.gram.size))
 
     def play(self, point: Ints) -> None:  # noqa: B027 (a no-op where pending plays are ignored)
         """Record that every trial has just played a point, (B,)."""
@@ -168,37 +168,39 @@ class Belief(abc.ABC):
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
         """Return the values assumed for pending plays, minus their prior mean, (n,): the posterior mean."""
-        return self.centre.mean_of(trial, point)
+        return self.mean_posterior.mean_of(trial, point)
 
     def remodel(self, model: Model) -> None:
         """Change to another kernel, noise and prior mean; the observations stay."""
-        shared, before = self.spread is self.centre, self.prior_mean
+        shared, before = self.std_posterior is self.mean_posterior, self.prior_mean
         moved = not np.array_equal(model.prior_mean, self.given_mean)
         self._assume_mean(model.prior_mean)
-        self.centre = successor(self.centre, model, self.prior_mean - before if moved else None)
-        self.spread = self.centre if shared else successor(self.spread, model)
+        self.mean_posterior = successor(
+            self.mean_posterior, model, self.prior_mean - before if moved else None
+        )
+        self.std_posterior = self.mean_posterior if shared else successor(self.std_posterior, model)
 
     def forget(self, trial: Ints) -> None:
         """Return the given trials, (n,), to the prior."""
-        self.centre.reset(trial)
-        if self.spread is not self.centre:
-            self.spread.reset(trial)
+        self.mean_posterior.reset(trial)
+        if self.std_posterior is not self.mean_posterior:
+            self.std_posterior.reset(trial)
 
-    def revalue(self, trial: Ints, came: Callable[[int, Ints], SufficientStatistics]) -> None:
+    def revalue(self, trial: Ints, delivered: Callable[[int, Ints], SufficientStatistics]) -> None:
         """Replace the delivered values of some trials, (n,); the plays and their weights stay.
 
         `came` maps a trial and points, (u,), to the delivered plays and the sums of their new values.
         """
         for i in trial.tolist():
-            give_values(self.centre, i, self.residuals(i, came))
+            give_values(self.mean_posterior, i, self.residuals(i, delivered))
 
     def residuals(
-        self, trial: int, came: Callable[[int, Ints], SufficientStatistics]
+        self, trial: int, delivered: Callable[[int, Ints], SufficientStatistics]
     ) -> Callable[[Ints], Floats]:
         """Return a function from a trial's points, (u,), to the sums of their values minus the prior mean."""
 
         def total(point: Ints) -> Floats:
-            values = came(trial, point)
+            values = delivered(trial, point)
             return values.total - values.plays * self.prior_mean[trial, point]
 
         return total
@@ -212,12 +214,12 @@ class Belief(abc.ABC):
 
     def mean(self, context: Ints) -> Floats:
         """Posterior mean at the arms of each trial's context, (B,) -> (B, A)."""
-        mean = self.centre.mean_at(None if self._one_context else self.cells(context))
+        mean = self.mean_posterior.mean_at(None if self._one_context else self.cells(context))
         return mean if self.centred else mean + self.prior_mean_at(context)
 
     def known(self) -> Known:
         """Return the posterior given the delivered values alone, which queries of an agent answer from."""
-        return Known(self.centre, self.given_mean)
+        return Known(self.mean_posterior, self.given_mean)
 
     def known_mean(self, context: Ints) -> Floats:
         """Posterior mean without values that were made up for pending plays, (B,) -> (B, A)."""
@@ -235,12 +237,12 @@ class Belief(abc.ABC):
 
     def played_at(self, cells: Ints | None) -> Bools:
         """Return the mask of points whose plays count for incumbents, (B, A)."""
-        return self.centre.count_at(cells) > 0
+        return self.mean_posterior.count_at(cells) > 0
 
     def std(self, context: Ints) -> Floats:
         """Posterior std of f, without noise unless the belief is `noisy`, (B,) -> (B, A)."""
         cells = None if self._one_context else self.cells(context)
-        variance = self.spread.variance_at(cells)
+        variance = self.std_posterior.variance_at(cells)
         # The place of the least number is found in a third of the time that clipping all takes.
         if not (variance.size and variance.item(variance.argmin()) >= 0.0):
             variance = np.maximum(variance, ZERO)
@@ -250,12 +252,14 @@ class Belief(abc.ABC):
 
     def predicted(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
         """Return mean and std of values at single points, noise included, (n,) -> (n,) each."""
-        variance = np.maximum(self.spread.variance_of(trial, point), 0.0) + self.spread.noise[trial]
-        return self.centre.mean_of(trial, point) + self.prior_mean[trial, point], np.sqrt(variance)
+        variance = (
+            np.maximum(self.std_posterior.variance_of(trial, point), 0.0) + self.std_posterior.noise[trial]
+        )
+        return self.mean_posterior.mean_of(trial, point) + self.prior_mean[trial, point], np.sqrt(variance)
 
     def noise_of(self, trial: Ints) -> Floats:
         """Return the share of noise in the variances, (n,) -> (n,): 0, or lambda if `noisy`."""
-        return self.spread.noise[trial] if self.noisy else np.zeros(len(trial))
+        return self.std_posterior.noise[trial] if self.noisy else np.zeros(len(trial))
 
     @property
     def searches(self) -> bool:
@@ -265,23 +269,23 @@ class Belief(abc.ABC):
         """
         return False
 
-    def deviation(self, context: Ints, rngs: Sequence[np.random.Generator]) -> Floats:
+    def centred_sample(self, context: Ints, rngs: Sequence[np.random.Generator]) -> Floats:
         """Draw one joint posterior sample of f - mean a trial, (B, A)."""
-        return self.spread.deviation_at(self.cells(context), rngs)
+        return self.std_posterior.centred_sample_at(self.cells(context), rngs)
 
     def sample(
         self, context: Ints, rngs: Sequence[np.random.Generator], factor: Floats | float = 1.0
     ) -> Floats:
         """Draw mean + w (f - mean) of one joint sample of f a trial, w a number or (B, 1); (B, A)."""
-        if self.centre is not self.spread:
-            return self.mean(context) + factor * self.deviation(context, rngs)
+        if self.mean_posterior is not self.std_posterior:
+            return self.mean(context) + factor * self.centred_sample(context, rngs)
         cells = None if self._one_context else self.cells(context)
-        sample = self.spread.sample_at(cells, rngs, factor)
+        sample = self.std_posterior.sample_at(cells, rngs, factor)
         return sample if self.centred else sample + self.prior_mean_at(context)
 
     def weight_norm(self, context: Ints) -> Floats:
         """|a_x| at the arms of each trial's context, where the mean is m(x) + a_x'(y - m), (B,) -> (B, A)."""
-        return self.centre.weight_norm_at(self.cells(context))
+        return self.mean_posterior.weight_norm_at(self.cells(context))
 
     def half_width(self, context: Ints, bound: PerTrial, delta: PerTrial) -> Floats:
         """Return half the width of the belief's own band at the arms, for functions of norm B, (B, A).
@@ -298,7 +302,7 @@ class Belief(abc.ABC):
     @property
     def fits(self) -> list[Fit]:
         """Fit of the plays under each regularisation."""
-        return [Fit(self.spread.noise, np.zeros(len(self.rows)))]
+        return [Fit(self.std_posterior.noise, np.zeros(len(self.rows)))]
 
     def _at_ridges(self, context: Ints) -> Iterator[tuple[Floats, Floats]]:
         yield self.mean(context), self.std(context)
@@ -314,7 +318,7 @@ class Belief(abc.ABC):
     @property
     def gain(self) -> Floats:
         """Information gain of the counted plays, (B,)."""
-        return self.spread.gain
+        return self.std_posterior.gain
 
     def cells(self, context: Ints) -> Ints | None:
         """Return the points of the arms in each trial's context, (B,) -> (B, A); None for all points."""

@@ -55,7 +55,7 @@ class Censored(Belief):
         super().__init__(self.shifted(model), both, both)
         self._model = model
         self._zeroed: list[list[int]] = [[] for _ in range(num_trials)]  # points of plays that count as 0
-        self.window, self._given, self._deviation = window, reward_bound, model.deviation
+        self.window, self._given, self._prior_std = window, reward_bound, model.prior_std
         self._bounding, self._largest = bounding, largest_shifted(model)
         self.noisy = noisy
         self.clock = Clock.of(model.setting)
@@ -71,10 +71,10 @@ class Censored(Belief):
         """Change to another kernel and noise, hence another s; the least value stays."""
         super().remodel(self.shifted(model))
         self._model = model
-        self._deviation, self._largest = model.deviation, largest_shifted(model)
+        self._prior_std, self._largest = model.prior_std, largest_shifted(model)
 
     def play(self, point: Ints) -> None:
-        self.centre.observe(self.rows, point, self._zeros)
+        self.mean_posterior.observe(self.rows, point, self._zeros)
         self._points.append(point)
         self._count_as_zero(self.rows, point)
 
@@ -82,7 +82,7 @@ class Censored(Belief):
         """Return the posterior of delivered values under the model's prior mean, no play counted as 0."""
         trial = np.repeat(self.rows, [len(each) for each in self._zeroed])
         point = np.array([x for each in self._zeroed for x in each], dtype=np.int64)
-        known = successor(self.centre, self.shifted(self._model))
+        known = successor(self.mean_posterior, self.shifted(self._model))
         withdraw(known, trial, point, np.zeros(len(point)))
         prior = self._model.prior_mean
         if not np.array_equal(prior, self.given_mean):
@@ -95,7 +95,7 @@ class Censored(Belief):
         trial, point, value = delivery.trial, delivery.point, delivery.reward
         kept = in_time(delivery.delay, self.window)
         trial, point = trial[kept], point[kept]
-        self.centre.correct(
+        self.mean_posterior.correct(
             trial, point, self.residual(trial, point, value[kept]) - self.take_back(trial, point)
         )
 
@@ -111,7 +111,7 @@ class Censored(Belief):
 
     def _assume_pending(self, trial: Ints, point: Ints) -> None:
         """Count pending plays as 0, (n,) each; trials ascend."""
-        observe(self.centre, trial, point, np.zeros(len(point)))
+        observe(self.mean_posterior, trial, point, np.zeros(len(point)))
         self._count_as_zero(trial, point)
 
     def _count_as_zero(self, trial: Ints, point: Ints) -> None:
@@ -129,7 +129,7 @@ class Censored(Belief):
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         counted = self._points.rows[-ago, trial] != DROPPED
         trial, point, ago = trial[counted], point[counted], ago[counted]
-        withdraw(self.centre, trial, point, self.take_back(trial, point))
+        withdraw(self.mean_posterior, trial, point, self.take_back(trial, point))
         self._points.rows[-ago, trial] = DROPPED
 
     def take_back(self, trial: Ints, point: Ints) -> Floats:
@@ -151,7 +151,7 @@ class Censored(Belief):
         """B_y."""
         if self._given is not None:
             return self._given
-        return self._largest if self._bounding else self._deviation
+        return self._largest if self._bounding else self._prior_std
 
     @property
     def bias(self) -> Floats | float:  # type: ignore[override] (an attribute of other beliefs)
@@ -164,13 +164,13 @@ class Censored(Belief):
             return 0.0
         point = self._points.rows[-recent:].ravel()
         trial = np.tile(self.rows, recent)
-        variance = np.maximum(self.spread.variance_of(trial, point), 0.0) + self.noise_of(trial)
+        variance = np.maximum(self.std_posterior.variance_of(trial, point), 0.0) + self.noise_of(trial)
         std = np.sqrt(variance) * (point != DROPPED)
         std = std.reshape(recent, -1)
         if self._since is not None:
             played = np.arange(len(self._points) - recent, len(self._points))
             std[played[:, None] < self._since] = 0.0
-        return self.reward_bound / self._deviation**2 * std.sum(axis=0)
+        return self.reward_bound / self._prior_std**2 * std.sum(axis=0)
 
 
 def largest_shifted(model: Model) -> PerTrial:
@@ -182,6 +182,6 @@ def largest_shifted(model: Model) -> PerTrial:
     rise = np.subtract(model.prior_mean, model.least)  # (), (N,) or (B, 1)
     rise = rise[:, 0] if rise.ndim == 2 else rise.max()
     bound = (
-        rise + np.maximum(SELDOM_BELOW, model.rkhs_bound) * model.deviation + SELDOM_BEYOND * model.noise_std
+        rise + np.maximum(SELDOM_BELOW, model.rkhs_bound) * model.prior_std + SELDOM_BEYOND * model.noise_std
     )
     return bound if np.ndim(bound) else float(bound)

@@ -38,11 +38,11 @@ class Delivered(Belief):
         trial, point, value, weight = delivery.trial, delivery.point, delivery.reward, delivery.weight
         residual = value if self.centred else self.residual(trial, point, value)
         known = weight if self._weights is None else self.weights(point, weight)
-        observe(self.centre, trial, point, residual, known)
+        observe(self.mean_posterior, trial, point, residual, known)
 
     @property
     def searches(self) -> bool:
-        return self._one_context and np.size(self.given_mean) == 1 and self.centre.searches
+        return self._one_context and np.size(self.given_mean) == 1 and self.mean_posterior.searches
 
 
 class Gathered(Delivered):
@@ -59,22 +59,22 @@ class Gathered(Delivered):
         super().__init__(model, num_trials)
 
     @property
-    def centre(self) -> Posterior:  # type: ignore[override] (an attribute of other beliefs)
+    def mean_posterior(self) -> Posterior:  # type: ignore[override] (an attribute of other beliefs)
         """The posterior given all delivered values."""
         self._learn((self._plays > 0.0).nonzero()[0])
         return self._posterior
 
-    @centre.setter
-    def centre(self, posterior: Posterior) -> None:
+    @mean_posterior.setter
+    def mean_posterior(self, posterior: Posterior) -> None:
         self._posterior = posterior
 
     @property
-    def spread(self) -> Posterior:  # type: ignore[override]
+    def std_posterior(self) -> Posterior:  # type: ignore[override]
         """The posterior given all delivered values."""
-        return self.centre
+        return self.mean_posterior
 
-    @spread.setter
-    def spread(self, posterior: Posterior) -> None:
+    @std_posterior.setter
+    def std_posterior(self, posterior: Posterior) -> None:
         self._posterior = posterior
 
     def receive(self, delivery: Delivery) -> None:
@@ -112,7 +112,7 @@ class Gathered(Delivered):
         self._posterior.observe_sums(trial, self._point[trial], plays, total)
 
 
-class Alike(Delivered):
+class EquallyWeighted(Delivered):
     """Belief that learns every value, when it is delivered, as one play of noise lambda.
 
     A value that may be corrupted, or heavy-tailed, must not have a larger weight than another because a small
@@ -156,7 +156,7 @@ class Forgetful(Belief):
 
     def remodel(self, model: Model) -> None:
         self._known = self._known.under(model.gram, model.noise_variance)
-        self.centre = self.spread = self._known
+        self.mean_posterior = self.std_posterior = self._known
 
 
 def sliding_window(model: Model, num_trials: int, *, window: PerTrial) -> Forgetful:

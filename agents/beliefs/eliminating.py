@@ -35,7 +35,7 @@ class Eliminating(Delivered):
 
     def __init__(self, model: Model, num_trials: int, band_of: Callable[[Model], Callable[..., Floats]]):
         super().__init__(model, num_trials)
-        self.spread, self._batch = (make_posterior(model, num_trials) for _ in range(2))
+        self.std_posterior, self._batch = (make_posterior(model, num_trials) for _ in range(2))
         self._band_of, self._band = band_of, band_of(model)
         self._zeros = np.zeros(num_trials)
         self._active = np.ones((num_trials, self.decisions.num_contexts, self.decisions.num_arms), dtype=bool)
@@ -56,7 +56,7 @@ class Eliminating(Delivered):
         return self._active[self.rows, context]
 
     def play(self, point: Ints) -> None:
-        observe(self.spread, self.rows, point, self._zeros, self.weights(point))
+        observe(self.std_posterior, self.rows, point, self._zeros, self.weights(point))
 
     def receive(self, delivery: Delivery) -> None:
         """Condition on values of this batch; VA-PE where plays differ in noise (Iwazaki & Takeno 2025)."""
@@ -64,10 +64,10 @@ class Eliminating(Delivered):
         super().receive(delivery)
         observe(self._batch, trial, point, self.residual(trial, point, value), self.weights(point, weight))
         if weight is not None:
-            reweigh(self.spread, trial, point, self.weights(point), weight)
+            reweigh(self.std_posterior, trial, point, self.weights(point), weight)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        withdraw(self.spread, trial, point, np.zeros(len(point)), self.weights(point))
+        withdraw(self.std_posterior, trial, point, np.zeros(len(point)), self.weights(point))
 
     def remodel(self, model: Model) -> None:
         """Change to another kernel, noise and prior mean; eliminated arms stay eliminated."""
@@ -83,7 +83,7 @@ class Eliminating(Delivered):
         upper, lower = (mean + half).reshape(shape), (mean - half).reshape(shape)
         largest = np.where(self._active[trial], lower, -np.inf).max(axis=2, keepdims=True)
         self._active[trial] &= upper >= largest - self.slack
-        self.spread.reset(trial)
+        self.std_posterior.reset(trial)
         self._batch.reset(trial)
 
 

@@ -40,23 +40,25 @@ class Hallucinated(Belief):
     def play(self, point: Ints) -> None:
         weight = self.weights(point)
         if weight is None:
-            self.spread.observe(self.rows, point, self._zeros)
+            self.std_posterior.observe(self.rows, point, self._zeros)
         else:
-            self.spread.observe_sums(self.rows, point, weight, self._zeros)
+            self.std_posterior.observe_sums(self.rows, point, weight, self._zeros)
 
     def receive(self, delivery: Delivery) -> None:
         trial, point, value, weight = delivery.trial, delivery.point, delivery.reward, delivery.weight
-        observe(self.centre, trial, point, self.residual(trial, point, value), self.weights(point, weight))
+        observe(
+            self.mean_posterior, trial, point, self.residual(trial, point, value), self.weights(point, weight)
+        )
         if weight is not None:
-            reweigh(self.spread, trial, point, self.weights(point), weight)
+            reweigh(self.std_posterior, trial, point, self.weights(point), weight)
 
     def condition(self, now: int, rows: Rows, clock: Clock) -> None:
         zeros = np.zeros(len(rows.point))
-        observe(self.spread, rows.trial, rows.point, zeros, self.weights(rows.point))
+        observe(self.std_posterior, rows.trial, rows.point, zeros, self.weights(rows.point))
         super().condition(now, rows, clock)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        withdraw(self.spread, trial, point, np.zeros(len(point)), self.weights(point))
+        withdraw(self.std_posterior, trial, point, np.zeros(len(point)), self.weights(point))
 
 
 def posterior_mean(delivered: Posterior, trial: int, point: int) -> float:
@@ -96,7 +98,7 @@ class Imputed(Censored):
 
     def play(self, point: Ints) -> None:
         values = np.array([self.fill(self.delivered, i, int(x)) for i, x in enumerate(point)])
-        self.centre.observe(self.rows, point, values)
+        self.mean_posterior.observe(self.rows, point, values)
         self._points.append(point)
         for pending, x, value in zip(self._pending, point.tolist(), values.tolist(), strict=True):
             pending.setdefault(x, []).append(value)
@@ -107,21 +109,21 @@ class Imputed(Censored):
         kept = in_time(delivery.delay, self.window)
         trial, point = trial[kept], point[kept]
         residual = self.residual(trial, point, value[kept])
-        self.centre.correct(trial, point, residual - filled[kept])
+        self.mean_posterior.correct(trial, point, residual - filled[kept])
         observe(self.delivered, trial, point, residual)
         for i in np.unique(trial):
             self._renew(int(i))
 
-    def revalue(self, trial: Ints, came: Callable[[int, Ints], SufficientStatistics]) -> None:
-        super().revalue(trial, came)
+    def revalue(self, trial: Ints, delivered: Callable[[int, Ints], SufficientStatistics]) -> None:
+        super().revalue(trial, delivered)
         for i in trial.tolist():
-            give_values(self.delivered, i, self.residuals(i, came))
+            give_values(self.delivered, i, self.residuals(i, delivered))
             self._pending[i] = {x: [0.0] * len(filled) for x, filled in self._pending[i].items()}
             self._renew(i)
 
     def _assume_pending(self, trial: Ints, point: Ints) -> None:
         """Count pending plays as their fill-ins, (n,) each."""
-        observe(self.centre, trial, point, np.zeros(len(point)))
+        observe(self.mean_posterior, trial, point, np.zeros(len(point)))
         for i, x in zip(trial.tolist(), point.tolist(), strict=True):
             self._pending[i].setdefault(x, []).append(0.0)
         for i in np.unique(trial).tolist():
@@ -153,7 +155,7 @@ class Imputed(Censored):
                 continue
             value = self.fill(self.delivered, trial, point)
             change = len(filled) * value - sum(filled)
-            self.centre.correct(np.array([trial]), np.array([point]), np.array([change]))
+            self.mean_posterior.correct(np.array([trial]), np.array([point]), np.array([change]))
             filled[:] = [value] * len(filled)
 
 
@@ -214,8 +216,8 @@ class Fantasised(Hallucinated):
         super().remodel(model)
         self._shifts.clear()
 
-    def revalue(self, trial: Ints, came: Callable[[int, Ints], SufficientStatistics]) -> None:
-        super().revalue(trial, came)
+    def revalue(self, trial: Ints, delivered: Callable[[int, Ints], SufficientStatistics]) -> None:
+        super().revalue(trial, delivered)
         self._shifts.clear()
 
     def mean(self, context: Ints) -> Floats:
@@ -224,11 +226,11 @@ class Fantasised(Hallucinated):
         for i in self.rows.tolist():
             if (shift := self.shift(i)) is not None:
                 here = np.arange(mean.shape[1]) if cells is None else cells[i]
-                moves[i] = self.centre.covariance(i, here, shift.point) @ shift.weight
+                moves[i] = self.mean_posterior.covariance(i, here, shift.point) @ shift.weight
         return mean + moves
 
     def played_at(self, cells: Ints | None) -> Bools:
-        return self.spread.count_at(cells) > 0
+        return self.std_posterior.count_at(cells) > 0
 
     def shift(self, trial: int) -> Shift | None:
         """Return what the fantasies of this round move the mean by; None without pending plays."""
@@ -239,12 +241,12 @@ class Fantasised(Hallucinated):
     def _drawn(self, trial: int) -> Shift:
         point = np.array(self._pending[trial])
         distinct, place = np.unique(point, return_inverse=True)
-        covariance = self.centre.covariance(trial, distinct, distinct)
-        root, _ = pivoted_root(covariance.copy(), TOLERANCE * float(self.centre.gram.diagonal.max()))
+        covariance = self.mean_posterior.covariance(trial, distinct, distinct)
+        root, _ = pivoted_root(covariance.copy(), TOLERANCE * float(self.mean_posterior.gram.diagonal.max()))
         rng = np.random.default_rng([self._words[trial], self._round])
         fantasy = (rng.standard_normal(len(root)) @ root)[place]  # g - mu_P
         weights = self.weights(point)
-        noise = self.centre.noise[trial] / (np.ones(len(point)) if weights is None else weights)
+        noise = self.mean_posterior.noise[trial] / (np.ones(len(point)) if weights is None else weights)
         if self._adds_noise:
             fantasy = fantasy + np.sqrt(noise) * rng.standard_normal(len(point))
         together = covariance[np.ix_(place, place)]

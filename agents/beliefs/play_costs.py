@@ -72,8 +72,8 @@ class CostBelief:
         self.least = setting.cost_min or 0.0
         self.spent = np.zeros(num_trials)  # sum of the delivered costs, (B,)
         self.rows = np.arange(num_trials)
-        centre, self.scale = UNKNOWN if law is None else law.prior
-        self.centre = np.full(num_trials, centre)  # (B,)
+        mean_posterior, self.scale = UNKNOWN if law is None else law.prior
+        self.mean_posterior = np.full(num_trials, mean_posterior)  # (B,)
         # True where the first observed cost will become the centre.
         self._unseen = np.full(num_trials, law is None)
         self._logarithmic = law is None or law.logarithmic
@@ -89,7 +89,7 @@ class CostBelief:
         if self.known is not None and self.setting.play_costs is None:
             known = self.known(self.setting.decisions.points) if self.setting.continuous else self.known
             return np.broadcast_to(np.mean(known, axis=-1), self.rows.shape)[:, None]
-        return (np.exp(self.centre) if self._logarithmic else self.centre)[:, None]
+        return (np.exp(self.mean_posterior) if self._logarithmic else self.mean_posterior)[:, None]
 
     @property
     def left(self) -> Floats:
@@ -111,8 +111,8 @@ class CostBelief:
         value = np.log(self._positive(cost)) if self._logarithmic else cost
         for i, first in zip(*np.unique(trial, return_index=True), strict=True):
             if self._unseen[i]:
-                self.centre[i], self._unseen[i] = value[first], False
-        scaled = (value - self.centre[trial]) / self.scale
+                self.mean_posterior[i], self._unseen[i] = value[first], False
+        scaled = (value - self.mean_posterior[trial]) / self.scale
         self.belief.receive(Delivery.of_values(trial, point, scaled))
 
     def _positive(self, cost: Floats) -> Floats:
@@ -121,7 +121,7 @@ class CostBelief:
         return seen
 
     def _band(self, mean: Floats, std: Floats) -> CostBand:
-        mean = self.centre[:, None] + self.scale * mean
+        mean = self.mean_posterior[:, None] + self.scale * mean
         return CostBand(mean, self.scale * std, self._logarithmic, self.least)
 
     def _exactly(self, cost: Floats) -> CostBand:
@@ -133,5 +133,5 @@ def _of_costs(model: Model, law: PlayCosts | None, scale: float) -> Model:
     variance = NOISE_VARIANCE if law is None else max((law.noise_std / scale) ** 2, LEAST_VARIANCE)
     setting = replace(model.setting, noise_profile=None)
     plain = replace(model, setting=setting, prior_mean=0.0, initial=0, learning=None)
-    noise, kernel = math.sqrt(variance), unit_kernel(model.kernel, model.deviation)
+    noise, kernel = math.sqrt(variance), unit_kernel(model.kernel, model.prior_std)
     return replace(plain, kernel=kernel, noise_std=noise, noise_variance=variance)

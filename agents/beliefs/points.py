@@ -11,7 +11,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 
 from .base import Belief, Ridge
-from .ridges import Pulls, pulls_at
+from .ridges import ObservationWeights, observation_weights_at
 from .surface import ONLY, Surface, ridges_at
 
 
@@ -33,7 +33,7 @@ class Points(abc.ABC):
         """Return the posterior under each regularisation, (B, n) each."""
 
     @abc.abstractmethod
-    def pulls(self, belief: Belief) -> list[Pulls]:
+    def observation_weights(self, belief: Belief) -> list[ObservationWeights]:
         """Return the weights of each trial's observations in the mean, (B,)."""
 
     @abc.abstractmethod
@@ -78,12 +78,12 @@ class Arms(Points):
     def ridges(self, belief: Belief) -> list[Ridge]:
         return belief.ridges(self.context)
 
-    def pulls(self, belief: Belief) -> list[Pulls]:
-        return [self._pulls(belief, i, cells) for i, cells in enumerate(self.cells)]
+    def observation_weights(self, belief: Belief) -> list[ObservationWeights]:
+        return [self._weights(belief, i, cells) for i, cells in enumerate(self.cells)]
 
     def pending(self, belief: Belief) -> Bools:
         cells = belief.cells(self.context)
-        return belief.spread.count_at(cells) > belief.centre.count_at(cells)
+        return belief.std_posterior.count_at(cells) > belief.mean_posterior.count_at(cells)
 
     def played(self, belief: Belief) -> Bools:
         return belief.played_at(belief.cells(self.context))
@@ -98,10 +98,10 @@ class Arms(Points):
     def largest(self, belief: Belief, values: Floats) -> Floats:
         return np.take_along_axis(values, self.cells, axis=1).max(axis=1)
 
-    def _pulls(self, belief: Belief, trial: int, cells: Ints) -> Pulls:
-        seen = belief.centre.statistics(trial)
-        across = belief.centre.gram.between(seen.point, cells)
-        return pulls_at(belief, trial, seen, across, seen.point[:, None] == cells)
+    def _weights(self, belief: Belief, trial: int, cells: Ints) -> ObservationWeights:
+        seen = belief.mean_posterior.statistics(trial)
+        across = belief.mean_posterior.gram.between(seen.point, cells)
+        return observation_weights_at(belief, trial, seen, across, seen.point[:, None] == cells)
 
 
 class Pairs(Points):
@@ -120,21 +120,24 @@ class Pairs(Points):
     def ridges(self, belief: Belief) -> list[Ridge]:
         return ridges_at(belief, self.features)
 
-    def pulls(self, belief: Belief) -> list[Pulls]:
-        seen, gram = belief.centre.statistics(ONLY), belief.centre.gram
+    def observation_weights(self, belief: Belief) -> list[ObservationWeights]:
+        seen, gram = belief.mean_posterior.statistics(ONLY), belief.mean_posterior.gram
         played = gram.points[seen.point]
         across = np.asarray(gram.kernel(played, self.features), dtype=np.float64)
-        return [pulls_at(belief, ONLY, seen, across, _same(played, self.features))]
+        return [observation_weights_at(belief, ONLY, seen, across, _same(played, self.features))]
 
     def pending(self, belief: Belief) -> Bools:
-        plays = np.zeros(belief.spread.gram.size)
-        for sign, each in ((1.0, belief.spread.statistics(ONLY)), (-1.0, belief.centre.statistics(ONLY))):
+        plays = np.zeros(belief.std_posterior.gram.size)
+        for sign, each in (
+            (1.0, belief.std_posterior.statistics(ONLY)),
+            (-1.0, belief.mean_posterior.statistics(ONLY)),
+        ):
             plays[each.point] += sign * each.plays
-        pending = _same(belief.spread.gram.points[plays > 0.0], self.features)
+        pending = _same(belief.std_posterior.gram.points[plays > 0.0], self.features)
         return np.logical_or.reduce(pending, axis=0)[None]
 
     def played(self, belief: Belief) -> Bools:
-        return np.logical_or.reduce(_same(belief.centre.gram.points, self.features), axis=0)[None]
+        return np.logical_or.reduce(_same(belief.mean_posterior.gram.points, self.features), axis=0)[None]
 
     def prior_mean(self, belief: Belief) -> Floats:
         return np.ravel(belief.given_mean)[:1]
@@ -143,7 +146,7 @@ class Pairs(Points):
         return np.asarray(known(self.features))[None]
 
     def largest(self, belief: Belief, values: Floats) -> Floats:
-        points, width = belief.centre.gram.points[: values.shape[1]], len(self.context)
+        points, width = belief.mean_posterior.gram.points[: values.shape[1]], len(self.context)
         here = (points[:, :width] == self.context).all(axis=1)
         return values[:, : len(points)].max(axis=1, initial=-np.inf, where=here)
 

@@ -28,7 +28,7 @@ from .delivered import Delivered
 RATIOS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of Flynn & Reeb (2024)
 
 
-class Pulls(NamedTuple):
+class ObservationWeights(NamedTuple):
     """Weights of one trial's plays in the mean at A points; all plays have noise lambda."""
 
     plays: Floats  # (u,) n
@@ -36,7 +36,9 @@ class Pulls(NamedTuple):
     own: Floats  # (A,) the weight of a point's own plays, 0 where it was not played
 
 
-def pulls_at(belief: Belief, trial: int, seen: SufficientStatistics, across: Floats, same: Bools) -> Pulls:
+def observation_weights_at(
+    belief: Belief, trial: int, seen: SufficientStatistics, across: Floats, same: Bools
+) -> ObservationWeights:
     """Return one trial's weights at A points; O(u^2 A).
 
     Args:
@@ -44,10 +46,10 @@ def pulls_at(belief: Belief, trial: int, seen: SufficientStatistics, across: Flo
         across: prior covariances of these with the points, (u, A).
         same: which of these are the points, (u, A).
     """
-    among = belief.centre.gram.between(seen.point, seen.point)
-    among[np.diag_indices(len(among))] += belief.centre.noise[trial] / seen.plays
+    among = belief.mean_posterior.gram.between(seen.point, seen.point)
+    among[np.diag_indices(len(among))] += belief.mean_posterior.noise[trial] / seen.plays
     share = np.asarray(np.linalg.solve(among, across) if len(among) else across, dtype=np.float64)
-    return Pulls(seen.plays, share, np.where(same, share, 0.0).sum(axis=0))
+    return ObservationWeights(seen.plays, share, np.where(same, share, 0.0).sum(axis=0))
 
 
 class Ridges(Delivered):
@@ -71,7 +73,9 @@ class Ridges(Delivered):
     @property
     def fits(self) -> list[Fit]:
         misfits = [np.zeros(len(self.rows)), *self._misfit]
-        return [Fit(each.noise, q) for each, q in zip((self.centre, *self.others), misfits, strict=True)]
+        return [
+            Fit(each.noise, q) for each, q in zip((self.mean_posterior, *self.others), misfits, strict=True)
+        ]
 
     def receive(self, delivery: Delivery) -> None:
         trial, point, value, weight = delivery.trial, delivery.point, delivery.reward, delivery.weight
@@ -91,30 +95,30 @@ class Ridges(Delivered):
         self.others = self._make(model)
         self._follow(self.rows)
 
-    def revalue(self, trial: Ints, came: Callable[[int, Ints], SufficientStatistics]) -> None:
-        super().revalue(trial, came)
+    def revalue(self, trial: Ints, delivered: Callable[[int, Ints], SufficientStatistics]) -> None:
+        super().revalue(trial, delivered)
         self._follow(trial)
 
     def _make(self, model: Model) -> list[Posterior]:
-        least = SMALLEST_NOISE * model.deviation**2
+        least = SMALLEST_NOISE * model.prior_std**2
         each = (np.maximum(np.multiply(ratio, model.noise_variance), least) for ratio in self.ratios)
         return [make_posterior(model, len(self.rows), noise) for noise in each]
 
     def _observe(self, trial: Ints, point: Ints, residual: Floats, plays: Floats) -> None:
-        own = _innovation(self.centre, trial, point, residual, plays)
+        own = _innovation(self.mean_posterior, trial, point, residual, plays)
         for misfit, other in zip(self._misfit, self.others, strict=True):
             misfit[trial] += _innovation(other, trial, point, residual, plays) - own
-        for each in (self.centre, *self.others):
+        for each in (self.mean_posterior, *self.others):
             observe(each, trial, point, residual, None if (plays == 1.0).all() else plays)
 
     def _follow(self, trial: Ints) -> None:
         """Condition the other posteriors on the observations of the first one."""
         for i in trial.tolist():
-            seen = self.centre.statistics(i)
+            seen = self.mean_posterior.statistics(i)
             alike = np.full(len(seen.point), i)
             for misfit, other in zip(self._misfit, self.others, strict=True):
                 other.condition_on(i, seen)
-                gap = self.centre.mean_of(alike, seen.point) - other.mean_of(alike, seen.point)
+                gap = self.mean_posterior.mean_of(alike, seen.point) - other.mean_of(alike, seen.point)
                 misfit[i] = seen.total @ gap
 
 

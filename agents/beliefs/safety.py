@@ -19,10 +19,10 @@ Expands = Callable[["Safety", int, Ints], Bools]  # mask of a trial's arms (n,) 
 
 def log_feasibility(mean: Floats, std: Floats) -> Floats:
     """Return log P(c <= 0) = log Phi(-mean / std) of a cost c ~ N(mean, std^2), both of one shape."""
-    return log_ndtr(deviations_below(mean, std))
+    return log_ndtr(stds_below(mean, std))
 
 
-def deviations_below(mean: Floats, std: Floats) -> Floats:
+def stds_below(mean: Floats, std: Floats) -> Floats:
     """Return -mean / std, of which Phi is the probability of a cost of at most 0; infinite where std = 0."""
     certain = np.where(mean <= 0.0, np.inf, -np.inf)
     return np.where(std > 0.0, -mean / np.where(std > 0.0, std, 1.0), certain)
@@ -121,7 +121,9 @@ class Safety:
 
     def upper_everywhere(self) -> Floats:
         """Return ug_j at the points of all contexts, (C, B, N); costs have no prior mean."""
-        centres, spreads = ([getattr(each, name) for each in self.costs] for name in ("centre", "spread"))
+        centres, spreads = (
+            [getattr(each, name) for each in self.costs] for name in ("mean_posterior", "std_posterior")
+        )
         mean = np.array([each.mean_at(None) for each in centres])
         std = np.sqrt(np.maximum([each.variance_at(None) for each in spreads], 0.0))
         return mean + self.width[:, :, None] * std
@@ -143,11 +145,11 @@ class Safety:
 
 def covariance(belief: Belief, trial: int, rows: Ints, columns: Ints) -> Floats:
     """Return one trial's posterior covariance between points, (n,) and (m,) -> (n, m); O(u^2 (n + m))."""
-    seen, gram = belief.spread.statistics(trial), belief.spread.gram
+    seen, gram = belief.std_posterior.statistics(trial), belief.std_posterior.gram
     prior = gram.between(rows, columns)
     if not len(seen.point):
         return prior
     among = gram.between(seen.point, seen.point)
-    among[np.diag_indices(len(among))] += belief.spread.noise[trial] / seen.plays
+    among[np.diag_indices(len(among))] += belief.std_posterior.noise[trial] / seen.plays
     explained = np.linalg.solve(among, gram.between(seen.point, columns))
     return prior - gram.between(rows, seen.point) @ explained

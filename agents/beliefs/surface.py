@@ -18,7 +18,7 @@ from ..kernels.point_slopes import Linearised, linearise, prior_variance
 from ..posteriors import Posterior
 from ..posteriors.forgetting.memory import ForgettingPosterior
 from ..posteriors.pairs import PairPosterior
-from ..posteriors.play_factor import Centre, Factor, PlayFactor, Spread
+from ..posteriors.play_factor import Factor, MeanFactor, PlayFactor, StdFactor
 from .base import Belief, Ridge, Shift
 
 KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # posteriors that can predict anywhere
@@ -33,7 +33,7 @@ class Local(NamedTuple):
 
     mean: Floats  # (S, n)
     std: Floats  # (n,)
-    pull: Callable[[Floats, Floats], Floats]  # ds/dmean (S, n), ds/dstd (n,) -> ds/dx, (n, D)
+    gradient: Callable[[Floats, Floats], Floats]  # ds/dmean (S, n), ds/dstd (n,) -> ds/dx, (n, D)
 
 
 class Means(NamedTuple):
@@ -57,14 +57,19 @@ class Surface:
     def __init__(
         self,
         kernel: Any,
-        centre: Centre,
-        spread: Spread,
+        mean_factor: MeanFactor,
+        std_factor: StdFactor,
         prior_mean: float,
         observed: Factor | None = None,
         noise: float = 0.0,
     ):
-        self.kernel, self.centre, self.spread, self.prior_mean = kernel, centre, spread, prior_mean
-        self.observed = cast(Factor, centre) if observed is None else observed
+        self.kernel, self.mean_factor, self.std_factor, self.prior_mean = (
+            kernel,
+            mean_factor,
+            std_factor,
+            prior_mean,
+        )
+        self.observed = cast(Factor, mean_factor) if observed is None else observed
         self.noise = noise
         self._variance: float | None = None  # of the prior, once known to be the same everywhere
 
@@ -80,12 +85,12 @@ class Surface:
             factor = keeping_plays(given.posterior).factor(ONLY)
             mean = float(np.ravel(given.prior_mean)[0])
             return cls(given.posterior.gram.kernel, factor, factor, mean)
-        centre, spread = keeping_plays(belief.centre), keeping_plays(belief.spread)
+        mean_factor, std_factor = keeping_plays(belief.mean_posterior), keeping_plays(belief.std_posterior)
         mean = float(np.ravel(belief.given_mean)[0])
-        noise, plays = float(belief.noise_of(belief.rows)[ONLY]), centre.factor(ONLY)
+        noise, plays = float(belief.noise_of(belief.rows)[ONLY]), mean_factor.factor(ONLY)
         shift = belief.shift(ONLY)
-        moved = plays if shift is None else _moved(centre, plays, shift)
-        return cls(centre.gram.kernel, moved, spread.factor(ONLY), mean, observed=plays, noise=noise)
+        moved = plays if shift is None else _moved(mean_factor, plays, shift)
+        return cls(mean_factor.gram.kernel, moved, std_factor.factor(ONLY), mean, observed=plays, noise=noise)
 
     @classmethod
     def each(cls, belief: Belief) -> list[Surface]:
@@ -96,7 +101,10 @@ class Surface:
 
     def mean(self, x: Floats) -> Floats:
         """Return the posterior mean in the only world, (n, D) -> (n,); O(k) a point."""
-        return self.prior_mean + linearise(self.kernel, x, self.centre.features).values @ self.centre.weights
+        return (
+            self.prior_mean
+            + linearise(self.kernel, x, self.mean_factor.features).values @ self.mean_factor.weights
+        )
 
     def predict(self, x: Floats) -> tuple[Floats, Floats]:
         """Return the posterior mean in the first world, and the std, (n, D) -> (n,) each."""
@@ -105,37 +113,42 @@ class Surface:
 
     def local(self, x: Floats) -> Local:
         """Return the posterior mean and std with their derivatives, (n, D)."""
-        of_std, shared = linearise(self.kernel, x, self.spread.features), self.spread is self.centre
+        of_std, shared = (
+            linearise(self.kernel, x, self.std_factor.features),
+            self.std_factor is self.mean_factor,
+        )
         of_mean = of_std if shared else self._of_mean(x, of_std)
-        explained = self.spread.solve(of_std.values.T)  # v, (k, n)
+        explained = self.std_factor.solve(of_std.values.T)  # v, (k, n)
         prior, prior_slope = self._prior(x)
         least = LEAST_STD * np.sqrt(prior.max(initial=0.0))
         variance = np.maximum(prior - np.einsum("kn,kn->n", explained, explained), 0.0)
         std = np.sqrt(variance + self.noise)
-        weights = np.atleast_2d(self.centre.weights)
+        weights = np.atleast_2d(self.mean_factor.weights)
 
-        def pull(of_mean_slope: Floats, of_std_slope: Floats) -> Floats:
+        def gradient(of_mean_slope: Floats, of_std_slope: Floats) -> Floats:
             per_std = np.divide(of_std_slope, std, out=np.zeros_like(std), where=std > least)
-            toward = -per_std * self.spread.back(explained)  # (k, n)
+            toward = -per_std * self.std_factor.back(explained)  # (k, n)
             through_mean = of_mean_slope.T @ weights
             if shared:
-                slope = of_mean.pull(through_mean + toward.T)
+                slope = of_mean.gradient(through_mean + toward.T)
             else:
-                slope = of_mean.pull(through_mean) + of_std.pull(toward.T)
+                slope = of_mean.gradient(through_mean) + of_std.gradient(toward.T)
             return slope if prior_slope is None else slope + (per_std / 2.0)[:, None] * prior_slope
 
-        return Local(self.prior_mean + weights @ of_mean.values.T, std, pull)
+        return Local(self.prior_mean + weights @ of_mean.values.T, std, gradient)
 
     def _of_mean(self, x: Floats, of_std: Linearised) -> Linearised:
         """Return the kernel at the plays of the mean, often those of the std, or the first of them."""
-        centre, spread = self.centre, self.spread
-        if isinstance(centre, PlayFactor) and centre.leads(spread):
-            if centre.used == of_std.values.shape[1]:
+        mean_factor, std_factor = self.mean_factor, self.std_factor
+        if isinstance(mean_factor, PlayFactor) and mean_factor.leads(std_factor):
+            if mean_factor.used == of_std.values.shape[1]:
                 return of_std
-            values = of_std.values[:, : centre.used]
-            return Linearised(values, lambda weight: linearise(self.kernel, x, centre.features).pull(weight))
-        same = np.array_equal(spread.features, centre.features)
-        return of_std if same else linearise(self.kernel, x, centre.features)
+            values = of_std.values[:, : mean_factor.used]
+            return Linearised(
+                values, lambda weight: linearise(self.kernel, x, mean_factor.features).gradient(weight)
+            )
+        same = np.array_equal(std_factor.features, mean_factor.features)
+        return of_std if same else linearise(self.kernel, x, mean_factor.features)
 
     def _prior(self, x: Floats) -> tuple[Floats, Floats | None]:
         """Return `prior_variance`, which scikit-learn computes slowly; its slope may be None, which is 0."""
@@ -153,7 +166,7 @@ class Surface:
 
     def explain(self, x: Floats) -> Floats:
         """Return v(x) of the plays that determine the std, (n, D) -> (k, n)."""
-        return self.spread.solve(linearise(self.kernel, x, self.spread.features).values.T)
+        return self.std_factor.solve(linearise(self.kernel, x, self.std_factor.features).values.T)
 
 
 def jitter_of(surface: Surface, x: Floats, covariance: Floats) -> float:
@@ -162,10 +175,10 @@ def jitter_of(surface: Surface, x: Floats, covariance: Floats) -> float:
     return max(JITTER * float(covariance.diagonal().max()), LEAST_JITTER * prior)
 
 
-def _moved(centre: Posterior, plays: Factor, shift: Shift) -> Means:
+def _moved(mean_factor: Posterior, plays: Factor, shift: Shift) -> Means:
     """Return the points and weights of mu + S[:, P] c: c at P, and a - L'^-1 L^-1 k(X, P) c at the plays."""
-    features = centre.gram.points[shift.point]
-    explained = plays.solve(linearise(centre.gram.kernel, features, plays.features).values.T)  # (k, p)
+    features = mean_factor.gram.points[shift.point]
+    explained = plays.solve(linearise(mean_factor.gram.kernel, features, plays.features).values.T)  # (k, p)
     weights = plays.weights - plays.back(explained @ shift.weight)
     return Means(np.vstack([plays.features, features]), np.concatenate([weights, shift.weight]))
 

@@ -44,7 +44,7 @@ class NoiseFree:
     """
 
     def __init__(self, surface: Surface, x: Floats, white: Floats):
-        self._plays, explained = surface.spread, surface.explain(x)  # L and v_P
+        self._plays, explained = surface.std_factor, surface.explain(x)  # L and v_P
         root = _root(surface, x, explained)
         self._known = len(explained)
         self.features, place = _joined(self._plays.features, x)  # (k', D)
@@ -78,9 +78,9 @@ def _joined(plays: Floats, x: Floats) -> tuple[Floats, Ints]:
 
 def fantasies(surface: Surface, x: Floats, white: Floats) -> Worlds:
     """Return the worlds of a belief for distinct P, (m, D), and z, (S, m); O(k^2 + S k) a point."""
-    factor, centre = NoiseFree(surface, x, white), surface.centre
+    factor, centre = NoiseFree(surface, x, white), surface.mean_factor
     best = factor.values.max(axis=1)
-    if centre is surface.spread:  # the mean's rows are among the factor's
+    if centre is surface.std_factor:  # the mean's rows are among the factor's
         factor.weights[:, : len(centre.weights)] += centre.weights
         return Worlds(
             Surface(surface.kernel, factor, factor, surface.prior_mean, surface.observed, surface.noise), best

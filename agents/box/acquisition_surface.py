@@ -15,7 +15,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..acquisition.candidates import Rule, RuleMemory
 from ..beliefs.base import Belief, Ridge
 from ..beliefs.points import Pairs
-from ..beliefs.ridges import Pulls
+from ..beliefs.ridges import ObservationWeights
 from ..beliefs.safety import Safety
 from ..beliefs.surface import Local, Surface, jitter_of
 from ..kernels.point_slopes import linearise
@@ -37,7 +37,7 @@ class Path:
         self._jitter = 0.0
         self._points: Floats | None = None  # (n, D)
         self._explained = np.empty((0, 0))  # (k, n)
-        self._room = np.empty((0, 0))  # its first n rows and columns: the factor of the covariance so far
+        self._rows = np.empty((0, 0))  # its first n rows and columns: the factor of the covariance so far
         self._white = np.empty(0)  # the draw is factor @ white
 
     def __call__(self, x: Floats) -> Floats:
@@ -46,7 +46,7 @@ class Path:
         covariance = linearise(self._surface.kernel, x, x).values - explained.T @ explained
         if self._points is None:
             self._jitter = jitter_of(self._surface, x, covariance)
-            self._points, self._explained = x[:0], np.empty((len(self._surface.spread.features), 0))
+            self._points, self._explained = x[:0], np.empty((len(self._surface.std_factor.features), 0))
         shared = self._shared(x, explained)
         covariance -= shared.T @ shared
         root = self._root(covariance)
@@ -62,7 +62,7 @@ class Path:
         if not len(cross):  # LAPACK refuses empty matrices
             return cross
         # Fortran sees the factor as its transpose. Whole rows are passed: a part would be copied.
-        return _trtrs(self._room[: len(cross)].T, cross, lower=0, trans=1)[0]
+        return _trtrs(self._rows[: len(cross)].T, cross, lower=0, trans=1)[0]
 
     def _root(self, covariance: Floats) -> Floats:
         """Return the lower factor of a covariance that may be singular, or by rounding indefinite."""
@@ -78,11 +78,11 @@ class Path:
     def _extend(self, x: Floats, explained: Floats, shared: Floats, root: Floats, white: Floats) -> None:
         assert self._points is not None
         old, total = len(self._points), len(self._points) + len(x)
-        if total > len(self._room):
-            room = np.zeros((2 * total, 2 * total))  # untouched memory is not allocated
-            room[:old, :old] = self._room[:old, :old]
-            self._room = room
-        self._room[old:total, :old], self._room[old:total, old:total] = shared.T, root
+        if total > len(self._rows):
+            rows = np.zeros((2 * total, 2 * total))  # untouched memory is not allocated
+            rows[:old, :old] = self._rows[:old, :old]
+            self._rows = rows
+        self._rows[old:total, :old], self._rows[old:total, old:total] = shared.T, root
         self._white = np.concatenate([self._white, white])
         self._points = np.concatenate([self._points, x])
         self._explained = np.hstack([self._explained, explained])
@@ -118,9 +118,9 @@ class BoxView:
         return np.broadcast_to(self.surface.weight_norm(self.points.features), self.mean.shape)
 
     @property
-    def pulls(self) -> list[Pulls]:
+    def observation_weights(self) -> list[ObservationWeights]:
         """Weights of the observations in the mean, (1,)."""
-        return self.points.pulls(self.belief)
+        return self.points.observation_weights(self.belief)
 
     @property
     def ridges(self) -> list[Ridge]:
@@ -153,13 +153,13 @@ class BoxView:
         """Raise: no belief on a box has a band of its own."""
         raise NotImplementedError("a belief on a box has no band of its own; take a width")
 
-    def deviation(self) -> Floats:
+    def centred_sample(self) -> Floats:
         """Return one joint posterior sample of f - mean, (1, n)."""
         return self.path(self.points.features)[None]
 
     def sample(self, factor: Floats | float = 1.0) -> Floats:
         """Return the mean plus w (f - mean) of one joint posterior sample of f, (S, n)."""
-        return self.mean + factor * self.deviation()
+        return self.mean + factor * self.centred_sample()
 
     def sampled_maximum(self) -> Floats:
         """Return the largest value of one joint posterior sample of f, (1, 1)."""
@@ -170,7 +170,7 @@ class BoxView:
         return self
 
 
-class Landscape:
+class AcquisitionSurface:
     """Acquisition surface: scores of arms, and their slopes where the rule has any.
 
     Args:
@@ -206,7 +206,7 @@ class Landscape:
     @property
     def rows(self) -> int:
         """Number of points whose covariances the std is computed from."""
-        return len(self.surface.spread.features)
+        return len(self.surface.std_factor.features)
 
     def scores(self, arms: Floats) -> Floats:
         """Return scores, (n, d) -> (n,); all calls share one sample where the rule draws one."""
@@ -230,7 +230,7 @@ class Landscape:
         if scores is None:
             scores = self.rule(self._view(points, local))  # a view of its own draws what the slopes drew
         scores, share = averaged(scores)
-        slope = local.pull(share * of_belief.mean, (share * of_belief.std).sum(axis=0))
+        slope = local.gradient(share * of_belief.mean, (share * of_belief.std).sum(axis=0))
         if self._terms is not None and self._terms.climb is not None:
             scores, slope = self._terms.climb(scores, slope, points, self._facts.t[:, 0])
         return scores, slope[:, len(self.context) :]

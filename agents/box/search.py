@@ -15,7 +15,7 @@ from bandit_envs.basics.immutable import fixed
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
-from .acquisition_surface import Landscape
+from .acquisition_surface import AcquisitionSurface
 
 ANCHORS = 8  # best arms played so far that a search starts from
 WORST = -1e30  # finite substitute for scores of minus infinity in L-BFGS-B
@@ -35,31 +35,31 @@ class Pool(NamedTuple):
     scores: Floats  # (n,)
 
 
-class Terrain(NamedTuple):
+class UnitSurface(NamedTuple):
     """Acquisition surface in unit coordinates."""
 
-    landscape: Landscape
+    acquisition: AcquisitionSurface
     low: Floats  # (d,)
     span: Floats  # (d,)
     anchors: Floats  # (m, d) the best arms played so far, in unit coordinates
 
     @classmethod
-    def of(cls, landscape: Landscape, setting: Setting, played: Floats) -> Terrain:
+    def of(cls, acquisition: AcquisitionSurface, setting: Setting, played: Floats) -> UnitSurface:
         """Return the surface of a setting with a box, with the best arms played, best first, (n, d)."""
         assert setting.low is not None
         assert setting.high is not None
         span = setting.high - setting.low
         anchors = (played[:ANCHORS] - setting.low) / np.where(span > 0, span, 1.0)
-        return cls(landscape, setting.low, span, anchors)
+        return cls(acquisition, setting.low, span, anchors)
 
     def survey(self, unit: Floats) -> Pool:
         """Return points with their scores, (n, d)."""
         arms = self.low + self.span * unit
-        return Pool(arms, unit, self.landscape.scores(arms))
+        return Pool(arms, unit, self.acquisition.scores(arms))
 
     def climb(self, unit: Floats) -> tuple[Floats, Floats] | None:
         """Return scores and slopes in unit coordinates; None without slopes."""
-        found = self.landscape.climb(self.low + self.span * unit)
+        found = self.acquisition.climb(self.low + self.span * unit)
         return None if found is None else (found[0], found[1] * self.span)
 
 
@@ -68,28 +68,28 @@ def joined(first: Pool, second: Pool) -> Pool:
     return Pool(*(np.concatenate(parts) for parts in zip(first, second, strict=True)))
 
 
-def climbed(terrain: Terrain, starts: Floats, steps: int) -> Pool | None:
+def climbed(unit_surface: UnitSurface, starts: Floats, steps: int) -> Pool | None:
     """Return the ends of local searches from all starts, in one stacked L-BFGS-B; None without slopes."""
-    found = terrain.climb(starts)
+    found = unit_surface.climb(starts)
     if found is None:
         return None
-    loss, bounds = Stacked(terrain, starts, *found), [(0.0, 1.0)] * starts.size
+    loss, bounds = Stacked(unit_surface, starts, *found), [(0.0, 1.0)] * starts.size
     end, _ = descended(loss, starts.ravel(), bounds, PRECISION, steps, 2 * steps)
-    return terrain.survey(np.clip(end, 0.0, 1.0).reshape(starts.shape))
+    return unit_surface.survey(np.clip(end, 0.0, 1.0).reshape(starts.shape))
 
 
 class Stacked:
     """Loss of several points: by how much the sum of their scores is below that of the starts, in units."""
 
-    def __init__(self, terrain: Terrain, starts: Floats, scores: Floats, slopes: Floats):
-        self.terrain, self._starts, self._found = terrain, starts, (scores, slopes)
+    def __init__(self, unit_surface: UnitSurface, starts: Floats, scores: Floats, slopes: Floats):
+        self.unit_surface, self._starts, self._found = unit_surface, starts, (scores, slopes)
         self._level = 0.0
         self._level = self(starts.ravel())[0]
 
     def __call__(self, flat: Floats) -> tuple[float, Floats]:
         """Return value and gradient, (m d,); points with scores that are not finite have a low constant."""
         scores, slopes = self._climb(flat.reshape(self._starts.shape))
-        unit = self.terrain.landscape.unit
+        unit = self.unit_surface.acquisition.unit
         usable = np.isfinite(scores) & np.isfinite(slopes).all(axis=1)
         scores = scores / unit
         if not usable.all():
@@ -99,17 +99,17 @@ class Stacked:
     def _climb(self, unit: Floats) -> tuple[Floats, Floats]:
         if (unit == self._starts).all():
             return self._found
-        found = self.terrain.climb(unit.clip(0.0, 1.0))
+        found = self.unit_surface.climb(unit.clip(0.0, 1.0))
         assert found is not None  # there were slopes at the starts
         return found
 
 
-def refined(terrain: Terrain, pool: Pool, rng: np.random.Generator) -> Pool:
+def refined(unit_surface: UnitSurface, pool: Pool, rng: np.random.Generator) -> Pool:
     """Return the pool with new points ever closer around its best candidates."""
     for width in ZOOM:
         best = pool.unit[np.argsort(-pool.scores, kind="stable")[:BEST]]
         unit = around(np.repeat(best, EACH, axis=0), width, rng)
-        pool = joined(pool, terrain.survey(unit))
+        pool = joined(pool, unit_surface.survey(unit))
     return pool
 
 
@@ -134,7 +134,7 @@ def around(centre: Floats, width: float, rng: np.random.Generator) -> Floats:
 class Search(Protocol):
     """Function that finds candidates, the best of which is played."""
 
-    def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
+    def __call__(self, unit_surface: UnitSurface, rng: np.random.Generator) -> Pool:
         """Return candidates with their scores; the last ones may be refinements of others."""
         ...
 
@@ -163,24 +163,24 @@ class QuasiRandom:
         require_not_negative("starts", self.starts, "it is the number of local searches")
         require_at_least_one("steps", self.steps, "it is the number of iterations of a local search")
 
-    def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
+    def __call__(self, unit_surface: UnitSurface, rng: np.random.Generator) -> Pool:
         """Screen, then search locally; if all scores are equal, return Sobol's points alone.
 
         If all are minus infinity, because no point is feasible, the best plays are added: they may be
         feasible.
         """
-        dim = len(terrain.low)
-        count = self.candidates * FULL // max(FULL, terrain.landscape.rows)
-        pool = terrain.survey((sobol(dim, self.candidates)[:count] + rng.random(dim)) % 1.0)
+        dim = len(unit_surface.low)
+        count = self.candidates * FULL // max(FULL, unit_surface.acquisition.rows)
+        pool = unit_surface.survey((sobol(dim, self.candidates)[:count] + rng.random(dim)) % 1.0)
         if -np.inf < pool.scores.min() == pool.scores.max():
             return pool
-        if len(terrain.anchors):
-            near = [around(terrain.anchors, width, rng) for width in JITTERS]
-            pool = joined(pool, terrain.survey(np.vstack([terrain.anchors, *near])))
+        if len(unit_surface.anchors):
+            near = [around(unit_surface.anchors, width, rng) for width in JITTERS]
+            pool = joined(pool, unit_surface.survey(np.vstack([unit_surface.anchors, *near])))
         if not self.starts:
             return pool
-        polished = climbed(terrain, distinct_best(pool, self.starts), self.steps)
-        return refined(terrain, pool, rng) if polished is None else joined(pool, polished)
+        local_optima = climbed(unit_surface, distinct_best(pool, self.starts), self.steps)
+        return refined(unit_surface, pool, rng) if local_optima is None else joined(pool, local_optima)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,10 +189,10 @@ class AtPoints:
 
     arms: Floats
 
-    def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
+    def __call__(self, unit_surface: UnitSurface, rng: np.random.Generator) -> Pool:
         """Score the arms in the given units: a change of units and back would change their last bits."""
-        unit = (self.arms - terrain.low) / np.where(terrain.span > 0, terrain.span, 1.0)
-        return Pool(self.arms, unit, terrain.landscape.scores(self.arms))
+        unit = (self.arms - unit_surface.low) / np.where(unit_surface.span > 0, unit_surface.span, 1.0)
+        return Pool(self.arms, unit, unit_surface.acquisition.scores(self.arms))
 
 
 @dataclass(frozen=True)
@@ -224,13 +224,13 @@ class Lattice:
         allowed = int(np.floor(self.cap ** (1.0 / dim) + 1e-9))
         return max(min(max(wanted, 2), allowed), 1)
 
-    def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
+    def __call__(self, unit_surface: UnitSurface, rng: np.random.Generator) -> Pool:
         """Score the lattice."""
-        dim = len(terrain.low)
-        side = self.side(dim, float(terrain.span.max()), terrain.landscape.t)
+        dim = len(unit_surface.low)
+        side = self.side(dim, float(unit_surface.span.max()), unit_surface.acquisition.t)
         axes = np.meshgrid(*[np.linspace(0.0, 1.0, side)] * dim, indexing="ij")
         unit = np.stack(axes, axis=-1).reshape(-1, dim)
-        return terrain.survey(unit)
+        return unit_surface.survey(unit)
 
 
 @lru_cache(maxsize=16)

@@ -53,11 +53,11 @@ def amplified_at(kernel: Any, path: str, factor: float) -> Any:
     return same.set_params(**{path: factor * given[path], f"{path}_bounds": scaled})
 
 
-def unit_kernel(kernel: Kernel, deviation: float) -> Kernel:
+def unit_kernel(kernel: Kernel, std: float) -> Kernel:
     """Return a kernel of largest prior std `deviation` scaled to std 1, with equally many free parameters."""
-    if deviation == 1.0:
+    if std == 1.0:
         return kernel
-    variance = deviation**-2
+    variance = std**-2
     bounds = "fixed" if has_amplitude(kernel) else tuple(np.multiply(variance, AMPLITUDE_BOUNDS))
     return ConstantKernel(variance, bounds) * kernel  # type: ignore[arg-type] (it takes both)
 
@@ -71,14 +71,14 @@ def _paths(kernel: Kernel, prefix: str = "") -> Iterator[str]:
 
 
 class FoundAmplitude(ConstantKernel):
-    """Constant factor that scales a kernel to the std of observed values, see `of_deviation`."""
+    """Constant factor that scales a kernel to the std of observed values, see `scaled_to_std`."""
 
     maps_features = True  # all points to one, so it is positive semi-definite
 
 
-def of_deviation(kernel: Kernel, deviation: float) -> Kernel:
+def scaled_to_std(kernel: Kernel, std: float) -> Kernel:
     """Return a kernel of prior std 1 scaled to another std, with equally many free parameters."""
-    variance = deviation**2
+    variance = std**2
     return FoundAmplitude(variance, tuple(np.multiply(variance, AMPLITUDE_BOUNDS))) * kernel
 
 
@@ -100,7 +100,7 @@ def split_amplitude(kernel: Kernel) -> tuple[float, Kernel]:
     return 1.0, kernel
 
 
-def largest_deviation(kernel: Kernel, points: Floats) -> float:
+def largest_prior_std(kernel: Kernel, points: Floats) -> float:
     """Return the largest prior std s on points, (n, d); papers with k(x, x) <= 1 have s = 1."""
     variance: Any = kernel.diag(points)  # abstract in scikit-learn's base class
     return float(np.sqrt(np.max(variance)))

@@ -105,7 +105,7 @@ class Linearised(NamedTuple):
     """k(x, X) and its derivatives in x."""
 
     values: Floats  # (n, k)
-    pull: Callable[[Floats], Floats]  # weights (n, k) -> sum_k w dk/dx, (n, D)
+    gradient: Callable[[Floats], Floats]  # weights (n, k) -> sum_k w dk/dx, (n, D)
 
 
 def linearise(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
@@ -120,7 +120,7 @@ def prior_variance(kernel: Kernel, x: Floats) -> tuple[Floats, Floats]:
     variance = np.asarray(kernel.diag(x), dtype=np.float64)
     if kernel.is_stationary():
         return variance, np.zeros_like(x)
-    return variance, linearise(kernel, x, x).pull(2.0 * np.eye(len(x)))
+    return variance, linearise(kernel, x, x).gradient(2.0 * np.eye(len(x)))
 
 
 def _stationary(kernel: Any, x: Floats, plays: Floats) -> Linearised:
@@ -129,11 +129,11 @@ def _stationary(kernel: Any, x: Floats, plays: Floats) -> Linearised:
     scale = np.asarray(kernel.length_scale, dtype=np.float64)
     values, slope = form(squared_distances(x, plays, scale))
 
-    def pull(weight: Floats) -> Floats:
+    def gradient(weight: Floats) -> Floats:
         steepness = weight * slope
         return (steepness.sum(axis=1)[:, None] * x - steepness @ plays) / scale**2
 
-    return Linearised(values, pull)
+    return Linearised(values, gradient)
 
 
 def _constant(kernel: Any, x: Floats, plays: Floats) -> Linearised:
@@ -152,7 +152,9 @@ def _linear(kernel: Any, x: Floats, plays: Floats) -> Linearised:
 
 def _sum(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
     first, second = _parts(kernel, x, plays)
-    return Linearised(first.values + second.values, lambda weight: first.pull(weight) + second.pull(weight))
+    return Linearised(
+        first.values + second.values, lambda weight: first.gradient(weight) + second.gradient(weight)
+    )
 
 
 def _product(kernel: Any, x: Floats, plays: Floats) -> Linearised:
@@ -162,43 +164,43 @@ def _product(kernel: Any, x: Floats, plays: Floats) -> Linearised:
     first, second = _parts(kernel, x, plays)
     return Linearised(
         first.values * second.values,
-        lambda weight: first.pull(weight * second.values) + second.pull(weight * first.values),
+        lambda weight: first.gradient(weight * second.values) + second.gradient(weight * first.values),
     )
 
 
 def _scaled(variance: float, shape: Linearised) -> Linearised:
-    return Linearised(variance * shape.values, lambda weight: variance * shape.pull(weight))
+    return Linearised(variance * shape.values, lambda weight: variance * shape.gradient(weight))
 
 
 def _power(kernel: Any, x: Floats, plays: Floats) -> Linearised:
     base, exponent = linearise(kernel.kernel, x, plays), kernel.exponent
     slope = exponent * base.values ** (exponent - 1)
-    return Linearised(base.values**exponent, lambda weight: base.pull(weight * slope))
+    return Linearised(base.values**exponent, lambda weight: base.gradient(weight * slope))
 
 
 def _on_columns(kernel: Any, x: Floats, plays: Floats) -> Linearised:
     columns = list(kernel.columns)
     inner = linearise(kernel.kernel, x[:, columns], plays[:, columns])
 
-    def pull(weight: Floats) -> Floats:
+    def gradient(weight: Floats) -> Floats:
         slope = np.zeros_like(x)
-        slope[:, columns] = inner.pull(weight)
+        slope[:, columns] = inner.gradient(weight)
         return slope
 
-    return Linearised(inner.values, pull)
+    return Linearised(inner.values, gradient)
 
 
 def _by_differences(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
     step = STEP * max(1.0, float(np.abs(x).max(initial=0.0)))
 
-    def pull(weight: Floats) -> Floats:
+    def gradient(weight: Floats) -> Floats:
         slope = np.empty_like(x)
         for j, shift in enumerate(step * np.eye(x.shape[1])):
             change = np.asarray(kernel(x + shift, plays)) - np.asarray(kernel(x - shift, plays))
             slope[:, j] = (weight * change).sum(axis=1) / (2.0 * step)
         return slope
 
-    return Linearised(np.asarray(kernel(x, plays), dtype=np.float64), pull)
+    return Linearised(np.asarray(kernel(x, plays), dtype=np.float64), gradient)
 
 
 def _parts(kernel: Any, x: Floats, plays: Floats) -> tuple[Linearised, Linearised]:

@@ -80,7 +80,7 @@ class InTheta(NamedTuple):
     """K and its derivatives in theta, the logarithms of the free hyperparameters."""
 
     values: Floats  # (n, n)
-    pull: Callable[[Floats], Floats]  # symmetric weights (n, n) -> sum_ij w dK/dtheta, (p,)
+    gradient: Callable[[Floats], Floats]  # symmetric weights (n, n) -> sum_ij w dK/dtheta, (p,)
 
 
 def in_theta(kernel: Kernel, x: Floats) -> InTheta:
@@ -100,7 +100,7 @@ def _stationary(kernel: kernels.RBF, x: Floats) -> InTheta:
     squares = squared_distances(x, x, scale)
     values, slope = form(squares)
 
-    def pull(weight: Floats) -> Floats:
+    def gradient(weight: Floats) -> Floats:
         if _fixed(kernel.length_scale_bounds):
             return np.zeros(0)
         steepness = weight * slope
@@ -110,7 +110,7 @@ def _stationary(kernel: kernels.RBF, x: Floats) -> InTheta:
         total = steepness.sum(axis=1) @ centred**2
         return -2.0 * (total - np.einsum("nd,nd->d", centred, steepness @ centred))
 
-    return InTheta(values, pull)
+    return InTheta(values, gradient)
 
 
 def _rational_quadratic(kernel: kernels.RationalQuadratic, x: Floats) -> InTheta:
@@ -119,40 +119,41 @@ def _rational_quadratic(kernel: kernels.RationalQuadratic, x: Floats) -> InTheta
     squares = squared_distances(x, x, float(kernel.length_scale))
     values, slope = form(squares)
 
-    def pull(weight: Floats) -> Floats:
+    def gradient(weight: Floats) -> Floats:
         base = 1.0 + squares / (2.0 * kernel.alpha)
         of_alpha = values * (squares / (2.0 * base) - kernel.alpha * np.log(base))
         free = {"alpha": of_alpha, "length_scale": -slope * squares}
         fixed = {each.name: each.fixed for each in kernel.hyperparameters}
         return np.array([(weight * free[name]).sum() for name in free if not fixed[name]])
 
-    return InTheta(values, pull)
+    return InTheta(values, gradient)
 
 
 def _constant(kernel: kernels.ConstantKernel, x: Floats) -> InTheta:
     value = float(kernel.constant_value)
     fixed = _fixed(kernel.constant_value_bounds)
 
-    def pull(weight: Floats) -> Floats:
+    def gradient(weight: Floats) -> Floats:
         return np.zeros(0) if fixed else np.array([value * weight.sum()])
 
-    return InTheta(np.full((len(x), len(x)), value), pull)
+    return InTheta(np.full((len(x), len(x)), value), gradient)
 
 
 def _white(kernel: kernels.WhiteKernel, x: Floats) -> InTheta:
     value = float(kernel.noise_level)
     fixed = _fixed(kernel.noise_level_bounds)
 
-    def pull(weight: Floats) -> Floats:
+    def gradient(weight: Floats) -> Floats:
         return np.zeros(0) if fixed else np.array([value * np.trace(weight)])
 
-    return InTheta(value * np.eye(len(x)), pull)
+    return InTheta(value * np.eye(len(x)), gradient)
 
 
 def _sum(kernel: kernels.Sum, x: Floats) -> InTheta:
     first, second = in_theta(kernel.k1, x), in_theta(kernel.k2, x)
     return InTheta(
-        first.values + second.values, lambda weight: np.concatenate([first.pull(weight), second.pull(weight)])
+        first.values + second.values,
+        lambda weight: np.concatenate([first.gradient(weight), second.gradient(weight)]),
     )
 
 
@@ -161,10 +162,12 @@ def _product(kernel: kernels.Product, x: Floats) -> InTheta:
         return _scaled(kernel.k1, in_theta(kernel.k2, x))
     first, second = in_theta(kernel.k1, x), in_theta(kernel.k2, x)
 
-    def pull(weight: Floats) -> Floats:
-        return np.concatenate([first.pull(weight * second.values), second.pull(weight * first.values)])
+    def gradient(weight: Floats) -> Floats:
+        return np.concatenate(
+            [first.gradient(weight * second.values), second.gradient(weight * first.values)]
+        )
 
-    return InTheta(first.values * second.values, pull)
+    return InTheta(first.values * second.values, gradient)
 
 
 def _scaled(constant: kernels.ConstantKernel, shape: InTheta) -> InTheta:
@@ -172,11 +175,11 @@ def _scaled(constant: kernels.ConstantKernel, shape: InTheta) -> InTheta:
     fixed = _fixed(constant.constant_value_bounds)
     values = variance * shape.values
 
-    def pull(weight: Floats) -> Floats:
+    def gradient(weight: Floats) -> Floats:
         own = [] if fixed else [float((weight * values).sum())]
-        return np.concatenate([own, variance * shape.pull(weight)])
+        return np.concatenate([own, variance * shape.gradient(weight)])
 
-    return InTheta(values, pull)
+    return InTheta(values, gradient)
 
 
 def _on_columns(kernel: OnColumns, x: Floats) -> InTheta:

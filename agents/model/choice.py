@@ -159,7 +159,7 @@ class Recommendation(NamedTuple):
     std: Any  # (B,) posterior standard deviation of the mean reward; None likewise
 
     @property
-    def alone(self) -> Recommendation:
+    def single(self) -> Recommendation:
         """The recommendation of a batch's only trial, without the trial axis."""
         known = (None if each is None else float(each[0]) for each in (self.mean, self.std))
         return Recommendation(int(self.action[0]), self.point[0], *known)

@@ -9,15 +9,15 @@ from typing import Any, TypedDict
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import require, require_choice, require_deviation, require_positive
+from bandit_envs.basics.arguments import require, require_choice, require_positive, require_std
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.kernels.validity import require_same_noise
 from bandit_envs.laws.functions import SELDOM_BELOW
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problem.told import check_prior_mean
+from bandit_envs.problem.setting_checks import check_prior_mean
 
-from ..kernels.amplitude import is_found, largest_deviation, order_of, unit_kernel
+from ..kernels.amplitude import is_found, largest_prior_std, order_of, unit_kernel
 from ..validation import PerTrial
 
 NOISE_FLOOR = 1e-6  # smallest default lambda, in prior variances: a jitter, for noiseless problems
@@ -149,7 +149,7 @@ def assumed_noise(
     *,
     white: float,
     published: PerTrial | None,
-    deviation: float,
+    prior_std: float,
     growth: float = 1.0,
     usual: float = DEFAULT_NOISE_STD,
 ) -> tuple[PerTrial, PerTrial]:
@@ -168,12 +168,12 @@ def assumed_noise(
         require_same_noise("noise_variance", variance, white)
         std, variance = float(np.sqrt(white)), None if tied else white
     if std is None:
-        std = usual * deviation if published is None else published
-    require_deviation("noise_std", std, "it is the standard deviation of the noise")
+        std = usual * prior_std if published is None else published
+    require_std("noise_std", std, "it is the standard deviation of the noise")
     if variance is None:
         factor = growth if tied else 1.0
-        return std, factor * np.maximum(np.square(std), NOISE_FLOOR * deviation**2)
-    require_noise_variance(variance, deviation)
+        return std, factor * np.maximum(np.square(std), NOISE_FLOOR * prior_std**2)
+    require_noise_variance(variance, prior_std)
     return std, variance
 
 
@@ -193,10 +193,10 @@ def require_untied(variance: PerTrial | str | None) -> None:
     require(not isinstance(variance, str), "noise_variance", words, variance)
 
 
-def require_noise_variance(variance: PerTrial, deviation: float) -> None:
+def require_noise_variance(variance: PerTrial, prior_std: float) -> None:
     """Raise unless lambda is large enough for exact posteriors."""
     require_positive("noise_variance", variance, "it is the lambda of the posterior")
-    least = SMALLEST_NOISE * deviation**2
+    least = SMALLEST_NOISE * prior_std**2
     if np.any(np.asarray(variance) < least):
         raise ValueError(
             f"noise_variance must be at least {SMALLEST_NOISE:g} of the prior variance, here {least:.3g}, "
@@ -218,8 +218,8 @@ def assumed_kernel(
     made = make_kernel("rbf" if kernel is None else kernel, usual)
     if setting.kernel is None or says_unit(kernel):
         return made
-    deviation = largest_deviation(setting.kernel, setting.decisions.points)
-    return unit_kernel(made, 1.0 / deviation)
+    prior_std = largest_prior_std(setting.kernel, setting.decisions.points)
+    return unit_kernel(made, 1.0 / prior_std)
 
 
 def _usual_length_scale(setting: Setting, learnt: bool) -> LengthScale:
@@ -255,11 +255,11 @@ def tells_mean(setting: Setting) -> bool:
     return setting.kernel is not None or bool(np.any(setting.prior_mean))
 
 
-def least_reward(setting: Setting, deviation: float) -> Floats | float:
+def least_reward(setting: Setting, prior_std: float) -> Floats | float:
     """Return the lower bound of the reward, or the prior mean where feedback is never delayed."""
     bound = setting.reward_lower_bound
     if setting.max_delay == 0:
         return setting.prior_mean
     if bound is None:
-        return float(np.min(setting.prior_mean)) - SELDOM_BELOW * deviation
+        return float(np.min(setting.prior_mean)) - SELDOM_BELOW * prior_std
     return bound[:, None] if isinstance(bound, np.ndarray) else bound

@@ -222,7 +222,7 @@ class Fitter:
         spreads: Spreads = NO_PRIOR,
     ):
         self._kernel, self._with_mean = with_amplitude(kernel), with_mean
-        self._variance, self._deviation = prior_variance, math.sqrt(prior_variance)
+        self._variance, self._prior_std = prior_variance, math.sqrt(prior_variance)
         path = amplitude_path(self._kernel)
         self._in_units = amplified_at(self._kernel, path, 1.0 / prior_variance)
         self._shift = is_at(self._kernel, path) * math.log(prior_variance)  # (p,)
@@ -259,13 +259,13 @@ class Fitter:
         random = self._first + rng.uniform(-span, span, (restarts, len(self._first)))
         if value.min() == value.max():
             return None
-        sample = Sample.of(features, point, value / self._deviation, weight)
+        sample = Sample.of(features, point, value / self._prior_std, weight)
         found = [self._descend(start, sample) for start in (self.latest, *map(self._clip, random))]
         theta, height = min(found, key=lambda each: each[1])
         if not (math.isfinite(height) and np.isfinite(theta).all()):
             return None
         centre = likelihood(theta, self._in_units, sample, self._with_mean).centre
-        return self.take(theta, centre * self._deviation)
+        return self.take(theta, centre * self._prior_std)
 
     def take(self, theta: Floats, centre: float) -> Hyperparameters:
         """Set the latest hyperparameters, in the form of `latest`, and the mean's rise, and return them."""

@@ -18,7 +18,7 @@ from bandit_envs.kernels.validity import split_white
 from bandit_envs.problem.checks import check_kernel
 from bandit_envs.problem.setting import Setting
 
-from ..kernels.amplitude import largest_deviation
+from ..kernels.amplitude import largest_prior_std
 from ..kernels.visited import Visited, VisitedGram
 from ..options import require_left_out, typed
 from ..validation import PerTrial
@@ -104,13 +104,13 @@ class Model:
             require_left_out("search", search, None, "on a finite set", remedy)
         defaults.check_mean(setting, prior_mean)
         check_kernel(chosen, setting.decisions)
-        deviation = largest_deviation(chosen, setting.decisions.points)
+        prior_std = largest_prior_std(chosen, setting.decisions.points)
         std, variance = defaults.assumed_noise(
             noise_std,
             noise_variance,
             white=white,
             published=setting.noise_std,
-            deviation=deviation,
+            prior_std=prior_std,
             growth=defaults.growth_by_smoothness(chosen, setting.pairs_width, setting.horizon),
             usual=defaults.FIRST_NOISE_STD if found else defaults.DEFAULT_NOISE_STD,
         )
@@ -123,7 +123,7 @@ class Model:
             variance,
             bound,
             _first(prior_mean, setting.prior_mean),
-            _first(prior_mean, defaults.least_reward(setting, deviation)),
+            _first(prior_mean, defaults.least_reward(setting, prior_std)),
             form,
             initial,
             learning,
@@ -149,12 +149,12 @@ class Model:
 
     def learnt(self, found: Hyperparameters) -> Model:
         """Return the model with learnt kernel, R, lambda and prior mean."""
-        deviation = largest_deviation(found.kernel, self.setting.decisions.points)
+        prior_std = largest_prior_std(found.kernel, self.setting.decisions.points)
         return replace(
             self,
             kernel=found.kernel,
             noise_std=float(np.sqrt(found.noise_variance)),
-            noise_variance=max(found.noise_variance, defaults.LEARNT_NOISE_FLOOR * deviation**2),
+            noise_variance=max(found.noise_variance, defaults.LEARNT_NOISE_FLOOR * prior_std**2),
             prior_mean=self.prior_mean + found.centre,
         )
 
@@ -166,9 +166,9 @@ class Model:
         return Gram(self.kernel, self.setting.decisions.points)
 
     @cached_property
-    def deviation(self) -> float:
+    def prior_std(self) -> float:
         """The largest prior standard deviation."""
-        return largest_deviation(self.kernel, self.setting.decisions.points)
+        return largest_prior_std(self.kernel, self.setting.decisions.points)
 
     @property
     def bound_is_known(self) -> bool:
@@ -178,12 +178,12 @@ class Model:
     @property
     def relative_noise(self) -> PerTrial:
         """R / s, for papers with k(x, x) <= 1; s is the largest prior std."""
-        return self.noise_std / self.deviation
+        return self.noise_std / self.prior_std
 
     @property
     def relative_variance(self) -> PerTrial:
         """lambda / s^2."""
-        return self.noise_variance / self.deviation**2
+        return self.noise_variance / self.prior_std**2
 
 
 def _mean_of(mean: Floats | float, trial: int) -> Floats | float:

@@ -15,9 +15,9 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problem.told import check_stds, checked_per_cost
+from bandit_envs.problem.setting_checks import check_stds, checked_per_cost
 
-from ..kernels.amplitude import largest_deviation
+from ..kernels.amplitude import largest_prior_std
 from ..options import require_once
 from .defaults import SMALLEST_NOISE, ModelOptions
 from .model import Model
@@ -39,25 +39,25 @@ class Units(NamedTuple):
 class PriorUnits(NamedTuple):
     """Units in which each largest prior std is 1, as in papers with k(x, x) <= 1."""
 
-    deviation: float  # s, the largest prior std of the reward
+    std: float  # s, the largest prior std of the reward
     mean: float  # of the reward, on average over the points
     costs: Floats  # (C,) s_j of each cost
 
     @classmethod
-    def of_setting(cls, setting: Setting, deviation: float, costs: PerCost | None = None) -> PriorUnits:
+    def of_setting(cls, setting: Setting, std: float, costs: PerCost | None = None) -> PriorUnits:
         """Return the units of a setting; costs without a prior std, given or published, have the reward's."""
         known = known_per_cost("constraint_prior_std", setting, costs)
-        each = np.full(setting.num_constraints, deviation if known is None else known)
-        return cls(deviation, float(np.mean(setting.prior_mean)), each)
+        each = np.full(setting.num_constraints, std if known is None else known)
+        return cls(std, float(np.mean(setting.prior_mean)), each)
 
     @classmethod
     def published(cls, setting: Setting) -> PriorUnits:
         """Return the units of a setting with a kernel."""
-        return cls.of_setting(setting, largest_deviation(setting.kernel, setting.decisions.points))
+        return cls.of_setting(setting, largest_prior_std(setting.kernel, setting.decisions.points))
 
     def of(self, *values: Any) -> tuple[Any, ...]:
         """Return rewards or their stds in these units; None stays None."""
-        return tuple(None if each is None else np.divide(each, self.deviation) for each in values)
+        return tuple(None if each is None else np.divide(each, self.std) for each in values)
 
     def of_costs(self, values: Any) -> Any:
         """Return costs or their stds, one number or (..., C), in these units; None stays None."""
@@ -66,17 +66,17 @@ class PriorUnits(NamedTuple):
     @property
     def each(self) -> Floats:
         """Prior stds of the reward and of the costs, (1 + C,)."""
-        return np.append(self.deviation, self.costs)
+        return np.append(self.std, self.costs)
 
     @property
     def beside_reward(self) -> Floats:
         """Factors that turn costs into units in which their prior is the reward's, (C,)."""
-        return self.deviation / self.costs
+        return self.std / self.costs
 
     @property
     def centres(self) -> Floats:
         """Prior means of the reward and of the costs, in these units, (1 + C,)."""
-        return np.append(self.mean / self.deviation, np.zeros(len(self.costs)))
+        return np.append(self.mean / self.std, np.zeros(len(self.costs)))
 
 
 def known_per_cost(name: str, setting: Setting, given: PerCost | None) -> Floats | None:
@@ -87,7 +87,7 @@ def known_per_cost(name: str, setting: Setting, given: PerCost | None) -> Floats
     return None if known is None else np.full(setting.num_constraints, known, dtype=np.float64)
 
 
-def mean_and_deviation(values: Floats, fewest: int) -> tuple[Floats, Floats]:
+def mean_and_std(values: Floats, fewest: int) -> tuple[Floats, Floats]:
     """Return mean and std (n - 1) of the finite values of K samples, (n, K) -> (K,) each.
 
     The mean is 0 without finite values; the std is 0 for fewer than `fewest` finite values, and where all are
@@ -99,10 +99,10 @@ def mean_and_deviation(values: Floats, fewest: int) -> tuple[Floats, Floats]:
     gap = np.where(known, values - mean, 0.0)
     _, power = np.frexp(np.abs(gap).max(axis=0, initial=0.0))  # scaled so that no square can overflow,
     square = (np.ldexp(gap, -power) ** 2).sum(axis=0)  # by a power of 2, which rounds nothing
-    deviation = np.ldexp(np.sqrt(square / np.maximum(count - 1, 1)), power)
+    std = np.ldexp(np.sqrt(square / np.maximum(count - 1, 1)), power)
     low = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
     high = np.where(known, values, -np.inf).max(axis=0, initial=-np.inf)
-    return mean, np.where((count >= fewest) & (high > low), deviation, 0.0)
+    return mean, np.where((count >= fewest) & (high > low), std, 0.0)
 
 
 def sizes_of(costs: Sequence[Floats] | Floats) -> Floats:
@@ -139,7 +139,7 @@ def profile_weights(setting: Setting) -> Floats | None:
     return None if profile is None else profile**-2.0
 
 
-def told_weights(model: Model, trial: Ints, std: Floats) -> Floats:
+def weights_of_stds(model: Model, trial: Ints, std: Floats) -> Floats:
     """Return w = (R / R_i)^2 of plays whose noise stds R_i are published, (n,) each -> (n,).
 
     In a model without noise R^2 is its lambda. R_i is at least the smallest noise of a model. Where it is
@@ -148,5 +148,5 @@ def told_weights(model: Model, trial: Ints, std: Floats) -> Floats:
     variance = np.square(np.broadcast_to(model.noise_std, trial.max(initial=0) + 1)[trial])
     assumed = np.broadcast_to(model.noise_variance, trial.max(initial=0) + 1)[trial]
     unit = np.where(variance > 0.0, variance, assumed)
-    most = assumed / (SMALLEST_NOISE * model.deviation**2)
+    most = assumed / (SMALLEST_NOISE * model.prior_std**2)
     return np.where(np.isnan(std), 1.0, np.minimum(unit / np.square(std), most))

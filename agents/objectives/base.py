@@ -22,7 +22,9 @@ NO_TRIALS = np.empty(0, dtype=np.int64)
 
 Band = tuple[Floats, Floats]  # mean and std, (B, n) each
 Climb = Callable[[Floats, Floats, Pairs, Ints], tuple[Floats, Floats]]
-Came = Callable[[int, Ints], SufficientStatistics]  # trial and points (u,) -> delivered plays, sums of values
+DeliveredPlays = Callable[
+    [int, Ints], SufficientStatistics
+]  # trial and points (u,) -> delivered plays, sums of values
 
 
 class Revision(NamedTuple):
@@ -30,7 +32,7 @@ class Revision(NamedTuple):
 
     noise_std: Floats | None = None  # (B,) std of the noise on the values, for the width; None keeps it
     trials: Ints = NO_TRIALS  # (n,) trials whose delivered plays have new values
-    came: Came | None = None  # the delivered plays with their new values
+    delivered: DeliveredPlays | None = None  # the delivered plays with their new values
     fresh_belief: bool = False  # True starts all trials with a fresh belief, instead of new values
     incumbent_first: bool = False  # True first plays the old belief's best mean before a fresh belief is used
 

@@ -13,11 +13,11 @@ from bandit_envs.problem.setting import Setting
 from ..model.model import Model
 from ..named import made
 from .base import Reward
-from .each_modelled_parts import CostModelOptions
 from .penalised import EPOCH, PenalisedOptions, PenalisedParts, dual, penalised_parts
 from .penalties import PSI, RHO, ConstantPrice, Growing, Infinite, Multiplicative, Schedule
 from .primal_dual import CAP, Dual, primal_dual_parts, rectified_parts
 from .safe import SafeModelOptions, safe_parts
+from .separate_models_parts import CostModelOptions
 
 
 def constraint_for(setting: Setting, together: bool = False) -> str:

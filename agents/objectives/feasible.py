@@ -16,10 +16,10 @@ from ..model.defaults import NOISE_FLOOR
 from ..model.hyperparameters import Hyperparameters
 from ..model.model import Model
 from .base import Band
-from .each_modelled import EachModelled, OfCosts
+from .separate_models import CostModelSpec, SeparateModels
 
 
-class Feasible(EachModelled):
+class Feasible(SeparateModels):
     r"""log EI_f + sum_j log Phi(-mu_j / sigma_j), from scores log EI_f (Gardner et al. 2014, equation 6).
 
     The worth of an arm is mu_f where all mu_j <= 0, and -1e9 + sum_j log Phi(-mu_j / sigma_j) elsewhere.
@@ -33,7 +33,7 @@ class Feasible(EachModelled):
 
     resumes = True
 
-    def __init__(self, model: Model, num_trials: int, assumed: OfCosts):
+    def __init__(self, model: Model, num_trials: int, assumed: CostModelSpec):
         self._model, self._assumed = model, assumed
         self._learnt: list[Hyperparameters] = []
         super().__init__(model, num_trials, assumed)
@@ -67,7 +67,7 @@ class Feasible(EachModelled):
     def penalised(self, scores: Floats, points: Points, t: Ints) -> Floats:
         """Return log EI_f plus the log probability of feasibility, (B, n); -inf at pending plays."""
         together = super().penalised(scores, points, t)
-        if all(belief.spread is belief.centre for belief in self.costs):
+        if all(belief.std_posterior is belief.mean_posterior for belief in self.costs):
             return together
         pending = points.pending(self.costs[0])
         return np.where(pending & (t[:, None] > self.first_plays.count), -np.inf, together)
@@ -79,7 +79,7 @@ class Feasible(EachModelled):
             mean, std = self.in_units(j, local.mean, local.std[None])
             of_mean, of_std = log_feasibility_slopes(mean, std)
             scores = scores + log_feasibility(mean, std)[0]
-            slopes = slopes + local.pull(scale * of_mean, scale * of_std[0])
+            slopes = slopes + local.gradient(scale * of_mean, scale * of_std[0])
         return scores, slopes
 
     def worth(self, mean: Floats, points: Points, t: Ints) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.model import Model
-from ..model.units import PriorUnits, Units, mean_and_deviation
+from ..model.units import PriorUnits, Units, mean_and_std
 from ..posteriors import SufficientStatistics
 
 FEWEST = 2  # values that a scale is estimated from
@@ -125,7 +125,7 @@ class FirstPlays:
     def units(self, weight: Floats) -> Units:
         """Return mean and std of a weighted sum, weights (B, K) -> (B,) each; the prior's where unknown."""
         value = (weight[:, :, None] * self.values).sum(axis=1)
-        mean, deviation = mean_and_deviation(value.T, FEWEST)
+        mean, deviation = mean_and_std(value.T, FEWEST)
         told = deviation > 0
         return Units(np.where(told, mean, weight @ self.prior), np.where(told, deviation, 1.0))
 

@@ -25,9 +25,9 @@ from ..options import require_left_out, typed
 from ..posteriors import SufficientStatistics
 from ..validation import PerTrial, require_costs
 from .base import NOTHING, Band, Objective, Revision
-from .each_modelled import IMPROVED, EachModelled, OfCosts
 from .first_plays import GivenUnits, Ledger, Values, first_plays_of
 from .penalties import LinearDual, Multipliers, Penalty, Weights
+from .separate_models import IMPROVED, CostModelSpec, SeparateModels
 
 LEAST_SCALE = 1e-150  # below it values could overflow; multipliers are useless long before
 EPOCH, FIRST, NOISE_VARIANCE, BOUND = 20, 5, 0.01, DefaultBound(2.0)
@@ -106,7 +106,7 @@ class Penalised(Objective):
 
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
         """Return mean and std of w0 f - sum_j w_j h_j; f itself has no model."""
-        unit = self.prior.deviation
+        unit = self.prior.std
         return unit * (self.centre + self.scale * mean), unit * self.scale * std
 
     def beliefs(self, mean: Floats, std: Floats, points: Points) -> list[Band] | None:
@@ -125,7 +125,7 @@ class Penalised(Objective):
         self.centre, self.scale = self._units().where(moved, Units(self.centre, self.scale))
         if self.restart and epoch_ends:
             return Revision(self._noise(), fresh_belief=True, incumbent_first=self.incumbent_first)
-        return Revision(self._noise(), moved.nonzero()[0], self._came)
+        return Revision(self._noise(), moved.nonzero()[0], self._delivered_plays)
 
     def forget(self, trial: Ints, rounds: int) -> None:
         self.multipliers.forget(trial)
@@ -148,17 +148,19 @@ class Penalised(Objective):
         noise = noise_std(self.multipliers.value, self.reward_noise, self.cost_noise)
         return self.weights.reward * noise / self.scale
 
-    def _came(self, trial: int, point: Ints) -> SufficientStatistics:
+    def _delivered_plays(self, trial: int, point: Ints) -> SufficientStatistics:
         """Return delivered plays of a trial's points, (u,), and the sums of their scaled values."""
         weight = np.append(self.weights.reward[trial], -self.weights.cost[trial])
         scale = self.scale[trial]
         return self.ledger.weighted(trial, point, weight / scale, self.centre[trial] / scale)
 
 
-class SeparateModels(EachModelled):
+class PenalisedModels(SeparateModels):
     """w0 ucb_f - sum_j w_j h(lcb_gj): the optimistic reward less the penalty of optimistic costs."""
 
-    def __init__(self, model: Model, num_trials: int, *, penalty: Penalty, epoch: int, assumed: OfCosts):
+    def __init__(
+        self, model: Model, num_trials: int, *, penalty: Penalty, epoch: int, assumed: CostModelSpec
+    ):
         self.multipliers = Multipliers(penalty, num_trials, model.setting.num_constraints, epoch)
         self.epoch = epoch
         super().__init__(model, num_trials, assumed)
@@ -231,7 +233,7 @@ class PenalisedOptions(SharedOptions, total=False):
     withheld the reward's."""
     noise_variance: float | None
     """Lambda, in units of the scaled objective, at least 1e-10; default None: 0.01, and without `standardize`
-    that of the reward. With separate models it is the reward's, see `EachModelledOptions`."""
+    that of the reward. With separate models it is the reward's, see `SeparateModelsOptions`."""
 
 
 class PenalisedParts(NamedTuple):
@@ -314,17 +316,17 @@ def parts_of(
     # Of reward and costs together the noise differs otherwise: R, the largest deviation, bounds it.
     model = centred_model(replace(setting, noise_profile=None), **taken)
     stds = constraint_prior_std if standardize else 1.0
-    prior = PriorUnits.of_setting(setting, model.deviation if standardize else 1.0, stds)
+    prior = PriorUnits.of_setting(setting, model.prior_std if standardize else 1.0, stds)
     cost_noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
     if standardize:
-        model = in_prior_deviations(model, NOISE_VARIANCE if noise_variance is None else noise_variance)
+        model = in_prior_stds(model, NOISE_VARIANCE if noise_variance is None else noise_variance)
     share = delta / (penalty.union * math.ceil(setting.horizon / epoch))
-    given = given.in_units(prior.each if models == "separate" else prior.deviation)
+    given = given.in_units(prior.each if models == "separate" else prior.std)
     units: dict[str, Any] = {"standardize": standardize, "given": given, "prior": prior}
     if models == "separate":
-        least = model.noise_variance if standardize else NOISE_FLOOR * model.deviation**2
-        assumed = OfCosts(**units, noise=cost_noise, least=least, width=IMPROVED, delta=share)
-        made = partial(SeparateModels, penalty=penalty, epoch=epoch, assumed=assumed)
+        least = model.noise_variance if standardize else NOISE_FLOOR * model.prior_std**2
+        assumed = CostModelSpec(**units, noise=cost_noise, least=least, width=IMPROVED, delta=share)
+        made = partial(PenalisedModels, penalty=penalty, epoch=epoch, assumed=assumed)
         return PenalisedParts(model, made, share)
     fresh = {"restart": not reuse, "incumbent_first": incumbent_first}
     made = partial(Penalised, penalty=penalty, epoch=epoch, cost_noise=cost_noise, **units, **fresh)
@@ -342,12 +344,12 @@ def _require_an_effect(given: Mapping[str, Any], separate: bool, reuse: bool) ->
         require_left_out("incumbent_first", first, True, where, "take reuse=False")
 
 
-def in_prior_deviations(model: Model, noise_variance: PerTrial) -> Model:
+def in_prior_stds(model: Model, noise_variance: PerTrial) -> Model:
     """Return the model of an objective in its own prior stds: a unit kernel and one lambda."""
     require_noise_variance(noise_variance, 1.0)
     return replace(
         model,
-        kernel=unit_kernel(model.kernel, model.deviation),
+        kernel=unit_kernel(model.kernel, model.prior_std),
         noise_std=model.relative_noise,
         noise_variance=noise_variance,
     )

@@ -16,10 +16,10 @@ from bandit_envs.problem.setting import Setting
 from ..beliefs.points import Arms, Points
 from ..model.model import Model
 from .base import Band
-from .each_modelled import EachModelled, OfCosts
-from .each_modelled_parts import CostModelOptions, each_modelled
 from .penalised import PenalisedParts
 from .penalties import Schedule
+from .separate_models import CostModelSpec, SeparateModels
+from .separate_models_parts import CostModelOptions, model_and_costs
 
 ESTIMATES = ("ucb", "ts", "random")
 CAP = 5.0
@@ -55,7 +55,7 @@ class Dual:
         return values if self.clip is None else centre + np.clip(values - centre, -self.clip, self.clip)
 
 
-class PrimalDual(EachModelled):
+class PrimalDual(SeparateModels):
     r"""argmax fhat - sum_j phi_j ghat_j, where `dual` defines how the multipliers move.
 
     With observed costs and no cap, phi bounds the delivered costs: on every path sum_t c_t <= (phi_{T+1} -
@@ -68,20 +68,20 @@ class PrimalDual(EachModelled):
         model: Model,
         num_trials: int,
         *,
-        assumed: OfCosts,
+        assumed: CostModelSpec,
         dual: Dual,
         rngs: Sequence[np.random.Generator],
     ):
         super().__init__(model, num_trials, assumed)
         self.dual, self._rngs = dual, rngs
         self.phi = np.zeros((len(rngs), len(self.costs)))
-        self._cost_came = np.zeros_like(self.phi)
+        self._delivered_cost = np.zeros_like(self.phi)
         self._draw()
 
     def observe(self, trial: Ints, cost: Floats) -> None:
         """Add the round's delivered costs, if they move the multipliers."""
         if self.dual.observed:
-            np.add.at(self._cost_came, trial, cost)
+            np.add.at(self._delivered_cost, trial, cost)
 
     def band(self, j: int, points: Points) -> Band:
         """Return mu_j and v of an estimate mu_j - w_j v, (B, n) each: a sample or a std times Z."""
@@ -91,7 +91,7 @@ class PrimalDual(EachModelled):
     def _sample(self, j: int, points: Points) -> Floats:
         assert isinstance(points, Arms)
         rngs = [np.random.default_rng(word) for word in self._words[:, j].tolist()]
-        return self.costs[j].deviation(points.context, rngs)
+        return self.costs[j].centred_sample(points.context, rngs)
 
     def _stretched(self, j: int, std: Floats) -> Floats:
         return self._z[:, j, None] * std if self.dual.estimate == "random" else std
@@ -106,18 +106,18 @@ class PrimalDual(EachModelled):
         """Move the multipliers by the estimates at the plays, before new feedback is learnt."""
         if not self.dual.observed:
             estimates = [self._estimate(j, self._band_at(j, point), t)[:, 0] for j in range(len(self.costs))]
-            self._cost_came += np.stack(estimates, axis=1) if estimates else 0.0
+            self._delivered_cost += np.stack(estimates, axis=1) if estimates else 0.0
         super().played(point, t)
 
     def move(self, rounds: int) -> bool:
-        self.phi = self.dual.moved(self.phi, self._cost_came)
-        self._cost_came[:] = 0.0
+        self.phi = self.dual.moved(self.phi, self._delivered_cost)
+        self._delivered_cost[:] = 0.0
         self._draw()
         return self.looks(rounds)
 
     def forget(self, trial: Ints, rounds: int) -> None:
         super().forget(trial, rounds)
-        self.phi[trial] = self._cost_came[trial] = 0.0
+        self.phi[trial] = self._delivered_cost[trial] = 0.0
 
     def _estimate(self, j: int, band: Band, t: Ints) -> Floats:
         return self.dual.clipped(self.lower(j, band, t), self._unknown.centre[:, 1 + j, None])
@@ -125,11 +125,11 @@ class PrimalDual(EachModelled):
     def _band_at(self, j: int, point: Ints) -> Band:
         """Return mu_j and v of a cost at one point a trial, (B, 1) each."""
         belief, rows = self.costs[j], np.arange(len(point))
-        mean = belief.centre.mean_of(rows, point) + belief.prior_mean[rows, point]
+        mean = belief.mean_posterior.mean_of(rows, point) + belief.prior_mean[rows, point]
         if self.dual.estimate == "ts":
             context, arm = np.divmod(point, belief.decisions.num_arms)
             return mean[:, None], self._sample(j, Arms(context, belief.decisions))[rows, arm, None]
-        std = np.sqrt(np.maximum(belief.spread.variance_of(rows, point), 0.0))
+        std = np.sqrt(np.maximum(belief.std_posterior.variance_of(rows, point), 0.0))
         return mean[:, None], self._stretched(j, std[:, None])
 
     def _draw(self) -> None:
@@ -142,16 +142,16 @@ class PrimalDual(EachModelled):
 def primal_dual_parts(
     setting: Setting, dual: Dual, *, delta: float = 0.1, **options: Unpack[CostModelOptions]
 ) -> PenalisedParts:
-    """Return what models reward and costs apart and balances the costs; see `each_modelled`."""
+    """Return what models reward and costs, and balances the costs; see `model_and_costs`."""
     if dual.estimate == "ts" and setting.continuous:
         raise ArgumentError("estimate", 'must not be "ts" on a box, got "ts"; take "ucb" or "random"')
     step = setting.horizon**-0.5 if dual.step is None else dual.step
-    model, assumed = each_modelled(setting, delta=delta, **options)
+    model, assumed = model_and_costs(setting, delta=delta, **options)
     made = partial(PrimalDual, assumed=assumed, dual=replace(dual, step=step))
     return PenalisedParts(model, made, assumed.delta)
 
 
-class Rectified(EachModelled):
+class Rectified(SeparateModels):
     r"""argmax uf - sum_j Q_j [lg_j]^+, and where all are minus infinity argmin sum_j [lg_j]^+.
 
     With bands that hold lg_j(x*) <= 0, so that uf(x_t) - sum_j Q_j [lg_j(x_t)]^+ >= f(x*) whatever Q >= 0:
@@ -169,7 +169,7 @@ class Rectified(EachModelled):
     once, with the next round, and t counts from the first of them.
     """
 
-    def __init__(self, model: Model, num_trials: int, *, assumed: OfCosts, schedule: Schedule):
+    def __init__(self, model: Model, num_trials: int, *, assumed: CostModelSpec, schedule: Schedule):
         super().__init__(model, num_trials, assumed)
         self.schedule, shape = schedule, (num_trials, len(self.costs))
         most, self._forgiven = (ON_BOX, TOLERANCE) if model.setting.continuous else (np.inf, 0.0)
@@ -206,6 +206,6 @@ class Rectified(EachModelled):
 def rectified_parts(
     setting: Setting, schedule: Schedule, *, delta: float = 0.1, **options: Unpack[CostModelOptions]
 ) -> PenalisedParts:
-    """Return what models reward and costs apart and charges violations by a schedule; see `each_modelled`."""
-    model, assumed = each_modelled(setting, delta=delta, **options)
+    """Return what models reward and costs, and charges violations by a schedule; see `model_and_costs`."""
+    model, assumed = model_and_costs(setting, delta=delta, **options)
     return PenalisedParts(model, partial(Rectified, assumed=assumed, schedule=schedule), assumed.delta)

@@ -11,7 +11,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require, require_choice, require_integer, require_not_negative
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problem.told import checked_arms, checked_slopes
+from bandit_envs.problem.setting_checks import checked_arms, checked_slopes
 
 from ..beliefs.points import Arms, Points
 from ..beliefs.safety import Safety
@@ -21,10 +21,10 @@ from ..model.units import PerCost, PriorUnits
 from ..options import require_arms, require_left_out, typed
 from ..validation import require_known
 from .base import Band
-from .each_modelled import EachModelled, OfCosts
-from .each_modelled_parts import CostModelOptions, each_modelled
 from .penalised import PenalisedParts
 from .safe_masks import ByBands, ByNeighbours, ByPlays, SafeMask
+from .separate_models import CostModelSpec, SeparateModels
+from .separate_models_parts import CostModelOptions, model_and_costs
 
 SETS = ("bands", "neighbours", "plays")
 DEVIATIONS = 3.0  # stds within which unbounded noise is assumed to stay
@@ -32,7 +32,7 @@ COST_WIDTH = "finite-set"
 
 
 def make_mask(
-    sets: str, model: Model, assumed: OfCosts, lipschitz: Any, cost_noise_bound: PerCost | None
+    sets: str, model: Model, assumed: CostModelSpec, lipschitz: Any, cost_noise_bound: PerCost | None
 ) -> Callable[[Bools], SafeMask]:
     """Return the builder of the safe set from the seed, (B, Z, A).
 
@@ -74,7 +74,7 @@ def _slopes(setting: Setting, prior: PriorUnits, given: Any) -> Floats:
     return np.asarray(prior.of_costs(checked_slopes("lipschitz", known, setting.num_constraints)))
 
 
-class Safe(EachModelled):
+class Safe(SeparateModels):
     """The reward of the arms in S, minus infinity for the others.
 
     S rests on feedback that was delivered, for means and for deviations: plays that are pending certify
@@ -89,7 +89,7 @@ class Safe(EachModelled):
         model: Model,
         num_trials: int,
         *,
-        assumed: OfCosts,
+        assumed: CostModelSpec,
         seed: Ints,
         mask_of: Callable[[Bools], SafeMask],
         patience: int | None,
@@ -205,7 +205,7 @@ def safe_parts(
         require_integer("patience", patience, 1, "it is a number of rounds in which S does not grow")
     seed = _seed_of(setting, safe_seed)
     taken: CostModelOptions = {"cost_width": COST_WIDTH, **options, "standardize": False, "initial": 0}
-    model, assumed = each_modelled(setting, delta=delta, **taken)
+    model, assumed = model_and_costs(setting, delta=delta, **taken)
     if setting.num_constraints:
         _require_units(setting, model, options)
     mask_of = make_mask(sets, model, assumed, lipschitz, cost_noise_bound)

@@ -66,7 +66,7 @@ class ByBands(SafeMask):
         for j, belief in enumerate(safety.costs):
             mean, std, width = safety.mean[j, trial], safety.std[j, trial], safety.width[j, trial]
             across = safety.covariance(j, trial, arms)
-            gain = across / (std[arms] ** 2 + belief.spread.noise[trial])[:, None]
+            gain = across / (std[arms] ** 2 + belief.std_posterior.noise[trial])[:, None]
             after = mean - gain * (width * std[arms])[:, None]
             left = np.sqrt(np.maximum(std**2 - gain * across, 0.0))
             reached &= after + width * left <= 0.0

@@ -111,14 +111,14 @@ class Posterior(abc.ABC):
         """
 
     @abc.abstractmethod
-    def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
+    def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
         """Draw f - mean jointly at some points of each trial, each from its own generator, (B, A)."""
 
     def sample_at(
         self, cells: Ints | None, rngs: Sequence[np.random.Generator], factor: Floats | float
     ) -> Floats:
         """Draw mean + w (f - mean) jointly at some points of each trial, w a number or (B, 1); (B, A)."""
-        sample = factor * self.deviation_at(cells, rngs)
+        sample = factor * self.centred_sample_at(cells, rngs)
         sample += self.mean_at(cells)
         return sample
 

@@ -74,7 +74,7 @@ def solve_vector(triangle: Floats, vector: Floats) -> Floats:
     return _trtrs(triangle.T, vector, lower=0, trans=1)[0] if len(vector) else vector
 
 
-def roomy(rows: int) -> int:
+def spare_capacity(rows: int) -> int:
     """Return a capacity with some spare rows."""
     return max(FIRST_CAPACITY, rows + rows // GROWTH)
 
@@ -88,7 +88,7 @@ class Triangle:
 
     def __init__(self, gram: Gram | VisitedGram, point: Ints, noise: Floats):
         self.gram, self.size = gram, len(point)
-        capacity = roomy(self.size)
+        capacity = spare_capacity(self.size)
         self.values = np.empty((capacity, capacity))  # above the diagonal it is never read
         self._point, self._noise = np.empty(capacity, dtype=np.int64), np.empty(capacity)
         self._point[: self.size], self._noise[: self.size] = point, noise
@@ -163,7 +163,7 @@ class Triangle:
     def _append(self, x: int, noise: float) -> None:
         k, size = self.size, len(self.values)
         if k == size:
-            more = (0, roomy(size) - size)
+            more = (0, spare_capacity(size) - size)
             self.values = np.pad(self.values, more)
             self._point, self._noise = np.pad(self._point, more), np.pad(self._noise, more)
         shared = self.solve(self.gram.between(np.array([x]), self._point[:k])[0], k, 1)

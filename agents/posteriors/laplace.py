@@ -245,15 +245,15 @@ def mixture_band(
     """
     beta = math.log(1.0 / delta) - fit.evidence_bound(rows, likelihood) + radius**2 / 2.0 - fit.loss
     curvature = rows.plays * likelihood.curvature(rows.z(fit.weight))
-    apart = radius * np.linalg.norm(rows.design, axis=1) + np.abs(rows.design @ fit.weight)
+    reach = radius * np.linalg.norm(rows.design, axis=1) + np.abs(rows.design @ fit.weight)
     for _ in range(ROUNDS):
-        band = MixtureBand(beta, curved(rows.design, curvature * least_curvature(apart)))
-        apart = np.minimum(apart, band.half_width(rows.design))
-    return MixtureBand(beta, curved(rows.design, curvature * least_curvature(apart)))
+        band = MixtureBand(beta, curved(rows.design, curvature * least_curvature(reach)))
+        reach = np.minimum(reach, band.half_width(rows.design))
+    return MixtureBand(beta, curved(rows.design, curvature * least_curvature(reach)))
 
 
-def least_curvature(apart: Floats) -> Floats:
+def least_curvature(reach: Floats) -> Floats:
     """Return rho(D), the share of the curvature that is left at distance D, (m,) -> (m,)."""
-    far = np.maximum(apart, 1e-4)  # nearer, the quotient loses digits and the series is exact to 1e-13
-    series = 1.0 - apart / 3.0 + apart**2 / 12.0
-    return np.where(apart < far, series, 2.0 * (np.expm1(-far) + far) / far**2)
+    far = np.maximum(reach, 1e-4)  # nearer, the quotient loses digits and the series is exact to 1e-13
+    series = 1.0 - reach / 3.0 + reach**2 / 12.0
+    return np.where(reach < far, series, 2.0 * (np.expm1(-far) + far) / far**2)

@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.definite import pivoted_root
 from bandit_envs.kernels.gram import TOLERANCE, Gram
-from bandit_envs.laws.outcomes import Bernoulli, OutcomeLaw, Poisson
+from bandit_envs.laws.outcomes import BernoulliOutcomes, OutcomeLaw, PoissonCounts
 
 from .base import Posterior, SufficientStatistics, columns_at
 from .laplace import (
@@ -26,7 +26,10 @@ from .laplace import (
 )
 from .pairs import PairPosterior, PairTrial
 
-LIKELIHOODS: dict[type[OutcomeLaw], OutcomeLikelihood] = {Bernoulli: Clicks(), Poisson: Counts()}
+LIKELIHOODS: dict[type[OutcomeLaw], OutcomeLikelihood] = {
+    BernoulliOutcomes: Clicks(),
+    PoissonCounts: Counts(),
+}
 LEAST_WEIGHT = 1e-9  # of a point in H: its value stays finite, and variances change by 1e-9 at most
 
 
@@ -41,7 +44,7 @@ class PlayOutcomes:
 
     def __init__(self, law: OutcomeLaw, num_trials: int):
         self.likelihood, self._base = LIKELIHOODS[type(law)], law.base
-        self._exposure = law.exposure if isinstance(law, Poisson) else 1.0
+        self._exposure = law.exposure if isinstance(law, PoissonCounts) else 1.0
         self.count, self.total = np.zeros((num_trials, 0)), np.zeros((num_trials, 0))
         self.changes = np.zeros(num_trials, dtype=np.int64)  # so many times a trial's outcomes have changed
 
@@ -167,8 +170,8 @@ class LatentPosterior(OutcomePosterior):
     def variance_at(self, cells: Ints | None) -> Floats:
         return columns_at(np.stack([self._spread(i) ** 2 for i in self._trials]), cells)
 
-    def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        return columns_at(np.stack([self._deviation(i, rng) for i, rng in enumerate(rngs)]), cells)
+    def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
+        return columns_at(np.stack([self._centred_sample(i, rng) for i, rng in enumerate(rngs)]), cells)
 
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         return self._of(trial, point, self._mean)
@@ -197,7 +200,7 @@ class LatentPosterior(OutcomePosterior):
             known = self._std[trial] = changes, norms(self.fit(trial).factor, self._root)
         return known[1]
 
-    def _deviation(self, trial: int, rng: np.random.Generator) -> Floats:
+    def _centred_sample(self, trial: int, rng: np.random.Generator) -> Floats:
         fit = self.fit(trial)
         return self._root @ (fit.draw(self.gram.quick_white(rng)) - fit.weight)
 

@@ -70,7 +70,7 @@ class CellRows:
         self._extend()
         return self._rows[: self._used]
 
-    def deviation(self, rng: np.random.Generator) -> Floats:
+    def centred_sample(self, rng: np.random.Generator) -> Floats:
         """Draw f - mean jointly, (A,).
 
         A root R of the covariance as it was after `_root_at` rows gives a draw g = z R of that posterior. For
@@ -155,8 +155,8 @@ class PairPosterior(Posterior):
     def count_at(self, cells: Ints | None) -> Floats:
         return np.array([rows.count for rows in self._at(cells)])
 
-    def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        return np.array([rows.deviation(rng) for rows, rng in zip(self._at(cells), rngs, strict=True)])
+    def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
+        return np.array([rows.centred_sample(rng) for rows, rng in zip(self._at(cells), rngs, strict=True)])
 
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         mean = np.empty(len(trial))

@@ -17,13 +17,13 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from .base import SufficientStatistics
-from .decomposition import Triangle, roomy
+from .decomposition import Triangle, spare_capacity
 
 SLACK = 1.65  # rows a distinct point at which they are merged (measured)
 SPARE = 16  # further rows, so that the first plays do not merge every time
 
 
-class Centre(Protocol):
+class MeanFactor(Protocol):
     """Part of a belief that gives means: mu(x) = m + k(x, X) a."""
 
     @property
@@ -37,7 +37,7 @@ class Centre(Protocol):
         ...
 
 
-class Spread(Protocol):
+class StdFactor(Protocol):
     """Part of a belief that gives stds, by the lower factor L of k(X, X) + noise, here for r = k."""
 
     @property
@@ -54,7 +54,7 @@ class Spread(Protocol):
         ...
 
 
-class Factor(Centre, Spread, Protocol):
+class Factor(MeanFactor, StdFactor, Protocol):
     """Plays X that determine the posterior: mu = k(x, X) a, var = k(x, x) - |L^-1 k(X, x)|^2."""
 
     @property
@@ -77,7 +77,7 @@ class PlayFactor:
     def __init__(self, gram: Gram, noise: float, seen: SufficientStatistics, squares: Floats | None = None):
         size = len(seen.point)
         self.gram, self.noise, self.used = gram, noise, size
-        capacity = roomy(size)
+        capacity = spare_capacity(size)
         self._point = np.empty(capacity, dtype=np.int64)
         self._count, self._total = np.empty(capacity), np.empty(capacity)
         self._squares = np.ones(capacity)
@@ -225,7 +225,7 @@ class PlayFactor:
     def _reserve(self) -> None:
         old = len(self._point)
         if self.used == old:
-            more = roomy(old) - old
+            more = spare_capacity(old) - old
             self._point = np.pad(self._point, (0, more))
             self._count, self._total = np.pad(self._count, (0, more)), np.pad(self._total, (0, more))
             self._squares = np.pad(self._squares, (0, more), constant_values=1.0)

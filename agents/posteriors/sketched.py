@@ -59,7 +59,7 @@ class Sketch:
         pull = self._root[:, played].T @ (self._inverse @ self._root)
         return np.sqrt(count[played] @ pull**2)
 
-    def deviation(self, rng: np.random.Generator) -> Floats:
+    def centred_sample(self, rng: np.random.Generator) -> Floats:
         """Draw f - mean, (N,): the dictionary's part jointly, and each point's rest independently."""
         rest = np.maximum(self._gram.diagonal - np.sum(self._root**2, axis=0), 0.0)
         lower = np.linalg.cholesky(self._noise * self._inverse) if len(self._root) else self._inverse
@@ -150,8 +150,8 @@ class SketchedPosterior(Posterior):
         norms = map(Sketch.weight_norm, self.sketches, self.count)
         return columns_at(np.stack(list(norms)), cells)
 
-    def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        return columns_at(np.stack(list(map(Sketch.deviation, self.sketches, rngs))), cells)
+    def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
+        return columns_at(np.stack(list(map(Sketch.centred_sample, self.sketches, rngs))), cells)
 
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         return self._of(trial, point, lambda sketch: sketch.mean)

@@ -19,7 +19,7 @@ from bandit_envs.kernels.gram import Gram
 
 from .base import Posterior, SufficientStatistics
 from .decomposition import CondensedPlays, condense
-from .journal import Journal, LateTables
+from .play_counts import LazyTables, PlayCounts
 
 
 class Tables(NamedTuple):
@@ -32,13 +32,13 @@ class Tables(NamedTuple):
 class TablePosterior(Posterior):
     """Posterior with mean and variance at all N points; a subclass stores the covariance."""
 
-    _tables: Tables | LateTables
+    _tables: Tables | LazyTables
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
         super().__init__(gram, noise, num_trials)
         shape = (num_trials, gram.size)
         self._tables = Tables(np.zeros(shape), np.tile(gram.diagonal, (num_trials, 1)))
-        self._journal = Journal(self.noise, gram.size)
+        self._play_counts = PlayCounts(self.noise, gram.size)
         self._first_cell = np.arange(num_trials) * gram.size  # of each trial in a flattened (B, N)
         self._scratch = np.empty(shape)
 
@@ -55,16 +55,16 @@ class TablePosterior(Posterior):
     @property
     def count(self) -> Floats:
         """Plays, (B, N)."""
-        return self._journal.count
+        return self._play_counts.count
 
     @property
     def total(self) -> Floats:
         """Sums of the values, (B, N)."""
-        return self._journal.total
+        return self._play_counts.total
 
     @property
     def gain(self) -> Floats:
-        return self._journal.gain
+        return self._play_counts.gain
 
     def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
         if len(trial) == 1:  # a third of the time that arrays of one entry take
@@ -74,13 +74,13 @@ class TablePosterior(Posterior):
             return
         rows = self._rows(trial)
         cell, scale = self._condition(trial, point, value, self.noise[rows])
-        self._journal.write(cell, value.copy(), scale)
+        self._play_counts.write(cell, value.copy(), scale)
 
     def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
         """Condition on the mean of several observations, whose noise is lambda / n: the step above."""
         noise = self.noise[trial] / plays
         cell, scale = self._condition(trial, point, total / plays, noise)
-        self._journal.write_sums(trial, cell, plays, total, scale / np.sqrt(noise))
+        self._play_counts.write_sums(trial, cell, plays, total, scale / np.sqrt(noise))
 
     def _condition(self, trial: Ints, point: Ints, value: Floats, noise: Floats) -> tuple[Ints, Floats]:
         """Apply one step to values with this noise, (n,) each; return their cells and sqrt(s), (n,) each."""
@@ -100,11 +100,11 @@ class TablePosterior(Posterior):
             self.mean[i] += row
         np.add.at(self.total, (trial, point), change)
 
-    def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        drawn = self.deviation(rngs)
+    def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
+        drawn = self.centred_sample(rngs)
         return drawn if cells is None else np.take_along_axis(drawn, cells, axis=1)
 
-    def deviation(self, rngs: Sequence[np.random.Generator]) -> Floats:
+    def centred_sample(self, rngs: Sequence[np.random.Generator]) -> Floats:
         """Draw f - mean from the joint posterior, one draw a trial from its own generator, (B, N).
 
         Matheron's rule: r = f' - Sigma (n f' + sqrt(n lambda) e) / lambda with f' a draw of the prior
@@ -112,27 +112,27 @@ class TablePosterior(Posterior):
         f' = z @ gram.root, hence return the same sample.
         """
         if len(rngs) == 1:  # half the time that arrays over all points take
-            return self._deviate_one(*self._drawn_alone(rngs[0]))[None]
+            return self._deviate_one(*self._drawn_single(rngs[0]))[None]
         return self._deviate(*self._drawn_each(rngs))
 
     def _drawn_each(self, rngs: Sequence[np.random.Generator]) -> tuple[Floats, list[Ints], list[Floats]]:
         """Return z of all trials, (B, r), and the points played, (u,), and their e, (u,), of each."""
         weight = np.array([self._white(rng) for rng in rngs])
-        played = [self._journal.played(i) for i in range(len(rngs))]
+        played = [self._play_counts.played(i) for i in range(len(rngs))]
         return (
             weight,
             played,
             [rng.standard_normal(len(each)) for rng, each in zip(rngs, played, strict=True)],
         )
 
-    def _drawn_alone(self, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
+    def _drawn_single(self, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
         """Return the only trial's z (r,), the points played (u,) and their e (u,)."""
         weight = self._white(rng)
-        played = self._journal.played(0)
+        played = self._play_counts.played(0)
         return weight, played, rng.standard_normal(len(played))
 
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        """Apply Matheron's rule in the only trial to the draws of `_drawn_alone`: (N,)."""
+        """Apply Matheron's rule in the only trial to the draws of `_drawn_single`: (N,)."""
         return self._deviate(weight[None], [played], [noise])[0]
 
     def mean_at(self, cells: Ints | None) -> Floats:
@@ -147,7 +147,7 @@ class TablePosterior(Posterior):
         """|a_x| at some points of each trial, (B, A): sqrt(sum_p n_p Sigma[x, p]^2) / lambda."""
         norms = np.zeros(self.mean.shape)
         for i, (row, count) in enumerate(zip(norms, self.count, strict=True)):
-            played = self._journal.played(i)
+            played = self._play_counts.played(i)
             columns = self.columns(np.full(len(played), i), played)
             row[:] = np.sqrt(count[played] @ columns**2) / self.noise[i]
         return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
@@ -165,7 +165,7 @@ class TablePosterior(Posterior):
         return self.count if cells is None else np.take_along_axis(self.count, cells, axis=1)
 
     def reset(self, trial: Ints) -> None:
-        self._journal.reset(trial)
+        self._play_counts.reset(trial)
         self.mean[trial] = 0.0
         self.variance[trial] = self.gram.diagonal
         self._forget(trial)
@@ -174,7 +174,7 @@ class TablePosterior(Posterior):
         return SufficientStatistics.of(self.count[trial], self.total[trial])
 
     def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
-        self._journal.restore(trial, seen)
+        self._play_counts.restore(trial, seen)
         self._restore_trial(trial)
 
     @abc.abstractmethod
@@ -213,7 +213,7 @@ class TablePosterior(Posterior):
         mean, variance, scratch = self.mean[i], self.variance[i], self._scratch[0]
         mean += np.multiply(root, (value - mean.item(x)) / scale, out=scratch)
         variance -= np.multiply(root, root, out=scratch)
-        self._journal.write_one(i, x, value, scale)
+        self._play_counts.write_one(i, x, value, scale)
 
     @abc.abstractmethod
     def _restore_trial(self, i: int) -> None:

@@ -18,7 +18,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from .band_search import BandSearch
-from .journal import LateTables
+from .play_counts import LazyTables
 from .table import TablePosterior, subtract
 
 _axpy, _ger, _scal, _trmv = get_blas_funcs(("axpy", "ger", "scal", "trmv"), dtype=np.float64)
@@ -62,7 +62,7 @@ class WeightSpacePosterior(TablePosterior):
         self._outer = np.empty_like(self._covariance)
         self._played, self._played_feature = np.empty(0, dtype=np.int64), np.empty((0, rank))
         late = self._slabs, self._variance_afresh, rank
-        self._tables = self._late = LateTables(self.mean, self.variance, *late)
+        self._tables = self._late = LazyTables(self.mean, self.variance, *late)
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
         return _products(self._covariance[trial], self._feature[point]) @ self._root
@@ -81,7 +81,7 @@ class WeightSpacePosterior(TablePosterior):
         feature = self._feature[x]
         weight, scale = _absorb_one(self._covariance[i], feature, self.noise.item(i))
         self._late.note(i, weight, (value - self._late.mean_at(i, x, feature)) / scale)
-        self._journal.write_one(i, x, value, scale)
+        self._play_counts.write_one(i, x, value, scale)
 
     def _slabs(self, weight: Floats) -> Iterable[tuple[slice, Floats]]:
         return ((EVERYWHERE, weight.dot(self._root)),)
@@ -95,16 +95,16 @@ class WeightSpacePosterior(TablePosterior):
         if cells is not None:
             return super().sample_at(cells, rngs, factor)
         if len(rngs) == 1:
-            weight = self._pulled(*self._drawn_alone(rngs[0]))
+            weight = self._conditioned(*self._drawn_single(rngs[0]))
             return self._late.sample(0, _scal(float(factor), weight))[None]
-        sample = (factor * self._pulled_each(*self._drawn_each(rngs))) @ self._root
+        sample = (factor * self._conditioned_each(*self._drawn_each(rngs))) @ self._root
         sample += self.mean
         return sample
 
     def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
-        return self._pulled_each(weight, played, noise) @ self._root
+        return self._conditioned_each(weight, played, noise) @ self._root
 
-    def _pulled_each(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
+    def _conditioned_each(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
         """Apply Matheron's rule in weights, S (z - R sqrt(n / lambda) e): no difference of large numbers."""
         cell = self._cells(played)
         rate = self.count.ravel()[cell] / np.repeat(self.noise, list(map(len, played)))
@@ -113,13 +113,13 @@ class WeightSpacePosterior(TablePosterior):
         return _products(self._covariance, weight - pulled @ self._feature)
 
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        return self._pulled(weight, played, noise).dot(self._root)
+        return self._conditioned(weight, played, noise).dot(self._root)
 
-    def _pulled(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
+    def _conditioned(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
         """Apply Matheron's rule in weights in the only trial, (r,); the weight and the noise are used up."""
         if played is not self._played:
             self._played, self._played_feature = played, self._feature.take(played, axis=0)
-        plays = self._journal.plays(0, played)
+        plays = self._play_counts.plays(0, played)
         np.multiply(noise, np.sqrt(plays, plays), noise)
         _axpy(noise.dot(self._played_feature), weight, a=-1.0 / math.sqrt(self.noise.item()))
         return self._covariance[0].dot(weight)
@@ -169,7 +169,7 @@ class KroneckerPosterior(TablePosterior):
         self._prior = np.eye(self._factors.rank)
         self._covariance = np.tile(self._prior, (num_trials, 1, 1))  # (B, r, r) S
         late = self._factors.slabs, self._variance_afresh, self._factors.rank
-        self._tables = self._late = LateTables(self.mean, self.variance, *late)
+        self._tables = self._late = LazyTables(self.mean, self.variance, *late)
         self._search: BandSearch | None = None
         self._play_by_play = True  # until values are corrected or come as sums, which a search does not note
 
@@ -193,7 +193,7 @@ class KroneckerPosterior(TablePosterior):
         """|a_x| at some points of each trial, (B, A): diag(R'S M S R) / lambda^2, M = sum_p n_p r_p r_p'."""
         norms = np.empty(self.mean.shape)
         for i, (row, count) in enumerate(zip(norms, self.count, strict=True)):
-            played = self._journal.played(i)
+            played = self._play_counts.played(i)
             pull = self._weights(np.full(len(played), i), played) * np.sqrt(count[played])[:, None]
             row[:] = np.sqrt(np.maximum(self._factors.quadratic(pull.T @ pull), 0.0)) / self.noise[i]
         return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
@@ -205,7 +205,7 @@ class KroneckerPosterior(TablePosterior):
             row[:] = self._covariance[i] @ row
         return weights
 
-    def deviation(self, rngs: Sequence[np.random.Generator]) -> Floats:
+    def centred_sample(self, rngs: Sequence[np.random.Generator]) -> Floats:
         return self._factors.expand(np.array(self._drawn(rngs)))
 
     def sample_at(
@@ -218,7 +218,10 @@ class KroneckerPosterior(TablePosterior):
     def _drawn(self, rngs: Sequence[np.random.Generator]) -> list[Floats]:
         """Return the weights of f - mean of each trial, (r,)."""
         each = ((i, self._factors.quick_white(rng), rng) for i, rng in enumerate(rngs))
-        return [self._pulled(i, z, rng.standard_normal(len(self._journal.played(i)))) for i, z, rng in each]
+        return [
+            self._conditioned(i, z, rng.standard_normal(len(self._play_counts.played(i))))
+            for i, z, rng in each
+        ]
 
     def _observe_one(self, i: int, x: int, value: float) -> None:
         (feature,) = self._factors.features(np.array([x]))
@@ -227,7 +230,7 @@ class KroneckerPosterior(TablePosterior):
         self._late.note(i, weight, innovation)
         if self._search is not None:
             self._search.note(weight, innovation)
-        self._journal.write_one(i, x, value, scale)
+        self._play_counts.write_one(i, x, value, scale)
 
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
         self._play_by_play, self._search = False, None
@@ -248,12 +251,12 @@ class KroneckerPosterior(TablePosterior):
         return self._factors.expand(weight), scale
 
     def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
-        pulled = [self._pulled(i, z, e) for i, (z, e) in enumerate(zip(weight, noise, strict=True))]
+        pulled = [self._conditioned(i, z, e) for i, (z, e) in enumerate(zip(weight, noise, strict=True))]
         return self._factors.expand(np.array(pulled))
 
-    def _pulled(self, i: int, weight: Floats, noise: Floats) -> Floats:
+    def _conditioned(self, i: int, weight: Floats, noise: Floats) -> Floats:
         """Apply Matheron's rule in weights to z (r,) and e (u,): S (z - R_X sqrt(n / lambda) e), (r,)."""
-        played = self._journal.played(i)
+        played = self._play_counts.played(i)
         pull = noise * np.sqrt(self.count[i, played] / self.noise[i])
         return self._covariance[i] @ (weight - pull @ self._factors.features(played))
 
@@ -264,7 +267,7 @@ class KroneckerPosterior(TablePosterior):
     def _restore_trial(self, i: int) -> None:
         self._search = None
         # Least squares: |w|^2 + |sqrt(n / lambda) R_X'w - b / sqrt(n lambda)|^2 is minimal at the mean of w.
-        x = self._journal.played(i)
+        x = self._play_counts.played(i)
         root = np.sqrt(self.count[i, x] / self.noise[i])
         data = np.vstack([self._prior, self._factors.features(x) * root[:, None]])
         value = np.concatenate([np.zeros(len(self._prior)), self.total[i, x] / (root * self.noise[i])])

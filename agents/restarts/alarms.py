@@ -45,7 +45,7 @@ from ..validation import PerTrial
 from .detection import calibrate
 from .detection.detector import representative_gram
 from .on_alarm import OnAlarm, uniform_rounds
-from .outcomes import Outcomes, Told
+from .outcomes import Outcomes, ValueModel
 
 FIRST_CAPACITY = 64  # values; doubled whenever they are full
 NEGLIGIBLE = math.log(1e-6)  # share of the largest weight
@@ -58,10 +58,10 @@ _thresholds: dict[tuple[Any, ...], float] = {}  # cache of this process, by all 
 class LikelihoodRatio:
     """Detector on the residuals of one trial; O(n) a value. Reward and C costs share delta equally."""
 
-    def __init__(self, told: Told, *, false_alarm_rate: float = 0.1):
-        self._outcomes = Outcomes(told)
-        self._delta = false_alarm_rate / (1 + told.num_costs)
-        self._sums = np.zeros((FIRST_CAPACITY, 1 + told.num_costs))  # of the first 0, 1, ... residuals
+    def __init__(self, value_model: ValueModel, *, false_alarm_rate: float = 0.1):
+        self._outcomes = Outcomes(value_model)
+        self._delta = false_alarm_rate / (1 + value_model.num_costs)
+        self._sums = np.zeros((FIRST_CAPACITY, 1 + value_model.num_costs))  # of the first 0, 1, ... residuals
         self._age = np.zeros(FIRST_CAPACITY, dtype=np.int64)  # of the value after so many
         self._count = 0
 
@@ -98,8 +98,8 @@ class LikelihoodRatio:
 class RunLengths:
     """The starts of one trial and their probabilities, given the expected rounds of a segment, 1 / H."""
 
-    def __init__(self, told: Told, *, segment: float):
-        self._outcomes = Outcomes(told)
+    def __init__(self, value_model: ValueModel, *, segment: float):
+        self._outcomes = Outcomes(value_model)
         self._start, self._log_weight = np.zeros(1, dtype=np.int64), np.zeros(1)
         self._stay, self._change = math.log1p(-1.0 / segment), -math.log(segment)
         self._likeliest = 0
@@ -125,9 +125,9 @@ class RunLengths:
 class EventTriggered:
     """Trigger of one trial; reward and C costs share delta equally."""
 
-    def __init__(self, told: Told, *, false_alarm_rate: float = 0.1):
-        self._outcomes, self._count = Outcomes(told), 0
-        self._delta = false_alarm_rate / (1 + told.num_costs)
+    def __init__(self, value_model: ValueModel, *, false_alarm_rate: float = 0.1):
+        self._outcomes, self._count = Outcomes(value_model), 0
+        self._delta = false_alarm_rate / (1 + value_model.num_costs)
 
     def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
         """Observe a value, see `Watch`; after a change the play that triggered is the first that is kept."""
@@ -187,14 +187,14 @@ class CalibratedAlarm:
     def _ridge(self, noise: float) -> float | str | None:
         if self.ridge is not None or not self.ridge_of_noise:
             return self.ridge
-        return max((noise / self.observed.deviation) ** 2, NOISE_FLOOR)
+        return max((noise / self.observed.prior_std) ** 2, NOISE_FLOOR)
 
     def _threshold(self, noise: float) -> float | Floats | None:
         if self.theta is not None or self.false_alarm_rate is None:
             return self.theta
         setting, test = self.observed.setting, self._test(noise)
-        unknown = [share * self.observed.deviation for share in UNKNOWN_NOISE]
-        prior = PriorUnits.of_setting(setting, self.observed.deviation)
+        unknown = [share * self.observed.prior_std for share in UNKNOWN_NOISE]
+        prior = PriorUnits.of_setting(setting, self.observed.prior_std)
         stds = known_per_cost("constraint_noise_std", setting, None)
         costs = (
             [] if stds is None else (stds * prior.beside_reward).tolist()

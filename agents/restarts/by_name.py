@@ -18,7 +18,7 @@ from ..named import made, own_builder
 from ..validation import PerTrial
 from .alarms import CalibratedAlarm, EventTriggered, LikelihoodRatio, RunLengths
 from .base import Never, Oracle, Periodic, Restart
-from .evidence import TOLD_NOISE, UNKNOWN_NOISE, Archive, Evidence, require_scales
+from .evidence import GIVEN_NOISE, UNKNOWN_NOISE, Archive, Evidence, require_scales
 from .in_order import InOrder
 from .on_alarm import PAPER_XI_SQUARED, Exploring
 
@@ -62,7 +62,7 @@ def _evidence(
     """Return the builder of "evidence" or of its archive, of the same rate and levels of the noise."""
     require_probability("false_alarm_rate", false_alarm_rate, "it is that of a run without a change")
     require_integer("step", step, 1, "it is the number of plays between starts")
-    usual = TOLD_NOISE if observed.noise_is_known else UNKNOWN_NOISE
+    usual = GIVEN_NOISE if observed.noise_is_known else UNKNOWN_NOISE
     scales = usual if noise_scales is None else require_scales(noise_scales)
     shared: dict[str, Any] = {"false_alarm_rate": false_alarm_rate, "scales": scales}
     horizon = None if anytime else observed.setting.horizon

@@ -34,9 +34,9 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError, shown
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from .outcomes import Outcomes, Told
+from .outcomes import Outcomes, ValueModel
 
-TOLD_NOISE = (1.0, 1.5, 2.2)  # scales of a given or published noise, which may be too small
+GIVEN_NOISE = (1.0, 1.5, 2.2)  # scales of a given or published noise, which may be too small
 UNKNOWN_NOISE = (0.1, 0.3, 1.0, 3.0, 10.0)  # scales of a default noise
 NEGLIGIBLE = 1e-6  # of M_n: a start of a smaller factor is dropped, which makes M_n smaller still
 DISCARDED_BELOW = math.log(1e-6)  # log BF_a below which a segment is discarded
@@ -58,14 +58,14 @@ class Evidence:
 
     def __init__(
         self,
-        told: Told,
+        value_model: ValueModel,
         *,
         horizon: int | None,
         step: int = 10,
         false_alarm_rate: float = 0.1,
         scales: Sequence[float] = (1.0,),
     ):
-        self._outcomes, self._step, self._horizon = Outcomes(told, scales), step, horizon
+        self._outcomes, self._step, self._horizon = Outcomes(value_model, scales), step, horizon
         self._threshold = math.log(len(scales) / false_alarm_rate)
         self._joint = np.zeros((len(scales), 1))  # (G, W) log p(y_1:s) p(y_s+1:n); the first is no change
         self._start, self._log_weight = np.zeros(1, dtype=np.int64), np.full(1, -np.inf)
@@ -146,9 +146,9 @@ class Seen(NamedTuple):
 class Candidate:
     """Segment that may have returned."""
 
-    def __init__(self, told: Told, scales: Sequence[float], plays: Sequence[Seen]):
+    def __init__(self, value_model: ValueModel, scales: Sequence[float], plays: Sequence[Seen]):
         self.plays = plays
-        self._outcomes = Outcomes(told, scales)
+        self._outcomes = Outcomes(value_model, scales)
         self._joint = np.zeros((len(scales), 1))  # (G, 2) log p(Y_a) p(y | Y_a), and p(Y_a) p(y) beside it
         for play in plays:
             self.observe(play)
@@ -182,19 +182,19 @@ class Archive:
 
     def __init__(
         self,
-        told: Told,
+        value_model: ValueModel,
         *,
-        make_watch: Callable[[Told], Evidence],
+        make_watch: Callable[[ValueModel], Evidence],
         false_alarm_rate: float = 0.1,
         scales: Sequence[float] = (1.0,),
     ):
-        self._told, self._make_watch = told, make_watch
+        self._value_model, self._make_watch = value_model, make_watch
         self._scales, self._rate = scales, false_alarm_rate
         self.clear()
 
     def watch(self) -> Evidence:
         """Return a new detector that includes the reused plays."""
-        watch = self._make_watch(self._told)
+        watch = self._make_watch(self._value_model)
         for play in self.remembered:
             watch.remember(play.point, play.value, play.share)
         return watch
@@ -215,15 +215,15 @@ class Archive:
     def end(self, first: int) -> None:
         """Archive, after an alarm, the plays before round `first` as a segment that has ended."""
         ended = [play for play in self._present if play.round < first]
-        self.segments += [plays for plays in self._apart(ended) if plays]
+        self.segments += [plays for plays in self._matched_segments(ended) if plays]
         self._present, self.remembered = [], []
-        self._candidates = [Candidate(self._told, self._scales, plays) for plays in self.segments]
+        self._candidates = [Candidate(self._value_model, self._scales, plays) for plays in self.segments]
         self._threshold = math.log((len(self.segments) or 1) * len(self._scales) / self._rate)
 
-    def _apart(self, ended: list[Seen]) -> list[list[Seen]]:
+    def _matched_segments(self, ended: list[Seen]) -> list[list[Seen]]:
         """Return reused and later plays as one segment if they still match, else as two."""
         if self.remembered:
-            candidate = Candidate(self._told, self._scales, self.remembered)
+            candidate = Candidate(self._value_model, self._scales, self.remembered)
             for play in ended:
                 candidate.observe(play)
             if candidate.log_factor < self._threshold:

@@ -17,7 +17,7 @@ from ..model.units import PriorUnits, known_per_cost, profile_weights
 from .base import Restart
 from .detection.detector import Places
 from .evidence import Archive, Seen
-from .outcomes import Told
+from .outcomes import ValueModel
 
 
 class Watch(Protocol):
@@ -55,17 +55,17 @@ class InOrder(Restart):
         model: Model,
         num_trials: int,
         *,
-        watch: Callable[[Told], Watch],
+        watch: Callable[[ValueModel], Watch],
         observed: Model | None = None,
-        archive: Callable[[Told], Archive] | None = None,
+        archive: Callable[[ValueModel], Archive] | None = None,
     ):
         observed = observed or model
         self.places, self._late = Places(model, observed), model.setting.max_delay
         self._weights = profile_weights(model.setting)
         noise = np.broadcast_to(observed.noise_std, num_trials)
-        told = [_value_model(model, observed, self.places.prior, float(each)) for each in noise]
-        self.archives = None if archive is None else [archive(each) for each in told]
-        self._make = [lambda each=each: watch(each) for each in told]
+        value_models = [_value_model(model, observed, self.places.prior, float(each)) for each in noise]
+        self.archives = None if archive is None else [archive(each) for each in value_models]
+        self._make = [lambda each=each: watch(each) for each in value_models]
         if self.archives is not None:
             self._make = [each.watch for each in self.archives]
         self.watches = [make() for make in self._make]
@@ -135,13 +135,13 @@ class InOrder(Restart):
         return first if back else None
 
 
-def _value_model(model: Model, observed: Model, prior: PriorUnits, noise_std: float) -> Told:
+def _value_model(model: Model, observed: Model, prior: PriorUnits, noise_std: float) -> ValueModel:
     """Return the model of one trial's values; costs have the reward's kernel and unknown levels."""
-    setting, variance = model.setting, observed.deviation**2
+    setting, variance = model.setting, observed.prior_std**2
     gram = observed.gram if model.visited is None else VisitedGram(observed.kernel, model.visited)
     given = known_per_cost("constraint_noise_std", setting, None)
     cost_noise = np.full(len(prior.costs), noise_std) if given is None else given * prior.beside_reward
-    return Told(
+    return ValueModel(
         gram.between,
         max(noise_std**2, NOISE_FLOOR * variance),
         np.maximum(cost_noise**2, NOISE_FLOOR * variance),

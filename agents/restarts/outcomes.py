@@ -143,7 +143,7 @@ class Expected(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class ValueModel:
     """Model of the values of one trial: prior covariances of the reward and of each cost, and their noise.
 
     `levels` are prior variances of the unknown levels of the reward and of the costs; 0 for a known one.
@@ -159,12 +159,12 @@ class Told:
 class Outcomes:
     """Posteriors of the reward and of the costs, which share their plays, under G scales of the noise std."""
 
-    def __init__(self, told: Told, scales: Sequence[float] = (1.0,)):
+    def __init__(self, value_model: ValueModel, scales: Sequence[float] = (1.0,)):
         square = np.square(np.asarray(scales, dtype=np.float64))
-        reward, cost = (Coordinates(told.between, level) for level in told.levels)
-        each = np.broadcast_to(told.cost_noise, told.num_costs).tolist()
+        reward, cost = (Coordinates(value_model.between, level) for level in value_model.levels)
+        each = np.broadcast_to(value_model.cost_noise, value_model.num_costs).tolist()
         alike = [(noise, len(list(costs))) for noise, costs in groupby(each)]
-        self._parts = [Starts(reward, told.reward_noise * square, 1)]
+        self._parts = [Starts(reward, value_model.reward_noise * square, 1)]
         self._parts += [Starts(cost, noise * square, count) for noise, count in alike]
         self._counts = [1, *(count for _, count in alike)]
 

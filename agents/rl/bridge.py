@@ -16,7 +16,7 @@ from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.actions import action_space
 from bandit_envs.problem.setting import Setting
 
-from ..kernels.amplitude import largest_deviation
+from ..kernels.amplitude import largest_prior_std
 
 Ask = Callable[[Any], Any]
 
@@ -107,7 +107,7 @@ def published_unit(setting: Setting) -> float | None:
     """Return the largest prior std of the reward; None where no kernel is published."""
     if setting.kernel is None:
         return None
-    return largest_deviation(setting.kernel, setting.decisions.points)
+    return largest_prior_std(setting.kernel, setting.decisions.points)
 
 
 class RewardUnit:

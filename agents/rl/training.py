@@ -148,10 +148,10 @@ def _training_envs(
     with from_extra("rl", "training a policy"):
         from stable_baselines3.common.vec_env import DummyVecEnv
 
-        from .vector import played_side_by_side
+        from .vector import library_vector_env
     if problem is not None:
         limit = limit_of(make(environment, **keywords))
-        envs = played_side_by_side(problem, num_envs, limit, recipe.observation, recipe.box)
+        envs = library_vector_env(problem, num_envs, limit, recipe.observation, recipe.box)
         envs.seed(FIRST + seed)  # as `TrainingSeeds`
     else:
         if isinstance(bare := make(environment, **keywords).unwrapped, BanditEnv):

@@ -129,7 +129,7 @@ class SB3VectorEnv(VecEnv):
         return list(self._get_indices(indices))
 
 
-class _PlayedSideBySide(VecEnvWrapper):
+class _LibraryVectorEnv(VecEnvWrapper):
     """Wrapper that converts a library's actions, one row a copy, and divides rewards by a unit."""
 
     def __init__(self, venv: VecEnv, plays: Plays, unit: float):
@@ -150,7 +150,7 @@ class _PlayedSideBySide(VecEnvWrapper):
         return observations, (rewards / self._unit).astype(np.float32), done, infos
 
 
-def played_side_by_side(
+def library_vector_env(
     problem: Problem, num_envs: int, limit: int | None, observation: Any, box: bool
 ) -> VecEnv:
     """Return copies of a problem with a library's observations and actions, and rewards in prior stds."""
@@ -158,7 +158,7 @@ def played_side_by_side(
     setting = problem.setting()
     shown, unit = SB3VectorEnv(env, observation), published_unit(setting) or 1.0
     shown._shown.unit = unit
-    return _PlayedSideBySide(shown, Plays(setting, box), unit)
+    return _LibraryVectorEnv(shown, Plays(setting, box), unit)
 
 
 def _chosen(which: Bools, first: Any, second: Any) -> Any:

@@ -17,7 +17,7 @@ from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
 from . import rules
-from .outlook import Outlook, StoppingRule, StopVerdict
+from .stopping_candidates import StoppingCandidates, StoppingRule, StopVerdict
 
 ARGUMENT = "stopping"
 Rules = Callable[[], dict[str, StoppingRule]]  # makes the rules of one trial, by label
@@ -79,7 +79,7 @@ def _make(spec: Any, model: Model) -> Any:
     return spec
 
 
-def _require_rewards_alone(name: str, model: Model) -> None:
+def _require_no_costs(name: str, model: Model) -> None:
     """Raise under constraints, where a rule by bands of the reward would recommend what breaks them."""
     if model.setting.num_constraints:
         words = f'must not be "{name}" under constraints, as its bands are of the reward alone'
@@ -103,7 +103,7 @@ def _width(model: Model, width: Any, delta: float, beta_scale: PerTrial | None) 
 def _gap(
     model: Model, eps: float, width: Any = None, delta: float = 0.1, beta_scale: PerTrial | None = None
 ) -> StoppingRule:
-    _require_rewards_alone("gap", model)
+    _require_no_costs("gap", model)
     _require_exact_model("gap", model)
     return rules.Gap(_width(model, width, delta, beta_scale), eps)
 
@@ -118,7 +118,7 @@ def _best_arm(
 ) -> StoppingRule:
     if model.setting.continuous:
         raise ArgumentError(ARGUMENT, 'must not be "best-arm" on a box; take "gap" or "knowledge-gradient"')
-    _require_rewards_alone("best-arm", model)
+    _require_no_costs("best-arm", model)
     _require_exact_model("best-arm", model)
     words = f'one of {", ".join(ELLIPSOIDS)} with bands="difference", which needs an ellipsoid'
     require(bands != "difference" or width in ELLIPSOIDS, "width", words, width)
@@ -141,7 +141,7 @@ def _minima_gap(
     delta: float = 0.1,
     beta_scale: PerTrial | None = None,
 ) -> StoppingRule:
-    _require_rewards_alone("minima-gap", model)
+    _require_no_costs("minima-gap", model)
     refused = "on a box" if model.setting.continuous else "with delays" if model.setting.max_delay else ""
     if refused:
         words = f'must not be "minima-gap" {refused}, which compares two rounds'
@@ -202,26 +202,26 @@ class Stopping:
         # Of the last round, or of the stop.
         self.verdicts: list[dict[str, StopVerdict]] = [{} for _ in range(num_trials)]
 
-    def look(self, point: Ints, outlooks: Callable[[], list[Outlook]]) -> None:
+    def look(self, point: Ints, stopping_candidates: Callable[[], list[StoppingCandidates]]) -> None:
         """Ask all rules after a round in which trials played some points, (B,)."""
         best = np.full(len(point), NEVER)
         for i, x in enumerate(point.tolist()):
             self._first[i].setdefault(x, len(self._best))
-        for i, outlook in enumerate([] if self.waits else outlooks()):
-            best[i] = self._round(i, outlook, outlook.best)
-            if outlook.settled:
-                self._ask(i, outlook)
+        for i, candidates in enumerate([] if self.waits else stopping_candidates()):
+            best[i] = self._round(i, candidates, candidates.best)
+            if candidates.settled:
+                self._ask(i, candidates)
         self._best.append(best)
 
-    def _ask(self, i: int, outlook: Outlook) -> None:
+    def _ask(self, i: int, candidates: StoppingCandidates) -> None:
         for label, rule in self._rules[i].items():
             if self._after[label][i] == NEVER:
-                self.verdicts[i][label] = verdict = rule(outlook)
-                self._note(label, i, outlook, verdict)
+                self.verdicts[i][label] = verdict = rule(candidates)
+                self._note(label, i, candidates, verdict)
 
-    def stops(self, alone: bool) -> Stops:
+    def stops(self, single: bool) -> Stops:
         """Return the first stops; without an axis of trials if `alone`."""
-        at = 0 if alone else slice(None)
+        at = 0 if single else slice(None)
         best = np.array(self._best, dtype=np.int64).reshape(-1, len(self._rules))
         after, play = (
             {label: each[at].copy() for label, each in of.items()} for of in (self._after, self._play)
@@ -232,15 +232,15 @@ class Stopping:
         )
         return Stops(after, play, best[:, at], prices, promises)
 
-    def _note(self, label: str, i: int, outlook: Outlook, verdict: StopVerdict) -> None:
+    def _note(self, label: str, i: int, candidates: StoppingCandidates, verdict: StopVerdict) -> None:
         passed = self._passed[label]
         passed[i] = passed[i] + 1 if verdict.stop else 0
         if passed[i] == self._patience:
-            self._after[label][i] = outlook.plays
-            self._play[label][i] = self._round(i, outlook, verdict.best)
+            self._after[label][i] = candidates.plays
+            self._play[label][i] = self._round(i, candidates, verdict.best)
 
-    def _round(self, i: int, outlook: Outlook, candidate: int | None) -> int:
-        return NEVER if candidate is None else self._first[i][int(outlook.point[candidate])]
+    def _round(self, i: int, candidates: StoppingCandidates, candidate: int | None) -> int:
+        return NEVER if candidate is None else self._first[i][int(candidates.point[candidate])]
 
 
 def joined_stops(each: list[Stops]) -> Stops:

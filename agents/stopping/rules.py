@@ -15,7 +15,7 @@ from bandit_envs.basics.types import Floats
 
 from ..acquisition.improvement import change_of_lead, gittins_index, log_expected_improvement
 from ..widths.base import Width
-from .outlook import LIKELY, MOST_JOINT, Outlook, StopVerdict, unready
+from .stopping_candidates import LIKELY, MOST_JOINT, StoppingCandidates, StopVerdict, unready
 
 EPS = "it is the regret that is good enough, in units of the reward"
 MOST_CANDIDATES = 5  # plays that are tested, those that are best in most draws
@@ -44,27 +44,27 @@ class Gap:
     def __post_init__(self) -> None:
         require_positive("eps", self.eps, EPS)
 
-    def __call__(self, outlook: Outlook) -> StopVerdict:
+    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
         """Compare the gap between the bands with eps."""
-        if (verdict := unready(outlook)) is not None:
+        if (verdict := unready(candidates)) is not None:
             return verdict
-        gap, best = gap_of(outlook, self.width)
+        gap, best = gap_of(candidates, self.width)
         return StopVerdict(
             gap <= self.eps, best, f"the best arm may be better by {gap:.3g}, eps is {self.eps:.3g}"
         )
 
 
-def gap_of(outlook: Outlook, width: Width) -> tuple[float, int]:
+def gap_of(candidates: StoppingCandidates, width: Width) -> tuple[float, int]:
     """Return the gap between the largest upper end and the largest lower end of a play, and that play."""
-    half = width_now(width, outlook) * outlook.std
-    low = np.where(outlook.likely, outlook.mean - half, -np.inf)
+    half = width_now(width, candidates) * candidates.std
+    low = np.where(candidates.likely, candidates.mean - half, -np.inf)
     best = int(low.argmax())
-    return float((outlook.mean + half).max() - low[best]), best
+    return float((candidates.mean + half).max() - low[best]), best
 
 
-def width_now(width: Width, outlook: Outlook) -> float:
+def width_now(width: Width, candidates: StoppingCandidates) -> float:
     """Return the width of the band after the rounds so far, that of round t + 1."""
-    return float(width(np.array([outlook.plays + 1]), np.array([outlook.gain]))[0])
+    return float(width(np.array([candidates.plays + 1]), np.array([candidates.gain]))[0])
 
 
 @dataclass(frozen=True)
@@ -88,22 +88,22 @@ class BestArm:
         require_positive("eps", self.eps, EPS)
         require_choice("bands", self.bands, ("single", "difference"))
 
-    def __call__(self, outlook: Outlook) -> StopVerdict:
+    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
         """Compare every other arm's advantage with eps."""
-        if (verdict := unready(outlook)) is not None:
+        if (verdict := unready(candidates)) is not None:
             return verdict
-        width = width_now(self.width, outlook)
-        half = width * outlook.std
+        width = width_now(self.width, candidates)
+        half = width * candidates.std
         if self.bands == "single":
-            best = int(np.where(outlook.feasible >= LIKELY, outlook.mean - half, -np.inf).argmax())
-            ahead = outlook.mean + half - (outlook.mean - half)[best]
+            best = int(np.where(candidates.feasible >= LIKELY, candidates.mean - half, -np.inf).argmax())
+            ahead = candidates.mean + half - (candidates.mean - half)[best]
         else:
-            best = int(np.where(outlook.feasible >= LIKELY, outlook.mean, -np.inf).argmax())
-            ahead = outlook.mean - outlook.mean[best] + width * outlook.difference(best)
+            best = int(np.where(candidates.feasible >= LIKELY, candidates.mean, -np.inf).argmax())
+            ahead = candidates.mean - candidates.mean[best] + width * candidates.difference(best)
         ahead[best] = -np.inf
         rival = int(ahead.argmax())
-        others = f"{outlook.name(rival)} may be better by {ahead[rival]:.3g}, eps is {self.eps:.3g}"
-        known = bool(outlook.played[best])
+        others = f"{candidates.name(rival)} may be better by {ahead[rival]:.3g}, eps is {self.eps:.3g}"
+        known = bool(candidates.played[best])
         return StopVerdict(bool(ahead[rival] <= self.eps) and known, best if known else None, others)
 
 
@@ -136,33 +136,31 @@ class RegretBound:
         require_probability("error", self.error, "it is the share of runs that draws may stop falsely")
         require_positive("most", self.most, "it is a number of draws")
 
-    def __call__(self, outlook: Outlook) -> StopVerdict:
+    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
         """Test the plays most likely to be the best by joint draws."""
-        if (verdict := unready(outlook)) is not None:
+        if (verdict := unready(candidates)) is not None:
             return verdict
-        if len(outlook.mean) > MOST_JOINT:
+        if len(candidates.mean) > MOST_JOINT:
             remedy = f'a rule of at most {MOST_JOINT} arms here; take "knowledge-gradient"'
-            raise ArgumentError("stopping", f"must be {remedy}, got {len(outlook.mean)} arms")
-        (plays,) = outlook.likely.nonzero()
-        best = outlook.draw(FIRST_DRAWS)[:, plays].argmax(axis=1)
-        share = np.bincount(best, minlength=len(plays)) + (plays == outlook.best)
-        candidates, drawn = plays[np.argsort(-share, kind="stable")[:MOST_CANDIDATES]], 0
-        good = low = np.zeros(len(candidates))
-        level = self.error * ZETA * (outlook.plays + 1) ** -1.1 * ZETA / MOST_CANDIDATES
+            raise ArgumentError("stopping", f"must be {remedy}, got {len(candidates.mean)} arms")
+        (plays,) = candidates.likely.nonzero()
+        best = candidates.draw(FIRST_DRAWS)[:, plays].argmax(axis=1)
+        share = np.bincount(best, minlength=len(plays)) + (plays == candidates.best)
+        likely, drawn = plays[np.argsort(-share, kind="stable")[:MOST_CANDIDATES]], 0
+        good = low = np.zeros(len(likely))
+        level = self.error * ZETA * (candidates.plays + 1) ** -1.1 * ZETA / MOST_CANDIDATES
         for look in range(1, MOST_LOOKS):
             more = min(round(FIRST_DRAWS * GROWTH ** (look - 1)), self.most) - drawn
-            draws = outlook.draw(more)
-            there = draws[
-                :, candidates
-            ]  # minus infinity where a cost is broken, and the maximum may be so too
+            draws = candidates.draw(more)
+            there = draws[:, likely]  # minus infinity where a cost is broken, and the maximum may be so too
             within = np.isfinite(there) & (there >= draws.max(axis=1)[:, None] - self.eps)
             good, drawn = good + within.sum(axis=0).astype(np.float64), drawn + more
             low, high = interval(good, drawn, level * look**-1.1)
             if low.max() >= 1.0 - self.delta or high.max() < 1.0 - self.delta or drawn >= self.most:
                 break
-        best = int(candidates[low.argmax()])
-        of = "the regret of" if not outlook.costs else "all costs are kept and the regret of"
-        words = f"{of} {outlook.name(best)} is at most {self.eps:.3g} in {good.max():.0f} of "
+        best = int(likely[low.argmax()])
+        of = "the regret of" if not candidates.costs else "all costs are kept and the regret of"
+        words = f"{of} {candidates.name(best)} is at most {self.eps:.3g} in {good.max():.0f} of "
         words += f"{drawn} draws, and {1.0 - self.delta:.3g} of them are asked for"
         return StopVerdict(bool(low.max() >= 1.0 - self.delta), best, words)
 
@@ -192,18 +190,18 @@ class ByPrice:
     def __post_init__(self) -> None:
         require_positive("price", self.price, REMEDY)
 
-    def __call__(self, outlook: Outlook) -> StopVerdict:
-        if (verdict := unready(outlook)) is not None:
+    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
+        if (verdict := unready(candidates)) is not None:
             return verdict
-        gain, price = self.gain(outlook), self.price * outlook.cost
+        gain, price = self.gain(candidates), self.price * candidates.cost
         best = int((gain / price).argmax())
-        where = outlook.name(best)
+        where = candidates.name(best)
         numbers = f"its price of {price[best]:.3g}: the best expected gain is {gain[best]:.3g} at {where}"
         if (gain <= price).all():
-            return StopVerdict(True, outlook.best, f"no play is worth {numbers}")
-        return StopVerdict(False, outlook.best, f"a play is worth more than {numbers}")
+            return StopVerdict(True, candidates.best, f"no play is worth {numbers}")
+        return StopVerdict(False, candidates.best, f"a play is worth more than {numbers}")
 
-    def gain(self, outlook: Outlook) -> Floats:
+    def gain(self, candidates: StoppingCandidates) -> Floats:
         """Return the expected gain of a play of each candidate, (n,)."""
         raise NotImplementedError
 
@@ -217,15 +215,17 @@ class GradientWorthPrice(ByPrice):
     x and of all pending plays, tells more of that difference than its value, so the gain is at least theirs.
     """
 
-    def gain(self, outlook: Outlook) -> Floats:
-        assert outlook.best is not None
-        every, best = np.arange(len(outlook.mean)), np.array([outlook.best])
-        if outlook.pending:
-            change = outlook.difference(outlook.best)
+    def gain(self, candidates: StoppingCandidates) -> Floats:
+        assert candidates.best is not None
+        every, best = np.arange(len(candidates.mean)), np.array([candidates.best])
+        if candidates.pending:
+            change = candidates.difference(candidates.best)
         else:
-            change = change_of_lead(outlook.std**2, outlook.covariance(every, best)[:, 0], outlook.noise)
-        change[outlook.best] = 0.0
-        return outlook.improvement(change)
+            change = change_of_lead(
+                candidates.std**2, candidates.covariance(every, best)[:, 0], candidates.noise
+            )
+        change[candidates.best] = 0.0
+        return candidates.improvement(change)
 
 
 class ImprovementWorthPrice(ByPrice):
@@ -234,8 +234,8 @@ class ImprovementWorthPrice(ByPrice):
     With noise it counts the uncertainty about plays as gain, and stops three to four times later.
     """
 
-    def gain(self, outlook: Outlook) -> Floats:
-        return outlook.improvement()
+    def gain(self, candidates: StoppingCandidates) -> Floats:
+        return candidates.improvement()
 
 
 class IndexAboveMean(ByPrice):
@@ -244,16 +244,16 @@ class IndexAboveMean(ByPrice):
     The same rounds as by `ImprovementWorthPrice`, since EI decreases in its reference value.
     """
 
-    def __call__(self, outlook: Outlook) -> StopVerdict:
-        if (verdict := unready(outlook)) is not None:
+    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
+        if (verdict := unready(candidates)) is not None:
             return verdict
-        assert outlook.best is not None
-        price = np.maximum(self.price * outlook.cost / np.maximum(outlook.feasible, 1e-300), 1e-300)
-        index = gittins_index(outlook.mean[None], outlook.std[None], price[None])[0]
-        top, mean = int(index.argmax()), outlook.mean[outlook.best]
-        where = outlook.name(top)
+        assert candidates.best is not None
+        price = np.maximum(self.price * candidates.cost / np.maximum(candidates.feasible, 1e-300), 1e-300)
+        index = gittins_index(candidates.mean[None], candidates.std[None], price[None])[0]
+        top, mean = int(index.argmax()), candidates.mean[candidates.best]
+        where = candidates.name(top)
         words = f"the largest index is {index[top]:.3g} at {where}, the best mean {mean:.3g}"
-        return StopVerdict(bool(index[top] <= mean), outlook.best, words)
+        return StopVerdict(bool(index[top] <= mean), candidates.best, words)
 
 
 @dataclass
@@ -276,7 +276,7 @@ class MinimaGap:
     threshold: float | None = None
     share: float = 0.01
     reading: str = "wilson"
-    _before: Outlook | None = field(default=None, repr=False)
+    _before: StoppingCandidates | None = field(default=None, repr=False)
     _seen: list[float] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
@@ -285,24 +285,26 @@ class MinimaGap:
         if self.threshold is not None:
             require_positive("threshold", self.threshold, "it is in units of the reward")
 
-    def __call__(self, outlook: Outlook) -> StopVerdict:
-        before, self._before = self._before, outlook
-        if (verdict := unready(outlook)) is not None:
+    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
+        before, self._before = self._before, candidates
+        if (verdict := unready(candidates)) is not None:
             return verdict
-        if before is None or before.best is None or outlook.latest is None:
-            return StopVerdict(False, outlook.best, "a change needs two rounds")
-        change = self._change(before, outlook, *outlook.latest)
+        if before is None or before.best is None or candidates.latest is None:
+            return StopVerdict(False, candidates.best, "a change needs two rounds")
+        change = self._change(before, candidates, *candidates.latest)
         self._seen.append(change)
         limit = self.threshold
         if limit is None:
-            if outlook.plays < LAST_FIRST:
-                return StopVerdict(False, outlook.best, f"the threshold is known after {LAST_FIRST} rounds")
+            if candidates.plays < LAST_FIRST:
+                return StopVerdict(
+                    False, candidates.best, f"the threshold is known after {LAST_FIRST} rounds"
+                )
             limit = self.share * float(np.median(self._seen[: LAST_FIRST - 1]))
         return StopVerdict(
-            change < limit, outlook.best, f"the change is {change:.3g}, the threshold {limit:.3g}"
+            change < limit, candidates.best, f"the change is {change:.3g}, the threshold {limit:.3g}"
         )
 
-    def _change(self, before: Outlook, now: Outlook, point: int, value: float) -> float:
+    def _change(self, before: StoppingCandidates, now: StoppingCandidates, point: int, value: float) -> float:
         assert before.best is not None
         assert now.best is not None
         x, old = int((before.point == point).argmax()), before.best  # the arms of both rounds are the same
@@ -334,18 +336,18 @@ class Plateau:
     def __post_init__(self) -> None:
         require_positive("rounds", self.rounds, "it is a number of values")
 
-    def __call__(self, outlook: Outlook) -> StopVerdict:
-        if (verdict := unready(outlook)) is not None:
+    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
+        if (verdict := unready(candidates)) is not None:
             return verdict
-        values = outlook.values
+        values = candidates.values
         if len(values) <= self.rounds:
             return StopVerdict(
-                False, outlook.best, f"{self.rounds + 1} values are needed, {len(values)} were delivered"
+                False, candidates.best, f"{self.rounds + 1} values are needed, {len(values)} were delivered"
             )
-        worth = np.where(outlook.kept, values, -np.inf)
+        worth = np.where(candidates.kept, values, -np.inf)
         if np.isneginf(before := worth[: -self.rounds].max()):
-            return StopVerdict(False, outlook.best, "no earlier value kept all costs")
+            return StopVerdict(False, candidates.best, "no earlier value kept all costs")
         growth = float(worth.max() - before)
         limit = self.share * float(np.subtract(*np.quantile(values, [0.75, 0.25])))
         words = f"the best value grew by {growth:.3g} in {self.rounds} plays, the limit is {limit:.3g}"
-        return StopVerdict(growth <= limit, outlook.best, words)
+        return StopVerdict(growth <= limit, candidates.best, words)

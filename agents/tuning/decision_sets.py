@@ -14,11 +14,11 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
-from ..box.search import Pool, QuasiRandom, Search, Terrain, joined, make_search
+from ..box.search import Pool, QuasiRandom, Search, UnitSurface, joined, make_search
 from ..protocol import Features
 from ..registry import AgentFactory
 from .availability import completed
-from .feasibility import Gate
+from .feasibility import FeasibilityFilter
 from .plan import Scale, TunerPlan
 from .space import Space, Values
 
@@ -26,7 +26,7 @@ SPARSE = 64  # times `num_arms`: points among which so many possible ones are lo
 
 
 @dataclass(frozen=True, eq=False)
-class Snapping:
+class RoundedSearch:
     """Search that scores snapped points and searches locally along continuous coordinates.
 
     The acquisition is thereby constant on all points that are rounded to one, and the kernel uses the values
@@ -37,18 +37,20 @@ class Snapping:
     space: Space  # whose features are the box
     search: Search = field(default_factory=QuasiRandom)  # proposes points
     changed: int = 8  # number of changes of one parameter that are tried for each of the best plays
-    gate: Gate | None = None  # gives closed points a score of minus infinity; None closes none
+    feasibility: FeasibilityFilter | None = (
+        None  # gives closed points a score of minus infinity; None closes none
+    )
 
-    def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
+    def __call__(self, unit_surface: UnitSurface, rng: np.random.Generator) -> Pool:
         """Search; while all open scores are equal, no play is better than others to look beside."""
-        gate = self.gate or Gate(self.space)
-        snapped: Any = Snapped(in_ranges(terrain, self.space), self.space, gate)
+        feasibility = self.feasibility or FeasibilityFilter(self.space)
+        snapped: Any = RoundedSurface(in_ranges(unit_surface, self.space), self.space, feasibility)
         pool = self.search(snapped, rng)
         if snapped.level:
-            return gate.settled(snapped.first)
+            return feasibility.settled(snapped.first)
         if len(snapped.anchors):
             pool = joined(snapped.survey(self._neighbours(snapped.anchors, rng)), pool)
-        return gate.settled(pool)
+        return feasibility.settled(pool)
 
     def _neighbours(self, anchors: Floats, rng: np.random.Generator) -> Floats:
         """Return each point with one parameter redrawn, (m, d) -> (changed m, d)."""
@@ -58,29 +60,33 @@ class Snapping:
         return np.where(self.space.parameter_of_feature == one[:, None], fresh, points)
 
 
-class Snapped:
+class RoundedSurface:
     """Acquisition surface on [0, 1]^d whose points are snapped before they are scored, closed ones not.
 
     While all open scores are equal (`level`) there are no anchors: points near them would repeat coordinates.
     """
 
-    def __init__(self, terrain: Terrain, space: Space, gate: Gate | None = None):
-        self.terrain, self.space, self.gate = terrain, space, gate or Gate(space)
-        self.landscape, self.low, self.span = terrain.landscape, terrain.low, terrain.span
+    def __init__(self, unit_surface: UnitSurface, space: Space, feasibility: FeasibilityFilter | None = None):
+        self.unit_surface, self.space, self.feasibility = (
+            unit_surface,
+            space,
+            feasibility or FeasibilityFilter(space),
+        )
+        self.acquisition, self.low, self.span = unit_surface.acquisition, unit_surface.low, unit_surface.span
         self.first: Pool | None = None  # what was scored first
         self.level = False
 
     @property
     def anchors(self) -> Floats:
         """The best plays, (m, d); none while all open scores are equal."""
-        return self.terrain.anchors[:0] if self.level else self.terrain.anchors
+        return self.unit_surface.anchors[:0] if self.level else self.unit_surface.anchors
 
     def survey(self, unit: Floats) -> Pool:
         """Return the nearest possible points with their scores, (n, d); the first ones of each entry too."""
-        arms = self.gate.placed(self.space.snap(unit))
+        arms = self.feasibility.placed(self.space.snap(unit))
         if self.first is None:
-            arms = np.vstack([arms, self.gate.listed(arms)])
-        pool = self.gate.closing(self.terrain.survey(arms))
+            arms = np.vstack([arms, self.feasibility.listed(arms)])
+        pool = self.feasibility.closing(self.unit_surface.survey(arms))
         found = pool.scores[pool.scores > -np.inf]
         equal = len(found) > 0 and found.min() == found.max()
         self.level = equal and (self.first is None or self.level)
@@ -89,20 +95,22 @@ class Snapped:
 
     def climb(self, unit: Floats) -> tuple[Floats, Floats] | None:
         """Return scores and slopes, 0 along discrete coordinates, which a local search then keeps."""
-        unit = self.gate.placed(unit)
-        found = self.terrain.climb(unit)
+        unit = self.feasibility.placed(unit)
+        found = self.unit_surface.climb(unit)
         if found is None:
             return None
-        scores = found[0] if self.gate.open else self.gate.closed(self.space.snap(unit), found[0])
-        return scores, found[1] * self.gate.free(unit)
+        scores = (
+            found[0] if self.feasibility.open else self.feasibility.closed(self.space.snap(unit), found[0])
+        )
+        return scores, found[1] * self.feasibility.free(unit)
 
 
-def in_ranges(terrain: Terrain, space: Space) -> Terrain:
+def in_ranges(unit_surface: UnitSurface, space: Space) -> UnitSurface:
     """Return the surface on [0, 1]^d, with the nearest possible points to plays outside as anchors."""
-    if not terrain.low.any() and (terrain.span == 1.0).all():  # no play is outside
-        return terrain
-    anchors = space.snap(terrain.low + terrain.span * terrain.anchors)
-    return terrain._replace(low=np.zeros(space.dim), span=np.ones(space.dim), anchors=anchors)
+    if not unit_surface.low.any() and (unit_surface.span == 1.0).all():  # no play is outside
+        return unit_surface
+    anchors = space.snap(unit_surface.low + unit_surface.span * unit_surface.anchors)
+    return unit_surface._replace(low=np.zeros(space.dim), span=np.ones(space.dim), anchors=anchors)
 
 
 class DistinctPoints:
@@ -133,7 +141,7 @@ class DistinctPoints:
         return (self.space.features(values) + 0.0).tobytes()  # + 0.0: no negative zeros
 
 
-class Board(abc.ABC):
+class DecisionSet(abc.ABC):
     """Setting of an agent, with the conversions of its actions and observations."""
 
     setting: Setting
@@ -160,30 +168,30 @@ class Board(abc.ABC):
         """Return the point of an action."""
 
     @abc.abstractmethod
-    def opened(self, action: Any, gate: Gate) -> Any:
+    def opened(self, action: Any, feasibility: FeasibilityFilter) -> Any:
         """Return the action, or an alternative where the gate is closed."""
 
     @abc.abstractmethod
-    def around(self, point: Floats, gate: Gate, number: int) -> Floats:
+    def around(self, point: Floats, feasibility: FeasibilityFilter, number: int) -> Floats:
         """Return features of possible alternatives to a point, on a box about so many, (n, d)."""
 
-    def narrow(self, agent: Any, gate: Gate, tried: Sequence[Values] = ()) -> bool:
+    def narrow(self, agent: Any, feasibility: FeasibilityFilter, tried: Sequence[Values] = ()) -> bool:
         """Restrict the next action to open points not yet tried; return False if the agent may choose others.
 
         The search on a box reads the gate itself.
         """
         return False
 
-    def among(self, gate: Gate) -> Any:
+    def among(self, feasibility: FeasibilityFilter) -> Any:
         """Return the actions among which to recommend one, None for all."""
         return
 
-    def make_agent(self, factory: AgentFactory, gate: Gate) -> Any:
+    def make_agent(self, factory: AgentFactory, feasibility: FeasibilityFilter) -> Any:
         """Return the agent of this setting."""
         return factory(self.setting)
 
 
-class FiniteBoard(Board):
+class FiniteDecisionSet(DecisionSet):
     """Finite setting of points that cover the space, all points ever played, and the contexts so far."""
 
     def __init__(
@@ -226,22 +234,22 @@ class FiniteBoard(Board):
     def parameters(self, action: Any) -> Values:
         return dict(self.arms.values[int(action)])
 
-    def opened(self, action: Any, gate: Gate) -> Any:
+    def opened(self, action: Any, feasibility: FeasibilityFilter) -> Any:
         arm = self.features[int(action)]
-        return action if gate.admits(arm[None])[0] else gate.nearest(arm, self.features)
+        return action if feasibility.admits(arm[None])[0] else feasibility.nearest(arm, self.features)
 
-    def around(self, point: Floats, gate: Gate, number: int) -> Floats:
+    def around(self, point: Floats, feasibility: FeasibilityFilter, number: int) -> Floats:
         return self.features
 
-    def narrow(self, agent: Any, gate: Gate, tried: Sequence[Values] = ()) -> bool:
+    def narrow(self, agent: Any, feasibility: FeasibilityFilter, tried: Sequence[Values] = ()) -> bool:
         if not hasattr(agent, "offer"):
             return False
         known = [self.arms.index(each) for each in tried if each in self.arms]
-        agent.offer(gate.opened(self.features, known))
+        agent.offer(feasibility.opened(self.features, known))
         return True
 
-    def among(self, gate: Gate) -> Any:
-        return np.flatnonzero(gate.opened(self.features))
+    def among(self, feasibility: FeasibilityFilter) -> Any:
+        return np.flatnonzero(feasibility.opened(self.features))
 
     def _added(self, only: Sequence[Values]) -> list[Values]:
         """Return points of what is available that a set which covers the space may lack."""
@@ -268,7 +276,7 @@ def covering(plan: TunerPlan) -> list[Values]:
     return found[: plan.num_arms]
 
 
-class BoxBoard(Board):
+class BoxDecisionSet(DecisionSet):
     """Setting of the box of all features, whose search visits possible points only.
 
     Points outside the ranges that were played widen the box, but not the search.
@@ -297,27 +305,31 @@ class BoxBoard(Board):
     def parameters(self, action: Any) -> Values:
         return self.plan.parameters.values(self.setting.to_point(action))
 
-    def opened(self, action: Any, gate: Gate) -> Any:
+    def opened(self, action: Any, feasibility: FeasibilityFilter) -> Any:
         point = self.plan.parameters.snap(self.setting.to_point(action)[None])
-        return action if gate.admits(point)[0] else self.setting.to_action(gate.nearest(point[0]))
+        return (
+            action if feasibility.admits(point)[0] else self.setting.to_action(feasibility.nearest(point[0]))
+        )
 
-    def around(self, point: Floats, gate: Gate, number: int) -> Floats:
-        return gate.around(point, number)
+    def around(self, point: Floats, feasibility: FeasibilityFilter, number: int) -> Floats:
+        return feasibility.around(point, number)
 
-    def make_agent(self, factory: AgentFactory, gate: Gate) -> Any:
+    def make_agent(self, factory: AgentFactory, feasibility: FeasibilityFilter) -> Any:
         if not takes_search(factory):
             return factory(self.setting)
-        search = Snapping(self.plan.parameters, make_search(factory.options.get("search")), gate=gate)
+        search = RoundedSearch(
+            self.plan.parameters, make_search(factory.options.get("search")), feasibility=feasibility
+        )
         return AgentFactory(factory.make, {**factory.options, "search": search})(self.setting)
 
 
-def board(
+def make_decision_set(
     plan: TunerPlan,
     scale: Scale,
     played: list[Values],
     contexts: list[Values],
     only: Sequence[Values] = (),
-) -> Board:
+) -> DecisionSet:
     """Return a box where the points are too many for a set, if the agent plays boxes; else a set.
 
     Known safe points are arms of a set. With a clock every question has another context, for which a set
@@ -325,8 +337,8 @@ def board(
     """
     features = getattr(plan.factory.make, "features", Features())
     if features.box and not plan.safe and (plan.clocked or plan.parameters.size > plan.num_arms):
-        return BoxBoard(plan, scale, played)
-    return FiniteBoard(plan, scale, played, contexts, only)
+        return BoxDecisionSet(plan, scale, played)
+    return FiniteDecisionSet(plan, scale, played, contexts, only)
 
 
 def takes_search(factory: AgentFactory) -> bool:

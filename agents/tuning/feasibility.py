@@ -29,7 +29,7 @@ MANY = 2**14  # anywhere, where a rule may exclude nearly all
 STEPS = (0.3, 0.1, 0.03)  # distances of those nearby, in box widths
 
 
-class Gate:
+class FeasibilityFilter:
     """Gate that is closed where experiments are impossible, not available, or probably fail, in one context.
 
     The required probability of success moves between 30 % and 90 % from question to question, and is at most
@@ -248,15 +248,17 @@ def feasibility_of(plan: TunerPlan, rounds: Sequence[TunerRound]) -> SuccessProb
 BESIDE = 0.02  # of a range: least difference in some parameter of an informative alternative
 
 
-def beside(point: Floats, taken: Sequence[Floats], among: Floats, gate: Gate) -> Floats | None:
+def beside(
+    point: Floats, taken: Sequence[Floats], among: Floats, feasibility: FeasibilityFilter
+) -> Floats | None:
     """Return the nearest of some points, (n, d), to the agent's choice, (d,), that is open and not taken.
 
     It differs from all running points, `taken`, (m, d), by `BESIDE`; where these are too many, it is the one
     that differs most, and where all open ones are taken, the likeliest to succeed. None if all are taken.
     """
     gap, _ = KDTree(taken).query(among, p=np.inf)
-    chance = np.where(gap > SAME, gate.chance(among), -1.0)
-    gap = np.where(chance >= gate.bar, gap, 0.0)
+    chance = np.where(gap > SAME, feasibility.chance(among), -1.0)
+    gap = np.where(chance >= feasibility.bar, gap, 0.0)
     if gap.max() <= SAME:
         return among[chance.argmax()] if chance.max() >= 0.0 else None
     distance = np.where(gap > BESIDE, np.abs(among - point).sum(axis=1), np.inf)

@@ -146,7 +146,7 @@ class TunerHistory:
 
     def correct(self, row: int, arrival: Arrival) -> TunerHistory:
         """Return the history with another value of an experiment with a value, and a new agent."""
-        t, i = self._told_in(row)
+        t, i = self._place_of_value(row)
         arrivals = list(self.rounds[t].arrivals)
         former, arrivals[i] = arrivals[i], arrival
         changed = self._with(t, arrivals=tuple(arrivals))
@@ -278,10 +278,10 @@ class TunerHistory:
         rows = (t for t, each in enumerate(self.rounds) if each.ticket == ticket)
         row = next(rows, None)
         require(row is not None, "ticket", "that of an experiment with a value", ticket)
-        self._told_in(row)
+        self._place_of_value(row)
         return int(row)  # type: ignore[arg-type]
 
-    def _told_in(self, row: Any) -> tuple[int, int]:
+    def _place_of_value(self, row: Any) -> tuple[int, int]:
         """Return the round in which an experiment's value was reported, and its place there, or raise."""
         for t, each in enumerate(self.rounds):
             for i, arrival in enumerate(each.arrivals):

@@ -31,7 +31,7 @@ class Scale:
 
     sign: float  # 1 to maximise, -1 to minimise
     centre: float = 0.0  # of the signed values
-    deviation: float = 1.0
+    std: float = 1.0
 
     @classmethod
     def of(cls, goal: str, values: Sequence[float]) -> Scale:
@@ -43,16 +43,16 @@ class Scale:
         _, power = np.frexp(np.abs(signed).max())  # exact scaling, so that no square can overflow
         small = np.ldexp(signed, -power)
         differ = small.min() < small.max()  # rounding would give equal numbers a positive std
-        deviation = float(np.ldexp(small.std(ddof=1), power)) if differ else 1.0
-        return cls(sign, float(np.ldexp(small.mean(), power)), deviation)
+        std = float(np.ldexp(small.std(ddof=1), power)) if differ else 1.0
+        return cls(sign, float(np.ldexp(small.mean(), power)), std)
 
     def reward(self, value: float) -> float:
         """Return the agent's reward of a value."""
-        return (self.sign * value - self.centre) / self.deviation
+        return (self.sign * value - self.centre) / self.std
 
     def value(self, reward: float) -> float:
         """Return the inverse of `reward`."""
-        return self.sign * (self.centre + self.deviation * reward)
+        return self.sign * (self.centre + self.std * reward)
 
 
 def sign_of(goal: str) -> float:
@@ -141,7 +141,7 @@ class TunerPlan:
         return known_noise(TUNER if self.cost_budget is None else BUDGET_TUNER, self.noise_std)
 
     @property
-    def keeps_apart(self) -> bool:
+    def avoids_running(self) -> bool:
         """True for the default agent, which never asks for an experiment that is already running."""
         return self.agent == self._default()
 
@@ -174,7 +174,7 @@ class TunerPlan:
             "kernel": self.kernel,
             "horizon": self.budget,
             "max_delay": self.budget - 1,
-            "noise_std": None if self.noise_std is None else self.noise_std / scale.deviation,
+            "noise_std": None if self.noise_std is None else self.noise_std / scale.std,
             "num_constraints": len(self.constraints),
             "constraint_prior_std": 1.0 if self.constraints else None,  # as they are divided by their size
             "constraint_noise_std": None if self.constraints else 0.0,
@@ -191,7 +191,7 @@ class TunerPlan:
             require(is_number(costs[name]), f"costs[{name!r}]", "a finite number", costs[name])
         return tuple(float(costs[name]) for name in self.constraints)
 
-    def deviation(self, given: Any) -> float | None:
+    def checked_std(self, given: Any) -> float | None:
         """Return a validated std of one value's noise; None for that of all others."""
         if given is None:
             return None

@@ -16,8 +16,17 @@ from bandit_envs.problem.feedback import delivery
 
 from ..agent.generators import Resumable
 from ..model.units import sizes_of
-from .decision_sets import board
-from .feasibility import LIKELY, SPREAD, Gate, SuccessProbability, beside, feasibility_of, runs, wanted_in
+from .decision_sets import make_decision_set
+from .feasibility import (
+    LIKELY,
+    SPREAD,
+    FeasibilityFilter,
+    SuccessProbability,
+    beside,
+    feasibility_of,
+    runs,
+    wanted_in,
+)
 from .history import ADD, TunerRound, checked_value
 from .plan import Scale, TunerPlan
 from .space import Values, without_time
@@ -56,16 +65,18 @@ class TunerPlayer:
     ):
         values = [arrival.value for each in rounds for arrival in each.arrivals]
         self.plan, self.number = plan, number
-        self.told = self.arrived = len(values)  # when the scale was estimated, and in known rounds
+        self.num_scaled = self.arrived = len(values)  # when the scale was estimated, and in known rounds
         self.scale = Scale.of(plan.goal, values if plan.standardise else [])
         self.only = values[0] if values and min(values) == max(values) else None  # the value if all are equal
         costs = [arrival.costs for each in rounds for arrival in each.arrivals]
-        told = np.array(costs, dtype=np.float64).reshape(len(costs), len(plan.constraints))
-        self.costless = np.full(len(plan.constraints), len(costs) > 0) & ~told.any(axis=0)  # (C,)
-        self.sizes = sizes_of(told if plan.standardise else told[:0])
+        costs_observed = np.array(costs, dtype=np.float64).reshape(len(costs), len(plan.constraints))
+        self.costless = np.full(len(plan.constraints), len(costs) > 0) & ~costs_observed.any(axis=0)  # (C,)
+        self.sizes = sizes_of(costs_observed if plan.standardise else costs_observed[:0])
         contexts = [*(each.context for each in rounds), context]
-        self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts, only)
-        self.gate = Gate(plan.parameters, plan.rule)
+        self.decision_set = make_decision_set(
+            plan, self.scale, [each.parameters for each in rounds], contexts, only
+        )
+        self.feasibility = FeasibilityFilter(plan.parameters, plan.rule)
         self._known_features: dict[tuple[Any, ...], Floats] = {}
         self.tried: list[Values] = []  # in earlier rounds, while the first plays are made
         self.known = len(rounds)  # rounds in the board's setting
@@ -75,7 +86,7 @@ class TunerPlayer:
     @cached_property
     def agent(self) -> Any:
         """The agent."""
-        agent = self.board.make_agent(self.plan.factory, self.gate)
+        agent = self.decision_set.make_agent(self.plan.factory, self.feasibility)
         agent.reset(_seed(self.plan.seed, self.number))
         return agent
 
@@ -87,11 +98,11 @@ class TunerPlayer:
         costs 0. Because of the doubling agents observe a history about twice in total, however long it is.
         """
         fresh = rounds[self.known :]
-        doubled = self.arrived + _arrivals(fresh) >= max(1, 2 * self.told)
+        doubled = self.arrived + _arrivals(fresh) >= max(1, 2 * self.num_scaled)
         if self.plan.standardise and (doubled or self._unscaled_by(fresh)):
             return True
         contexts = [context, *(each.context for each in fresh)]
-        return not self.board.has([each.parameters for each in fresh], contexts, only)
+        return not self.decision_set.has([each.parameters for each in fresh], contexts, only)
 
     def _unscaled_by(self, fresh: Sequence[TunerRound]) -> bool:
         """Return True if a value differs from all earlier, equal ones, or a cost from all earlier zeros."""
@@ -99,7 +110,7 @@ class TunerPlayer:
         differ = any(each.value != self.only for each in arrivals) if self.only is not None else False
         return differ or any(np.any(self.costless & (np.array(each.costs) != 0.0)) for each in arrivals)
 
-    def knows(self, rounds: Sequence[TunerRound]) -> None:
+    def mark_seen(self, rounds: Sequence[TunerRound]) -> None:
         """Note that these rounds do not outgrow the player: only later ones are looked at again."""
         self.arrived += _arrivals(rounds[self.known :])
         self.known = max(self.known, len(rounds))
@@ -113,7 +124,7 @@ class TunerPlayer:
         self.closed, self._rounds = len(rounds), rounds
         first = self.closed < self.plan.first_plays
         self.tried = [each.parameters for each in rounds] if first else []
-        self.knows(rounds)
+        self.mark_seen(rounds)
 
     def ask(
         self, context: Values, believed: SuccessProbability | None = None, only: Sequence[Values] = ()
@@ -123,27 +134,31 @@ class TunerPlayer:
         They are among what is available, where `only` says what is.
         """
         self._judge(context, believed, wanted_in(self.closed), only, self._over(context))
-        narrowed = (self.restricted or self.tried) and self.board.narrow(self.agent, self.gate, self.tried)
-        action = self.agent.act(self.board.observation(context))
+        narrowed = (self.restricted or self.tried) and self.decision_set.narrow(
+            self.agent, self.feasibility, self.tried
+        )
+        action = self.agent.act(self.decision_set.observation(context))
         if self.restricted and not narrowed:  # an agent that cannot be restricted is corrected
-            action = self.board.opened(action, self.gate)
-        parameters = self.board.parameters(action)
-        return self.gate.exact(parameters) if self.restricted else parameters
+            action = self.decision_set.opened(action, self.feasibility)
+        parameters = self.decision_set.parameters(action)
+        return self.feasibility.exact(parameters) if self.restricted else parameters
 
-    def aside(self, parameters: Values, running: Sequence[Values]) -> Values:
+    def avoid_running(self, parameters: Values, running: Sequence[Values]) -> Values:
         """Return the parameters, or alternatives if they are running: a copy has little information.
 
         Nor are first plays made twice, while there are others.
         """
-        if not self.plan.keeps_apart:
+        if not self.plan.avoids_running:
             return parameters
         space, taken = self.plan.parameters, [*running, *self.tried]
         point, taken = space.features(parameters), [self._features(each) for each in taken]
         if not runs(point, taken):
             return parameters
         number = max(SPREAD, 2 << len(taken).bit_length())  # more than are taken
-        found = beside(point, taken, self.board.around(point, self.gate, number), self.gate)
-        return parameters if found is None else self.gate.exact(space.values(found))
+        found = beside(
+            point, taken, self.decision_set.around(point, self.feasibility, number), self.feasibility
+        )
+        return parameters if found is None else self.feasibility.exact(space.values(found))
 
     def _features(self, parameters: Values) -> Floats:
         """Return features of parameters that are running, which is asked again at every question."""
@@ -176,12 +191,12 @@ class TunerPlayer:
         """Return the agent's recommendation in a context, among points that are likely to succeed."""
         self._judge(context, believed, LIKELY)
         if self.restricted:
-            self.board.narrow(self.agent, self.gate)
-        recommend, observation = self._recommend(), self.board.observation(context)
-        among = self.board.among(self.gate) if self.restricted else None
+            self.decision_set.narrow(self.agent, self.feasibility)
+        recommend, observation = self._recommend(), self.decision_set.observation(context)
+        among = self.decision_set.among(self.feasibility) if self.restricted else None
         chooses = among is not None and _chooses(recommend)
         answer = recommend(observation, among=among) if chooses else recommend(observation)
-        return self._advice(self.board.parameters(answer.action), answer)
+        return self._advice(self.decision_set.parameters(answer.action), answer)
 
     def choose(self, context: Values, among: Sequence[Values]) -> Advice:
         """Return the agent's recommendation in a context, among some points."""
@@ -190,15 +205,17 @@ class TunerPlayer:
             raise ValueError(
                 f"agent {self.plan.agent!r} does not choose among tried parameters; pass anywhere=True"
             )
-        actions = np.array([self.board.action(parameters) for parameters in among])
-        answer = recommend(self.board.observation(context), among=actions)
+        actions = np.array([self.decision_set.action(parameters) for parameters in among])
+        answer = recommend(self.decision_set.observation(context), among=actions)
         chosen = (actions == answer.action).reshape(len(actions), -1).all(axis=1).argmax()
         return self._advice(dict(among[int(chosen)]), answer)
 
     def twin(self) -> TunerPlayer:
         """Return a copy with an independent agent."""
         twin = copy.copy(self)
-        twin.agent, twin.gate = copy.deepcopy((self.agent, self.gate))  # the agent refers to the gate
+        twin.agent, twin.feasibility = copy.deepcopy(
+            (self.agent, self.feasibility)
+        )  # the agent refers to the gate
         return twin
 
     def _judge(
@@ -209,7 +226,7 @@ class TunerPlayer:
         only: Sequence[Values] = (),
         over: Sequence[Floats] = (),
     ) -> None:
-        self.gate.set(believed, self.plan.contexts.features(context), wanted, only, over)
+        self.feasibility.set(believed, self.plan.contexts.features(context), wanted, only, over)
 
     def _over(self, context: Values) -> list[Floats]:
         """Return features of what was tried in a context, where nothing is to be tried again."""
@@ -223,7 +240,7 @@ class TunerPlayer:
     @property
     def restricted(self) -> bool:
         """True if the agent's setting has points that may not be asked for."""
-        return not self.gate.open or self.board.outside
+        return not self.feasibility.open or self.decision_set.outside
 
     def _recommend(self) -> Callable[..., Any]:
         if not hasattr(self.agent, "recommend"):
@@ -233,7 +250,7 @@ class TunerPlayer:
     def _advice(self, parameters: Values, answer: Any) -> Advice:
         if answer.mean is None:  # an agent without a model
             return Advice(parameters, np.nan, np.nan)
-        mean, std = self.scale.value(float(answer.mean)), self.scale.deviation * float(answer.std)
+        mean, std = self.scale.value(float(answer.mean)), self.scale.std * float(answer.std)
         return Advice(parameters, mean, std)
 
     def _close(self, t: int, round_: TunerRound) -> None:
@@ -243,9 +260,11 @@ class TunerPlayer:
         costs = costs.reshape(len(rounds), len(self.plan.constraints)) / self.sizes
         stds = None if all(each.std is None for each in round_.arrivals) else self._stds(round_)
         paid = None if self.plan.cost_budget is None else np.array([each.spent for each in round_.arrivals])
-        info = delivery(t, rounds, rewards, costs, self.board.setting.max_delay, stds, paid)
-        observation = self.board.observation(round_.context)
-        self.agent.update(observation, self.board.action(round_.parameters), float(rewards.sum()), info)
+        info = delivery(t, rounds, rewards, costs, self.decision_set.setting.max_delay, stds, paid)
+        observation = self.decision_set.observation(round_.context)
+        self.agent.update(
+            observation, self.decision_set.action(round_.parameters), float(rewards.sum()), info
+        )
         gone = [*round_.dropped, *(each.round for each in round_.failed)]
         if gone and hasattr(self.agent, "drop"):  # agents without it ignore pending plays
             self.agent.drop(np.array(gone))
@@ -253,7 +272,7 @@ class TunerPlayer:
     def _stds(self, round_: TunerRound) -> Floats:
         """Return stds of the noise in the agent's units, NaN where they are not given."""
         each = [np.nan if arrival.std is None else arrival.std for arrival in round_.arrivals]
-        return np.array(each) / self.scale.deviation
+        return np.array(each) / self.scale.std
 
 
 def _chooses(recommend: Callable[..., Any]) -> bool:
@@ -310,7 +329,7 @@ def restored(
             believed = partial(feasibility_of, plan, rounds[:t])
             asked_now = player.ask_again(context, notes is not None, believed, only)
             if compared and asked_now is not None:
-                _require_same(plan, rounds[t], player.aside(asked_now, _running(rounds[:t], context)))
+                _require_same(plan, rounds[t], player.avoid_running(asked_now, _running(rounds[:t], context)))
     return player
 
 
@@ -344,7 +363,7 @@ def _latest(plan: TunerPlan, rounds: Sequence[TunerRound]) -> tuple[TunerPlayer 
             if now is not player:
                 player, asked = now, []
             asked.append(t)
-            now.knows(rounds[:t])
+            now.mark_seen(rounds[:t])
     return player, asked
 
 
@@ -358,7 +377,7 @@ def require_possible(plan: TunerPlan, round_: TunerRound) -> None:
     plan.context(round_.context)
     for arrival in (*round_.arrivals, *round_.corrected):
         checked_value(arrival.value, ADD)
-        plan.deviation(arrival.std)
+        plan.checked_std(arrival.std)
         plan.spent(arrival.spent)
         plan.costs(dict(zip(plan.constraints, arrival.costs, strict=True)))
     for failure in round_.failed:

@@ -65,7 +65,7 @@ class Question:
 
     pair: tuple[int, int]
     outcome: float | None = None
-    told_in: int | None = None  # number of questions when it was answered
+    answered_after: int | None = None  # number of questions when it was answered
     dropped: bool = False
     asked: bool = True  # False for a comparison that was done elsewhere
 
@@ -76,8 +76,11 @@ class Question:
 
     def continues(self, earlier: Question) -> bool:
         """Return True if this is an earlier question with what was known of it."""
-        told = earlier.outcome is None or (earlier.outcome, earlier.told_in) == (self.outcome, self.told_in)
-        return self.pair == earlier.pair and told and self.dropped >= earlier.dropped
+        answered = earlier.outcome is None or (earlier.outcome, earlier.answered_after) == (
+            self.outcome,
+            self.answered_after,
+        )
+        return self.pair == earlier.pair and answered and self.dropped >= earlier.dropped
 
 
 class PreferenceTuner:
@@ -239,10 +242,10 @@ class PreferenceTuner:
             self.order.append(ticket)
         self._crown(self.questions[ticket])
 
-    def _crown(self, told: Question) -> None:
+    def _crown(self, answered: Question) -> None:
         """Keep the winner of an answer; a tie keeps the one before."""
-        if told.outcome != OUTCOMES["tie"] or self._champion is None:
-            self._champion = told.pair[0 if (told.outcome or 0.0) >= 0.5 else 1]
+        if answered.outcome != OUTCOMES["tie"] or self._champion is None:
+            self._champion = answered.pair[0 if (answered.outcome or 0.0) >= 0.5 else 1]
 
     def tell(self, ticket: int, winner: str) -> None:
         """Report who won, "first", "second" or "tie", which counts as half a win of each."""
@@ -286,7 +289,8 @@ class PreferenceTuner:
         """
         plan = {**self.plan, "agent": _as_data(self.plan["agent"])}
         asked = [
-            [*each.pair, each.outcome, each.told_in, each.dropped, each.asked] for each in self.questions
+            [*each.pair, each.outcome, each.answered_after, each.dropped, each.asked]
+            for each in self.questions
         ]
         content = {"parameters": self.space.to_data(), "plan": plan, "questions": asked}
         content |= {"added": self.points[self._spread :], "order": self.order}
@@ -332,7 +336,7 @@ class PreferenceTuner:
         """Let the agent answer all questions again, and so be in the same state to the last bit."""
         answers = deque(_by_round(self.questions) if self.order is None else self.order)
         for t in range(len(self.questions) + 1):
-            while answers and (self.questions[answers[0]].told_in or 0) <= t:
+            while answers and (self.questions[answers[0]].answered_after or 0) <= t:
                 self._crown(self.questions[answers.popleft()])
             if t < len(self.questions):
                 self._close(self._agent, t)
@@ -379,8 +383,8 @@ class PreferenceTuner:
     def _close(self, agent: Any, end: int) -> None:
         """Let an agent observe questions up to `end`, each with the answers given before the next one."""
         for t in range(self._closed, end):
-            told = [i for i, asked in enumerate(self.questions) if asked.told_in == t + 1]
-            came = np.array(told, dtype=np.int64)
+            answered = [i for i, asked in enumerate(self.questions) if asked.answered_after == t + 1]
+            came = np.array(answered, dtype=np.int64)
             won = np.array([self.questions[i].outcome for i in came], dtype=np.float64)
             news = delivery(t, came, won, np.empty((len(came), 0)), self.plan["budget"] - 1)
             agent.update(ONLY, np.array(self.questions[t].pair), float(won.sum()), news)
@@ -399,11 +403,13 @@ def _questions(content: dict[str, Any]) -> list[Question]:
 def _order(questions: Sequence[Question], content: Mapping[str, Any]) -> list[int] | None:
     """Return the answered questions as they were answered; None of an older file that leaves it open."""
     rounds = _by_round(questions)
-    when = [questions[ticket].told_in or 0 for ticket in rounds]
+    when = [questions[ticket].answered_after or 0 for ticket in rounds]
     if "order" not in content:
         return rounds if len(set(when)) == len(when) else None
     if (order := content["order"]) is not None:
-        fits = sorted(order) == sorted(rounds) and [questions[ticket].told_in for ticket in order] == when
+        fits = (
+            sorted(order) == sorted(rounds) and [questions[ticket].answered_after for ticket in order] == when
+        )
         require(fits, "order", "of the answered questions, by the number of questions at the time", order)
     return order
 
@@ -411,7 +417,7 @@ def _order(questions: Sequence[Question], content: Mapping[str, Any]) -> list[in
 def _by_round(questions: Sequence[Question]) -> list[int]:
     """Return the answered questions by the round of their answers, of one round in their own order."""
     answered = [ticket for ticket, each in enumerate(questions) if each.outcome is not None]
-    return sorted(answered, key=lambda ticket: questions[ticket].told_in or 0)
+    return sorted(answered, key=lambda ticket: questions[ticket].answered_after or 0)
 
 
 def _as_data(agent: Any) -> list[Any]:

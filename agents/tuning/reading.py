@@ -50,7 +50,7 @@ class Reading:
         """Return mean and std of the mean value at features of parameters, (n, d) -> (n,) each."""
         agent, scale = self._player.agent, self._player.scale
         mean, std = Surface.of(agent.belief).predict(with_context(self._context, points))
-        return scale.sign * (scale.centre + scale.deviation * mean), scale.deviation * std
+        return scale.sign * (scale.centre + scale.std * mean), scale.std * std
 
     @property
     def importance(self) -> dict[str, float]:

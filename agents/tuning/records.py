@@ -21,7 +21,7 @@ from .plan import TunerPlan, sign_of
 from .player import NOTES, TunerPlayer, begins, player_for, require_possible, restored
 from .running import FORM, SHARE, require_continued
 from .space import Values
-from .workers import Turn, in_turn
+from .workers import UnsharedLock, locked
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -94,7 +94,7 @@ class Records:
     _history: TunerHistory
 
     def _begin(self, plan: TunerPlan) -> None:
-        self.plan, self._history, self._turn = plan, TunerHistory(), Turn()
+        self.plan, self._history, self._lock = plan, TunerHistory(), UnsharedLock()
         self._player: TunerPlayer | None = None  # None: the history is replayed
 
     @property
@@ -183,7 +183,7 @@ class Records:
         told = self.plan, self._history.rounds, self.experiments, self.best
         return draw(Drawing(*told, parameters, known), kind, ax, size, path)
 
-    @in_turn
+    @locked
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tuner to one file (JSON), from which `Tuner.load` or `agents.load` continue exactly.
 

@@ -21,22 +21,22 @@ from bandit_envs.basics.types import Floats
 
 from ..saving.files import read
 from ..stopping.by_name import PATIENCE, make_rules
-from ..stopping.outlook import StoppingRule
-from .feasibility import Gate, SuccessProbability
+from ..stopping.stopping_candidates import StoppingRule
+from .feasibility import FeasibilityFilter, SuccessProbability
 from .history import Experiment, TunerHistory, TunerRound, as_number
 from .parameters import plain
 from .plan import TunerPlan, sign_of, takes
 from .player import TunerPlayer
 from .space import Values, without_time
-from .workers import Crew, Experimenter, RunReport, unbroken
+from .workers import Executor, Experimenter, RunReport, unbroken
 
 FORM = "gpbandits tuner"  # of the file
 SHARE = (
     "one process at a time runs the experiments of a file: wait for it, give this run a file of its own, or "
     "share an Optuna study on a database with gpbandits.optuna.GPBanditSampler"
 )
-TOLD = ("value", "costs", "std", "spent", "parameters")
-RETURNED = f"a number, (value, costs) or a dict of {', '.join(TOLD)}"
+REPORTED = ("value", "costs", "std", "spent", "parameters")
+RETURNED = f"a number, (value, costs) or a dict of {', '.join(REPORTED)}"
 UNSETTLED = "scales of value and costs are estimated from first experiments, not all of which are finished"
 REMEDY = 'give Tuner(stopping=("knowledge-gradient", {"price": ...})), or a price'
 
@@ -47,7 +47,7 @@ class Run:
 
     tuner: Any  # a `Tuner`, whose module imports this one
     f: Experimenter
-    crew: Crew
+    executor: Executor
     context: Values | None = None  # of the questions
     time: Callable[[], float] | None = None
     file: str | os.PathLike[str] | None = None  # where the tuner is saved, None for nowhere
@@ -76,12 +76,12 @@ class Run:
                     for ticket in over:
                         self.reports.ended(ticket)
         except KeyboardInterrupt:
-            if self.crew.cannot_stop:
+            if self.executor.cannot_stop:
                 wait(self.running)
             raise
         finally:
             self._tell_finished()
-            self.crew.stop()
+            self.executor.stop()
         failures = self.tuner._history.failures[before:]
         if len(failures) == n:
             warnings.warn(f"all {n} experiments failed, the last with {failures[-1].reason}", stacklevel=5)
@@ -100,7 +100,7 @@ class Run:
             self._save()
         pending = self.tuner.pending
         for ticket in tickets:
-            self.crew.start(self.f, pending[ticket], partial(self._note, ticket))
+            self.executor.start(self.f, pending[ticket], partial(self._note, ticket))
         return bool(self.running)
 
     def _tell_finished(self) -> list[int]:
@@ -115,13 +115,13 @@ class Run:
     def _note(self, ticket: int, call: Future[RunReport]) -> None:
         self.running[call] = ticket
 
-    def _tell(self, ticket: int, came: RunReport) -> None:
-        told = {} if came.failure is not None else outcome(came.result)
-        failure = unfit(told) if came.failure is None else came.failure
+    def _tell(self, ticket: int, finished: RunReport) -> None:
+        reported = {} if finished.failure is not None else outcome(finished.result)
+        failure = unfit(reported) if finished.failure is None else finished.failure
         if failure is not None:
-            self.tuner.fail(ticket, failure, told.get("spent"))
+            self.tuner.fail(ticket, failure, reported.get("spent"))
         else:
-            self.tuner.tell(ticket, **told)
+            self.tuner.tell(ticket, **reported)
         self._save()
 
     def _save(self) -> None:
@@ -211,24 +211,24 @@ def check_run(tuner: Any, f: Any, n: Any, workers: int, context: Any, time: Any,
 
 def outcome(result: Any) -> dict[str, Any]:
     """Return the result of f as arguments of `Tuner.tell`; its value may be infinite or NaN."""
-    told: dict[str, Any]
+    reported: dict[str, Any]
     if isinstance(result, Mapping):
-        told = dict(result)
+        reported = dict(result)
     elif isinstance(result, tuple) and len(result) == 2:
-        told = {"value": result[0], "costs": result[1]}
+        reported = {"value": result[0], "costs": result[1]}
     else:
-        told = {"value": result}
-    named = "value" in told and set(told) <= set(TOLD)
-    told["value"] = as_number(told["value"]) if named else None
-    require(told["value"] is not None, "what f returns", RETURNED, result)
-    return told
+        reported = {"value": result}
+    named = "value" in reported and set(reported) <= set(REPORTED)
+    reported["value"] = as_number(reported["value"]) if named else None
+    require(reported["value"] is not None, "what f returns", RETURNED, result)
+    return reported
 
 
-def unfit(told: Mapping[str, Any]) -> str | None:
+def unfit(reported: Mapping[str, Any]) -> str | None:
     """Return the reason why an outcome is a failure: its first number that is infinite or NaN."""
-    costs = told.get("costs")
+    costs = reported.get("costs")
     named = costs if isinstance(costs, Mapping) else {}
-    numbers = {"value": told["value"], **named, "std": told.get("std")}
+    numbers = {"value": reported["value"], **named, "std": reported.get("std")}
     for name, number in numbers.items():
         if isinstance(number, float) and not math.isfinite(number):
             return f"its {name} was {number}"
@@ -266,7 +266,7 @@ def require_rule(plan: TunerPlan) -> None:
 
 
 def _agent_with_model(player: TunerPlayer) -> Any:
-    has_model = hasattr(player.agent, "outlooks")
+    has_model = hasattr(player.agent, "stopping_candidates")
     require(has_model, "stopping", "left out with an agent that has no model of its own", player.plan.agent)
     return player.agent
 
@@ -307,29 +307,31 @@ def _answer(
 ) -> MayStop:
     """Return the answer of the first rule that says stop, or of the first rule."""
     space, scale = player.plan.parameters, player.scale
-    (outlook,) = player.agent.outlooks(space.snap, look)
-    if not outlook.settled:
+    (candidates,) = player.agent.stopping_candidates(space.snap, look)
+    if not candidates.settled:
         return MayStop(False, UNSETTLED, None)
     arrivals = [arrival for each in rounds for arrival in each.arrivals]
-    outlook = replace(
-        outlook.scaled(scale.deviation, scale.centre),
-        success=usable_chance(player.plan, believed, outlook.arms),
+    candidates = replace(
+        candidates.scaled(scale.std, scale.centre),
+        success=usable_chance(player.plan, believed, candidates.arms),
         values=scale.sign * np.array([each.value for each in arrivals]),
         kept=np.array([max(each.costs, default=0.0) <= 0.0 for each in arrivals]),
-        name_of=lambda i: _text(space.values(outlook.arms[i])),
+        name_of=lambda i: _text(space.values(candidates.arms[i])),
     )
-    verdicts = [rule(outlook) for rule in rules]
+    verdicts = [rule(candidates) for rule in rules]
     verdict = next((each for each in verdicts if each.stop), verdicts[0])
-    pending = f"; {outlook.pending} experiments still run and may change this" if outlook.pending else ""
-    best = None if verdict.best is None else space.values(outlook.arms[verdict.best])
+    pending = (
+        f"; {candidates.pending} experiments still run and may change this" if candidates.pending else ""
+    )
+    best = None if verdict.best is None else space.values(candidates.arms[verdict.best])
     return MayStop(verdict.stop, verdict.reason + pending, best)
 
 
 def usable_chance(plan: TunerPlan, believed: Any, arms: Floats) -> Floats:
     """Return the probability of success of points, (n, d) -> (n,), 0 where they may not be asked for."""
-    gate = Gate(plan.parameters, plan.rule)
-    gate.set(believed, np.zeros(0), 0.0)
-    return gate.chance(arms).clip(0.0)
+    feasibility = FeasibilityFilter(plan.parameters, plan.rule)
+    feasibility.set(believed, np.zeros(0), 0.0)
+    return feasibility.chance(arms).clip(0.0)
 
 
 def _text(parameters: Values) -> str:

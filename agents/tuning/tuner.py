@@ -27,7 +27,7 @@ from .running import (
     rule_of,
 )
 from .space import Space, Values, with_clock
-from .workers import crew_of, in_turn, require_room
+from .workers import executor_of, locked, require_capacity
 
 Question = tuple[int, Values]  # a ticket and parameters
 Only = Values | Sequence[Values] | None  # what is available
@@ -145,7 +145,7 @@ class Tuner(Records):
         self, n: int, context: Values | None = None, *, time: float | None = None, only: Only = None
     ) -> list[Question]: ...
 
-    @in_turn
+    @locked
     @one_thread()
     def ask(
         self,
@@ -181,26 +181,26 @@ class Tuner(Records):
             n, context = None, dict(n)
         require(n is None or is_count(n), "n", "None or a positive integer", n)
         known, among = self.plan.context(context, time), checked_only(self.plan.parameters, only)
-        require_room(self.plan, self._history, self.left, n or 1)
+        require_capacity(self.plan, self._history, self.left, n or 1)
         history, player, questions = self._history, self._take_player(), []
         for _ in range(n or 1):
             player = self._informed(player, history.rounds, known, among)
             parameters = player.ask(known, feasibility_of(self.plan, history.rounds), among)
-            parameters = player.aside(parameters, history.running_in(known))
+            parameters = player.avoid_running(parameters, history.running_in(known))
             questions.append((history.tickets, dict(parameters)))
             history = history.ask(parameters, known, only=among)
         self._history = history
         self._player = player
         return questions if n else questions[0]
 
-    @in_turn
+    @locked
     def start(self, parameters: Values, context: Values | None = None, *, time: float | None = None) -> int:
         """Report an experiment that runs without having been asked for; return its ticket; see `ask`."""
         known, within = self.plan.parameters.check(parameters), self.plan.context(context, time)
         self._history = self._history.ask(known, within, asked=False)
         return self._history.tickets - 1
 
-    @in_turn
+    @locked
     def tell(
         self,
         ticket: int,
@@ -224,12 +224,12 @@ class Tuner(Records):
                 between steps and outside the ranges.
         """
         came = checked_value(value, TELL)
-        checked, known, paid = self.plan.costs(costs), self.plan.deviation(std), self.plan.spent(spent)
+        checked, known, paid = self.plan.costs(costs), self.plan.checked_std(std), self.plan.spent(spent)
         set_to = None if parameters is None else self.plan.parameters.check_done(parameters)
         told = self._history.tell(ticket, came, checked, known, paid)
         self._adopt(told if set_to is None else told.set(self._history.pending[ticket], set_to))
 
-    @in_turn
+    @locked
     def correct(
         self,
         ticket: int | None,
@@ -259,7 +259,7 @@ class Tuner(Records):
             parameters: those that were really set; None for the known ones.
         """
         came = checked_value(value, TELL)
-        checked, known, paid = self.plan.costs(costs), self.plan.deviation(std), self.plan.spent(spent)
+        checked, known, paid = self.plan.costs(costs), self.plan.checked_std(std), self.plan.spent(spent)
         set_to = None if parameters is None else self.plan.parameters.check_done(parameters)
         require((ticket is None) != (row is None), "row", "given where ticket is None, and there alone", row)
         require(row is None or is_integer(row), "row", "None or an integer", row)
@@ -267,7 +267,7 @@ class Tuner(Records):
         corrected = self._history.correct(place, Arrival(place, came, checked, known, paid))
         self._adopt(corrected if set_to is None else corrected.set(place, set_to))
 
-    @in_turn
+    @locked
     def drop(self, ticket: int) -> None:
         """Report that an experiment was lost, for instance because a machine died; it is no longer pending.
 
@@ -275,7 +275,7 @@ class Tuner(Records):
         """
         self._history = self._history.drop(ticket)
 
-    @in_turn
+    @locked
     def fail(self, ticket: int, reason: str = "", spent: float | None = None) -> None:
         """Report that an experiment failed because of its parameters.
 
@@ -299,7 +299,7 @@ class Tuner(Records):
         paid = None if spent is None else self.plan.spent(spent)
         self._history = self._history.fail(ticket, reason, paid)
 
-    @in_turn
+    @locked
     def add(
         self,
         parameters: Values,
@@ -318,7 +318,7 @@ class Tuner(Records):
         known = self.plan.parameters.check_done(parameters)
         came = checked_value(value, ADD)
         checked, within = self.plan.costs(costs), self.plan.context(context, time)
-        told = self.plan.deviation(std), self.plan.spent(spent)
+        told = self.plan.checked_std(std), self.plan.spent(spent)
         self._history = self._history.add(known, within, came, checked, *told)
 
     def optimise(
@@ -378,10 +378,10 @@ class Tuner(Records):
         check_run(self, f, n, workers, context, time, file)
         check_reports(target, callback, progress)
         reports = Reports(self, n, target, callback, progress)
-        Run(self, f, crew_of(workers, backend), context, time, file, price, reports).play(n, workers)
+        Run(self, f, executor_of(workers, backend), context, time, file, price, reports).play(n, workers)
         return self.best
 
-    @in_turn
+    @locked
     @one_thread()
     def may_stop(self, price: float | None = None) -> MayStop:
         """Return whether to stop, with the reason in words and numbers; asking goes on as before.
@@ -400,7 +400,7 @@ class Tuner(Records):
         rule, rounds = rule_of(self.plan, price), self._history.rounds
         return may_stop(self._up_to_date(rounds, {}), rounds, rule, feasibility_of(self.plan, rounds))
 
-    @in_turn
+    @locked
     @one_thread()
     def recommend(
         self, context: Values | None = None, anywhere: bool = False, *, time: float | None = None

@@ -21,22 +21,22 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Turn:
+class UnsharedLock:
     """Reentrant lock that copies and files do not share."""
 
     def __init__(self):
         self.lock = threading.RLock()
 
-    def __reduce__(self) -> tuple[type[Turn], tuple[()]]:
-        return Turn, ()
+    def __reduce__(self) -> tuple[type[UnsharedLock], tuple[()]]:
+        return UnsharedLock, ()
 
 
-def in_turn(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+def locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     """Return the method with the lock held, so that other threads wait for its end."""
 
     @wraps(method)
     def waiting(self: Any, *args: P.args, **kwargs: P.kwargs) -> R:
-        with self._turn.lock:
+        with self._lock.lock:
             return method(self, *args, **kwargs)
 
     return waiting
@@ -62,7 +62,7 @@ def unbroken() -> Iterator[None]:
 MOST_AT_ONCE = 10_000  # questions in a call, each chosen given those before
 
 
-def require_room(plan: TunerPlan, history: TunerHistory, left: float | None, number: int) -> None:
+def require_capacity(plan: TunerPlan, history: TunerHistory, left: float | None, number: int) -> None:
     """Raise unless so many experiments may start; `left` is the remaining budget of costs."""
     require(number <= MOST_AT_ONCE, "n", f"at most {MOST_AT_ONCE} experiments in a call", number)
     if left is not None and left <= 0:
@@ -94,7 +94,7 @@ class RunReport(NamedTuple):
 Begun = Callable[[Future[RunReport]], Any]  # called with an experiment that is under way
 
 
-class Alone:
+class SerialExecutor:
     """Worker that runs each experiment in the calling thread, without pickling; debuggers work in f."""
 
     cannot_stop = False
@@ -177,13 +177,15 @@ def report(f: Experimenter, parameters: Mapping[str, Any]) -> RunReport:
         return RunReport(failure=f"{type(error).__name__}: {error}")
 
 
-Crew = Alone | Threads | Processes  # they run experiments at the same time, no more than there are workers
+Executor = (
+    SerialExecutor | Threads | Processes
+)  # they run experiments at the same time, no more than there are workers
 
 
-def crew_of(workers: int, backend: str) -> Crew:
+def executor_of(workers: int, backend: str) -> Executor:
     """Return the workers; a single one is this thread."""
     require(is_count(workers), "workers", "a positive integer", workers)
     require_choice("backend", backend, BACKENDS)
     if workers == 1:
-        return Alone()
+        return SerialExecutor()
     return Processes(workers) if backend == "processes" else Threads(workers)

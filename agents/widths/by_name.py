@@ -138,7 +138,7 @@ def _finite_set(model: Model, delta: PerTrial, *, beta_scale: PerTrial = 1.0) ->
 
 def _compact(model: Model, delta: PerTrial, *, beta_scale: PerTrial = 1.0) -> Width:
     bounds = np.column_stack([model.setting.low, model.setting.high])  # type: ignore[list-item]
-    return CompactWidth.for_kernel(unit_kernel(model.kernel, model.deviation), bounds, delta, beta_scale)
+    return CompactWidth.for_kernel(unit_kernel(model.kernel, model.prior_std), bounds, delta, beta_scale)
 
 
 def _rkhs(model: Model, delta: PerTrial, *, gamma: Any = "bound") -> Width:

@@ -190,7 +190,7 @@ def require_share(name: str, value: Numbers, remedy: str) -> None:
     _require(name, value, lambda values: (values >= 0) & (values <= 1), "lie in [0, 1]", remedy)
 
 
-def require_deviation(name: str, value: Numbers, remedy: str = "it is a standard deviation") -> None:
+def require_std(name: str, value: Numbers, remedy: str = "it is a standard deviation") -> None:
     """Raise unless every value is at least 0 and its square is finite."""
     require_not_negative(name, value, remedy)
     most, why = f"be at most {LARGEST_STD:g}", "its square is the variance"

@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Floats
 LIMIT = 15_000  # iterations and calls: scipy's
 
 
-class Apart:
+class SplitFunction:
     """Value and slopes of a function that finds them together; scipy's own way to split it takes longer."""
 
     def __init__(self, function: Callable[[Floats], tuple[float, Floats]]):
@@ -45,8 +45,8 @@ def descended(
 
     It ends when a step lowers the value by less than `precision` of it, or of 1.
     """
-    apart, factor = Apart(function), precision / np.finfo(np.float64).eps
+    split, factor = SplitFunction(function), precision / np.finfo(np.float64).eps
     end, value, _ = fmin_l_bfgs_b(
-        apart.value, start, apart.slopes, bounds=bounds, factr=factor, maxiter=steps, maxfun=calls
+        split.value, start, split.slopes, bounds=bounds, factr=factor, maxiter=steps, maxfun=calls
     )
     return end, float(value)

@@ -126,7 +126,7 @@ def steepest(values: Floats, points: Floats) -> float:
     """Return max |f(x) - f(x')| / |x - x'| over functions and pairs of points, (M, N); O(M N^2)."""
     largest = 0.0
     for rows in blocks(np.arange(len(points)), len(points), BLOCK_BYTES):
-        distance = _apart(points[rows], points)
+        distance = _distances(points[rows], points)
         for function in values:
             slope = np.abs(function[rows, None] - function) / distance
             largest = max(largest, float(slope.max()))
@@ -141,7 +141,7 @@ def of_unit_norm(gram: Gram) -> float:
     largest, everything = 0.0, np.arange(gram.size)
     for rows in blocks(everything, gram.size, BLOCK_BYTES):
         square = gram.diagonal[rows, None] + gram.diagonal - 2.0 * gram.between(rows, everything)
-        slope = np.sqrt(np.maximum(square, 0.0)) / _apart(gram.points[rows], gram.points)
+        slope = np.sqrt(np.maximum(square, 0.0)) / _distances(gram.points[rows], gram.points)
         largest = max(largest, float(slope.max()))
     return largest
 
@@ -156,7 +156,7 @@ def of_samples(gram: Gram) -> float:
     return of_unit_norm(gram) * float(np.sqrt(2.0 * np.log(pairs / RARELY)))
 
 
-def _apart(rows: Floats, points: Floats) -> Floats:
+def _distances(rows: Floats, points: Floats) -> Floats:
     """Return distances, infinite between a point and itself, (n, d) and (N, d) -> (n, N)."""
     distance = np.asarray(cdist(rows, points), dtype=np.float64)
     distance[distance == 0.0] = np.inf

@@ -13,9 +13,9 @@ from bandit_envs.laws import (
 )
 from bandit_envs.laws.derived import Misspecified, Normalized
 from bandit_envs.laws.functions import GPSample, KnownFunction, RKHSFunction
-from bandit_envs.laws.noise import Gaussian, NoNoise, Pareto, StudentT, Uniform
+from bandit_envs.laws.noise import Gaussian, NoNoise, Pareto, StudentT, UniformNoise
 from bandit_envs.laws.parameters import parse
-from bandit_envs.laws.tabulated import Recorded, SegmentMeans
+from bandit_envs.laws.tabulated import RecordedValues, SegmentMeans
 
 __all__ = [
     "GPSample",
@@ -26,10 +26,10 @@ __all__ = [
     "Normalized",
     "Pareto",
     "RKHSFunction",
-    "Recorded",
+    "RecordedValues",
     "SegmentMeans",
     "StudentT",
-    "Uniform",
+    "UniformNoise",
     "availability",
     "changes",
     "contexts",

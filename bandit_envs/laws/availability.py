@@ -31,7 +31,7 @@ class EveryArm(Availability):
 
 
 @dataclass(frozen=True)
-class Bernoulli(Availability):
+class BernoulliAvailability(Availability):
     """Make each arm available with probability p, independently of other arms and rounds.
 
     A round without any wanted arm is redrawn until it has one. One uniform draws the result: the index of the
@@ -59,4 +59,4 @@ class Bernoulli(Availability):
 
 EVERY_ARM = EveryArm()
 
-LAWS: dict[str, type[Availability]] = {"all": EveryArm, "bernoulli": Bernoulli}
+LAWS: dict[str, type[Availability]] = {"all": EveryArm, "bernoulli": BernoulliAvailability}

@@ -86,7 +86,7 @@ class Evenly(Checked, Changes):
 
 
 @dataclass(frozen=True)
-class Geometric(Checked, Changes):
+class GeometricChanges(Checked, Changes):
     """Change in each round with the same probability, except in the first rounds of a segment.
 
     The lengths of segments are min_gap - 1 + G with G geometric, of mean min_gap - 1 + 1 / hazard.
@@ -137,7 +137,7 @@ LAWS: dict[str, type] = {
     "stationary": Stationary,
     "at": AtRounds,
     "evenly": Evenly,
-    "geometric": Geometric,
+    "geometric": GeometricChanges,
     "recurring": Recurring,
 }
 

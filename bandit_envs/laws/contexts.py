@@ -20,7 +20,7 @@ class Context(Protocol):
 
 
 @dataclass(frozen=True)
-class Uniform(Context):
+class UniformContexts(Context):
     """Draw contexts independently and uniformly; one context is the case without contexts."""
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
@@ -38,7 +38,7 @@ class Blocks(Checked, Context):
 
 
 @dataclass(frozen=True)
-class Recorded(Context):
+class RecordedContexts(Context):
     """Repeat a given sequence of indices."""
 
     indices: tuple[int, ...] = (0,)
@@ -68,4 +68,9 @@ class Walk(Context):
         return np.minimum(free, 2 * count - 1 - free)
 
 
-LAWS: dict[str, type] = {"uniform": Uniform, "blocks": Blocks, "recorded": Recorded, "walk": Walk}
+LAWS: dict[str, type] = {
+    "uniform": UniformContexts,
+    "blocks": Blocks,
+    "recorded": RecordedContexts,
+    "walk": Walk,
+}

@@ -11,7 +11,7 @@ from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.parameters import Checked, count, number, switch
-from bandit_envs.laws.tabulated import Recorded
+from bandit_envs.laws.tabulated import RecordedValues
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Drift(Checked, abc.ABC):
     """Draw each round's function given the last one."""
 
     @property
-    def stands_still(self) -> bool:
+    def is_still(self) -> bool:
         """Return whether functions are constant within a segment; they are then drawn as without a drift."""
         return False
 
@@ -31,7 +31,7 @@ class Drift(Checked, abc.ABC):
     @property
     def within_segments(self) -> bool:
         """Return whether functions differ within a segment of `segments`."""
-        return not self.stands_still
+        return not self.is_still
 
     def segments(self, law: FunctionLaw, segment: Ints) -> Ints:
         """Return the segment of each round, (T,), given that by change-points alone."""
@@ -58,7 +58,7 @@ class Still(Drift):
     """Keep functions constant within a segment."""
 
     @property
-    def stands_still(self) -> bool:
+    def is_still(self) -> bool:
         return True
 
     def check(self, law: FunctionLaw, horizon: int) -> None:
@@ -97,7 +97,7 @@ class OrnsteinUhlenbeck(Drift):
     costs: bool = switch(True)
 
     @property
-    def stands_still(self) -> bool:
+    def is_still(self) -> bool:
         return self.epsilon == 0
 
     @property
@@ -140,14 +140,16 @@ class Replay(Drift):
         return False
 
     def segments(self, law: FunctionLaw, segment: Ints) -> Ints:
-        assert isinstance(law, Recorded)
+        assert isinstance(law, RecordedValues)
         rounds = np.arange(len(segment))
         begins = (rounds % self.hold == 0) & law.changed[rounds // self.hold]
         return np.cumsum(begins | (np.diff(segment, prepend=0) > 0)) - 1
 
     def check(self, law: FunctionLaw, horizon: int) -> None:
-        require(isinstance(law, Recorded), "drift", "other than a replay where nothing is recorded", self)
-        assert isinstance(law, Recorded)
+        require(
+            isinstance(law, RecordedValues), "drift", "other than a replay where nothing is recorded", self
+        )
+        assert isinstance(law, RecordedValues)
         several = "left out where the records are all the same, so that nothing changes"
         require(not law.is_fixed, "drift", several, self)
         rounds = len(law.values) * self.hold
@@ -157,7 +159,7 @@ class Replay(Drift):
     def follow(
         self, law: FunctionLaw, gram: Gram, rng: np.random.Generator, last: Floats, first: int, anew: Bools
     ) -> Floats:
-        assert isinstance(law, Recorded)
+        assert isinstance(law, RecordedValues)
         return law.values[np.arange(first, first + len(anew)) // self.hold]
 
 

@@ -19,7 +19,7 @@ from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.derived import Derived
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw
-from bandit_envs.laws.noise import Uniform
+from bandit_envs.laws.noise import UniformNoise
 
 __all__ = ["AgainstBest", "DuelLaw", "PairChances", "WhoWins"]
 
@@ -131,7 +131,7 @@ class PairChances(DuelLaw):
 
 
 @dataclass(frozen=True)
-class WhoWins(Uniform):
+class WhoWins(UniformNoise):
     """Draw the number v on [-1/2, 1/2] that decides a duel: the first arm wins where v < P(it wins) - 1/2.
 
     The number is the round's, so all agents meet the same randomness. 1/2 is R of the outcome (Hoeffding).

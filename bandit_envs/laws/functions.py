@@ -27,7 +27,7 @@ class Moments(NamedTuple):
     """Hold the mean and std of a law's values over points and draws."""
 
     mean: Floats | float  # one number, or (N,)
-    deviation: float | None = None  # None: that of the kernel
+    std: float | None = None  # None: that of the kernel
 
 
 class FunctionLaw(abc.ABC):
@@ -75,8 +75,8 @@ class FunctionLaw(abc.ABC):
         """Return the prior std of its functions around 0: of moments, of given functions, or the kernel's."""
         of_kernel = gram.largest_std
         if self.moments is not None:
-            mean, deviation = self.moments
-            return of_kernel if deviation is None else _size(np.hypot(mean, deviation))
+            mean, std = self.moments
+            return of_kernel if std is None else _size(np.hypot(mean, std))
         return _size(self.among(gram.points)) or of_kernel
 
     def among(self, points: Floats) -> Floats:

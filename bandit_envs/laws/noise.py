@@ -106,7 +106,7 @@ class Gaussian(Noise):
 
 
 @dataclass(frozen=True)
-class Uniform(Noise):
+class UniformNoise(Noise):
     """Draw on [-a, a], a = sqrt(3) std: bounded, as Theorem 3 of Srinivas et al. (2010) requires."""
 
     relative_bound = float(np.sqrt(3.0))
@@ -144,14 +144,14 @@ class Pareto(Noise):
 
 BASES: dict[str, type[Noise]] = {
     "gaussian": Gaussian,
-    "uniform": Uniform,
+    "uniform": UniformNoise,
     "student-t": StudentT,
     "pareto": Pareto,
 }
 
 
 @dataclass(frozen=True)
-class ByArm(Noise):
+class NoiseByArm(Noise):
     """Scale another law's noise to std rho(x) = std (q + (1 - q) x_1): heteroscedastic noise.
 
     x_1 is the play's first feature, scaled to [0, 1] over the decision set: x_1 = 1 is noisiest, with the
@@ -186,4 +186,4 @@ class ByArm(Noise):
         return self.base.draw(horizon, rng)
 
 
-LAWS: dict[str, type[Noise]] = {**BASES, "by-arm": ByArm, "none": NoNoise}
+LAWS: dict[str, type[Noise]] = {**BASES, "by-arm": NoiseByArm, "none": NoNoise}

@@ -67,20 +67,24 @@ class OutcomeLaw(Checked, abc.ABC):
     def drawn(self, uniform: Any, mean: Any) -> Any:
         """Return the outcomes of plays from their rounds' numbers in [0, 1) and their means."""
 
-    def expected(self, deviation: float) -> float:
+    def expected(self, latent_std: float) -> float:
         """Return E mean(f), f ~ N(0, deviation^2)."""
-        return float(self.mean(deviation * NODES) @ SHARES)
+        return float(self.mean(latent_std * NODES) @ SHARES)
 
-    def noise_std(self, deviation: float) -> float:
+    def noise_std(self, latent_std: float) -> float:
         """Return the root of the mean variance of an outcome, E Var(y | f), f ~ N(0, deviation^2)."""
-        return math.sqrt(float(self.variance(self.mean(deviation * NODES)) @ SHARES))
+        return math.sqrt(float(self.variance(self.mean(latent_std * NODES)) @ SHARES))
 
-    def covariances(self, deviation: float) -> Floats:
+    def covariances(self, latent_std: float) -> Floats:
         """Return a_1, a_2, ...: Cov(mean(f), mean(f')) = sum_j a_j rho^j for correlation rho of f and f'.
 
         a_j = c_j^2, c_j the coefficient of the j-th normalised Hermite polynomial in mean(deviation u).
         """
-        values, before, now = self.mean(deviation * NODES) * SHARES, np.zeros_like(NODES), np.ones_like(NODES)
+        values, before, now = (
+            self.mean(latent_std * NODES) * SHARES,
+            np.zeros_like(NODES),
+            np.ones_like(NODES),
+        )
         terms = []
         for j in range(TERMS):  # h_{j+1} = (u h_j - sqrt(j) h_{j-1}) / sqrt(j + 1)
             before, now = now, (NODES * now - math.sqrt(j) * before) / math.sqrt(j + 1)
@@ -90,7 +94,7 @@ class OutcomeLaw(Checked, abc.ABC):
 
 
 @dataclass(frozen=True)
-class Bernoulli(OutcomeLaw):
+class BernoulliOutcomes(OutcomeLaw):
     """Click or none: P(y = 1) = s(base + f(x))."""
 
     highest = 1.0
@@ -106,7 +110,7 @@ class Bernoulli(OutcomeLaw):
 
 
 @dataclass(frozen=True)
-class Poisson(OutcomeLaw):
+class PoissonCounts(OutcomeLaw):
     """Number of events: y ~ Poisson(exposure exp(base + f(x))).
 
     Args:
@@ -127,14 +131,14 @@ class Poisson(OutcomeLaw):
         return np.where(uniform <= np.exp(-np.asarray(mean)), 0.0, found)
 
 
-LAWS: dict[str, type[OutcomeLaw]] = {"bernoulli": Bernoulli, "poisson": Poisson}
+LAWS: dict[str, type[OutcomeLaw]] = {"bernoulli": BernoulliOutcomes, "poisson": PoissonCounts}
 
 
 @dataclass(frozen=True)
 class OfOutcome(Noise):
     """Replace a play's mean by an outcome; `std` is the published root of the mean variance."""
 
-    outcome: OutcomeLaw = Bernoulli()
+    outcome: OutcomeLaw = BernoulliOutcomes()
 
     draws_outcomes = True
 
@@ -143,7 +147,7 @@ class OfOutcome(Noise):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.outcome, Bernoulli):  # |y - p| <= 1, and Hoeffding's lemma: R = 1/2
+        if isinstance(self.outcome, BernoulliOutcomes):  # |y - p| <= 1, and Hoeffding's lemma: R = 1/2
             object.__setattr__(self, "relative_bound", (1.0 + ROUNDING) / self.std)
             object.__setattr__(self, "sub_gaussian", 0.5 / self.std)
 
@@ -171,7 +175,7 @@ class OfLatent(Derived):
 
     outcome: OutcomeLaw
     kernel: Any
-    deviation: float
+    latent_std: float
     latent_bound: float | None
 
     least = 0.0
@@ -183,7 +187,7 @@ class OfLatent(Derived):
     @property
     def mean(self) -> float:
         """Return the prior mean of the mean outcome."""
-        return self.outcome.expected(self.deviation)
+        return self.outcome.expected(self.latent_std)
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         drawn = self.law.draw(gram, rng)
@@ -209,7 +213,7 @@ def matched(law: FunctionLaw, kernel: Any, points: Floats, spec: Any) -> Matched
     variance = np.asarray(kernel.diag(points))
     alike = bool(np.ptp(variance) <= ROUNDING * variance.max())
     require(alike, "kernel", "of one variance everywhere where rewards are clicks or counts", kernel)
-    deviation = math.sqrt(variance[0])
-    reward = OfLatent(UnderKernel(law, kernel), outcome, kernel, deviation, law.norm_bound)
-    noise = OfOutcome(outcome.noise_std(deviation), outcome=outcome)
-    return Matched(reward, noise, LinkedKernel(kernel, outcome.covariances(deviation)))
+    latent_std = math.sqrt(variance[0])
+    reward = OfLatent(UnderKernel(law, kernel), outcome, kernel, latent_std, law.norm_bound)
+    noise = OfOutcome(outcome.noise_std(latent_std), outcome=outcome)
+    return Matched(reward, noise, LinkedKernel(kernel, outcome.covariances(latent_std)))

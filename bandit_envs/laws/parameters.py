@@ -3,7 +3,7 @@
     mean: float = positive(10.0)
 
 A law that is `Checked` raises one clear error for a parameter that is something else. `parse` makes the law:
-{"law": "poisson", "mean": 10} gives `Poisson(mean=10)`.
+{"law": "poisson", "mean": 10} gives `PoissonDelay(mean=10)`.
 """
 
 from collections.abc import Callable, Mapping

@@ -52,7 +52,7 @@ class Tabulated(FunctionLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded(Tabulated):
+class RecordedValues(Tabulated):
     """Draw one of M recorded objectives uniformly; after a change-point, one of those that differ.
 
     Args:

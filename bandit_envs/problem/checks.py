@@ -33,18 +33,18 @@ from bandit_envs.laws.outcomes import OfOutcome
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
-from bandit_envs.problem.told import check_prior_mean
+from bandit_envs.problem.setting_checks import check_prior_mean
 from bandit_envs.problem.truth import SAFEST
 
 LAWS: dict[str, tuple[type, str]] = {  # of each random part: the type and an example
     "noise": (Noise, "Gaussian(0.1)"),
     "constraint_noise": (Noise, "NoNoise()"),
-    "delay": (Delay, "Poisson(10)"),
-    "context": (Context, "Uniform()"),
+    "delay": (Delay, "PoissonDelay(10)"),
+    "context": (Context, "UniformContexts()"),
     "changes": (Changes, "AtRounds((300, 900))"),
     "drift": (Drift, "OrnsteinUhlenbeck(0.01)"),
     "corruption": (Corruption, "AgainstTheBest(3.0)"),
-    "availability": (Availability, "Bernoulli(0.8)"),
+    "availability": (Availability, "BernoulliAvailability(0.8)"),
     "play_costs": (PlayCosts, "GPCosts(50.0)"),
     "movement": (Movement, "Switching(0.1)"),
     "feasibility": (Feasibility, "FeasibleShare(0.3)"),
@@ -165,7 +165,7 @@ def _check_drift(problem: Composition) -> None:
     drift.check(problem.reward, problem.horizon)
     for law in problem.constraints:
         drift.of_costs.check(law, problem.horizon)
-    drifting = [problem.reward, *(problem.constraints if not drift.of_costs.stands_still else ())]
+    drifting = [problem.reward, *(problem.constraints if not drift.of_costs.is_still else ())]
     moves = not problem.drifts or not all(law.is_fixed for law in drifting)
     require(moves, "drift", "left out where each function is given once, so that none would drift", drift)
 

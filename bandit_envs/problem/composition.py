@@ -36,7 +36,7 @@ class Composition:
     delay: delays.Delay = delays.Immediate()
     max_delay: int | None = None
     aggregated: bool = False
-    context: contexts.Context = contexts.Uniform()
+    context: contexts.Context = contexts.UniformContexts()
     changes: changes.Changes = changes.Stationary()
     drift: Drift = STILL
     corruption: Corruption = UNTOUCHED
@@ -70,7 +70,7 @@ class Composition:
     @property
     def drifts(self) -> bool:
         """Return whether each round has functions of its own."""
-        return not self.drift.stands_still
+        return not self.drift.is_still
 
     @property
     def drifts_within_segments(self) -> bool:

@@ -68,7 +68,7 @@ class Feedback(NamedTuple):
         return Feedback(self.trial[kept], self.round[kept], self.reward[kept], self.cost[kept])
 
 
-def deviations(info: dict[str, Any]) -> Floats | None:
+def feedback_stds(info: dict[str, Any]) -> Floats | None:
     """Return the noise std of each delivered reward, (n,), NaN for the setting's; None without any."""
     if "feedback_std" not in info:
         return None

@@ -11,7 +11,7 @@ from bandit_envs.basics.arguments import plain, require_seed
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws.changes import Stationary
-from bandit_envs.laws.contexts import Uniform
+from bandit_envs.laws.contexts import UniformContexts
 from bandit_envs.laws.corruption import UNTOUCHED
 from bandit_envs.laws.delays import Immediate
 from bandit_envs.laws.noise import Noise, NoNoise
@@ -159,7 +159,7 @@ class Problem(Composition):
         at_rest = {
             "noise": self.noise == NoNoise(),
             "delay": self.delay == Immediate(),
-            "context": self.decisions.num_contexts == 1 and self.context == Uniform(),
+            "context": self.decisions.num_contexts == 1 and self.context == UniformContexts(),
             "changes": self.changes == Stationary(),
             "constraint_noise": not self.constraints or self.constraint_noise == NoNoise(),
             "corruption": self.corruption == UNTOUCHED,

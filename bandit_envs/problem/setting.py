@@ -18,7 +18,7 @@ from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.outcomes import OutcomeLaw
 from bandit_envs.laws.parameters import parse
 from bandit_envs.laws.play_costs import PlayCosts
-from bandit_envs.problem import told
+from bandit_envs.problem import setting_checks
 from bandit_envs.problem.decisions import Decisions, checked_context_box, checked_places
 
 PER_TRIAL = (
@@ -62,11 +62,13 @@ def implied_by_delay(horizon: Any, delay: Any, max_delay: Any, query_times: Any)
     require_size("horizon", horizon)
     own = delay is None or isinstance(delay, Delay)
     law = delay if own else parse("delay", delay, LAWS)
-    given = None if query_times is None else told.checked_times(query_times, horizon)
+    given = None if query_times is None else setting_checks.checked_times(query_times, horizon)
     own_times = None if law is None else law.query_times(horizon)
     if law is not None and own_times is None and given is not None:
         raise ValueError(f"delay must be in units of time, as query_times are, got {law!r}")
-    times = given if own_times is None or given is not None else told.checked_times(own_times, horizon)
+    times = (
+        given if own_times is None or given is not None else setting_checks.checked_times(own_times, horizon)
+    )
     implied: dict[str, Any] = {"delay": law, "query_times": times}
     if max_delay is None:
         implied["max_delay"] = 0 if law is None else law.window(horizon, given)
@@ -194,7 +196,7 @@ class Setting:
             raise ValueError("a setting needs arms, or low and high of a box; got neither")
         self._fill({name: plain(getattr(self, name)) for name in ("horizon", "max_delay", "num_constraints")})
         self._fill(implied_by_delay(self.horizon, self.delay, self.max_delay, self.query_times))
-        self._fill(told.checked_facts(vars(self)))
+        self._fill(setting_checks.checked_facts(vars(self)))
         self._fill(implied_by_kernel(self.kernel, self.noise_std))
         self._fill(checked_places(self.arms, (self.low, self.high), self.contexts))
         self._fill(checked_context_box(self.arms, self.contexts, (self.context_low, self.context_high)))
@@ -205,11 +207,11 @@ class Setting:
     def _fill_sizes(self, names: Collection[str]) -> None:
         """Check these facts about the points against their number, and keep them as read-only arrays."""
         if self.arms is not None and "prior_mean" in names:
-            told.check_prior_mean(self.prior_mean, self.decisions)
+            setting_checks.check_prior_mean(self.prior_mean, self.decisions)
         if self.arms is not None and "known_costs" in names:
-            told.check_size(self.known_costs, self.decisions)
+            setting_checks.check_size(self.known_costs, self.decisions)
         if self.noise_profile is not None and "noise_profile" in names:
-            self._fill({"noise_profile": told.checked_profile(self.noise_profile, self.decisions)})
+            self._fill({"noise_profile": setting_checks.checked_profile(self.noise_profile, self.decisions)})
         if np.ndim(self.prior_mean) and "prior_mean" in names:
             self._fill({"prior_mean": fixed(np.array(self.prior_mean, dtype=np.float64))})
 
@@ -309,7 +311,7 @@ class Setting:
             return replace(self, **facts)
         other = copy(self)
         other._fill(facts)
-        other._fill(told.checked_facts(vars(other)))
+        other._fill(setting_checks.checked_facts(vars(other)))
         if "kernel" in facts:
             other._fill(implied_by_kernel(other.kernel, other.noise_std))
         other._fill_sizes(facts)

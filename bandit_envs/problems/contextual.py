@@ -37,8 +37,8 @@ def published_prior(
     require(known, "prior_mean", "True, False or a number", prior_mean)
     own = law.moments or KERNELS_OWN
     factor = 1.0 if signal_variance is None else signal_variance
-    if signal_variance is None and own.deviation is not None:
-        factor = own.deviation**2 / (float(np.mean(kernel.diag(points))) or 1.0)
+    if signal_variance is None and own.std is not None:
+        factor = own.std**2 / (float(np.mean(kernel.diag(points))) or 1.0)
     mean = (own.mean if prior_mean else 0.0) if isinstance(prior_mean, bool) else prior_mean
     return Prior(amplified(kernel, factor), mean)
 

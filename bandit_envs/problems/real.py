@@ -16,7 +16,7 @@ from bandit_envs.laws.contexts import Blocks
 from bandit_envs.laws.drift import Replay
 from bandit_envs.laws.functions import Moments
 from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes, Replicates
-from bandit_envs.laws.tabulated import Recorded
+from bandit_envs.laws.tabulated import RecordedValues
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
@@ -181,7 +181,7 @@ def _of_tables(
     measured = {"publish_model": prior is not None, "noise": noise, **FAMILIES[task.family](task, runs)}
     return compose(
         Decisions(runs[0].unit, contexts, continuous=continuous),
-        Recorded(values if task.family == "changes" else values.reshape(1, -1), moments=moments),
+        RecordedValues(values if task.family == "changes" else values.reshape(1, -1), moments=moments),
         make_kernel(**{"kernel": "matern52", "length_scale": scales, **model}),
         name=f"real: {name}",
         **with_defaults(features, **{"horizon": HORIZON, **measured}),
@@ -217,7 +217,7 @@ def _budget(task: Task, runs: list["Runs"]) -> dict[str, Any]:
 def _limit(task: Task, runs: list["Runs"]) -> dict[str, Any]:
     values = runs[0].mean(task.limited)
     excess = (values - np.quantile(values, FITTING)) / values.std()  # in deviations of the metric
-    return {"constraints": [Recorded(excess[None], moments=Moments(0.0, 1.0))]}
+    return {"constraints": [RecordedValues(excess[None], moments=Moments(0.0, 1.0))]}
 
 
 def _everything(task: Task, runs: list["Runs"]) -> dict[str, Any]:

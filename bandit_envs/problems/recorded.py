@@ -8,7 +8,7 @@ from bandit_envs.basics.arguments import ArgumentError, require, require_size, r
 from bandit_envs.kernels.kernels import TableKernel
 from bandit_envs.laws.drift import Replay
 from bandit_envs.laws.functions import Moments
-from bandit_envs.laws.tabulated import Recorded
+from bandit_envs.laws.tabulated import RecordedValues
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
@@ -97,7 +97,7 @@ def sensors(
     chosen = {key: value for key, value in features.items() if key != "drift" or not replay}
     return compose(
         Decisions(places, continuous=continuous),
-        Recorded(test, None if least is None else (least - shift) / scale, Moments(train.mean(axis=0))),
+        RecordedValues(test, None if least is None else (least - shift) / scale, Moments(train.mean(axis=0))),
         TableKernel(covariance),
         name=name,
         **with_defaults(chosen, noise_std=noise_std, **time),

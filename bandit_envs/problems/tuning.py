@@ -11,7 +11,7 @@ from bandit_envs.basics.arguments import is_count, require, require_choice, requ
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.laws.functions import Moments
-from bandit_envs.laws.tabulated import Recorded
+from bandit_envs.laws.tabulated import RecordedValues
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.contextual import ContextKernel, joint_kernel
@@ -30,7 +30,9 @@ TRAINED, CNN_TRAINED = 0.9, 0.8  # accuracy above which a setting counts as trai
 def from_table(table: Floats, decisions: Decisions, kernel: Kernel, **features: Any) -> Problem:
     """Return a problem of known accuracies, (Z, A); the published prior has their mean and variance."""
     moments = Moments(float(table.mean()), float(table.std()))
-    return compose(decisions, Recorded(table.reshape(1, -1), least=0.0, moments=moments), kernel, **features)
+    return compose(
+        decisions, RecordedValues(table.reshape(1, -1), least=0.0, moments=moments), kernel, **features
+    )
 
 
 def svm_tuning(

@@ -15,7 +15,7 @@ from bandit_envs.problem.trial import Trial
 FINENESS = {1: 201, 2: 48**2}  # points at which a function on a box is drawn; in more dimensions, its anchors
 
 BAND_STDS = 2.0  # of the drawn band, where an agent has none of its own
-ROOM = 0.05  # share of a range that is added at each end
+MARGIN = 0.05  # share of a range that is added at each end
 DEEPEST = 3.0  # the axis of scores reaches so many times as far below the maximum as the median lies:
 # logarithms of improvements have deep valleys
 Range = tuple[float, float]
@@ -210,7 +210,7 @@ class Limits(NamedTuple):
             _range(rewards),
             _range(scores),
             _range([np.zeros(1), *(scene.regrets for scene in scenes)]),
-            _range(shades, room=0.0),
+            _range(shades, margin=0.0),
             max(stds),
             bool(scores),
             any(scene.pending.any() for scene in scenes),
@@ -218,8 +218,8 @@ class Limits(NamedTuple):
         )
 
 
-def _range(values: Sequence[Floats], room: float = ROOM) -> Range:
+def _range(values: Sequence[Floats], margin: float = MARGIN) -> Range:
     joined = np.concatenate([np.zeros(0), *values])
     low, high = (float(joined.min()), float(joined.max())) if joined.size else (0.0, 1.0)
-    added = room * (high - low) if high > low else 0.5
+    added = margin * (high - low) if high > low else 0.5
     return low - added, high + added

@@ -2,10 +2,10 @@
 
 from gpbandits.evaluation.check import AgentCheckError, check_agent
 from gpbandits.evaluation.detection import Detection, match_alarms
+from gpbandits.evaluation.environments import Results
 from gpbandits.evaluation.loop import evaluate, trial_seeds
 from gpbandits.evaluation.result import Record, Result
 from gpbandits.evaluation.risk import Mixture, best_mixture, risk_averse_regret, robust_regret
-from gpbandits.evaluation.several import Results
 
 __all__ = [
     "AgentCheckError",

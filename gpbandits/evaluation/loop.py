@@ -17,12 +17,12 @@ from bandit_envs.basics.types import Ints
 from bandit_envs.environment.info import OnRound
 from bandit_envs.environment.making import EnvLike
 from bandit_envs.problem.problem import Problem
+from gpbandits.evaluation.environments import Results
 from gpbandits.evaluation.isolation import isolated
 from gpbandits.evaluation.parts import TrialsPart, play_here, play_in_processes
 from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.progress import Progress, reporting
 from gpbandits.evaluation.result import Result
-from gpbandits.evaluation.several import Results
 from gpbandits.evaluation.stamp import origin
 from gpbandits.evaluation.thinning import check_rounds
 

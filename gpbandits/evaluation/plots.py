@@ -268,12 +268,12 @@ def _label_ends(axes: Axes, labels: Sequence[str]) -> None:
     to_share = axes.transData + axes.transAxes.inverted()
     ends = np.array([to_share.transform(line.get_xydata()[-1])[1] for line in lines])  # pyright: ignore
     gap = _LABEL_GAP / (axes.get_position().height * figure_of(axes).get_figheight())
-    place = _apart(np.clip(ends, 0.0, 1.0), gap)
+    place = _spaced(np.clip(ends, 0.0, 1.0), gap)
     for line, label, y in zip(lines, labels, place, strict=True):
         axes.text(1.02, y, literal(label), transform=axes.transAxes, va="center", color=line.get_color())
 
 
-def _apart(places: Floats, gap: float) -> Floats:
+def _spaced(places: Floats, gap: float) -> Floats:
     """Move places on a line apart by at least `gap`, as little as can be, in their order."""
     order = np.argsort(places, kind="stable")
     steps = gap * np.arange(len(places))

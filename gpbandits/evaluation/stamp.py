@@ -14,7 +14,7 @@ import numpy as np
 
 from agents.registry import AgentFactory, agent_modules
 from bandit_envs.environment.making import EnvLike, make
-from bandit_envs.laws.tabulated import Recorded
+from bandit_envs.laws.tabulated import RecordedValues
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.provenance import digests, modules_of_environment, sources, versions, versions_of
 
@@ -80,7 +80,7 @@ def fingerprint(problem: Problem) -> str:
     total = hashlib.sha256(_ADDRESS.sub("", said).encode())
     for part in (problem.decisions.contexts, problem.decisions.arms):
         total.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
-    if isinstance(problem.reward, Recorded):
+    if isinstance(problem.reward, RecordedValues):
         total.update(np.ascontiguousarray(problem.reward.among(problem.decisions.points)).tobytes())
     return total.hexdigest()[:16]
 

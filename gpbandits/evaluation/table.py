@@ -153,9 +153,9 @@ class Table:
         """Return the least width of some columns in which no label and no number breaks."""
         return sum(map(self._least, shown)) + _GAP * (len(shown) - 1)
 
-    def _widths(self, shown: list[int], room: int) -> dict[int, int]:
+    def _widths(self, shown: list[int], width: int) -> dict[int, int]:
         """Distribute the spare width to headers from left to right; {} if labels break anyway."""
-        left, widths = room - self._need(shown), {}
+        left, widths = width - self._need(shown), {}
         for i in shown if left >= 0 else ():
             column = (self.header[i], *(piece for row in self.texts for piece in row[i].split(" [")))
             extra = min(left, max(map(len, column)) + 1 - self._least(i))

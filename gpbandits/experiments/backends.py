@@ -193,7 +193,7 @@ def local(workers: int | None = None) -> Backend:
                     yield outcome
             except BrokenProcessPool:
                 for i in list(left)[:at_once]:  # cells begin in order
-                    yield _alone(i, left.pop(i))
+                    yield _in_one_process(i, left.pop(i))
 
     return compute_all
 
@@ -214,7 +214,7 @@ def _settled(tasks: dict[int, CellTask], here: bool, at_once: int) -> Iterator[t
         yield from outcomes
 
 
-def _alone(i: int, task: CellTask) -> Outcome:
+def _in_one_process(i: int, task: CellTask) -> Outcome:
     try:
         ((_, outcome),) = _settled({i: task}, here=False, at_once=1)
     except BrokenProcessPool:

@@ -60,7 +60,7 @@ def tunable(trials: Iterable[FrozenTrial]) -> dict[str, BaseDistribution]:
     """
     each = _distributions(trials)
     last = {name: found[-1] for name, found in each.items()}
-    alike = [name for name in sorted(each) if all(is_alike(last[name], other) for other in each[name])]
+    alike = [name for name in sorted(each) if all(is_equal(last[name], other) for other in each[name])]
     return {name: last[name] for name in alike if not last[name].single() and is_tunable(last[name])}
 
 
@@ -70,7 +70,7 @@ def ranges_that_changed(trials: Iterable[FrozenTrial]) -> list[str]:
     return sorted(name for name, found in each.items() if any(other != found[-1] for other in found))
 
 
-def is_alike(one: BaseDistribution, other: BaseDistribution) -> bool:
+def is_equal(one: BaseDistribution, other: BaseDistribution) -> bool:
     """Return True if two distributions are equal but for their ends; choices have none."""
     if isinstance(one, CategoricalDistribution) or isinstance(other, CategoricalDistribution):
         return one == other

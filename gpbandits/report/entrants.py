@@ -14,7 +14,7 @@ from bandit_envs.basics.arguments import require, require_choice
 from bandit_envs.environment.making import make
 from bandit_envs.environment.registration import IDS, real_id
 from bandit_envs.laws.play_costs import Free
-from bandit_envs.laws.tabulated import Recorded
+from bandit_envs.laws.tabulated import RecordedValues
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.real import tasks
 from gpbandits.evaluation.statistics import ENOUGH
@@ -186,7 +186,7 @@ def class_of(problem: Problem) -> str:
     """
     if problem.name.startswith("real: "):
         return tasks()[problem.name.removeprefix("real: ")].family
-    if isinstance(problem.reward, Recorded):
+    if isinstance(problem.reward, RecordedValues):
         return "real"
     features = _budgeted_features(problem)
     if len(features & CLASSES.keys()) > 1 and features & {"constraint", "change", "budget"}:

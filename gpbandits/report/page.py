@@ -14,11 +14,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.figure import Figure
 
 from bandit_envs.basics.files import write_whole
+from gpbandits.evaluation.environments import overview
 from gpbandits.evaluation.marks import PALETTE, Mark, marks_in
 from gpbandits.evaluation.metrics import metric_named, metrics_of
 from gpbandits.evaluation.plots import alarm_figure, regret_figure, save_figure, visible
 from gpbandits.evaluation.result import Metric, Result, Scale
-from gpbandits.evaluation.several import overview
 from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.evaluation.stopping_table import stopping_table
 from gpbandits.evaluation.table import Table

@@ -86,7 +86,7 @@ FIGURES = (
             ),
             Statement(
                 "GP-UCB-Oracle and GP-UCB-CPD accumulate approximately equal regret during this period.",
-                (Claim(_ORACLE, _CPD, at=_LAST_BEFORE, alike=True),),
+                (Claim(_ORACLE, _CPD, at=_LAST_BEFORE, equal=True),),
             ),
             Statement(
                 "This implies a low probability of false positive decisions.",
@@ -100,7 +100,7 @@ FIGURES = (
             ),
             Statement(
                 "GP-UCB turns out to perform only marginally better than GP-UCB-NO-Detector.",
-                (Claim(_PLAIN, _NEVER, alike=True),),
+                (Claim(_PLAIN, _NEVER, equal=True),),
                 "Tested as no significant difference.",
             ),
             Statement(

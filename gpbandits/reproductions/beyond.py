@@ -158,7 +158,7 @@ FIGURES = (
             ),
             Statement(
                 "c = 4 has the same regret as c = 5, c = 10 more.",
-                (Claim(_DEFAULT, "c = 4", alike=True), Claim(_DEFAULT, "c = 10")),
+                (Claim(_DEFAULT, "c = 4", equal=True), Claim(_DEFAULT, "c = 10")),
             ),
             Statement(
                 "The integral over [0, 5] read as an average, a threshold five times as large, costs more.",

@@ -33,11 +33,11 @@ def _of_both_bounds(*claims: Claim) -> tuple[Claim, ...]:
     return (*claims, *others)
 
 
-def _alike(*environments: str) -> Statement:
+def _equal(*environments: str) -> Statement:
     """State that EI and PI perform alike in environments of these labels, by default in all."""
     pairs = (_BEST_VALUE, _POSTERIOR_MEAN)
     claims = (
-        Claim(ei, pi, alike=True, environment=each) for ei, pi in pairs for each in environments or ("",)
+        Claim(ei, pi, equal=True, environment=each) for ei, pi in pairs for each in environments or ("",)
     )
     says = "GP-EI and PI perform similarly and are not distinguishable in the plots."
     return Statement(says, tuple(claims), _INCUMBENTS)
@@ -73,7 +73,7 @@ FIGURES = (
         studies=("chowdhury2017-figures-1-2",),
         environments=("Figure 1",),
         statements=(
-            _alike("Figure 1a, SE, paper's B", "Figure 1b, Matern 5/2, paper's B"),  # EI and PI ignore B
+            _equal("Figure 1a, SE, paper's B", "Figure 1b, Matern 5/2, paper's B"),  # EI and PI ignore B
             *_SYNTHETIC,
         ),
         differs=_WHY,
@@ -86,7 +86,7 @@ FIGURES = (
         statements=(
             Statement(
                 "The relative performance of all methods is similar to that in the previous experiment.",
-                tuple(check for statement in (_alike(), *_SYNTHETIC) for check in statement.checks),
+                tuple(check for statement in (_equal(), *_SYNTHETIC) for check in statement.checks),
                 "Tested as the claims of Figure 1.",
             ),
         ),
@@ -96,7 +96,7 @@ FIGURES = (
         name="chowdhury2017-figure-3",
         title="Figure 3: (a) Rosenbrock and (b) Hartmann3",
         statements=(
-            _alike(),
+            _equal(),
             Statement(
                 "GP-EI/PI perform better than the rest.",
                 tuple(claim for label in _IMPROVING for claim in _less(label, ("IGP-UCB", "GP-TS", _UCB))),
@@ -124,10 +124,10 @@ FIGURES = (
         name="chowdhury2017-figure-4",
         title="Figure 4: (a) temperature and (b) light sensors",
         statements=(
-            _alike(),
+            _equal(),
             Statement(
                 "On temperatures IGP-UCB and GP-UCB perform the same.",
-                _of_both_bounds(Claim("IGP-UCB", _UCB, alike=True, environment="Figure 4a")),
+                _of_both_bounds(Claim("IGP-UCB", _UCB, equal=True, environment="Figure 4a")),
                 "B is not stated: that of Figure 1, or 1.",
             ),
             Statement(

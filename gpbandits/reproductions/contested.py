@@ -97,7 +97,7 @@ FIGURES = (
             ),
             Statement(
                 "Within 10,000 rounds it has as much regret as IRGP-UCB: few trials have most of the regret.",
-                (Claim(_CONSTANT, _IRGP, alike=True, environment=_TWO),),
+                (Claim(_CONSTANT, _IRGP, equal=True, environment=_TWO),),
             ),
             Statement(
                 "On samples over 100 points it does not lose linearly.",
@@ -106,7 +106,7 @@ FIGURES = (
             ),
             Statement(
                 "On samples it has as much regret as PIMS.",
-                (Claim(_CONSTANT, _PIMS, alike=True, environment=_SAMPLES),),
+                (Claim(_CONSTANT, _PIMS, equal=True, environment=_SAMPLES),),
             ),
         ),
         differs=_differs(
@@ -171,7 +171,7 @@ FIGURES = (
             Statement(
                 "At delays of 100 and 500 rounds it has as much as GP-BUCB.",
                 tuple(
-                    Claim(_DELIVERED, _BUCB, alike=True, environment=f"delay {mean} ") for mean in (100, 500)
+                    Claim(_DELIVERED, _BUCB, equal=True, environment=f"delay {mean} ") for mean in (100, 500)
                 ),
             ),
             Statement(
@@ -181,7 +181,7 @@ FIGURES = (
             ),
             Statement(
                 "At every delay it has as much as asynchronous Thompson sampling.",
-                (Claim(_DELIVERED, _ASY, alike=True),),
+                (Claim(_DELIVERED, _ASY, equal=True),),
                 "The bound of the claim is that of sequential Thompson sampling.",
             ),
         ),

@@ -74,12 +74,12 @@ def _measured(row: Row) -> str:
 def means_text(results: Sequence[Result], metrics: Sequence[Metric]) -> str:
     """Return the means at the last round, and delays and false alarms of the agents that detect changes."""
     sizes = [f"{each.num_trials} trials of {each.horizon} rounds, seed {each.seed}" for each in results]
-    alike = len(set(sizes)) == 1
+    equal = len(set(sizes)) == 1
     places = [
-        each.environment if alike else f"{each.environment} ({size})"
+        each.environment if equal else f"{each.environment} ({size})"
         for each, size in zip(results, sizes, strict=True)
     ]
-    intro = (f"{places[0]}: {sizes[0]}." if len(results) == 1 else f"{sizes[0]}:") if alike else ""
+    intro = (f"{places[0]}: {sizes[0]}." if len(results) == 1 else f"{sizes[0]}:") if equal else ""
     found = {place: _means(each, results, metrics) for place, each in zip(places, results, strict=True)}
     detected = {place: _detected(each) for place, each in zip(places, results, strict=True)}
     (detections,) = {tuple(columns) for columns, _ in detected.values()} or {()}
@@ -110,8 +110,8 @@ def _detected(result: Result) -> tuple[list[str], Cells]:
 def _columns(found: Mapping[str, Cells], names: Sequence[str]) -> str:
     """Return environments beside each other if they have the same agents and fit, else one after another."""
     agents = list(next(iter(found.values())))
-    alike = all(set(agents) == set(cells) for cells in found.values())
-    if len(found) > 1 and not (alike and len(found) * len(names) <= WIDEST):
+    equal = all(set(agents) == set(cells) for cells in found.values())
+    if len(found) > 1 and not (equal and len(found) * len(names) <= WIDEST):
         rows = [(place, agent, *cells) for place, by in found.items() for agent, cells in by.items()]
         return table(("environment", "agent", *names), _once(rows))
     rows = [(agent, *chain(*(by[agent] for by in found.values()))) for agent in agents]

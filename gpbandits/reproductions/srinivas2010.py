@@ -189,7 +189,7 @@ FIGURES = (
             ),
             Statement(
                 "On synthetic data MPI does equally well as GP-UCB and EI.",
-                tuple(Claim(other, "MPI (posterior mean)", "average", alike=True) for other in _BETTER),
+                tuple(Claim(other, "MPI (posterior mean)", "average", equal=True) for other in _BETTER),
             ),
             _ON_PAR,
         ),
@@ -213,7 +213,7 @@ FIGURES = (
             ),
             Statement(
                 "They do not exhibit significant difference between each other.",
-                (Claim(*_BETTER, "average", alike=True),),
+                (Claim(*_BETTER, "average", equal=True),),
             ),
             Statement(
                 "On traffic data (Figure 5c) MPI does equally well.",

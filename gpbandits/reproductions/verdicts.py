@@ -27,13 +27,13 @@ class Paired(NamedTuple):
     mean: float  # expected to be positive, or zero if `alike`
     p_value: float  # of the hypothesis of no difference
     trials: int
-    alike: bool  # the claim is that there is no difference
+    equal: bool  # the claim is that there is no difference
 
     @classmethod
-    def of(cls, worse: Floats, better: Floats, alike: bool = False) -> "Paired":
+    def of(cls, worse: Floats, better: Floats, equal: bool = False) -> "Paired":
         """Test worse - better by flips of sign, (B,) each."""
         return cls(
-            float(np.mean(worse - better)), statistics.sign_flip_test(worse, better), len(worse), alike
+            float(np.mean(worse - better)), statistics.sign_flip_test(worse, better), len(worse), equal
         )
 
     @property
@@ -46,7 +46,7 @@ class Paired(NamedTuple):
         if np.isnan(p_value):
             return OPEN
         sign = float(np.sign(self.mean)) if p_value <= LEVEL else 0.0
-        return of_likeness(sign, self.trials) if self.alike else of_order(sign, self.trials)
+        return of_likeness(sign, self.trials) if self.equal else of_order(sign, self.trials)
 
 
 class Row(NamedTuple):
@@ -215,7 +215,7 @@ class Claim(Check):
     more: str
     metric: Metric = "cumulative"
     at: int | None = None
-    alike: bool = False
+    equal: bool = False
     environment: str = ""
 
     @property
@@ -224,10 +224,10 @@ class Claim(Check):
 
     def row(self, result: Result) -> Row:
         curves, column = result.curves(self.metric), result.column_of(self.at)
-        sign = "=" if self.alike else "<"
+        sign = "=" if self.equal else "<"
         tested = f"{self.less} {sign} {self.more} ({self.metric}{_place(result, self.at)})"
         more, less = (curves[label][:, column] for label in (self.more, self.less))
-        return _of_pair(result.environment, tested, more, less, self.alike)
+        return _of_pair(result.environment, tested, more, less, self.equal)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -259,10 +259,10 @@ class Across(Check):
         return [_of_pair(labels, tested, worse, better)]
 
 
-def _of_pair(problem: str, tested: str, worse: Floats, better: Floats, alike: bool = False) -> Row:
+def _of_pair(problem: str, tested: str, worse: Floats, better: Floats, equal: bool = False) -> Row:
     """Test a paired difference, shown with its 95 % bootstrap interval."""
     measured = interval_text(statistics.paired_difference(worse, better), signed=True)
-    return Row(problem, tested, measured, paired=Paired.of(worse, better, alike))
+    return Row(problem, tested, measured, paired=Paired.of(worse, better, equal))
 
 
 def _place(result: Result, at: int | None) -> str:

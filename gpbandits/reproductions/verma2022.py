@@ -45,7 +45,7 @@ FIGURES = (
             ),
             Statement(
                 "m = 20 and m = 40 produce comparable performances at a mean of 10.",
-                (Claim("GP-UCB-SDF", "GP-UCB-SDF, m = 40", "simple", _AT, alike=True),),
+                (Claim("GP-UCB-SDF", "GP-UCB-SDF, m = 40", "simple", _AT, equal=True),),
             ),
             Statement(
                 "GP-UCB-SDF achieves smaller simple regret than GP-UCB and GP-BUCB under both laws.",

@@ -115,7 +115,7 @@ def _bands(agent: GPAgent, observation: Floats) -> list[Band]:
     width = rule.width(np.full(belief.gain.shape, agent.round + 1), belief.gain) + belief.bias
     half = width[:, None] * belief.std(context)
     if isinstance(rule, RobustUCB):
-        half += rule.extra(agent.arms(context).pulls(belief))
+        half += rule.extra(agent.arms(context).observation_weights(belief))
     half += np.reshape(getattr(getattr(rule, "extra", rule.width), "apart", 0.0), (-1, 1))
     return [Band(belief.mean(context), half, width)]
 
@@ -133,7 +133,7 @@ def _measured(agent: GPAgent, truth: Floats, bands: list[Band]) -> tuple[Floats,
     """Return max_x |mu - rho_m f| / W over the arms and the bands, and w of the first band, (B,) each."""
     ratios, nothing = [np.zeros(len(truth))], np.full(len(truth), np.nan)
     for mean, half, _ in bands:
-        excess = np.maximum(np.abs(mean - truth) - ROUNDING * agent.model.deviation, 0.0)
+        excess = np.maximum(np.abs(mean - truth) - ROUNDING * agent.model.prior_std, 0.0)
         ratios.append((excess / np.maximum(half, np.finfo(np.float64).tiny)).max(axis=1))
     return np.max(ratios, axis=0), bands[0].width if bands else nothing
 

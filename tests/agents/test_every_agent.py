@@ -64,7 +64,7 @@ def test_a_batch_of_trials_plays_exactly_the_actions_of_the_trials_one_by_one(na
 
 @pytest.mark.parametrize("name", of_each_shape(BATCHED))
 def test_a_batch_equals_singles_with_contexts(name):
-    problem, alone = contextual_problem(delay=delays.Poisson(3.0)), resolve_agent(name)
+    problem, alone = contextual_problem(delay=delays.PoissonDelay(3.0)), resolve_agent(name)
     np.testing.assert_array_equal(actions(problem, name), actions(problem, lambda setting: alone(setting)))
 
 

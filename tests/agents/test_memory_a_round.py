@@ -14,7 +14,7 @@ from agents.posteriors.forgetting.fading import Drifting, Wandering
 from agents.registry import resolve_agent
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws.delays import Poisson
+from bandit_envs.laws.delays import PoissonDelay
 from bandit_envs.problem.feedback import delivery
 
 ARMS, LATE = np.linspace(0, 1, 5)[:, None], 2
@@ -32,7 +32,7 @@ def setting(num_constraints: int) -> Setting:
         horizon=BEGIN + ROUNDS,
         noise_std=0.1,
         max_delay=LATE,
-        delay=Poisson(mean=1.0),
+        delay=PoissonDelay(mean=1.0),
         num_constraints=num_constraints,
         constraint_noise_std=noise,
     )

@@ -15,13 +15,13 @@ from typing_extensions import TypeAliasType
 
 import agents
 from agents import ModelOptions
-from agents.algorithms import change_points, costs_apart, duels, safe
-from agents.algorithms.costs_apart import CostsApartOptions
+from agents.algorithms import change_points, duels, safe, separate_models
 from agents.algorithms.duels import BandOptions, DuelOptions
 from agents.algorithms.safe import SafeOptions
+from agents.algorithms.separate_models import SeparateModelsAgentOptions
 from agents.model.model import Model
-from agents.objectives.each_modelled_parts import CostModelOptions, each_modelled
 from agents.objectives.penalised import PenalisedOptions, parts_of
+from agents.objectives.separate_models_parts import CostModelOptions, model_and_costs
 from agents.options import keywords_of, require_types, typed_dict_of
 from agents.registry import resolve_agent
 from bandit_envs import Setting
@@ -35,9 +35,9 @@ TAKING = {
     ModelOptions: Model.of,
     DuelOptions: Model.of,
     BandOptions: duels.duellist,
-    CostModelOptions: each_modelled,
+    CostModelOptions: model_and_costs,
     PenalisedOptions: parts_of,
-    CostsApartOptions: costs_apart.with_costs_apart,
+    SeparateModelsAgentOptions: separate_models.with_separate_models,
     SafeOptions: safe.safely,
     change_points.WidthOptions: change_points._assemble,
 }

@@ -11,16 +11,16 @@ from agent_cases import OF_ARMS, of_each_shape
 
 import agents
 from agents.acquisition.incumbents import MaxMean
-from agents.agent.outlooks import ArmsView
+from agents.agent.candidate_views import ArmsView
 from agents.beliefs.delivered import Delivered
 from agents.beliefs.points import Arms
 from agents.model.choice import argmax_with_ties
 from agents.model.model import Model
 from agents.model.rounds import Delivery
 from agents.objectives.base import Reward
-from agents.objectives.each_modelled_parts import each_modelled
 from agents.objectives.penalties import Infinite
 from agents.objectives.primal_dual import Rectified
+from agents.objectives.separate_models_parts import model_and_costs
 from agents.registry import resolve_agent
 from agents.saving.data import decode, encode
 from agents.saving.files import read, write
@@ -176,7 +176,7 @@ def test_samples_and_incumbents_are_those_of_the_arms_that_are_there():
     mean = view(None).mean[0]
     assert view(None).incumbent == mean[[0, 5, 9]].max()
     assert view(offered).incumbent == mean[[5, 9]].max()
-    joint = mean + view(None).deviation()[0]
+    joint = mean + view(None).centred_sample()[0]
     assert view(None).sampled_maximum() == joint.max()
     assert view(offered).sampled_maximum() == joint[[5, 9, 10]].max()
     offered[0, [5, 9]] = False  # nothing that is there was played
@@ -185,7 +185,7 @@ def test_samples_and_incumbents_are_those_of_the_arms_that_are_there():
 
 def test_where_nothing_that_is_there_can_be_feasible_the_least_violation_is_played_and_declared():
     problem = volatile(constraints="gp")
-    model, assumed = each_modelled(problem.setting(), standardize=False)
+    model, assumed = model_and_costs(problem.setting(), standardize=False)
 
     def combined(scores: list[float]) -> Any:
         objective: Any = Rectified(model, 1, assumed=assumed, schedule=Infinite())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.agent.outlooks import CENTRES, CLOUD, EACH, WIDTHS
+from agents.agent.candidate_views import CENTRES, CLOUD, EACH, WIDTHS
 from agents.stopping.by_name import RULES
 
 ROOT = Path(__file__).parents[2]

@@ -95,7 +95,7 @@ class Memory(abc.ABC):
         """|a_x| in the mean for the next round, (A,)."""
         return self.factor.weight_norm(self.rows(cells))
 
-    def deviation(self, cells: Ints | None, rng: np.random.Generator) -> Floats:
+    def centred_sample(self, cells: Ints | None, rng: np.random.Generator) -> Floats:
         """Draw f - mean jointly for the next round, (A,); O(A^3)."""
         rows, place = self.rows(cells), np.arange(self.gram.size) if cells is None else cells
         covariance = self.growth * self.gram.between(place, place)
@@ -270,9 +270,9 @@ class ForgettingPosterior(Posterior):
             row[seen.point] = seen.plays
         return count if cells is None else np.take_along_axis(count, cells, axis=1)
 
-    def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
+    def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
         pairs = zip(self._with(cells), rngs, strict=True)
-        return np.array([memory.deviation(row, rng) for (memory, row), rng in pairs])
+        return np.array([memory.centred_sample(row, rng) for (memory, row), rng in pairs])
 
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         return np.array([self._trial[i].mean(point[[k]])[0] for k, i in enumerate(trial.tolist())])

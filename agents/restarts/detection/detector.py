@@ -167,7 +167,7 @@ class Places:
 
     def __init__(self, model: Model, observed: Model):
         self._visited, self.observed = model.visited, observed
-        self.prior = PriorUnits.of_setting(observed.setting, observed.deviation)
+        self.prior = PriorUnits.of_setting(observed.setting, observed.prior_std)
 
     def detector(self, **options: Any) -> ChangePointDetector:
         """Return a new detector."""

@@ -88,7 +88,7 @@ def axes_for(count: int, ax: Any, size: Any) -> tuple[Figure, list[Axes]]:
     return figure, axes[:count]
 
 
-TOLD, BEST, FAILED = "tab:blue", "tab:orange", "tab:red"
+VALUE_COLOUR, BEST, FAILED = "tab:blue", "tab:orange", "tab:red"
 
 
 @dataclass
@@ -116,7 +116,7 @@ class Drawing:
         return Reading(self.plan, self.rounds, self.context or {})
 
     @property
-    def told(self) -> list[Experiment]:
+    def measured(self) -> list[Experiment]:
         """Experiments with a value."""
         return self.in_state("told")
 
@@ -132,7 +132,7 @@ class Drawing:
     @property
     def centre(self) -> Values:
         """Parameters at which slices cross: those of the best experiment, or of the latest value."""
-        return dict((self.best or self.told[-1]).parameters)
+        return dict((self.best or self.measured[-1]).parameters)
 
     def axis(self, name: str) -> ParameterAxis:
         """Return the axis of one parameter."""
@@ -220,13 +220,13 @@ def draw_history(drawing: Drawing, axes: Sequence[Axes]) -> None:
     (ax,), experiments = axes, drawing.experiments
     number = {id(each): i + 1 for i, each in enumerate(experiments)}
     sign, best = sign_of(drawing.plan.goal), -np.inf
-    fits = [all(cost <= 0 for cost in each.costs.values()) for each in drawing.told]
+    fits = [all(cost <= 0 for cost in each.costs.values()) for each in drawing.measured]
     steps: list[tuple[int, float]] = []
-    for each, feasible in zip(drawing.told, fits, strict=True):
+    for each, feasible in zip(drawing.measured, fits, strict=True):
         value = float(each.value or 0.0)
         label = "value" if feasible else "value, infeasible"
-        face = TOLD if feasible else "none"
-        ax.plot(number[id(each)], value, "o", ms=4, mec=TOLD, mfc=face, label=label)
+        face = VALUE_COLOUR if feasible else "none"
+        ax.plot(number[id(each)], value, "o", ms=4, mec=VALUE_COLOUR, mfc=face, label=label)
         best = max(best, sign * value) if feasible else best
         if np.isfinite(best):
             steps.append((number[id(each)], sign * best))
@@ -245,15 +245,15 @@ def draw_slices(drawing: Drawing, axes: Sequence[Axes]) -> None:
         axis = drawing.axis(name)
         grid = axis.values(FINE)
         mean, std = drawing.reading.predict(drawing.features([{name: each} for each in grid]))
-        places, told = axis.places(grid), drawing.told
+        places, measured = axis.places(grid), drawing.measured
         if axis.named:
             ax.errorbar(places, mean, QUANTILE * std, fmt="_", color=BELIEF, capsize=4, ms=12, label="model")
         else:
             ax.plot(places, mean, color=BELIEF, label="model")
             ax.fill_between(places, mean - QUANTILE * std, mean + QUANTILE * std, color="0.85", label="95 %")
-        values: Any = [each.value for each in told]
-        at = axis.places([each.parameters[name] for each in told])
-        ax.plot(at, values, "o", ms=4, color=TOLD, alpha=0.6, label="value")
+        values: Any = [each.value for each in measured]
+        at = axis.places([each.parameters[name] for each in measured])
+        ax.plot(at, values, "o", ms=4, color=VALUE_COLOUR, alpha=0.6, label="value")
         if drawing.best:
             best: Any = axis.places([drawing.best.parameters[name]]), drawing.best.value
             ax.plot(*best, "*", ms=12, color=BEST, label="best")
@@ -267,7 +267,7 @@ def draw_importance(drawing: Drawing, axes: Sequence[Axes]) -> None:
     """Draw the correlation lost over each parameter's range, see `Reading.importance`."""
     (ax,) = axes
     ranked = sorted(drawing.reading.importance.items(), key=lambda item: item[1])
-    ax.barh([name for name, _ in ranked], [lost for _, lost in ranked], color=TOLD)
+    ax.barh([name for name, _ in ranked], [lost for _, lost in ranked], color=VALUE_COLOUR)
     ax.set(xlim=(0.0, 1.0), xlabel="correlation lost over the range, 1 - min k(x, x') / k(x, x)")
 
 

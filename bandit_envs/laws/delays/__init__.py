@@ -1,6 +1,6 @@
 """Draw the delays of feedback: in rounds, in units of time, longer for some arms or rewards."""
 
-from bandit_envs.laws.delays.by_play import ByArm, ByReward, Conversions
+from bandit_envs.laws.delays.by_play import ByReward, Conversions, DelayByArm
 from bandit_envs.laws.delays.waits import (
     BASES,
     TAIL,
@@ -8,30 +8,35 @@ from bandit_envs.laws.delays.waits import (
     Cyclic,
     Delay,
     Exponential,
-    Geometric,
+    GeometricDelay,
     HeavyTailed,
     Immediate,
     LogNormal,
-    Poisson,
-    Uniform,
+    PoissonDelay,
+    UniformDelay,
 )
 
-LAWS: dict[str, type[Delay]] = {**BASES, "by-arm": ByArm, "by-reward": ByReward, "conversions": Conversions}
+LAWS: dict[str, type[Delay]] = {
+    **BASES,
+    "by-arm": DelayByArm,
+    "by-reward": ByReward,
+    "conversions": Conversions,
+}
 
 __all__ = [
     "LAWS",
     "TAIL",
-    "ByArm",
     "ByReward",
     "Constant",
     "Conversions",
     "Cyclic",
     "Delay",
+    "DelayByArm",
     "Exponential",
-    "Geometric",
+    "GeometricDelay",
     "HeavyTailed",
     "Immediate",
     "LogNormal",
-    "Poisson",
-    "Uniform",
+    "PoissonDelay",
+    "UniformDelay",
 ]

@@ -7,12 +7,12 @@ import numpy as np
 from scipy.special import pdtr, pdtrik
 
 from bandit_envs.basics.types import Floats
-from bandit_envs.laws.delays.waits import BASES, TAIL, Cyclic, Delay, DelayInTime, Poisson
+from bandit_envs.laws.delays.waits import BASES, TAIL, Cyclic, Delay, DelayInTime, PoissonDelay
 from bandit_envs.laws.parameters import not_negative, number, parse
 
 
 @dataclass(frozen=True)
-class ByArm(Delay):
+class DelayByArm(Delay):
     """Multiply another law's wait by 1 + (slowest - 1) x_1, rounded as that law rounds.
 
     x_1 is the play's first feature, scaled to [0, 1] over the decision set: x_1 = 1 waits longest.
@@ -70,7 +70,7 @@ class ByReward(Delay):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        Poisson(self.mean)
+        PoissonDelay(self.mean)
 
     def wait(self, drawn: Any, shortfall: Any, reward: Any) -> Any:
         """Return the quantiles at the uniforms, (n,) each -> (n,); infinite where the draw is."""
@@ -81,7 +81,7 @@ class ByReward(Delay):
 
     def quantile(self, late: float = TAIL) -> float:
         """Return the quantile of the worst rewards: none are late more often."""
-        return Poisson(self.mean + self.more).quantile(late)
+        return PoissonDelay(self.mean + self.more).quantile(late)
 
     def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.random(horizon)

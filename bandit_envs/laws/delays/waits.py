@@ -148,7 +148,7 @@ class Cyclic(Delay):
 
 
 @dataclass(frozen=True)
-class Poisson(Delay):
+class PoissonDelay(Delay):
     """Draw independent Poisson delays (Verma et al. 2022, Section 6)."""
 
     mean: float = not_negative(10.0)
@@ -172,7 +172,7 @@ class Poisson(Delay):
 
 
 @dataclass(frozen=True)
-class Geometric(Delay):
+class GeometricDelay(Delay):
     """Draw P(d = k) = p (1 - p)^k, mean (1 - p) / p: each later round delivers with probability p."""
 
     mean: float = positive(10.0)
@@ -190,7 +190,7 @@ class Geometric(Delay):
 
 
 @dataclass(frozen=True)
-class Uniform(Delay):
+class UniformDelay(Delay):
     """Draw every whole number of rounds from `low` to `high`, both included, with equal probability."""
 
     low: int = parameter(0, WHOLE, _is_whole)
@@ -305,9 +305,9 @@ BASES: dict[str, type[Delay]] = {
     "immediate": Immediate,
     "constant": Constant,
     "cyclic": Cyclic,
-    "poisson": Poisson,
-    "geometric": Geometric,
-    "uniform": Uniform,
+    "poisson": PoissonDelay,
+    "geometric": GeometricDelay,
+    "uniform": UniformDelay,
     "heavy-tailed": HeavyTailed,
     "exponential": Exponential,
     "log-normal": LogNormal,

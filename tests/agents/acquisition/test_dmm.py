@@ -12,7 +12,7 @@ from agent_cases import BATCHED, of_each_shape, takes
 
 import agents
 from agents.acquisition.robust import DMM
-from agents.agent.outlooks import ArmsView
+from agents.agent.candidate_views import ArmsView
 from agents.beliefs.ridges import RATIOS, Ridges
 from agents.beliefs.surface import ridges_at
 from agents.model.model import Model
@@ -151,8 +151,8 @@ def upper(ratios: Any) -> Any:
     agent = played(dmm_ucb(ratios=RATIOS))
     belief = Ridges(MODEL, 2, ratios)
     for i in range(2):
-        seen = agent.belief.centre.statistics(i)
-        belief.centre.condition_on(i, seen)
+        seen = agent.belief.mean_posterior.statistics(i)
+        belief.mean_posterior.condition_on(i, seen)
     belief._follow(np.arange(2))
     context = np.zeros(2, dtype=np.int64)
     return agent.rule(ArmsView(agent, belief, context))

@@ -20,7 +20,7 @@ from agents.acquisition.randomised import (
     squared_width,
 )
 from agents.acquisition.rules import ExpectedImprovement
-from agents.agent.outlooks import ArmsView
+from agents.agent.candidate_views import ArmsView
 from agents.model.model import Model
 from agents.model.rounds import Delivery
 from agents.registry import resolve_agent
@@ -113,7 +113,7 @@ def test_pims_plays_the_upper_bound_whose_width_its_sample_asks_for():
         view = view_of(agent)
         arm = PIMS()(view).argmax()
         agent.samplers[0] = np.random.default_rng(seed)
-        largest = (view.mean + view.deviation()).max()
+        largest = (view.mean + view.centred_sample()).max()
         width = ((largest - view.mean) / view.std).min()
         assert arm == (view.mean + width * view.std).argmax()
 

@@ -46,13 +46,13 @@ class Fixed(NamedTuple):
     gain: Floats
     incumbent: Floats
     bias: Floats
-    deviation: Callable[[], Floats]
+    centred_sample: Callable[[], Floats]
 
     def sample(self, factor=1.0):
-        return self.mean + factor * self.deviation()
+        return self.mean + factor * self.centred_sample()
 
     def sampled_maximum(self) -> Floats:
-        return (self.mean + self.deviation()).max(axis=1, keepdims=True)
+        return (self.mean + self.centred_sample()).max(axis=1, keepdims=True)
 
     @property
     def rngs(self) -> list[np.random.Generator]:
@@ -83,7 +83,7 @@ def candidates():
         gain=np.array([[0.0], [1.0], [2.0], [3.0]]),
         incumbent=rng.normal(size=(4, 1)),
         bias=np.array([[0.0], [0.5], [0.0], [2.0]]),
-        deviation=lambda: sample,
+        centred_sample=lambda: sample,
     )
 
 
@@ -94,7 +94,7 @@ def test_ucb_and_thompson_add_the_width_times_the_spread(candidates):
     width = FiniteSetWidth(7)(candidates.t, candidates.gain) + candidates.bias
     ucb, thompson = RULES["ucb"](candidates), RULES["thompson"](candidates)
     np.testing.assert_allclose(ucb, candidates.mean + width * candidates.std, rtol=1e-15)
-    np.testing.assert_allclose(thompson, candidates.mean + width * candidates.deviation(), rtol=1e-15)
+    np.testing.assert_allclose(thompson, candidates.mean + width * candidates.centred_sample(), rtol=1e-15)
 
 
 def test_thompson_of_no_width_is_pure_exploitation(candidates):
@@ -135,11 +135,11 @@ def test_slopes_are_those_of_finite_differences(rule, candidates):
 
 @pytest.mark.parametrize("name", sorted(RULES))
 def test_a_rule_leaves_the_beliefs_alone(name, candidates):
-    before = copy.deepcopy(candidates._replace(deviation=None))
-    sample = candidates.deviation().copy()
+    before = copy.deepcopy(candidates._replace(centred_sample=None))
+    sample = candidates.centred_sample().copy()
     RULES[name](candidates)[:] = 0.0
-    np.testing.assert_equal(candidates._replace(deviation=None), before)
-    np.testing.assert_array_equal(candidates.deviation(), sample)
+    np.testing.assert_equal(candidates._replace(centred_sample=None), before)
+    np.testing.assert_array_equal(candidates.centred_sample(), sample)
 
 
 @pytest.mark.parametrize("name", sorted(RULES))
@@ -148,7 +148,7 @@ def test_a_batch_of_trials_equals_single_trials(name, candidates):
     for i in range(4):
         one = Fixed(
             *(field[i : i + 1] for field in candidates[:-1]),
-            deviation=lambda i=i: candidates.deviation()[i : i + 1],
+            centred_sample=lambda i=i: candidates.centred_sample()[i : i + 1],
         )
         np.testing.assert_array_equal(RULES[name](one), scores[i : i + 1])
 

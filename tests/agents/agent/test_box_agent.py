@@ -185,7 +185,7 @@ def test_many_rounds_with_near_duplicates_stay_sound(fresh, most, megabytes):
             "feedback_reward": np.array([value]),
         }
         agent.update(HERE, action, value, info)
-    factor = agent.belief.centre.factor(0)
+    factor = agent.belief.mean_posterior.factor(0)
     distinct = len(np.unique(agent.features, axis=0))
     assert most - 300 < distinct == len(agent.features) < most
     assert factor.used <= 1.65 * distinct + 17

@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
 from agents import Linear, Tuner
-from agents.agent.assembly import SideBySide
+from agents.agent.assembly import TrialList
 from agents.algorithms.constrained import constrained_ei
 from agents.beliefs.surface import Surface
 from agents.model.hyperparameters import Fitter, Spreads
@@ -155,7 +155,7 @@ def test_a_batch_of_agents_drops_plays_of_each_trial():
     setting = Setting(arms=np.linspace(0.0, 1.0, 5)[:, None], max_delay=5)
     batch = agents.make("gp-bucb", setting, num_trials=3)
     batch.reset([0, 1, 2])
-    assert isinstance(batch, SideBySide)
+    assert isinstance(batch, TrialList)
     seen = np.zeros((3, 1))
     for t in range(2):
         nothing = delivery(t, np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, 0)), 5)

@@ -248,7 +248,7 @@ def test_equal_values_have_no_deviation(value):
     from agents.tuning.plan import Scale
 
     for count in range(1, 20):
-        assert Scale.of("maximise", [value] * count).deviation == 1.0
+        assert Scale.of("maximise", [value] * count).std == 1.0
 
 
 @pytest.mark.parametrize(

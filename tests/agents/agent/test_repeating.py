@@ -68,7 +68,7 @@ def test_an_arm_is_held_as_long_as_its_variance_says_and_choices_are_as_few_as_t
         t += expected
         if expected > 1:
             assert (before / agent.posterior(observation)[1] ** 2).max() <= factor * (1.0 + 1e-6)
-        assert t == 400 or agent.holds.free(t)[0]
+        assert t == 400 or agent.repeated_arms.free(t)[0]
     assert choices <= 1 + 2 * agent.belief.gain[0] / math.log((factor + 1) / 2)
 
 
@@ -119,12 +119,12 @@ def test_an_agent_that_is_made_to_play_another_arm_chooses_again():
         info = {"feedback_mask": np.ones(1, dtype=bool), "feedback_step": np.array([t])}
         agent.update(HERE, arm, 0.0, info | {"feedback_reward": np.array([-1.0])})
     held = agent.act(HERE)
-    assert not agent.holds.free(agent.round)[0]
+    assert not agent.repeated_arms.free(agent.round)[0]
     assert agent.act(HERE) == held
     agent.update(
         HERE, (held + 1) % 20, 0.0, info | {"feedback_reward": np.zeros(1), "feedback_step": np.array([4])}
     )
-    assert agent.holds.free(agent.round)[0]
+    assert agent.repeated_arms.free(agent.round)[0]
 
 
 @pytest.mark.parametrize("left", [0, 1, 30])
@@ -150,7 +150,7 @@ def test_a_fit_of_hyperparameters_ends_a_hold():
         arm = agent.act(HERE)
         info = {"feedback_mask": np.ones(1, dtype=bool), "feedback_step": np.array([t])}
         agent.update(HERE, arm, 0.0, info | {"feedback_reward": np.array([np.sin(arm) + 0.01 * t])})
-        assert agent.holds.free(t + 1)[0] == (t == 3)
+        assert agent.repeated_arms.free(t + 1)[0] == (t == 3)
 
 
 @pytest.mark.parametrize("name", of_each_shape(sorted({*GAUSSIAN} - {*REPEATING})))

@@ -139,13 +139,13 @@ def test_names_and_length_scales_do_not(given):
     agent = resolve_agent(("gp-ucb", given))(UNTOLD)
     assert isinstance(agent, SelfScaled)
     play(agent, 8)
-    assert agent.model.deviation == pytest.approx(np.std(VALUES_OF_SEED_3, ddof=1))
+    assert agent.model.prior_std == pytest.approx(np.std(VALUES_OF_SEED_3, ddof=1))
 
 
 @pytest.mark.parametrize("given", [{"kernel": "matern52"}, {"length_scale": 0.5}], ids=str)
 def test_a_named_kernel_has_the_published_amplitude(given):
     setting = replace(UNTOLD, kernel=ConstantKernel(9.0) * RBF(0.2))
-    assert agents.make("gp-ucb", setting, **given).model.deviation == pytest.approx(3.0)
+    assert agents.make("gp-ucb", setting, **given).model.prior_std == pytest.approx(3.0)
 
 
 VALUES_OF_SEED_3 = [outcome(arm) for arm in play(agents.make("gp-ucb", UNTOLD), FIRST)]

@@ -108,7 +108,7 @@ class Log:
         belief, setting = self.agent.belief, self.agent.setting
         if (shift := belief.shift(0)) is None:
             return []
-        centre, nothing = belief.centre, np.zeros(len(shift.point), dtype=int)
+        centre, nothing = belief.mean_posterior, np.zeros(len(shift.point), dtype=int)
         S = centre.covariance(0, shift.point, shift.point) + noise * np.eye(len(shift.point))
         values = centre.mean_of(nothing, shift.point) + S @ shift.weight
         left = list(zip(shift.point.tolist(), values.tolist(), strict=True))
@@ -131,13 +131,9 @@ class Log:
         ]
         objective, every = self.agent.objective, np.ones(len(rounds), dtype=bool)
         for j, belief in enumerate(objective.costs):
-            cost = np.array([self.came[s][2][j] for s in rounds]) / objective.prior.deviation
+            cost = np.array([self.came[s][2][j] for s in rounds]) / objective.prior.std
             value = (cost - objective.centre[0, 1 + j]) / objective.scale[0, 1 + j]
-            std = (
-                self.agent.setting.constraint_noise_std
-                / objective.prior.deviation
-                / objective.scale[0, 1 + j]
-            )
+            std = self.agent.setting.constraint_noise_std / objective.prior.std / objective.scale[0, 1 + j]
             least = self.agent.model.noise_variance if objective.standardize else 1e-6
             self.check(belief, self.expected(rounds, value, every, every, max(std**2, least)))
 
@@ -159,7 +155,7 @@ class Log:
         else:
             contexts = np.arange(self.agent.setting.decisions.num_contexts)
             mean = np.concatenate([belief.mean(np.array([each]))[0] for each in contexts])
-            found = mean - belief.prior_mean[0], np.sqrt(belief.spread.variance_at(None)[0])
+            found = mean - belief.prior_mean[0], np.sqrt(belief.std_posterior.variance_at(None)[0])
         np.testing.assert_allclose(found[0], expected[0], atol=1e-7)
         np.testing.assert_allclose(found[1], expected[1], atol=1e-6)
 

@@ -57,7 +57,7 @@ def test_the_gain_that_is_played_for_is_the_gain_that_stopping_compares_with_the
             np.testing.assert_allclose(np.exp(agent.scores[0]), gain, rtol=1e-9, atol=1e-15)
         observation, reward, *_, info = env.step(action)
         agent.update(observation, action, reward, info)
-        gain = GradientWorthPrice(0.01).gain(agent.outlooks()[0])
+        gain = GradientWorthPrice(0.01).gain(agent.stopping_candidates()[0])
         assert np.count_nonzero(gain) >= 20
 
 
@@ -72,16 +72,16 @@ def test_while_any_play_is_worth_its_price_the_next_one_is(law, known):
         observation, _ = env.reset(seed=seed)
         agent = agents.make("kg-per-cost", env.get_wrapper_attr("setting"))
         agent.reset(seed)
-        outlook = None
+        candidates = None
         for _ in range(30):
             action = agent.act(observation)
-            if outlook is not None:
-                surplus = price.gain(outlook) - price.price * outlook.cost
+            if candidates is not None:
+                surplus = price.gain(candidates) - price.price * candidates.cost
                 assert surplus[action] > 0.0 or (surplus <= 1e-12).all()
                 worth += surplus[action] > 0.0
             observation, reward, *_, info = env.step(action)
             agent.update(observation, action, reward, info)
-            outlook = agent.outlooks()[0]
+            candidates = agent.stopping_candidates()[0]
     assert worth >= 20
 
 

@@ -19,7 +19,7 @@ from bandit_envs import BanditEnv
 from bandit_envs.laws import delays
 from gpbandits import evaluate
 
-LATE = problem(delay=delays.Poisson(4), horizon=80)
+LATE = problem(delay=delays.PoissonDelay(4), horizon=80)
 WINDOW, BOUND, WIDTH = 6, 0.5, 2.0
 CENSORED: dict[str, Any] = {
     "belief": "censored",

@@ -77,7 +77,7 @@ def test_uniform_rounds_are_uniform_over_the_arms():
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("laws", [{}, {"delay": delays.Poisson(4.0)}], ids=["now", "late"])
+@pytest.mark.parametrize("laws", [{}, {"delay": delays.PoissonDelay(4.0)}], ids=["now", "late"])
 @pytest.mark.parametrize("name", ["gp-ucb-cpd", "gp-ucb-oracle"])
 def test_a_batch_whose_trials_start_over_at_different_times_equals_the_trials_alone(name, laws):
     alone = resolve_agent((name, {"theta": 0.5} if name == "gp-ucb-cpd" else {}))

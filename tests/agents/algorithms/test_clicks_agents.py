@@ -6,7 +6,7 @@ import pytest
 import agents
 from bandit_envs.environment.making import make
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws.outcomes import Bernoulli
+from bandit_envs.laws.outcomes import BernoulliOutcomes
 from bandit_envs.problem.feedback import delivery
 from gpbandits import check_agent, evaluate
 
@@ -66,7 +66,7 @@ def test_a_recommendation_is_in_probability(name):
     best = agent.recommend()
     latent, spread = agent.belief.mean(np.zeros(1, dtype=int))[0], agent.belief.std(np.zeros(1, dtype=int))[0]
     white = np.random.default_rng(0).standard_normal(200_000)
-    p = Bernoulli().mean(latent[best.action] + spread[best.action] * white)
+    p = BernoulliOutcomes().mean(latent[best.action] + spread[best.action] * white)
     assert abs(best.mean - p.mean()) < 4 * p.std() / np.sqrt(len(p))
     assert best.std == pytest.approx(p.std(), rel=0.01)
     ((mean, std),) = agent.beliefs(np.zeros(1))
@@ -162,7 +162,7 @@ def test_a_recommendation_on_a_box_is_in_probability(name):
     agent = played(name, continuous=True, dim=1)
     best = agent.recommend()
     mean, std = agent.in_play(np.zeros(0), best.action)
-    p = Bernoulli().mean(mean + std * np.random.default_rng(0).standard_normal(200_000))
+    p = BernoulliOutcomes().mean(mean + std * np.random.default_rng(0).standard_normal(200_000))
     assert abs(best.mean - p.mean()) < 4 * p.std() / np.sqrt(len(p))
     assert best.std == pytest.approx(p.std(), rel=0.01)
     ((few, _),) = agent.beliefs_at(np.zeros(0), np.linspace(0.0, 1.0, 7)[:, None])

@@ -194,8 +194,8 @@ def test_pending_plays_count_as_no_value_when_the_objective_is_revalued(belief):
     agent = agents.make("gp-agent", env, belief=belief, **EPOCHS)
     agent.reset(0)
     play(env, agent, observation, 40)
-    statistics = agent.belief.centre.statistics(0)
-    came = agent.objective._came(0, statistics.point)
+    statistics = agent.belief.mean_posterior.statistics(0)
+    came = agent.objective._delivered_plays(0, statistics.point)
     np.testing.assert_allclose(statistics.total, came.total, atol=1e-9)
     plays = statistics.plays.sum()
     assert plays == 40 if belief == "censored" else plays < 40

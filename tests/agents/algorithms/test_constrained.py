@@ -34,7 +34,7 @@ def test_with_step_0_and_reuse_it_is_unconstrained_igp_ucb_at_the_same_delta(ini
 @pytest.mark.parametrize("name", BOTH)
 @pytest.mark.parametrize("reuse", [True, False])
 def test_several_constraints_and_delays_need_no_special_code(name, reuse):
-    problem = discs(0.0, constraints=(DISCS, HALF, LINE), delay=delays.Poisson(3.0))
+    problem = discs(0.0, constraints=(DISCS, HALF, LINE), delay=delays.PoissonDelay(3.0))
     run = Run(problem, name, reuse=reuse, **({"step": 0.5} if name == BOTH[1] else {}))
     assert run.multiplier.shape == (3, HORIZON, 3)
     mean, counts = run.epoch_means()
@@ -108,7 +108,9 @@ def in_contexts(horizon=120, **laws):
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", EVERY.values(), ids=EVERY.keys())
-@pytest.mark.parametrize("laws", [{}, {"delay": delays.Poisson(3.0), "max_delay": 8}], ids=["now", "delayed"])
+@pytest.mark.parametrize(
+    "laws", [{}, {"delay": delays.PoissonDelay(3.0), "max_delay": 8}], ids=["now", "delayed"]
+)
 def test_three_constraints_in_contexts_are_learnt_with_and_without_delays(spec, laws):
     result = evaluate(in_contexts(**laws), {"it": spec, "free": "igp-ucb"}, trials=3)
     assert result.costs["it"].shape == (3, 120, 3)

@@ -26,7 +26,7 @@ every_agent = pytest.mark.parametrize("agent", FACTORIES.values(), ids=FACTORIES
 @every_agent
 def test_every_baseline_passes_the_conformance_suite(agent):
     problems = {name: problem for name, problem in stages().items() if name != "change"}
-    check_agent(agent, {**problems, "both": two_discs(0.1, 30, delay=delays.Poisson(2.0), max_delay=4)})
+    check_agent(agent, {**problems, "both": two_discs(0.1, 30, delay=delays.PoissonDelay(2.0), max_delay=4)})
 
 
 @pytest.mark.long

@@ -74,9 +74,9 @@ def test_a_box_restricted_to_grid_points_plays_as_the_finite_set(delay, hallucin
 class Surveyed(AtPoints):
     """Keeps the acquisition surface of its latest round."""
 
-    def __call__(self, terrain, rng):
-        object.__setattr__(self, "landscape", terrain.landscape)
-        return super().__call__(terrain, rng)
+    def __call__(self, unit_surface, rng):
+        object.__setattr__(self, "acquisition", unit_surface.acquisition)
+        return super().__call__(unit_surface, rng)
 
 
 @pytest.mark.parametrize("feasible", [True, False])
@@ -87,11 +87,11 @@ def test_slopes_are_those_of_finite_differences(feasible, pending):
     play(agent, delay=pending, more=0.0 if feasible else 2.0)
     agent.act(HERE)
     at = np.random.default_rng(1).random((6, 2))
-    scores, slopes = search.landscape.climb(at)
-    np.testing.assert_allclose(scores, search.landscape.scores(at), rtol=1e-12)
-    assert (search.landscape._facts.incumbent[0] > INFEASIBLE / 2) == feasible
+    scores, slopes = search.acquisition.climb(at)
+    np.testing.assert_allclose(scores, search.acquisition.scores(at), rtol=1e-12)
+    assert (search.acquisition._facts.incumbent[0] > INFEASIBLE / 2) == feasible
     for x, slope in zip(at, slopes, strict=True):
-        expected = approx_fprime(x, lambda p: search.landscape.scores(p[None])[0], 1e-7)
+        expected = approx_fprime(x, lambda p: search.acquisition.scores(p[None])[0], 1e-7)
         np.testing.assert_allclose(slope, expected, rtol=1e-4, atol=1e-4 * np.abs(scores).max())
 
 

@@ -14,7 +14,7 @@ from agents.posteriors.latent import LatentPosterior
 from bandit_envs.environment.making import make
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws.outcomes import Bernoulli
+from bandit_envs.laws.outcomes import BernoulliOutcomes
 from bandit_envs.problem.decisions import unit_grid
 from gpbandits import evaluate
 
@@ -39,7 +39,7 @@ def shares():
 
 def played(points, delay, settle=1.0):
     """The belief after these plays, each followed by what is delivered in its round."""
-    belief = LatentPosterior(GRAM, AgedOutcomes(Bernoulli(BASE), shares(), 1), 1)
+    belief = LatentPosterior(GRAM, AgedOutcomes(BernoulliOutcomes(BASE), shares(), 1), 1)
     for t, x in enumerate(points):
         belief.outcomes.advance(np.array([x]))
         (came,) = (np.arange(t + 1) + delay[: t + 1] == t).nonzero()

@@ -83,7 +83,7 @@ def test_the_bias_is_in_units_of_the_learnt_prior_deviation():
     given = Playing("gp-ucb-sdf", rounds=5, window=4, reward_bound=0.3).agent
     given.remodel(learnt.model)
     np.testing.assert_allclose(learnt.belief.bias, given.belief.bias, rtol=1e-12)
-    assert learnt.model.deviation == pytest.approx(0.3)
+    assert learnt.model.prior_std == pytest.approx(0.3)
 
 
 def test_noisy_deviations_are_those_of_observations_in_width_and_bias():

@@ -12,10 +12,10 @@ from agent_cases import on_a_line
 import agents
 from agents.algorithms.elimination import WAITS
 from bandit_envs import Setting
-from bandit_envs.laws.delays import Constant, Geometric, Poisson
+from bandit_envs.laws.delays import Constant, GeometricDelay, PoissonDelay
 from gpbandits import evaluate
 
-SETTING = on_a_line(15, horizon=200, rkhs_bound=1.0, delay=Poisson(5.0))
+SETTING = on_a_line(15, horizon=200, rkhs_bound=1.0, delay=PoissonDelay(5.0))
 LATE = {"law": "poisson", "mean": 10}
 
 
@@ -64,7 +64,7 @@ def test_what_all_comes_in_time_is_learnt_before_arms_are_struck_off():
         (SETTING, "long"),
         (SETTING, 1.5),
         (replace(SETTING, delay=None), "quantile"),
-        (replace(SETTING, delay=Geometric(3.0)), "sub-exponential"),
+        (replace(SETTING, delay=GeometricDelay(3.0)), "sub-exponential"),
     ],
 )
 def test_an_impossible_wait_is_named(setting, wait):

@@ -56,8 +56,11 @@ def problem(horizon=60, **laws):
 
 PROBLEMS = {
     "immediate": {},
-    "delayed": {"delay": delays.Poisson(4.0)},
-    "contexts": {"decisions": Decisions(unit_grid(10), contexts=unit_grid(5)), "delay": delays.Poisson(2.0)},
+    "delayed": {"delay": delays.PoissonDelay(4.0)},
+    "contexts": {
+        "decisions": Decisions(unit_grid(10), contexts=unit_grid(5)),
+        "delay": delays.PoissonDelay(2.0),
+    },
     "changes": {"changes": changes.AtRounds((20, 40))},
 }
 
@@ -101,7 +104,7 @@ def test_a_peer_that_forgets_recovers_from_a_change_that_gp_ucb_does_not(name):
 
 @pytest.mark.parametrize("name", PEERS)
 def test_a_copied_or_pickled_agent_goes_on_alike(name):
-    env = bandit_envs.make(problem(delay=delays.Poisson(3.0)))
+    env = bandit_envs.make(problem(delay=delays.PoissonDelay(3.0)))
     observation, _ = env.reset(seed=0)
     agent = agents.make(name, env, **FORGETFUL[name])
     agent.reset(0)

@@ -52,6 +52,6 @@ def test_the_belief_is_the_posterior_under_the_latest_kernel(run):
     reward, cost = (np.concatenate(column)[begin:] for column in zip(*came, strict=True))
     value = agent.objective.values(np.zeros(ROUNDS - begin, dtype=int), reward, cost)
     gram = agent.model.kernel(agent.setting.decisions.points)
-    mean, covariance = posterior(gram, float(agent.belief.centre.noise[0]), plays[begin:], value)
+    mean, covariance = posterior(gram, float(agent.belief.mean_posterior.noise[0]), plays[begin:], value)
     np.testing.assert_allclose(agent.belief.mean(np.zeros(1, int))[0], mean, atol=1e-6)
     np.testing.assert_allclose(agent.belief.std(np.zeros(1, int))[0] ** 2, np.diag(covariance), atol=1e-6)

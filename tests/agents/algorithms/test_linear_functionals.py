@@ -18,7 +18,7 @@ from bandit_envs.kernels.gram import DENSE_LIMIT
 from bandit_envs.laws import delays
 from gpbandits import evaluate
 
-SETTING = on_a_line(12, horizon=60, prior_mean=0.4, delay=delays.Poisson(3.0), aggregated=True)
+SETTING = on_a_line(12, horizon=60, prior_mean=0.4, delay=delays.PoissonDelay(3.0), aggregated=True)
 ONE = np.zeros(1)
 BENCH = {"num_arms": 100, "horizon": 400, "noise_std": 0.1, "delay": {"law": "poisson", "mean": 5}}
 
@@ -80,7 +80,7 @@ def test_chances_are_those_of_the_published_law():
     found = chances_of(SETTING)
     exact = stats.poisson.pmf(np.arange(len(found)), 3.0)
     assert np.abs(found - exact).max() < 4.0 * 0.5 / np.sqrt(100_000)
-    lossy = chances_of(replace(SETTING, delay=delays.Poisson(3.0, lost=0.5)))
+    lossy = chances_of(replace(SETTING, delay=delays.PoissonDelay(3.0, lost=0.5)))
     assert abs(lossy.sum() - 0.5) < 0.01
     np.testing.assert_array_equal(chances_of(replace(SETTING, max_delay=0)), [1.0])
 
@@ -112,7 +112,7 @@ def test_sums_tell_more_than_crediting_the_arm_just_played():
     [
         (replace(SETTING, delay=None, max_delay=5), {}, "chances must be given"),
         (replace(SETTING, delay=delays.ByReward()), {}, "chances must be given"),
-        (replace(SETTING, delay=delays.ByArm()), {}, "chances must be given"),
+        (replace(SETTING, delay=delays.DelayByArm()), {}, "chances must be given"),
         (SETTING, {"chances": [0.7, 0.7]}, "chances must be a list of numbers"),
         (SETTING, {"chances": [-0.1, 0.7]}, "chances must be a list of numbers"),
         (SETTING, {"form": "pairs"}, "form must be left out"),

@@ -206,10 +206,10 @@ def test_the_draws_of_a_rule_move_no_other_draws():
     def wasteful(candidates):
         for rng in candidates.rngs:
             rng.random(7)
-        return candidates.mean + 2.0 * candidates.deviation()
+        return candidates.mean + 2.0 * candidates.centred_sample()
 
     def frugal(candidates):
-        return candidates.mean + 2.0 * candidates.deviation()
+        return candidates.mean + 2.0 * candidates.centred_sample()
 
     for place in ("arms", "box"):
         np.testing.assert_array_equal(played(place, 2, rule=wasteful), played(place, 2, rule=frugal))

@@ -161,12 +161,12 @@ def test_the_mean_of_k_values_has_the_noise_of_the_reading(reading):
     agent.begin()
     for arm in (3, 3, 9, 3):
         values = rng.normal(0.0, 0.2, 4)
-        agent._came = {arm: values.tolist()}
+        agent._delivered = {arm: values.tolist()}
         agent.plan(np.zeros(1))
         mean, std = agent._risk
         upper = min(mean[arm] + 2.0**0.5 * std[arm], 0.25)
         weight[arm] += 4 * 0.25 / (upper if reading == "paper" else values.var(ddof=1))
-    known = agent.reward.centre.statistics(0)
+    known = agent.reward.mean_posterior.statistics(0)
     seen[known.point] = known.plays
     np.testing.assert_allclose(seen, weight)
 
@@ -191,7 +191,7 @@ def test_a_published_deviation_is_taken_for_known():
     told = Setting(arms=ARMS, horizon=40, kernel=SETTING.kernel, noise_std=0.5, noise_profile=profile)
     agent = agents.rahbo(told, repeats=2)
     arms = arms_of(agent, lambda a, t: 1.0, 6)
-    seen = agent.reward.centre.statistics(0)
+    seen = agent.reward.mean_posterior.statistics(0)
     expected = {a: sum(2 * profile[a] ** -2 for _ in range(arms[:4].count(a) // 2)) for a in set(arms[:4])}
     np.testing.assert_allclose(seen.plays, [expected[a] for a in seen.point.tolist()])
     np.testing.assert_allclose(agent._risk[0], (0.5 * profile) ** 2)

@@ -7,7 +7,7 @@ import pytest
 from rectified_cases import cost, play, problem
 
 import agents
-from agents.algorithms.costs_apart import RULES
+from agents.algorithms.separate_models import RULES
 from bandit_envs.laws import delays
 from bandit_envs.problems import build
 from gpbandits import evaluate
@@ -15,7 +15,7 @@ from gpbandits import evaluate
 NAMES = ["ckb", "pdcbo"]
 PROBLEMS = {
     "now": problem(),
-    "late": problem(delay=delays.Poisson(5)),
+    "late": problem(delay=delays.PoissonDelay(5)),
     "two": problem((cost, lambda x: 0.2 - x[:, 0])),
 }
 

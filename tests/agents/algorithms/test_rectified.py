@@ -22,7 +22,7 @@ TWO = (cost, lambda x: 0.2 - x[:, 0])
 PROBLEMS = {
     "one cost": problem(),
     "two costs": problem(TWO),
-    "delay": problem(TWO, delay=delays.Poisson(5)),
+    "delay": problem(TWO, delay=delays.PoissonDelay(5)),
 }
 
 
@@ -196,11 +196,11 @@ def test_every_cost_has_the_lambda_of_its_own_noise(name):
         agent = agents.make(name, setting, constraint_noise_std=given)
         agent.reset(0)
         for belief in agent.objective.costs:
-            np.testing.assert_allclose(belief.spread.noise, expected)
+            np.testing.assert_allclose(belief.std_posterior.noise, expected)
     withheld = agents.make(name, replace(setting, constraint_noise_std=None))
     withheld.reset(0)
     for belief in withheld.objective.costs:
-        np.testing.assert_allclose(belief.spread.noise, withheld.model.noise_variance)
+        np.testing.assert_allclose(belief.std_posterior.noise, withheld.model.noise_variance)
 
 
 def test_noise_on_costs_changes_what_is_played():

@@ -20,7 +20,7 @@ from agents.acquisition.robust import (
     TruncatedWidth,
 )
 from agents.algorithms.robust import Truncated
-from agents.beliefs.delivered import Alike, Delivered
+from agents.beliefs.delivered import Delivered, EquallyWeighted
 from agents.beliefs.points import Arms, Pairs
 from agents.model.model import Model
 from agents.model.rounds import Delivery
@@ -56,7 +56,7 @@ def told(form: str | None = None) -> Delivered:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_extra_for_corruption_is_the_worst_single_value(form):
-    extra = CorruptedRewards(C)(AT_HERE.pulls(told(form)))
+    extra = CorruptedRewards(C)(AT_HERE.observation_weights(told(form)))
     np.testing.assert_allclose(extra[0], C * np.abs(weights()).max(axis=0), atol=1e-9)
 
 
@@ -65,7 +65,7 @@ def test_the_extra_for_misspecification_is_the_worst_sign_at_every_point(form):
     moved = np.zeros((15, 15))
     for i, x in enumerate(POINT):
         moved[x] -= weights()[i]  # of m in f_0 - mu, (points, A)
-    known = AT_HERE.pulls(told(form))
+    known = AT_HERE.observation_weights(told(form))
     np.testing.assert_allclose(Misspecification(EPS)(known)[0], EPS * np.abs(moved).sum(axis=0), atol=1e-9)
     moved += np.eye(15)  # in f - mu
     np.testing.assert_allclose(
@@ -78,9 +78,11 @@ def test_the_extras_are_never_larger_than_the_papers():
     t, std = np.array([len(POINT) + 1]), belief.std(HERE)
     none = FixedWidth(0.0)
     corrupted = CorruptedWidth(none, C, NOISE**2)(t, belief.gain)[:, None] * std
-    assert (CorruptedRewards(C)(AT_HERE.pulls(belief)) <= corrupted + 1e-9).all()
+    assert (CorruptedRewards(C)(AT_HERE.observation_weights(belief)) <= corrupted + 1e-9).all()
     far = MisspecifiedWidth(none, EPS, NOISE**2)(t, belief.gain)[:, None] * std
-    sharp, exact = (kind(EPS)(AT_HERE.pulls(belief)) for kind in (Misspecification, ExactMisspecification))
+    sharp, exact = (
+        kind(EPS)(AT_HERE.observation_weights(belief)) for kind in (Misspecification, ExactMisspecification)
+    )
     assert (sharp <= far + 1e-9).all()
     assert (sharp < 0.9 * far).any()
     assert (exact <= sharp + EPS + 1e-12).all()
@@ -88,14 +90,16 @@ def test_the_extras_are_never_larger_than_the_papers():
 
 
 def test_before_any_play_there_is_nothing_to_corrupt_and_eps_to_miss():
-    fresh = Arms(np.zeros(2, dtype=np.int64), SETTING.decisions).pulls(Delivered(Model.of(SETTING), 2))
+    fresh = Arms(np.zeros(2, dtype=np.int64), SETTING.decisions).observation_weights(
+        Delivered(Model.of(SETTING), 2)
+    )
     np.testing.assert_array_equal(CorruptedRewards(C)(fresh), np.zeros((2, 15)))
     np.testing.assert_array_equal(Misspecification(EPS)(fresh), np.zeros((2, 15)))
     np.testing.assert_array_equal(ExactMisspecification(EPS)(fresh), np.full((2, 15), EPS))
 
 
 def test_every_trial_may_have_its_own_budget_and_eps():
-    both = AT_HERE.pulls(told()) * 2
+    both = AT_HERE.observation_weights(told()) * 2
     for kind in (CorruptedRewards, Misspecification, ExactMisspecification):
         apart = kind(np.array([1.0, 2.0]))(both)
         np.testing.assert_allclose(apart[1], 2.0 * apart[0], rtol=1e-12)
@@ -139,7 +143,7 @@ def half_width(agent: Any, context: Any, t: Any) -> np.ndarray:
     rule, belief = agent.rule, agent.belief
     half = rule.width(t, belief.gain)[:, None] * belief.std(context)
     if isinstance(rule, RobustUCB):
-        half += rule.extra(agent.arms(context).pulls(belief))
+        half += rule.extra(agent.arms(context).observation_weights(belief))
     of_f = isinstance(getattr(rule, "extra", None), ExactMisspecification)
     return (
         half if of_f else half + getattr(getattr(rule, "extra", rule.width), "eps", 0.0)
@@ -198,7 +202,9 @@ def test_on_a_box_the_scores_are_those_of_the_set(name):
             player.update(np.zeros(1), action, 1.0, delivered(t))
     extra = env_like.rule.extra
     np.testing.assert_allclose(
-        extra(Pairs(np.empty(0), ARMS).pulls(agent.belief)), extra(AT_HERE.pulls(env_like.belief)), atol=1e-9
+        extra(Pairs(np.empty(0), ARMS).observation_weights(agent.belief)),
+        extra(AT_HERE.observation_weights(env_like.belief)),
+        atol=1e-9,
     )
     agent.act(np.zeros(1))
 
@@ -213,7 +219,7 @@ def test_what_is_told_of_noise_does_not_make_a_corrupted_value_count_for_more():
     quiet = Setting(
         arms=ARMS, horizon=50, kernel=SETTING.kernel, noise_std=NOISE, noise_profile=np.linspace(0.1, 1, 15)
     )
-    loud, plain = Alike(Model.of(quiet), 1), Delivered(Model.of(SETTING), 1)
+    loud, plain = EquallyWeighted(Model.of(quiet), 1), Delivered(Model.of(SETTING), 1)
     for belief in (loud, plain):
         belief.receive(Delivery.of_values(HERE, POINT[:1], np.ones(1)))
     np.testing.assert_array_equal(loud.std(HERE), plain.std(HERE))

@@ -20,8 +20,8 @@ from agents.registry import resolve_agent
 from agents.widths.base import FixedWidth
 from bandit_envs import BanditEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws import Gaussian, GPSample, Uniform, changes, delays
-from bandit_envs.laws.availability import Bernoulli
+from bandit_envs.laws import Gaussian, GPSample, UniformNoise, changes, delays
+from bandit_envs.laws.availability import BernoulliAvailability
 from bandit_envs.laws.derived import FeasibleShare
 from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
@@ -33,7 +33,7 @@ SAFE = {"safe_seed": "safest"}  # one seed in all trials of costs that are given
 PROBLEMS = {
     "one cost": problem(**SAFE),
     "two costs": problem(TWO, **SAFE),
-    "delay": problem(TWO, delay=delays.Poisson(5), **SAFE),
+    "delay": problem(TWO, delay=delays.PoissonDelay(5), **SAFE),
 }
 
 
@@ -61,7 +61,7 @@ def finds_safe_arms_by_bands(name):
 
 def meant_for(name, horizon):
     """The bench, with the noise on costs that the agent's safety is proved for."""
-    noise = Gaussian(NOISE) if name in BANDED else Uniform(NOISE)
+    noise = Gaussian(NOISE) if name in BANDED else UniformNoise(NOISE)
     return replace(bench(horizon), constraint_noise=noise)
 
 
@@ -151,7 +151,7 @@ def test_reward_and_costs_have_a_noise_each():
         agent.reset(0)
         assert agent.model.noise_variance == pytest.approx(NOISE**2)
         for belief in agent.objective.costs:
-            np.testing.assert_allclose(belief.spread.noise, max(std**2, 1e-6))
+            np.testing.assert_allclose(belief.std_posterior.noise, max(std**2, 1e-6))
 
 
 def test_without_costs_every_arm_may_be_played():
@@ -309,7 +309,7 @@ def test_losbo_plays_what_costs_that_came_certify_and_its_set_only_grows():
 
 @pytest.mark.long
 def test_losbo_is_safe_under_bounded_noise_whatever_the_model():
-    bounded = replace(bench(), constraint_noise=Uniform(0.2))
+    bounded = replace(bench(), constraint_noise=UniformNoise(0.2))
     wrong = {"kernel": make_kernel("rbf", 1.0), "width": 0.1, "cost_width": 0.1}
     assert unsafe_runs(replace(bounded, horizon=80), "losbo", 10, **wrong) == 0
     assert unsafe_runs(replace(bounded, horizon=80), "safeopt", 10, **wrong) > 0
@@ -430,7 +430,7 @@ def test_how_far_costs_may_vary_is_asked_for():
 
 
 def test_where_no_safe_arm_is_there_the_agent_says_so_and_plays_nothing():
-    env = BanditEnv(bench(availability=Bernoulli(0.5)))
+    env = BanditEnv(bench(availability=BernoulliAvailability(0.5)))
     seen, info = env.reset(seed=0)
     agent = agents.make("safeopt", env)
     agent.reset(0)
@@ -442,7 +442,7 @@ def test_where_no_safe_arm_is_there_the_agent_says_so_and_plays_nothing():
 
 
 def test_a_safe_seed_is_never_missing():
-    env = BanditEnv(bench(20, availability=Bernoulli(0.05)))
+    env = BanditEnv(bench(20, availability=BernoulliAvailability(0.05)))
     env.reset(seed=0)
     (seed,) = env.setting.safe_seed
     masks = [env.step(seed)[-1]["action_mask"] for _ in range(20)]
@@ -451,12 +451,12 @@ def test_a_safe_seed_is_never_missing():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_play_is_unsafe_where_arms_come_and_go(name):
-    volatile = replace(meant_for(name, 40), availability=Bernoulli(0.2))
+    volatile = replace(meant_for(name, 40), availability=BernoulliAvailability(0.2))
     assert unsafe_runs(volatile, name, 4) == 0
 
 
 def test_safety_is_a_part_that_composes():
-    late = bench(40, delay=delays.Poisson(3), changes=changes.AtRounds((20,)))
+    late = bench(40, delay=delays.PoissonDelay(3), changes=changes.AtRounds((20,)))
     parts = {"constraint": "safe", "width": 2.0, "belief": "delivered"}
     played = evaluate(late, {"parts": ("gp-agent", parts), "named": "safe-ucb"}, trials=2).actions
     np.testing.assert_array_equal(played["parts"], played["named"])

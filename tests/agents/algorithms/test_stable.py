@@ -31,7 +31,7 @@ PROBLEM = Problem(
     KnownFunction(spike_and_plateau),
     make_kernel("rbf", 0.07),
     noise=Gaussian(0.1),
-    delay=delays.Poisson(2),
+    delay=delays.PoissonDelay(2),
     horizon=80,
 )
 

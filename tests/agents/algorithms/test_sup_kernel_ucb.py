@@ -84,7 +84,9 @@ def test_a_stage_is_designed_without_its_own_values_and_later_stages_with_them()
             twin = deepcopy(agent)
             plays = [p for p, kept in zip(arms, agent.stage_of, strict=True) if kept == s]
             for k, point in enumerate(plays):
-                twin.psi[s].centre.correct(HERE, np.array([point]), np.array([3.0 * (-1.0) ** k + point]))
+                twin.psi[s].mean_posterior.correct(
+                    HERE, np.array([point]), np.array([3.0 * (-1.0) ** k + point])
+                )
             other = twin._chosen(HERE, uniform)
             if 0 <= stage <= s:
                 assert other == (arm, stage)

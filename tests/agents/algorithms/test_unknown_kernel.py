@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 import agents
 from agents import Linear, Tuner
 from agents.agent.assumptions import LengthScaleGrowth, shrunk
-from agents.agent.several import NOBODY, Several, Turns
+from agents.agent.model_ensemble import NOBODY, CandidateRecord, ModelEnsemble
 from agents.algorithms import unknown_kernel
 from agents.kernels.amplitude import inflation
 from agents.registry import resolve_agent
@@ -27,7 +27,7 @@ SINGLE = {  # of one candidate, each is GP-UCB with a band of this delta
     "pe-gp-ucb": ({"priors": [{}], "delta": 0.2}, 0.1),
 }
 LIGHT = {"search": {"candidates": 32, "starts": 1, "steps": 3}}
-LAWS = {"plain": {}, "late": {"delay": delays.Poisson(3.0)}}
+LAWS = {"plain": {}, "late": {"delay": delays.PoissonDelay(3.0)}}
 
 
 def drawn(arms=40, horizon=60, **laws):
@@ -132,7 +132,7 @@ def test_of_nested_length_scales_the_shortest_promises_most():
     for prior, length in zip(lengths, (0.4, 0.2, 0.1), strict=True):
         prior["rkhs_bound"] = inflation(0.4 / length, 1)
     agent = played(lambda setting: agents.pe_gp_ucb(setting, priors=lengths), drawn(), 60)
-    assert agent.turns.chosen[0, 2] > 50
+    assert agent.record.chosen[0, 2] > 50
 
 
 def test_the_turn_is_that_of_the_smallest_regret_bound():
@@ -141,7 +141,7 @@ def test_the_turn_is_that_of_the_smallest_regret_bound():
     for _ in range(10):
         gain = np.array([each.belief.gain[0] for each in agent.agents])
         bound = np.array([each.model.rkhs_bound for each in agent.agents])
-        turns = agent.turns.chosen[0].copy()
+        turns = agent.record.chosen[0].copy()
         expected = np.argmin(np.sqrt(turns + 1) * (bound * np.sqrt(gain) + gain))
         action = agent.act(observation)
         info = {
@@ -150,7 +150,7 @@ def test_the_turn_is_that_of_the_smallest_regret_bound():
             "feedback_reward": np.array([0.3]),
         }
         agent.update(observation, action, 0.3, info)
-        assert np.flatnonzero(agent.turns.chosen[0] > turns) == [expected]
+        assert np.flatnonzero(agent.record.chosen[0] > turns) == [expected]
 
 
 @pytest.mark.parametrize(("kernel", "divisor"), [(RBF(0.8), 1), (Matern(0.8, nu=2.5), 6)])
@@ -178,8 +178,8 @@ def test_its_posterior_is_that_of_the_kernel_of_the_round():
     agent = played(lambda setting: agents.a_gp_ucb(setting), drawn(), 20)
     again = agents.gp_ucb(agent.setting, kernel=agent.model.kernel, form="dense")
     again.reset(0)
-    seen = agent.belief.centre.statistics(0)
-    again.belief.centre.condition_on(0, seen)
+    seen = agent.belief.mean_posterior.statistics(0)
+    again.belief.mean_posterior.condition_on(0, seen)
     for one, other in zip(agent.posterior(np.zeros(1)), again.posterior(np.zeros(1)), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-8)
 
@@ -197,13 +197,13 @@ def test_plays_of_somebody_else_are_learnt_and_charged_to_nobody():
                 "feedback_reward": np.array([1.0]),
             }
             agent.update(np.zeros(1), (proposed + 1) % 20, 1.0, info)
-        assert agent.turns.chosen.sum() == 0
-        assert agent.turns.arrived.sum() == 0
+        assert agent.record.chosen.sum() == 0
+        assert agent.record.arrived.sum() == 0
         assert agent.posterior(np.zeros(1))[0].max() > 0.5
 
 
 def test_values_are_credited_to_who_chose_the_play_and_dropped_ones_to_nobody():
-    turns, rng = Turns(2, 3, 4), np.random.default_rng(0)
+    turns, rng = CandidateRecord(2, 3, 4), np.random.default_rng(0)
     who = rng.integers(NOBODY, 3, (9, 2))
     mean, band, value = rng.random((3, 9, 2))
     for row in zip(who, mean, band, strict=True):
@@ -248,7 +248,7 @@ def test_a_shorter_kernel_keeps_all_else_of_a_model():
     short = shrunk(model, 4.0)
     assert short.rkhs_bound == 2.0 * model.rkhs_bound
     assert short.noise_std == model.noise_std
-    assert isinstance(agents.lb_gp_ucb(drawn().setting()), Several)
+    assert isinstance(agents.lb_gp_ucb(drawn().setting()), ModelEnsemble)
 
 
 RIGHT = {  # candidates of which the one in the middle is right

@@ -17,7 +17,7 @@ def test_a_variance_below_zero_counts_as_zero(num_arms, num_trials, negative):
     arms = np.linspace(0.0, 1.0, num_arms)[:, None]
     setting = Setting(arms=arms, horizon=20, kernel=make_kernel("rbf"), noise_std=0.1)
     belief = Delivered(Model.of(setting), num_trials)
-    variance = belief.spread.variance
+    variance = belief.std_posterior.variance
     variance[:, 4] = -1e-17 if negative else 1e-17
     before = variance.copy()
     std = belief.std(np.zeros(num_trials, dtype=np.int64))

@@ -45,8 +45,10 @@ def brute(values_of_pending):
 def fantasies(belief):
     """The values that a belief has drawn: those of which S_PP + lambda times c is the difference to mu."""
     shift = belief.shift(0)
-    S = belief.centre.covariance(0, shift.point, shift.point) + 0.04 * np.eye(len(shift.point))
-    return belief.centre.mean_of(np.zeros(len(shift.point), dtype=int), shift.point) + S @ shift.weight
+    S = belief.mean_posterior.covariance(0, shift.point, shift.point) + 0.04 * np.eye(len(shift.point))
+    return (
+        belief.mean_posterior.mean_of(np.zeros(len(shift.point), dtype=int), shift.point) + S @ shift.weight
+    )
 
 
 @pytest.mark.parametrize("noisy", [True, False])
@@ -62,8 +64,8 @@ def test_the_mean_is_that_of_all_plays_with_the_drawn_values(noisy):
 def test_fantasies_have_the_law_of_the_values_to_come():
     drawn = np.array([fantasies(told(Fantasised, seed)) for seed in range(4000)])
     delivered = told(Delivered)
-    mean = delivered.centre.mean_of(np.zeros(4, dtype=int), np.array(PENDING))
-    expected = delivered.centre.covariance(0, np.array(PENDING), np.array(PENDING)) + 0.04 * np.eye(4)
+    mean = delivered.mean_posterior.mean_of(np.zeros(4, dtype=int), np.array(PENDING))
+    expected = delivered.mean_posterior.covariance(0, np.array(PENDING), np.array(PENDING)) + 0.04 * np.eye(4)
     scale = np.sqrt(np.diag(expected))
     assert (np.abs(drawn.mean(axis=0) - mean) < 5 * scale / 4000**0.5).all()
     found = np.cov(drawn.T) / np.outer(scale, scale)

@@ -130,11 +130,11 @@ def test_noisy_improvement_under_a_window_of_all_rounds_is_that_of_all_plays():
 def test_slopes_are_those_of_finite_differences(name):
     agent = made(name, BOX, search={"candidates": 32})
     play(agent, 20)
-    landscape = landscape_of(UCB(FixedWidth(1.3)), Surface.of(agent.belief), age=20)
+    acquisition = landscape_of(UCB(FixedWidth(1.3)), Surface.of(agent.belief), age=20)
     at, step = np.random.default_rng(2).random((7, 2)), 1e-6
-    _, slopes = landscape.climb(at)
+    _, slopes = acquisition.climb(at)
     for j, shift in enumerate(step * np.eye(2)):
-        change = (landscape.scores(at + shift) - landscape.scores(at - shift)) / (2 * step)
+        change = (acquisition.scores(at + shift) - acquisition.scores(at - shift)) / (2 * step)
         np.testing.assert_allclose(slopes[:, j], change, rtol=1e-4, atol=1e-5)
 
 
@@ -150,7 +150,7 @@ def test_they_keep_the_rules_of_agents_on_boxes(name):
 def test_a_window_forgets_that_there_was_a_play():
     agent = made("sw-gp-ucb", BOX)
     x, _ = play(agent, 20)
-    np.testing.assert_allclose(agent.belief.centre.factor(0).features, x[-7:], atol=1e-12)
+    np.testing.assert_allclose(agent.belief.mean_posterior.factor(0).features, x[-7:], atol=1e-12)
 
 
 def test_new_hyperparameters_leave_the_age_of_plays():

@@ -23,7 +23,7 @@ from agents.posteriors import FORMS
 from agents.widths.bounded_norm import PlainBand
 from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws.delays import Poisson
+from bandit_envs.laws.delays import PoissonDelay
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 from gpbandits.theory.coverage import play_bands
@@ -145,7 +145,7 @@ def test_an_agent_declares_whether_told_noise_matters_to_it(name):
     if not features.finite or features.on_policy or name == "random":
         assert not features.noise
         return
-    late = {"max_delay": 5, "delay": Poisson(1.0)}
+    late = {"max_delay": 5, "delay": PoissonDelay(1.0)}
     alike = Setting(arms=ARMS, horizon=40, kernel=SETTING.kernel, noise_std=NOISE, **late)
     alone = agents.make(name, alike)
     weighs = getattr(alone.reset(0) or alone, "weighs", False)
@@ -194,7 +194,7 @@ def test_on_a_box_what_arrives_is_weighed(name):
         agent.update(observation, action, reward, info)
         weights.append((0.1 + 0.9 * (action[0, 0] + 1.0) / 2.0) ** -2.0)
         observation = following
-    seen = agent.agents[0].belief.centre.statistics(0)
+    seen = agent.agents[0].belief.mean_posterior.statistics(0)
     np.testing.assert_allclose(seen.plays.sum(), np.sum(weights))
 
 

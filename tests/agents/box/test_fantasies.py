@@ -11,7 +11,7 @@ from agents.acquisition.incumbents import MaxMean, NoisyPlays
 from agents.acquisition.rules import ExpectedImprovement
 from agents.beliefs.surface import Surface
 from agents.beliefs.worlds import fantasies, normal_points
-from agents.box.acquisition_surface import Landscape, averaged
+from agents.box.acquisition_surface import AcquisitionSurface, averaged
 from agents.kernels.visited import Visited, VisitedGram
 from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
@@ -56,9 +56,9 @@ def hallucinating_surface():
 
 def joint(surface, at):
     """Mean and covariance of f at some points, by the textbook."""
-    x = surface.spread.features
+    x = surface.std_factor.features
     gain = np.linalg.solve(KERNEL(x) + NOISE * np.eye(len(x)), KERNEL(x, at)).T
-    own = surface.centre.features
+    own = surface.mean_factor.features
     values = np.linalg.solve(KERNEL(own) + NOISE * np.eye(len(own)), KERNEL(own, at)).T
     _, y = plays()
     return MEAN + values @ (y[: len(own)] - MEAN), KERNEL(at) - gain @ KERNEL(x, at)
@@ -66,7 +66,7 @@ def joint(surface, at):
 
 def landscape_of(worlds, xi=0.05):
     rule = ExpectedImprovement(xi)
-    return Landscape(
+    return AcquisitionSurface(
         rule, worlds.surface, np.empty(0), view_of_round(1, worlds.best), np.random.default_rng(0)
     )
 
@@ -108,11 +108,11 @@ def test_the_mean_over_worlds_is_noisy_expected_improvement(surface_of):
 def test_slopes_of_noisy_improvement_are_those_of_finite_differences(surface_of):
     x, _ = plays()
     worlds = fantasies(surface_of(), x[:5], normal_points(5, 8, np.random.default_rng(0)))
-    landscape, step = landscape_of(worlds), 1e-6
-    scores, slopes = landscape.climb(AT)
-    np.testing.assert_array_equal(scores, landscape.scores(AT))
+    acquisition, step = landscape_of(worlds), 1e-6
+    scores, slopes = acquisition.climb(AT)
+    np.testing.assert_array_equal(scores, acquisition.scores(AT))
     for j, shift in enumerate(step * np.eye(2)):
-        change = (landscape.scores(AT + shift) - landscape.scores(AT - shift)) / (2 * step)
+        change = (acquisition.scores(AT + shift) - acquisition.scores(AT - shift)) / (2 * step)
         np.testing.assert_allclose(slopes[:, j], change, rtol=1e-5, atol=1e-6)
 
 

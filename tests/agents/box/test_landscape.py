@@ -17,23 +17,23 @@ from agents.widths.base import FixedWidth
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
 def test_slopes_of_scores_are_those_of_finite_differences(rule, kernel):
     x, y = plays()
-    landscape, step = landscape_of(rule, surface_of(x, y, kernel, mean=0.4)), 1e-6
+    acquisition, step = landscape_of(rule, surface_of(x, y, kernel, mean=0.4)), 1e-6
     at = np.random.default_rng(2).random((7, 2))
-    scores, slopes = landscape.climb(at)
-    np.testing.assert_array_equal(scores, landscape.scores(at))
+    scores, slopes = acquisition.climb(at)
+    np.testing.assert_array_equal(scores, acquisition.scores(at))
     for j, shift in enumerate(step * np.eye(2)):
-        change = (landscape.scores(at + shift) - landscape.scores(at - shift)) / (2 * step)
+        change = (acquisition.scores(at + shift) - acquisition.scores(at - shift)) / (2 * step)
         np.testing.assert_allclose(slopes[:, j], change, rtol=1e-4, atol=1e-5 * np.abs(scores).max())
 
 
 def test_a_mean_and_a_deviation_of_different_plays_have_the_right_slopes():
     x, y = plays()
     surface = Surface(KERNEL, factor_of(x[:7], y[:7]), factor_of(x, 0.0 * y), 0.0)
-    landscape, step = landscape_of(RULES["UCB"], surface), 1e-6
+    acquisition, step = landscape_of(RULES["UCB"], surface), 1e-6
     at = np.random.default_rng(2).random((7, 2))
-    _, slopes = landscape.climb(at)
+    _, slopes = acquisition.climb(at)
     for j, shift in enumerate(step * np.eye(2)):
-        change = (landscape.scores(at + shift) - landscape.scores(at - shift)) / (2 * step)
+        change = (acquisition.scores(at + shift) - acquisition.scores(at - shift)) / (2 * step)
         np.testing.assert_allclose(slopes[:, j], change, rtol=1e-5, atol=1e-6)
 
 
@@ -49,7 +49,7 @@ def test_a_mean_of_the_first_plays_is_to_the_bit_that_of_its_own_factor():
     np.testing.assert_array_equal(found.mean, expected.mean)
     np.testing.assert_array_equal(found.std, expected.std)
     of_mean, of_std = np.random.default_rng(3).normal(size=(2, 1, 7))
-    np.testing.assert_array_equal(found.pull(of_mean, of_std[0]), expected.pull(of_mean, of_std[0]))
+    np.testing.assert_array_equal(found.gradient(of_mean, of_std[0]), expected.gradient(of_mean, of_std[0]))
 
 
 def test_a_sample_on_a_box_deviates_from_the_mean_by_the_width():

@@ -8,18 +8,18 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 import agents
 from agents.acquisition.rules import PosteriorMean, Thompson
 from agents.box import Lattice, QuasiRandom
-from agents.box.search import Stacked, Terrain, climbed, sobol
+from agents.box.search import Stacked, UnitSurface, climbed, sobol
 from agents.widths.base import FixedWidth
 from bandit_envs.problem.decisions import unit_grid
 
 
 def test_the_stacked_climb_is_the_sum_of_single_ones():
-    landscape = landscape_of(RULES["EI"], surface_of(*plays()))
-    terrain = Terrain(landscape, np.zeros(2), np.ones(2), np.empty((0, 2)))
+    acquisition = landscape_of(RULES["EI"], surface_of(*plays()))
+    unit_surface = UnitSurface(acquisition, np.zeros(2), np.ones(2), np.empty((0, 2)))
     starts, at = np.random.default_rng(3).random((2, 5, 2))
 
     def loss_of(starts):
-        return Stacked(terrain, starts, *terrain.climb(starts))
+        return Stacked(unit_surface, starts, *unit_surface.climb(starts))
 
     loss, slopes = loss_of(starts)(at.ravel())
     each = [loss_of(start[None])(row) for start, row in zip(starts, at, strict=True)]
@@ -28,22 +28,24 @@ def test_the_stacked_climb_is_the_sum_of_single_ones():
 
 
 def test_slopes_in_unit_coordinates_are_those_of_finite_differences():
-    landscape, step = landscape_of(RULES["UCB"], surface_of(*plays())), 1e-6
-    terrain = Terrain(landscape, np.array([0.1, 0.5]), np.array([0.8, 0.3]), np.empty((0, 2)))
+    acquisition, step = landscape_of(RULES["UCB"], surface_of(*plays())), 1e-6
+    unit_surface = UnitSurface(acquisition, np.array([0.1, 0.5]), np.array([0.8, 0.3]), np.empty((0, 2)))
     at = np.random.default_rng(4).random((5, 2))
-    found = terrain.climb(at)
+    found = unit_surface.climb(at)
     assert found is not None
     for j, shift in enumerate(step * np.eye(2)):
-        change = (terrain.survey(at + shift).scores - terrain.survey(at - shift).scores) / (2 * step)
+        change = (unit_surface.survey(at + shift).scores - unit_surface.survey(at - shift).scores) / (
+            2 * step
+        )
         np.testing.assert_allclose(found[1][:, j], change, rtol=1e-5, atol=1e-6)
 
 
 def test_a_climb_asks_for_its_starts_once(monkeypatch):
-    landscape = landscape_of(RULES["EI"], surface_of(*plays()))
-    terrain = Terrain(landscape, np.zeros(2), np.ones(2), np.empty((0, 2)))
-    starts, asked, climb = np.random.default_rng(3).random((4, 2)), [], landscape.climb
-    monkeypatch.setattr(landscape, "climb", lambda arms: asked.append(arms) or climb(arms))
-    assert climbed(terrain, starts, steps=15) is not None
+    acquisition = landscape_of(RULES["EI"], surface_of(*plays()))
+    unit_surface = UnitSurface(acquisition, np.zeros(2), np.ones(2), np.empty((0, 2)))
+    starts, asked, climb = np.random.default_rng(3).random((4, 2)), [], acquisition.climb
+    monkeypatch.setattr(acquisition, "climb", lambda arms: asked.append(arms) or climb(arms))
+    assert climbed(unit_surface, starts, steps=15) is not None
     assert len(asked) > 3
     assert sum(np.array_equal(arms, starts) for arms in asked) == 1
 
@@ -51,9 +53,9 @@ def test_a_climb_asks_for_its_starts_once(monkeypatch):
 def test_thompson_sampling_searches_one_sample():
     """The pool of a search is one path: its scores follow the smoothness of the process."""
     surface = surface_of(*plays(), kernel=RBF(0.3))
-    landscape = landscape_of(Thompson(FixedWidth(1.0)), surface)
-    terrain = Terrain(landscape, np.zeros(2), np.ones(2), np.full((1, 2), 0.5))
-    pool = QuasiRandom(candidates=64)(terrain, np.random.default_rng(0))
+    acquisition = landscape_of(Thompson(FixedWidth(1.0)), surface)
+    unit_surface = UnitSurface(acquisition, np.zeros(2), np.ones(2), np.full((1, 2), 0.5))
+    pool = QuasiRandom(candidates=64)(unit_surface, np.random.default_rng(0))
     assert len(pool.unit) > 64 + 100  # it was refined
     best = pool.scores.argmax()
     near = np.abs(pool.unit - pool.unit[best]).max(axis=1) < 0.003
@@ -64,25 +66,25 @@ def test_thompson_sampling_searches_one_sample():
 
 def test_a_search_finds_the_highest_point_of_a_surface():
     x, y = plays(30)
-    landscape = landscape_of(PosteriorMean(), surface_of(x, y))
-    terrain = Terrain(landscape, np.zeros(2), np.ones(2), x[np.argsort(-y)[:4]])
+    acquisition = landscape_of(PosteriorMean(), surface_of(x, y))
+    unit_surface = UnitSurface(acquisition, np.zeros(2), np.ones(2), x[np.argsort(-y)[:4]])
     grid = unit_grid(201**2, 2)
-    pool = QuasiRandom(candidates=128)(terrain, np.random.default_rng(0))
-    assert pool.scores.max() >= landscape.scores(grid).max() - 1e-9
+    pool = QuasiRandom(candidates=128)(unit_surface, np.random.default_rng(0))
+    assert pool.scores.max() >= acquisition.scores(grid).max() - 1e-9
 
 
 def test_a_search_reaches_the_boundary_exactly():
     x = np.random.default_rng(0).random((20, 2))
     surface = surface_of(x, 3.0 * x[:, 0] - 2.0 * x[:, 1], kernel=ConstantKernel(9.0) * RBF(1.0))
-    terrain = Terrain(landscape_of(PosteriorMean(), surface), np.zeros(2), np.ones(2), x[:0])
-    pool = QuasiRandom(candidates=64)(terrain, np.random.default_rng(1))
+    unit_surface = UnitSurface(landscape_of(PosteriorMean(), surface), np.zeros(2), np.ones(2), x[:0])
+    pool = QuasiRandom(candidates=64)(unit_surface, np.random.default_rng(1))
     np.testing.assert_array_equal(pool.unit[pool.scores.argmax()], [1.0, 0.0])
 
 
 def test_where_nothing_is_known_every_quasi_random_point_is_as_likely():
     surface = surface_of(np.empty((0, 2)), np.empty(0))
-    terrain = Terrain(landscape_of(RULES["UCB"], surface), np.zeros(2), np.ones(2), np.empty((0, 2)))
-    pool = QuasiRandom(candidates=64)(terrain, np.random.default_rng(0))
+    unit_surface = UnitSurface(landscape_of(RULES["UCB"], surface), np.zeros(2), np.ones(2), np.empty((0, 2)))
+    pool = QuasiRandom(candidates=64)(unit_surface, np.random.default_rng(0))
     assert len(pool.unit) == 64
     assert np.ptp(pool.scores) == 0.0
     np.testing.assert_allclose(
@@ -94,8 +96,10 @@ def test_the_lattice_of_theorem_4_has_the_theorems_size_up_to_its_cap():
     lattice = Lattice(bound=2.0, lipschitz=3.0, cap=10_000)
     assert lattice.side(1, 1.5, 2) == 2 * 3 * 1.5 * 1 * 4
     assert lattice.side(2, 1.0, 5) == 100  # (2 * 3 * 2 * 25)^2 = 90,000 is beyond it
-    landscape = landscape_of(Thompson(FixedWidth(1.0)), surface_of(*plays()), age=2)
-    pool = Lattice(1.0, 1.0, cap=400)(Terrain(landscape, np.zeros(2), np.ones(2), np.empty((0, 2))), None)
+    acquisition = landscape_of(Thompson(FixedWidth(1.0)), surface_of(*plays()), age=2)
+    pool = Lattice(1.0, 1.0, cap=400)(
+        UnitSurface(acquisition, np.zeros(2), np.ones(2), np.empty((0, 2))), None
+    )
     assert len(pool.arms) == 8**2
     np.testing.assert_array_equal(pool.arms.max(axis=0), 1.0)
 

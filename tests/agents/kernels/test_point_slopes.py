@@ -54,7 +54,7 @@ def test_a_kernel_between_points_is_scikit_learns(kernel):
 def test_slopes_in_the_points_are_those_of_finite_differences(kernel):
     x, plays, step = points(6, 0), points(9, 1), 1e-6
     weight = np.random.default_rng(2).normal(size=(6, 9))
-    slope = linearise(kernel, x, plays).pull(weight)
+    slope = linearise(kernel, x, plays).gradient(weight)
     for j, shift in enumerate(step * np.eye(3)):
         change = (weight * (kernel(x + shift, plays) - kernel(x - shift, plays))).sum(axis=1) / (2 * step)
         np.testing.assert_allclose(slope[:, j], change, rtol=1e-7, atol=1e-8)
@@ -72,7 +72,7 @@ def test_slopes_of_the_prior_variance_are_those_of_finite_differences(kernel):
 def test_slopes_vanish_at_a_play_itself_under_stationary_kernels():
     x = points(4, 0)
     for order in (0.5, 1.5, 2.5):
-        slope = linearise(Matern(0.3, nu=order), x, x).pull(np.eye(4))
+        slope = linearise(Matern(0.3, nu=order), x, x).gradient(np.eye(4))
         np.testing.assert_allclose(slope, 0.0, atol=1e-14)
 
 
@@ -83,7 +83,7 @@ def test_slopes_in_the_hyperparameters_are_scikit_learns(kernel):
     values, slopes = kernel(x, eval_gradient=True)
     mine = in_theta(kernel, x)
     np.testing.assert_allclose(mine.values, values, rtol=1e-12, atol=1e-14)
-    pulled = mine.pull(weight)
+    pulled = mine.gradient(weight)
     assert pulled.shape == kernel.theta.shape
     np.testing.assert_allclose(pulled, np.einsum("ij,ijp->p", weight, slopes), rtol=1e-9, atol=1e-10)
 

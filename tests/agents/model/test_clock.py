@@ -42,7 +42,7 @@ LAWS = {name: law() for name, law in delays.LAWS.items()} | {
     "slow": delays.Exponential(600.0, 60.0),
     "fast": delays.Exponential(5.0, 60.0),
     "fine": delays.LogNormal(0.3, 0.1),
-    "by arm, in time": delays.ByArm({"law": "exponential", "mean": 30.0, "interval": 7.0}, slowest=2.0),
+    "by arm, in time": delays.DelayByArm({"law": "exponential", "mean": 30.0, "interval": 7.0}, slowest=2.0),
 }
 HORIZON = 3000
 each_law = pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
@@ -80,9 +80,9 @@ def test_without_a_law_the_default_window_is_what_feedback_can_take_at_most(law)
 
 
 def test_the_default_window_is_no_longer_than_what_is_delivered():
-    setting = by_hand(delay=delays.Poisson(10.0), max_delay=4).setting()
+    setting = by_hand(delay=delays.PoissonDelay(10.0), max_delay=4).setting()
     assert default_window(setting) == 4
-    assert default_window(by_hand(delay=delays.Poisson(10.0)).setting()) == 15
+    assert default_window(by_hand(delay=delays.PoissonDelay(10.0)).setting()) == 15
     assert default_window(Setting(arms=np.eye(3), max_delay=7)) == 7
 
 
@@ -113,7 +113,7 @@ def test_every_agent_with_a_window_keeps_what_95_percent_of_the_feedback_takes(l
 
 def test_the_shares_of_a_geometric_law_are_exact_and_less_where_feedback_is_lost():
     """Draws were off by up to .003; mean 20 delivers with probability 1 / 21 in every further round."""
-    law = delays.Geometric(20.0, lost=0.3)
+    law = delays.GeometricDelay(20.0, lost=0.3)
     shares = shares_of_rounds(law, 400)
     assert len(shares) <= 401
     expected = 0.7 * (1 - (20 / 21) ** np.arange(1, len(shares) + 1))

@@ -239,7 +239,7 @@ def test_a_fit_that_fails_keeps_the_old_values_and_is_counted(kernel):
 @pytest.mark.parametrize("source", ["arrived", "all"])
 def test_fits_under_delay_use_what_arrived_or_all_plays(name, source):
     patient = {"window": 40} if "sdf" in name else {}  # else they would discard what comes late
-    seen = Recorder(name, delay=delays.Poisson(5.0), fit_on=source, **patient, **LEARNING)
+    seen = Recorder(name, delay=delays.PoissonDelay(5.0), fit_on=source, **patient, **LEARNING)
     belief = seen.agent.belief
     point, value, _ = seen.agent.assumptions.sample(seen.agent)
     shifted = np.array(seen.value) - belief.prior_mean[0, 0]
@@ -251,7 +251,7 @@ def test_fits_under_delay_use_what_arrived_or_all_plays(name, source):
         np.testing.assert_array_equal(point, seen.played)
         pending = np.setdiff1d(np.arange(40), seen.round)
         assert len(pending)
-        assumed = 0.0 if "sdf" in name else belief.centre.mean_of(0 * pending, point[pending])
+        assumed = 0.0 if "sdf" in name else belief.mean_posterior.mean_of(0 * pending, point[pending])
         np.testing.assert_allclose(value[pending], assumed)
     assert seen.agent.failed_fits == 0
 
@@ -267,17 +267,17 @@ def test_a_fit_looks_at_the_latest_values_alone_where_their_number_is_bounded(so
     monkeypatch.setattr(Fitter, "fit", fit)
     options = LEARNING | {"fit_on": source, "fit_most": most}
     rounds = 5 * LEARNING["refit_every"]  # so that the last fit saw everything
-    seen = Recorder("gp-bucb", rounds=rounds, delay=delays.Poisson(5.0), **options)
+    seen = Recorder("gp-bucb", rounds=rounds, delay=delays.PoissonDelay(5.0), **options)
     rows = seen.agent.book.rows(np.zeros(1, dtype=np.int64))
     point = rows.point if source == "all" else rows.point[rows.arrived >= 0]
     np.testing.assert_array_equal(looked_at[-1], point[-most:])
 
 
 def test_what_the_belief_discards_is_no_evidence():
-    seen = Recorder("gp-ucb-sdf", delay=delays.Poisson(5.0), window=4, **LEARNING)
+    seen = Recorder("gp-ucb-sdf", delay=delays.PoissonDelay(5.0), window=4, **LEARNING)
     _, value, _ = seen.agent.assumptions.sample(seen.agent)
     assert 0 < len(value) < len(seen.value)
-    total = seen.agent.belief.centre.statistics(0).total.sum()  # a censored play counts as 0
+    total = seen.agent.belief.mean_posterior.statistics(0).total.sum()  # a censored play counts as 0
     np.testing.assert_allclose(value.sum(), total)
 
 
@@ -298,12 +298,12 @@ def test_a_fit_weighs_plays_by_the_noise_that_is_published_of_them():
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("fill_in", FILL_INS)
 def test_fill_ins_are_renewed_under_the_new_kernel(fill_in):
-    seen = Recorder("gp-ucb-sdf", delay=delays.Poisson(5.0), fill_in=fill_in, fit_on="all", **LEARNING)
+    seen = Recorder("gp-ucb-sdf", delay=delays.PoissonDelay(5.0), fill_in=fill_in, fit_on="all", **LEARNING)
     assert seen.agent.failed_fits == 0
     if fill_in == "mean":  # in the last round of the 40 nothing was fitted; 35 was the last fit
         belief = seen.agent.belief
         np.testing.assert_allclose(
-            belief.centre.mean_at(None), belief.delivered.mean_at(None), atol=1e-8
+            belief.mean_posterior.mean_at(None), belief.delivered.mean_at(None), atol=1e-8
         )  # filling in the mean is hallucination
 
 
@@ -317,7 +317,7 @@ def test_no_evidence_is_no_failure():
 def contextual(horizon=14):
     decisions = Decisions(np.linspace(0, 1, 15)[:, None], np.linspace(0, 1, 3)[:, None])
     kernel = make_kernel("rbf", [0.5, 0.2])
-    return Problem(decisions, GPSample(), kernel, delay=delays.Poisson(2.0), horizon=horizon)
+    return Problem(decisions, GPSample(), kernel, delay=delays.PoissonDelay(2.0), horizon=horizon)
 
 
 @pytest.mark.sampled(1)
@@ -415,7 +415,7 @@ def test_a_learnt_mean_is_taken_out_of_all_that_was_observed(name):
         agent.update(np.zeros(1), arm, reward, info)
     mean = agent.model.prior_mean
     assert abs(mean - 50.0) < 2.0
-    tally = agent.belief.centre.statistics(0)
+    tally = agent.belief.mean_posterior.statistics(0)
     for arm, plays, total in zip(*tally, strict=True):
         np.testing.assert_allclose(total, np.sum(seen[arm]) - plays * mean, atol=1e-9)
 

@@ -80,7 +80,7 @@ def test_separate_models_are_in_units_of_the_first_plays_however_late_these_come
     np.testing.assert_allclose(agent.model.noise_std, 0.1 / objective.scale[:, 0])
     for j, belief in enumerate(objective.costs):  # seen without noise
         for i in range(3):
-            point, plays, total = belief.centre.statistics(i)
+            point, plays, total = belief.mean_posterior.statistics(i)
             assert plays.sum() == HORIZON - delay
             cost = (DISCS, HALF)[j].function(ARMS[point])
             expected = plays * (cost - objective.centre[i, 1 + j]) / objective.scale[i, 1 + j]
@@ -94,7 +94,7 @@ def test_reuse_gives_all_plays_the_values_they_have_under_the_new_multipliers(na
     objective, belief = run.agent.objective, run.agent.belief
     assert isinstance(objective, Penalised)
     for i in range(3):
-        point, plays, total = belief.centre.statistics(i)
+        point, plays, total = belief.mean_posterior.statistics(i)
         f, h = objective.ledger.total[i, 0, point], objective.ledger.total[i, 1:][:, point]
         value = objective.weights.reward[i] * f - objective.weights.cost[i] @ h
         np.testing.assert_allclose(
@@ -120,7 +120,7 @@ def test_centre_and_scale_are_those_of_the_first_plays_at_any_size(size):
 def test_a_fresh_epoch_opens_at_the_best_mean_of_the_last_and_counts_its_own_rounds():
     run = Run(discs(), BOTH[0], reuse=False)
     assert (run.agent.t == HORIZON % EPOCH + 1).all()
-    assert run.agent.belief.centre.count.sum(axis=1).max() == HORIZON % EPOCH
+    assert run.agent.belief.mean_posterior.count.sum(axis=1).max() == HORIZON % EPOCH
 
 
 @pytest.mark.parametrize(("name", "weight"), [(BOTH[0], 0.5), (BOTH[1], 1.0)])
@@ -142,7 +142,7 @@ def test_centre_and_scale_of_the_objective_may_be_the_users(name, given, reuse):
     np.testing.assert_array_equal(objective.centre, given.get("centre", found.centre))
     np.testing.assert_array_equal(objective.scale, given.get("scale", found.scale))
     for i in range(3):
-        point, plays, total = belief.centre.statistics(i)
+        point, plays, total = belief.mean_posterior.statistics(i)
         f, h = objective.ledger.total[i, 0, point], objective.ledger.total[i, 1:][:, point]
         if reuse:
             value = objective.weights.reward[i] * f - objective.weights.cost[i] @ h
@@ -160,7 +160,7 @@ def test_centres_and_scales_of_separate_models_may_be_the_users(given):
     np.testing.assert_allclose(objective.scale, np.broadcast_to(given["scale"], (3, 2)))
     belief = objective.costs[0]
     for i in range(3):
-        point, plays, total = belief.centre.statistics(i)
+        point, plays, total = belief.mean_posterior.statistics(i)
         expected = plays * (DISCS.function(ARMS[point]) - objective.centre[i, 1]) / objective.scale[i, 1]
         np.testing.assert_allclose(total, expected, atol=1e-9)
 
@@ -177,7 +177,7 @@ def test_the_noise_on_costs_is_given_or_published_or_that_of_the_reward(publishe
     agent.reset(0)
     if models == "separate":
         withheld = published is None and given is None  # then lambda is the reward's, here 0.01
-        of_cost = agent.objective.costs[0].spread.noise
+        of_cost = agent.objective.costs[0].std_posterior.noise
         np.testing.assert_allclose(of_cost, 0.01 if withheld else max(assumed**2, 0.01))
         np.testing.assert_allclose(agent.objective.widths[0].noise_std, assumed)
         return

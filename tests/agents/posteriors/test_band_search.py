@@ -7,7 +7,7 @@ import pytest
 
 from agents.posteriors import band_search, weight_space
 from agents.posteriors.base import SufficientStatistics
-from agents.posteriors.journal import LateTables
+from agents.posteriors.play_counts import LazyTables
 from agents.posteriors.weight_space import KroneckerPosterior
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import OnColumns, make_kernel
@@ -119,7 +119,7 @@ def test_far_slabs_are_left_out(monkeypatch):
 
 def test_rounds_of_a_search_update_no_table(monkeypatch):
     posterior, shown = made("square"), []
-    monkeypatch.setattr(LateTables, "_show", lambda *each: shown.append(each))
+    monkeypatch.setattr(LazyTables, "_show", lambda *each: shown.append(each))
     for t in range(5):
         point = int(posterior.largest(2.0, TIE)[0])
         observe(posterior, point, float(t))

@@ -20,7 +20,7 @@ from bandit_envs import Setting
 from bandit_envs.kernels import gram
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws.outcomes import Bernoulli, Poisson
+from bandit_envs.laws.outcomes import BernoulliOutcomes, PoissonCounts
 from bandit_envs.problem.decisions import unit_grid
 
 POINTS = np.linspace(0.0, 1.0, 40)[:, None]
@@ -258,7 +258,11 @@ def _conversions(law):
 @pytest.mark.parametrize("kernel", [RBF(0.2), Matern(0.3, nu=2.5)], ids=["low rank", "full rank"])
 @pytest.mark.parametrize(
     ("law", "made"),
-    [(Bernoulli(-1.0), _outcomes), (Poisson(0.5, exposure=3.0), _outcomes), (Bernoulli(0.0), _conversions)],
+    [
+        (BernoulliOutcomes(-1.0), _outcomes),
+        (PoissonCounts(0.5, exposure=3.0), _outcomes),
+        (BernoulliOutcomes(0.0), _conversions),
+    ],
     ids=["clicks", "counts", "conversions"],
 )
 def test_on_a_box_it_is_the_same_gaussian_as_on_arms(kernel, law, made):
@@ -267,7 +271,7 @@ def test_on_a_box_it_is_the_same_gaussian_as_on_arms(kernel, law, made):
     trial = np.arange(2)
     for t in range(40):
         point = rng.integers(0, 15, 2)
-        value = rng.poisson(2.0, 2) * 1.0 if isinstance(law, Poisson) else (rng.random(2) < 0.4) * 1.0
+        value = rng.poisson(2.0, 2) * 1.0 if isinstance(law, PoissonCounts) else (rng.random(2) < 0.4) * 1.0
         for posterior in each:
             if isinstance(posterior.outcomes, AgedOutcomes):
                 posterior.outcomes.advance(point)
@@ -293,7 +297,7 @@ def test_on_a_box_it_is_the_same_gaussian_as_on_arms(kernel, law, made):
 def test_a_conversion_before_the_law_allows_it_counts_on_a_box_as_on_arms():
     gram, here, point = Gram(RBF(0.3), unit_grid(5)), np.zeros(1, dtype=np.int64), np.array([2])
     each = [
-        kind(gram, AgedOutcomes(Bernoulli(0.0), np.array([0.0, 0.0, 1.0]), 1), 1)
+        kind(gram, AgedOutcomes(BernoulliOutcomes(0.0), np.array([0.0, 0.0, 1.0]), 1), 1)
         for kind in (LatentPosterior, LatentPlays)
     ]
     for posterior in each:
@@ -308,9 +312,9 @@ def test_a_conversion_before_the_law_allows_it_counts_on_a_box_as_on_arms():
 
 def _drawn_clicks(kernel, rng):
     setting = Setting(arms=unit_grid(30), kernel=kernel, noise_std=0.5)
-    posterior = LatentPosterior(Model.of(setting).gram, PlayOutcomes(Bernoulli(), 1), 1)
+    posterior = LatentPosterior(Model.of(setting).gram, PlayOutcomes(BernoulliOutcomes(), 1), 1)
     posterior.observe(np.zeros(3, dtype=int), np.array([3, 7, 22]), np.array([1.0, 0.0, 1.0]))
-    return posterior.deviation_at(None, [rng])[0]
+    return posterior.centred_sample_at(None, [rng])[0]
 
 
 def _drawn_utilities(kernel, rng):

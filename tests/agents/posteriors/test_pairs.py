@@ -102,9 +102,9 @@ def test_a_deviation_has_the_posterior_covariance_of_the_cells(kernel, elsewhere
     play(models, rng, 30)
     pair, table = models
     rngs = [np.random.default_rng(i) for i in range(3)]
-    pair.deviation_at(cells_of(here), rngs)
+    pair.centred_sample_at(cells_of(here), rngs)
     play(models, rng, 6, (here + 1) % CONTEXTS if elsewhere else here)
-    samples = np.array([pair.deviation_at(cells_of(here), rngs) for _ in range(draws)])  # (draws, B, A)
+    samples = np.array([pair.centred_sample_at(cells_of(here), rngs) for _ in range(draws)])  # (draws, B, A)
     for i in range(3):
         cells = cells_of(here)[i]
         covariance = table.columns(np.full(ARMS, i), cells)[:, cells]
@@ -128,8 +128,8 @@ def linear_map(pair: PairPosterior, cells) -> np.ndarray:
             return (np.arange(self.drawn - size, self.drawn) == self.index).astype(float)
 
     probe = Unit(-1)
-    pair.deviation_at(cells, [probe])
-    return np.array([pair.deviation_at(cells, [Unit(k)])[0] for k in range(probe.drawn)])
+    pair.centred_sample_at(cells, [probe])
+    return np.array([pair.centred_sample_at(cells, [Unit(k)])[0] for k in range(probe.drawn)])
 
 
 @every_kernel
@@ -143,7 +143,7 @@ def test_deviations_are_exact(kernel, noise):
         for model in (pair, table):
             model.observe(zero, point, rng.normal(size=1))
         if step == 45:
-            pair.deviation_at(cells, [np.random.default_rng(0)])  # takes the root; 14 plays follow
+            pair.centred_sample_at(cells, [np.random.default_rng(0)])  # takes the root; 14 plays follow
     covariance = table.columns(np.zeros(ARMS, dtype=int), cells[0])[:, cells[0]]
     matrix = linear_map(pair, cells)
     assert len(matrix) > 14  # normal numbers for the root and for the plays since
@@ -163,14 +163,14 @@ def test_a_batch_of_trials_equals_single_trials(kernel):
         point, value = cells[np.arange(3), rng.integers(ARMS, size=3)], rng.normal(size=3)
         batch.observe(np.arange(3), point, value)
         batch.correct(np.arange(3), point, value)
-        sample = batch.deviation_at(cells, rngs) if step % 5 == 0 else None
+        sample = batch.centred_sample_at(cells, rngs) if step % 5 == 0 else None
         for i, single in enumerate(singles):
             single.observe(zero, point[[i]], value[[i]])
             single.correct(zero, point[[i]], value[[i]])
             np.testing.assert_array_equal(single.mean_at(cells[[i]])[0], batch.mean_at(cells)[i])
             np.testing.assert_array_equal(single.variance_at(cells[[i]])[0], batch.variance_at(cells)[i])
             if sample is not None:
-                np.testing.assert_array_equal(single.deviation_at(cells[[i]], [alone[i]])[0], sample[i])
+                np.testing.assert_array_equal(single.centred_sample_at(cells[[i]], [alone[i]])[0], sample[i])
 
 
 def test_contexts_that_are_dropped_from_memory_come_back_the_same(monkeypatch):
@@ -196,7 +196,7 @@ def test_large_sets_of_pairs_do_without_anything_of_their_size():
         cells = decisions.point_index(np.array([[step % 7], [step % 5]]), np.arange(100))
         model.observe(np.arange(2), cells[:, step], np.ones(2))
         assert np.isfinite(model.mean_at(cells)).all()
-        model.deviation_at(cells, [np.random.default_rng(i) for i in range(2)])
+        model.centred_sample_at(cells, [np.random.default_rng(i) for i in range(2)])
     assert not {"dense", "root", "low_rank_root"} & vars(gram).keys()
     assert not gram._columns
     reference = posterior(gram, 0.01, 2, 100, "factor")
@@ -238,7 +238,7 @@ def test_covariances_between_some_points_are_those_of_the_whole_matrix(kernel, m
 
 def actions(agent, kernel="rbf", horizon=30):
     problem = Problem(
-        DECISIONS, GPSample(), KERNELS[kernel], delay=delays.Poisson(3.0), max_delay=9, horizon=horizon
+        DECISIONS, GPSample(), KERNELS[kernel], delay=delays.PoissonDelay(3.0), max_delay=9, horizon=horizon
     )
     return evaluate(problem, {"it": agent}, trials=2).actions["it"]
 
@@ -267,4 +267,4 @@ def test_a_kernel_that_is_learnt_has_one_form_whatever_its_rank(refit_every):
     setting = Setting(arms=arms, contexts=contexts, horizon=20, kernel=kernel, noise_std=0.1)
     agent = resolve_agent(("gp-ucb", {"refit_every": refit_every}))(setting)
     agent.reset(0)
-    assert isinstance(agent.belief.centre, PairPosterior) == (refit_every is not None)
+    assert isinstance(agent.belief.mean_posterior, PairPosterior) == (refit_every is not None)

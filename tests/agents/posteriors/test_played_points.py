@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from agents.posteriors.journal import LONGEST, Journal
+from agents.posteriors.play_counts import LONGEST, PlayCounts
 
 TRIALS, POINTS = 3, 20
 
 
 def test_played_points_are_those_with_a_count_however_plays_are_written():
-    rng, journal = np.random.default_rng(0), Journal(np.ones(TRIALS), POINTS)
+    rng, journal = np.random.default_rng(0), PlayCounts(np.ones(TRIALS), POINTS)
     count = np.zeros((TRIALS, POINTS))
     for step in range(2 * LONGEST):
         trial = np.arange(TRIALS) if step % 3 else np.array([rng.integers(TRIALS)])

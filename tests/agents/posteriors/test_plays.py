@@ -83,7 +83,7 @@ def test_plays_and_rows_over_all_points_are_one_posterior(kernel, points, struct
     for ours, theirs in zip(*asked, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-8)
     if structure is not type(None):
-        draws = [model.deviation([np.random.default_rng(i) for i in TRIALS]) for model in models]
+        draws = [model.centred_sample([np.random.default_rng(i) for i in TRIALS]) for model in models]
         np.testing.assert_allclose(*draws, atol=1e-8)
 
 

@@ -177,7 +177,7 @@ def test_a_deviation_has_the_posterior_covariance(form, kernel):
     draws = 4_000
     model = played(form, kernel, 0.5, [0], steps=20)
     rng = np.random.default_rng(5)
-    sample = np.array([model.deviation([rng])[0] for _ in range(draws)])
+    sample = np.array([model.centred_sample([rng])[0] for _ in range(draws)])
     covariance = model.columns(np.zeros(40, dtype=np.int64), np.arange(40))
     variance = np.diag(covariance)
     error = np.sqrt(
@@ -196,7 +196,7 @@ def test_all_forms_draw_the_same_deviation(kernel, times):
         model = played(form, kernel, np.array([1e-2, 1e-4, 1e-6]), [0, 1, 2], steps=300)
         if times > 1:
             restore(model, model, times)
-        samples.append(model.deviation([np.random.default_rng(i) for i in range(3)]))
+        samples.append(model.centred_sample([np.random.default_rng(i) for i in range(3)]))
     for sample in samples[1:]:
         np.testing.assert_allclose(sample, samples[0], atol=1e-8)
 
@@ -205,21 +205,23 @@ def test_all_forms_draw_the_same_deviation(kernel, times):
 def test_an_unplayed_trial_deviates_like_the_prior(form):
     model = posterior(make_gram("rbf"), 0.02, 1, 10, form)
     prior = np.random.default_rng(3).standard_normal(len(model.gram.root)) @ model.gram.root
-    np.testing.assert_allclose(model.deviation([np.random.default_rng(3)])[0], prior, atol=1e-12)
+    np.testing.assert_allclose(model.centred_sample([np.random.default_rng(3)])[0], prior, atol=1e-12)
 
 
 @every_form
 @pytest.mark.parametrize("kernel", ["rbf", "matern52"])
 def test_a_batch_of_trials_equals_single_trials(form, kernel):
     batch = played(form, kernel, NOISE, [0, 1, 2])
-    deviation = batch.deviation([np.random.default_rng(i) for i in range(3)])
+    deviation = batch.centred_sample([np.random.default_rng(i) for i in range(3)])
     for i in range(3):
         single = played(form, kernel, NOISE[i], [i])
         for name in ("mean", "variance", "gain", "count", "total"):
             np.testing.assert_allclose(
                 getattr(batch, name)[i], getattr(single, name)[0], atol=1e-12, rtol=1e-12
             )
-        np.testing.assert_allclose(deviation[i], single.deviation([np.random.default_rng(i)])[0], atol=1e-10)
+        np.testing.assert_allclose(
+            deviation[i], single.centred_sample([np.random.default_rng(i)])[0], atol=1e-10
+        )
 
 
 @every_form
@@ -366,7 +368,7 @@ def test_samples_by_factors_have_the_posterior_covariance(plays):
     model = posterior(grid_gram(), 0.1, 1, 30, "kronecker")
     play_on_grid(model, plays)
     rngs = np.random.default_rng(0).spawn(3000)
-    draws = np.array([model.deviation_at(None, [rng])[0] for rng in rngs])
+    draws = np.array([model.centred_sample_at(None, [rng])[0] for rng in rngs])
     covariance = model.columns(np.zeros(63, dtype=np.int64), np.arange(63))
     variance = np.diag(covariance)
     error = np.sqrt((np.outer(variance, variance) + covariance**2) / len(draws))
@@ -392,7 +394,9 @@ def test_samples_without_a_root_have_the_posterior_covariance(plays, monkeypatch
     )
     for point in np.random.default_rng(0).integers(12, size=(plays, 1)):
         model.observe(np.zeros(1, dtype=np.int64), point, np.ones(1))
-    draws = np.array([model.deviation_at(None, [rng])[0] for rng in np.random.default_rng(0).spawn(2000)])
+    draws = np.array(
+        [model.centred_sample_at(None, [rng])[0] for rng in np.random.default_rng(0).spawn(2000)]
+    )
     covariance = model.columns(np.zeros(24, dtype=np.int64), np.arange(24))
     variance = np.diag(covariance)
     error = np.sqrt((np.outer(variance, variance) + covariance**2) / len(draws))

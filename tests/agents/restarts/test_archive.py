@@ -19,7 +19,7 @@ from agents.model.model import Model
 from agents.objectives.first_plays import FirstPlays
 from agents.posteriors import FORMS
 from agents.restarts.base import Periodic
-from agents.restarts.evidence import TOLD_NOISE, UNKNOWN_NOISE, Archive, Candidate, Evidence, Seen
+from agents.restarts.evidence import GIVEN_NOISE, UNKNOWN_NOISE, Archive, Candidate, Evidence, Seen
 from agents.widths.base import FixedWidth
 from bandit_envs import BanditEnv, Decisions, Problem
 from bandit_envs.laws import GPSample, changes
@@ -112,7 +112,7 @@ def test_a_new_function_is_hardly_ever_taken_for_an_old_one():
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("scales", [(1.0,), TOLD_NOISE, UNKNOWN_NOISE])
+@pytest.mark.parametrize("scales", [(1.0,), GIVEN_NOISE, UNKNOWN_NOISE])
 def test_a_segment_is_taken_over_by_the_factor_that_keeps_the_rate_at_each_noise_level(scales):
     """With A segments and G levels by A G / delta, and by nothing less."""
     rng = np.random.default_rng(8)

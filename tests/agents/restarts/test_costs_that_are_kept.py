@@ -7,15 +7,15 @@ import pytest
 from rectified_cases import problem
 
 import agents
-from agents.algorithms import costs_apart
+from agents.algorithms import separate_models
 from agents.registry import resolve_agent
 from agents.restarts.base import Periodic
 from bandit_envs import BanditEnv
 from bandit_envs.laws import delays
 
-NAMES = [name for name in agents.names() if resolve_agent(name).make.__module__ == costs_apart.__name__]
+NAMES = [name for name in agents.names() if resolve_agent(name).make.__module__ == separate_models.__name__]
 EVERY, FIRST, ROUNDS = 25, 14, 41
-LATE, LIFT = problem(delay=delays.Poisson(4)), 0.9
+LATE, LIFT = problem(delay=delays.PoissonDelay(4)), 0.9
 
 
 PENDING = {

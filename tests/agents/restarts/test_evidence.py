@@ -8,7 +8,7 @@ from alarm_cases import ARMS, NOISE, SMOOTH, alarms, dense, functions, setting, 
 from references import posterior
 
 import agents
-from agents.restarts.evidence import TOLD_NOISE, UNKNOWN_NOISE, Evidence
+from agents.restarts.evidence import GIVEN_NOISE, UNKNOWN_NOISE, Evidence
 from agents.restarts.outcomes import Coordinates, Starts
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
@@ -86,7 +86,7 @@ def test_the_evidence_has_mean_one_without_a_change(horizon):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("scales", [(1.0,), TOLD_NOISE, UNKNOWN_NOISE])
+@pytest.mark.parametrize("scales", [(1.0,), GIVEN_NOISE, UNKNOWN_NOISE])
 def test_an_alarm_has_the_evidence_that_keeps_the_rate_at_each_noise_level(scales):
     """The rate of a noise that is drawn from G levels is a mean over them: each keeps G times that."""
     rng = np.random.default_rng(6)
@@ -147,7 +147,7 @@ def test_false_alarms_are_as_rare_as_stated():
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("scales", "true"), [(scales, true) for scales in (TOLD_NOISE, UNKNOWN_NOISE) for true in scales]
+    ("scales", "true"), [(scales, true) for scales in (GIVEN_NOISE, UNKNOWN_NOISE) for true in scales]
 )
 def test_false_alarms_are_as_rare_as_stated_at_each_noise_level(scales, true):
     rng, found, runs = np.random.default_rng(7), 0, 200

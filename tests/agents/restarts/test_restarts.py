@@ -38,7 +38,7 @@ EVERY, FIRST, ROUNDS = 25, 14, 41
 
 def problem(**laws):
     arms, contexts = np.linspace(0, 1, 30)[:, None], np.linspace(0, 1, 3)[:, None]
-    laws = {"changes": changes.AtRounds((EVERY,)), "delay": delays.Poisson(4.0), **laws}
+    laws = {"changes": changes.AtRounds((EVERY,)), "delay": delays.PoissonDelay(4.0), **laws}
     return Problem(
         Decisions(arms, contexts), GPSample(), make_kernel("matern52", [0.5, 0.2]), horizon=60, **laws
     )

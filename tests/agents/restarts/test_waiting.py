@@ -10,7 +10,7 @@ from scipy import stats
 
 from agents.restarts.base import SubExponential, growing_lengths, quantile_wait
 from bandit_envs import Setting
-from bandit_envs.laws.delays import LAWS, Poisson
+from bandit_envs.laws.delays import LAWS, PoissonDelay
 
 MEANS = [0.0, 0.5, 10.0, 56.0, 100.0, 1000.0]
 LATE = 0.01
@@ -63,7 +63,7 @@ def test_a_published_law_says_how_long_is_long_enough(law):
 
 @pytest.mark.parametrize("mean", MEANS[1:])
 def test_quantiles_never_wait_longer_than_a_tail_bound(mean):
-    published = Setting(arms=np.eye(2), horizon=5000, delay=Poisson(mean))
+    published = Setting(arms=np.eye(2), horizon=5000, delay=PoissonDelay(mean))
     assert quantile_wait(published, LATE, 100) <= SubExponential.of_poisson(mean, LATE)(100)
 
 

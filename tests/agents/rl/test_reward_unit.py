@@ -32,7 +32,7 @@ def problem(unit: float, published: bool = True, **more: Any) -> Problem:
         function,
         ConstantKernel(4.0 * unit**2) * RBF(0.2),
         noise=Gaussian(std=0.125 * unit),
-        delay=delays.Poisson(2),
+        delay=delays.PoissonDelay(2),
         horizon=ROUNDS,
         publish_model=published,
         **more,

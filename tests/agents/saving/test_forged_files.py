@@ -15,11 +15,11 @@ import agents
 from agents import Integer, Linear, Tuner
 from agents.saving import encode, files, read, write
 from bandit_envs import Setting
-from bandit_envs.laws.delays import Poisson
+from bandit_envs.laws.delays import PoissonDelay
 
 AGENT, TUNER, _ = files.FORMATS
 SETTING = Setting(
-    arms=np.linspace(0, 1, 5)[:, None], kernel=RBF(0.2), horizon=9, max_delay=2, delay=Poisson(mean=1.0)
+    arms=np.linspace(0, 1, 5)[:, None], kernel=RBF(0.2), horizon=9, max_delay=2, delay=PoissonDelay(mean=1.0)
 )
 
 

@@ -24,7 +24,7 @@ from agents.saving.files import FORMATS
 from agents.saving.recorded import READ
 from bandit_envs import BanditEnv, BanditVectorEnv, Setting, make
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
-from bandit_envs.laws.delays import LAWS, ByArm, Constant
+from bandit_envs.laws.delays import LAWS, Constant, DelayByArm
 from bandit_envs.problems import build
 from gpbandits.evaluation.trace import without_oracle
 
@@ -91,7 +91,11 @@ class Mine(RBF):
 
 @pytest.mark.parametrize("law", [*LAWS, "slow"])
 def test_laws_of_delays_come_back(law):
-    known = ByArm({"law": "log-normal", "mean": 3.0}, slowest=2.0, lost=0.1) if law == "slow" else LAWS[law]()
+    known = (
+        DelayByArm({"law": "log-normal", "mean": 3.0}, slowest=2.0, lost=0.1)
+        if law == "slow"
+        else LAWS[law]()
+    )
     assert through_json(known) == known
 
 

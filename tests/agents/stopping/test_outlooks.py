@@ -9,7 +9,7 @@ from scipy.stats import norm
 import agents
 import bandit_envs
 from agents.stopping.by_name import Stopping
-from agents.stopping.outlook import StopVerdict
+from agents.stopping.stopping_candidates import StopVerdict
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 
@@ -36,57 +36,59 @@ def played(agent, place, **keywords):
 @pytest.mark.parametrize("place", [{"num_arms": 15}, {"continuous": True}], ids=["finite", "box"])
 def test_an_outlook_is_the_posterior_of_the_textbook(place):
     agent, pairs, rewards = played("gp-ucb", "gp", **place)
-    (outlook,) = agent.outlooks()
+    (candidates,) = agent.stopping_candidates()
     kernel, noise = agent.setting.kernel, agent.setting.noise_std**2
-    between, gram = kernel(outlook.arms, pairs), kernel(pairs) + noise * np.eye(len(pairs))
+    between, gram = kernel(candidates.arms, pairs), kernel(pairs) + noise * np.eye(len(pairs))
     mean = between @ np.linalg.solve(gram, rewards)
-    covariance = kernel(outlook.arms) - between @ np.linalg.solve(gram, between.T)
-    every = np.arange(len(outlook.arms))
-    np.testing.assert_allclose(outlook.mean, mean, rtol=0, atol=1e-6)
-    np.testing.assert_allclose(outlook.covariance(every, every), covariance, rtol=0, atol=1e-6)
-    np.testing.assert_allclose(outlook.std**2, np.diag(covariance), rtol=0, atol=1e-6)
-    np.testing.assert_allclose(outlook.noise, noise, rtol=1e-12)
-    assert outlook.plays == len(outlook.values) == 12
-    assert outlook.pending == 0
+    covariance = kernel(candidates.arms) - between @ np.linalg.solve(gram, between.T)
+    every = np.arange(len(candidates.arms))
+    np.testing.assert_allclose(candidates.mean, mean, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(candidates.covariance(every, every), covariance, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(candidates.std**2, np.diag(covariance), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(candidates.noise, noise, rtol=1e-12)
+    assert candidates.plays == len(candidates.values) == 12
+    assert candidates.pending == 0
     plays = {tuple(np.round(each, 9)) for each in pairs}
-    assert {tuple(np.round(each, 9)) for each in outlook.arms[outlook.played]} == plays
+    assert {tuple(np.round(each, 9)) for each in candidates.arms[candidates.played]} == plays
 
 
 @pytest.mark.parametrize("place", [{"num_arms": 15}, {"continuous": True}], ids=["finite", "box"])
 def test_an_outlook_stays_what_it_was_when_the_agent_plays_on(place):
     """Rules that compare two rounds keep the earlier one."""
     agent, *_ = played("gp-ucb", "gp", **place)
-    (outlook,) = agent.outlooks()
-    before = {name: getattr(outlook, name).copy() for name in ("mean", "std", "played", "noise", "values")}
+    (candidates,) = agent.stopping_candidates()
+    before = {name: getattr(candidates, name).copy() for name in ("mean", "std", "played", "noise", "values")}
     action = agent.act(np.zeros(1, dtype=np.float32))
     info = delivery(12, np.array([12]), np.array([3.0]), np.empty((1, 0)))
     agent.update(np.zeros(1, dtype=np.float32), action, 3.0, info)
     for name, kept in before.items():
-        np.testing.assert_array_equal(getattr(outlook, name), kept)
+        np.testing.assert_array_equal(getattr(candidates, name), kept)
 
 
 @pytest.mark.parametrize("place", [{"num_arms": 15}, {"continuous": True}], ids=["finite", "box"])
 @pytest.mark.parametrize("name", ["constrained-ei", "config", "pdcbo"])
 def test_under_constraints_an_outlook_is_in_the_unit_of_the_reward_with_the_chance_to_keep_costs(name, place):
     agent, *_ = played(name, "constrained", **place)
-    (outlook,) = agent.outlooks()
+    (candidates,) = agent.stopping_candidates()
     if agent.setting.continuous:
-        (mean, std), *costs = agent.beliefs_at(np.zeros(1), outlook.arms)
+        (mean, std), *costs = agent.beliefs_at(np.zeros(1), candidates.arms)
     else:
         (mean, std), *costs = agent.beliefs(np.zeros(1))
-    np.testing.assert_allclose(outlook.mean, mean, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(outlook.std, std, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(candidates.mean, mean, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(candidates.std, std, rtol=0, atol=1e-9)
     chance = np.prod([norm.cdf(-m / s) for m, s in costs], axis=0)
-    np.testing.assert_allclose(outlook.feasible, chance, rtol=0, atol=1e-9)
-    every = np.arange(len(outlook.mean))
-    for cost, (m, s) in zip(outlook.costs, costs, strict=True):
+    np.testing.assert_allclose(candidates.feasible, chance, rtol=0, atol=1e-9)
+    every = np.arange(len(candidates.mean))
+    for cost, (m, s) in zip(candidates.costs, costs, strict=True):
         np.testing.assert_allclose(cost.mean, m, rtol=0, atol=1e-9)
         np.testing.assert_allclose(np.diag(cost.covariance(every, every)), s**2, rtol=0, atol=1e-7)
-    variance = np.diag(outlook.covariance(every, every))
-    np.testing.assert_allclose(variance, outlook.std**2, rtol=0, atol=1e-7)  # all in one unit
+    variance = np.diag(candidates.covariance(every, every))
+    np.testing.assert_allclose(variance, candidates.std**2, rtol=0, atol=1e-7)  # all in one unit
     if not agent.setting.continuous:
-        scale = std / np.sqrt(agent.belief.centre.variance_at(None)[0])
-        np.testing.assert_allclose(outlook.noise, scale**2 * agent.belief.centre.noise[0], rtol=1e-6)
+        scale = std / np.sqrt(agent.belief.mean_posterior.variance_at(None)[0])
+        np.testing.assert_allclose(
+            candidates.noise, scale**2 * agent.belief.mean_posterior.noise[0], rtol=1e-6
+        )
 
 
 def test_pending_plays_are_counted():
@@ -99,18 +101,18 @@ def test_pending_plays_are_counted():
         agent.update(
             observation, t, 0.0, delivery(t, np.array([], dtype=int), np.zeros(0), np.zeros((0, 0)), 3)
         )
-        assert agent.outlooks()[0].pending == t + 1
+        assert agent.stopping_candidates()[0].pending == t + 1
 
 
 def test_a_stop_counts_after_as_many_answers_in_a_row():
     agent, *_ = played("gp-ucb", "gp", num_arms=15)
-    (outlook,) = agent.outlooks()
+    (candidates,) = agent.stopping_candidates()
     answers = iter([True, True, False, True, True, True, True])
     rule = {"it": lambda seen: StopVerdict(next(answers), seen.best, "")}
     stopping = Stopping(lambda: rule, 1, 3)
     for t in range(1, 7):
-        now = replace(outlook, plays=t, played=np.arange(15) < 1)
+        now = replace(candidates, plays=t, played=np.arange(15) < 1)
         stopping.look(np.array([0]), lambda now=now: [now])
-    stops = stopping.stops(alone=True)
+    stops = stopping.stops(single=True)
     assert stops.after == {"it": 6}
     assert stops.play == {"it": 0}

@@ -15,7 +15,6 @@ from agents.posteriors.forgetting.memory import ForgettingPosterior
 from agents.registry import resolve_agent
 from agents.restarts.base import Never
 from agents.stopping.by_name import RULES
-from agents.stopping.outlook import CostOutlook, Outlook, StopVerdict
 from agents.stopping.rules import (
     GradientWorthPrice,
     ImprovementWorthPrice,
@@ -23,6 +22,7 @@ from agents.stopping.rules import (
     RegretBound,
     interval,
 )
+from agents.stopping.stopping_candidates import CandidateCosts, StoppingCandidates, StopVerdict
 from bandit_envs.kernels.kernels import make_kernel
 from gpbandits import evaluate
 
@@ -51,7 +51,7 @@ def models_reward(name: str) -> bool:
 EVERY = {rule: needed(rule) for rule in RULES}
 
 
-def belief(noise: float = 0.1, plays: int = 6, seed: int = 0, arms: int = 25) -> Outlook:
+def belief(noise: float = 0.1, plays: int = 6, seed: int = 0, arms: int = 25) -> StoppingCandidates:
     """The outlook of a posterior by the textbook's formula, after random plays."""
     rng = np.random.default_rng(seed)
     points = np.linspace(0, 1, arms)[:, None]
@@ -61,7 +61,7 @@ def belief(noise: float = 0.1, plays: int = 6, seed: int = 0, arms: int = 25) ->
     values = truth[played] + noise**0.5 * rng.standard_normal(plays)
     gain = np.linalg.solve(prior[np.ix_(played, played)] + noise * np.eye(plays), prior[played]).T
     mean, covariance = gain @ values, prior - gain @ prior[played]
-    return Outlook(
+    return StoppingCandidates(
         point=np.arange(arms),
         arms=points,
         mean=mean,
@@ -81,69 +81,69 @@ def belief(noise: float = 0.1, plays: int = 6, seed: int = 0, arms: int = 25) ->
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_knowledge_gradient_is_the_expected_rise_of_the_better_of_two_means(seed):
-    outlook = belief(seed=seed)
-    gain = GradientWorthPrice(1.0).gain(outlook)
-    j, rng = outlook.best, np.random.default_rng(1)
+    candidates = belief(seed=seed)
+    gain = GradientWorthPrice(1.0).gain(candidates)
+    j, rng = candidates.best, np.random.default_rng(1)
     assert j is not None
-    every = np.arange(len(outlook.mean))
-    covariance = outlook.covariance(every, every)
+    every = np.arange(len(candidates.mean))
+    covariance = candidates.covariance(every, every)
     for x in (0, 7, 13, 24):
         # The next value of x moves all means along its column of the covariance.
-        scale = np.sqrt(covariance[x, x] + outlook.noise[x])
+        scale = np.sqrt(covariance[x, x] + candidates.noise[x])
         move = covariance[:, x] / scale
         z = rng.standard_normal(400_000)
-        pair = np.maximum(outlook.mean[x] + move[x] * z, outlook.mean[j] + move[j] * z)
-        expected = pair.mean() - outlook.mean[j]
+        pair = np.maximum(candidates.mean[x] + move[x] * z, candidates.mean[j] + move[j] * z)
+        expected = pair.mean() - candidates.mean[j]
         assert gain[x] == pytest.approx(expected, abs=5 * pair.std() / 400_000**0.5)
     assert gain[j] == 0.0
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_without_noise_the_knowledge_gradient_is_expected_improvement(seed):
-    outlook = belief(noise=1e-10, seed=seed)
-    one, other = (rule(1.0).gain(outlook) for rule in (GradientWorthPrice, ImprovementWorthPrice))
+    candidates = belief(noise=1e-10, seed=seed)
+    one, other = (rule(1.0).gain(candidates) for rule in (GradientWorthPrice, ImprovementWorthPrice))
     np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-5)  # played points know f up to sqrt(noise)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_all_gittins_indices_are_at_most_the_best_mean_where_no_improvement_exceeds_its_price(seed):
-    outlook = belief(seed=seed, plays=4 + seed)
-    assert outlook.best is not None
-    largest = ImprovementWorthPrice(1.0).gain(outlook).max()
+    candidates = belief(seed=seed, plays=4 + seed)
+    assert candidates.best is not None
+    largest = ImprovementWorthPrice(1.0).gain(candidates).max()
     for price in (0.5 * largest, 0.99 * largest, 1.01 * largest, 2.0 * largest):
-        by_index, by_gain = IndexAboveMean(price)(outlook), ImprovementWorthPrice(price)(outlook)
+        by_index, by_gain = IndexAboveMean(price)(candidates), ImprovementWorthPrice(price)(candidates)
         assert by_index.stop == by_gain.stop == (price > largest)
-    price = np.full((1, len(outlook.mean)), largest)
-    index = gittins_index(outlook.mean[None], outlook.std[None], price)
-    assert index.max() == pytest.approx(outlook.mean[outlook.best], abs=1e-9)
+    price = np.full((1, len(candidates.mean)), largest)
+    index = gittins_index(candidates.mean[None], candidates.std[None], price)
+    assert index.max() == pytest.approx(candidates.mean[candidates.best], abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_with_pending_plays_the_gain_is_at_least_that_of_any_plays_whose_feedback_is_yet_to_come(seed):
     """The two-point gain once the feedback of x and of pending plays is there, by the textbook's formula."""
-    outlook, rng = belief(seed=seed, noise=0.01), np.random.default_rng(seed)
-    j, every = outlook.best, np.arange(25)
+    candidates, rng = belief(seed=seed, noise=0.01), np.random.default_rng(seed)
+    j, every = candidates.best, np.arange(25)
     assert j is not None
-    most = GradientWorthPrice(1.0).gain(replace(outlook, pending=3))
-    covariance = outlook.covariance(every, every)
+    most = GradientWorthPrice(1.0).gain(replace(candidates, pending=3))
+    covariance = candidates.covariance(every, every)
     for x in range(25):
         seen = np.append(rng.integers(25, size=3), x)
-        gram = covariance[np.ix_(seen, seen)] + np.diag(outlook.noise[seen])
+        gram = covariance[np.ix_(seen, seen)] + np.diag(candidates.noise[seen])
         shared = covariance[x, seen] - covariance[j, seen]
         change = np.sqrt(max(shared @ np.linalg.solve(gram, shared), 0.0))
-        gap = outlook.mean[x] - outlook.mean[j]
+        gap = candidates.mean[x] - candidates.mean[j]
         gain = np.exp(log_expected_improvement(np.array([gap]), np.array([change]))[0]) if x != j else 0.0
         assert most[x] >= gain - 1e-12
     assert most[j] == 0.0
 
 
 def test_a_regret_bound_under_costs_asks_that_they_are_kept_and_compares_with_what_keeps_them():
-    outlook = belief(plays=12, seed=2)
+    candidates = belief(plays=12, seed=2)
     cost = belief(plays=12, seed=5)
-    costs = (CostOutlook(cost.mean - 0.3, cost.std, cost.covariance),)
-    outlook, drawn = replace(outlook, costs=costs), outlook.draw(100_000)
+    costs = (CandidateCosts(cost.mean - 0.3, cost.std, cost.covariance),)
+    candidates, drawn = replace(candidates, costs=costs), candidates.draw(100_000)
     kept = cost.draw(100_000) - 0.3 <= 0.0
-    (plays,) = outlook.played.nonzero()
+    (plays,) = candidates.played.nonzero()
     best = np.where(kept, drawn, -np.inf).max(axis=1)[:, None]
     free = (drawn.max(axis=1)[:, None] - drawn[:, plays] <= 0.2).mean(axis=0).max()
     asked = 0
@@ -151,19 +151,19 @@ def test_a_regret_bound_under_costs_asks_that_they_are_kept_and_compares_with_wh
         chance = (kept[:, plays] & (best - drawn[:, plays] <= eps)).mean(axis=0)
         for delta in (0.05, 0.2, 0.5):
             if abs(chance.max() - (1 - delta)) > 0.05:  # closer ones may stay undecided
-                verdict, asked = RegretBound(eps, delta)(outlook), asked + 1
+                verdict, asked = RegretBound(eps, delta)(candidates), asked + 1
                 assert verdict.stop == (chance.max() >= 1 - delta)
                 if verdict.stop:
-                    assert outlook.feasible[verdict.best] >= 1 - delta - 0.05
+                    assert candidates.feasible[verdict.best] >= 1 - delta - 0.05
     assert asked >= 10
     assert abs(free - (kept[:, plays] & (best - drawn[:, plays] <= 0.2)).mean(axis=0).max()) > 0.05
 
 
 def test_experiments_that_may_fail_count_neither_in_the_maximum_nor_as_a_recommendation():
     """The half that surely fails is the better one, and would otherwise let no rule stop."""
-    outlook = belief(plays=20, seed=2, noise=1e-4)
+    candidates = belief(plays=20, seed=2, noise=1e-4)
     fails = np.arange(25) >= 12
-    high = replace(outlook, mean=outlook.mean + 10.0 * (fails & ~outlook.played))
+    high = replace(candidates, mean=candidates.mean + 10.0 * (fails & ~candidates.played))
     assert not RegretBound(1.0, 0.1)(high).stop
     verdict = RegretBound(1.0, 0.1)(replace(high, success=np.where(fails, 0.0, 1.0)))
     assert verdict.stop
@@ -202,15 +202,15 @@ def test_a_promise_under_costs_is_broken_as_seldom_as_it_says():
 
 
 def test_a_regret_bound_asks_for_the_probability_that_many_draws_find():
-    outlook = belief(plays=12, seed=2)
-    drawn = outlook.draw(100_000)
-    (plays,) = outlook.played.nonzero()
+    candidates = belief(plays=12, seed=2)
+    drawn = candidates.draw(100_000)
+    (plays,) = candidates.played.nonzero()
     regret = drawn.max(axis=1)[:, None] - drawn[:, plays]
     for eps in (0.02, 0.05, 0.1, 0.2, 0.4):
         chance = (regret <= eps).mean(axis=0).max()
         for delta in (0.05, 0.2, 0.5):
             if abs(chance - (1 - delta)) > 0.05:  # closer ones may stay undecided
-                assert RegretBound(eps, delta)(outlook).stop == (chance >= 1 - delta)
+                assert RegretBound(eps, delta)(candidates).stop == (chance >= 1 - delta)
 
 
 @pytest.mark.parametrize("probability", [0.02, 0.5, 0.97])
@@ -260,7 +260,7 @@ def forgets_nothing(name: str) -> bool:
         return False
     agent = agents.make(name, SETTING)
     agent.reset(0)
-    return type(agent.restart) is Never and not isinstance(agent.belief.centre, ForgettingPosterior)
+    return type(agent.restart) is Never and not isinstance(agent.belief.mean_posterior, ForgettingPosterior)
 
 
 @pytest.mark.parametrize("name", of_each_shape(filter(forgets_nothing, BATCHED)))
@@ -274,10 +274,10 @@ def test_the_gain_of_an_outlook_is_that_of_the_plays_that_its_mean_rests_on(name
         plays.append(action := agent.act(observation))
         observation, reward, *_, info = env.step(action)
         agent.update(observation, action, reward, info)
-    (outlook,) = agent.outlooks()
+    (candidates,) = agent.stopping_candidates()
     model = agent.model
     covariance = model.gram.dense[np.ix_(plays, plays)] / float(np.ravel(model.noise_variance)[0])
-    assert outlook.gain == pytest.approx(0.5 * np.linalg.slogdet(np.eye(50) + covariance)[1], rel=1e-6)
+    assert candidates.gain == pytest.approx(0.5 * np.linalg.slogdet(np.eye(50) + covariance)[1], rel=1e-6)
 
 
 @pytest.mark.parametrize("name", of_each_shape(filter(models_reward, BATCHED)))
@@ -367,13 +367,13 @@ def test_rules_play_on_boxes_and_with_delays_or_say_why_not(rule):
 
 def asked(
     agent: str, place: dict[str, Any], rounds: int, **options: Any
-) -> tuple[Any, list[Outlook], list[str]]:
+) -> tuple[Any, list[StoppingCandidates], list[str]]:
     """An agent after some rounds, the outlooks of which its rule was asked, and what it said when."""
-    seen: list[Outlook] = []
+    seen: list[StoppingCandidates] = []
 
-    def rule(outlook: Outlook) -> StopVerdict:
-        seen.append(outlook)
-        return StopVerdict(False, outlook.best, "")
+    def rule(candidates: StoppingCandidates) -> StopVerdict:
+        seen.append(candidates)
+        return StopVerdict(False, candidates.best, "")
 
     env = bandit_envs.make("GPBandit-Constrained-v0" if "constrained" in agent else "GPBandit-GP-v0", **place)
     observation, _ = env.reset(seed=3)
@@ -394,7 +394,7 @@ def test_no_rule_is_asked_before_the_scales_are_known_and_none_about_earlier_rou
     """Without a published model they are those of five values; later rounds are asked about once each."""
     _, seen, counts = asked(agent, {**place, "horizon": 8, "publish_model": False}, 8)
     assert counts == [0, 0, 0, 0, 1, 2, 3, 4]
-    assert [outlook.plays for outlook in seen] == [5, 6, 7, 8]
+    assert [candidates.plays for candidates in seen] == [5, 6, 7, 8]
 
 
 @pytest.mark.parametrize("place", [{"num_arms": 20}, {"continuous": True}], ids=["finite", "box"])
@@ -409,7 +409,7 @@ def test_first_plays_that_are_late_or_lost_are_awaited_as_long_as_they_can_come(
     assert counts == [0] * 7 + [1, 2, 3]  # the fifth value is in the info of the eighth round
     made, seen, _ = asked("constrained-ei", late, 5)
     made.drop(np.arange(2, 5))  # the others were delivered
-    assert made.outlooks()[0].settled
+    assert made.stopping_candidates()[0].settled
     assert not seen
 
 
@@ -435,10 +435,10 @@ def test_reported_stops_are_those_that_were_said_at_the_time():
 @pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
 def test_a_regret_bound_under_costs_depends_on_the_unit_of_neither_reward_nor_cost(unit):
     def verdict(of_reward: float, of_cost: float) -> StopVerdict:
-        outlook, cost = belief(plays=14, seed=2), belief(plays=14, seed=5)
+        candidates, cost = belief(plays=14, seed=2), belief(plays=14, seed=5)
         mean, std = of_cost * (cost.mean - 0.3), of_cost * cost.std
-        costs = (CostOutlook(mean, std, lambda x, y: of_cost**2 * cost.covariance(x, y)),)
-        return RegretBound(0.3 * of_reward, 0.2)(replace(outlook, costs=costs).scaled(of_reward))
+        costs = (CandidateCosts(mean, std, lambda x, y: of_cost**2 * cost.covariance(x, y)),)
+        return RegretBound(0.3 * of_reward, 0.2)(replace(candidates, costs=costs).scaled(of_reward))
 
     plain = verdict(1.0, 1.0)
     for other in (verdict(unit, 1.0), verdict(1.0, unit)):

@@ -10,7 +10,14 @@ import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.box.search import Pool
 from agents.registry import resolve_agent
-from agents.tuning.decision_sets import BoxBoard, FiniteBoard, Snapped, Snapping, board, takes_search
+from agents.tuning.decision_sets import (
+    BoxDecisionSet,
+    FiniteDecisionSet,
+    RoundedSearch,
+    RoundedSurface,
+    make_decision_set,
+    takes_search,
+)
 from agents.tuning.plan import Scale
 from agents.tuning.space import Space
 from bandit_envs.problem.feedback import delivery
@@ -35,8 +42,8 @@ def loss(p):
 @pytest.mark.parametrize("name", ["gp-bucb", "gp-ei", "gp-ts", "random"])
 def test_on_a_box_the_tuner_is_the_agent_in_its_loop(name):
     tuner = Tuner(SPACE, agent=name, goal="minimise", seed=4, standardise=False, budget=12)
-    space, place = tuner.plan.parameters, BoxBoard(tuner.plan, Scale(-1.0))
-    options = {} if name == "random" else {"search": Snapping(space)}
+    space, place = tuner.plan.parameters, BoxDecisionSet(tuner.plan, Scale(-1.0))
+    options = {} if name == "random" else {"search": RoundedSearch(space)}
     agent = agents.make(name, place.setting, **options)
     agent.reset(4)
     observation = np.zeros(1)
@@ -90,13 +97,13 @@ class Hill:
     def climb(self, unit):
         return -((unit - 0.6) ** 2).sum(axis=1), -2 * (unit - 0.6)
 
-    landscape, low, span = SimpleNamespace(unit=1.0, rows=0), np.zeros(6), np.ones(6)
+    acquisition, low, span = SimpleNamespace(unit=1.0, rows=0), np.zeros(6), np.ones(6)
     anchors = np.array([[0.2, 0.4, 0.0, math.sqrt(0.5), 0.0, 0.9]])
 
 
 def test_a_search_scores_possible_points_alone_and_climbs_between_them():
     space, hill = Space("parameters", SPACE), Hill()
-    pool = Snapping(space)(hill, np.random.default_rng(0))  # type: ignore[arg-type]
+    pool = RoundedSearch(space)(hill, np.random.default_rng(0))  # type: ignore[arg-type]
     asked = np.vstack(hill.asked)
     np.testing.assert_allclose(space.snap(asked), asked, rtol=0, atol=1e-9)
     best = pool.unit[pool.scores.argmax()]
@@ -106,13 +113,13 @@ def test_a_search_scores_possible_points_alone_and_climbs_between_them():
 
 
 def test_slopes_are_flat_along_discrete_coordinates():
-    _, slopes = Snapped(Hill(), Space("parameters", SPACE)).climb(np.full((2, 6), 0.5))  # type: ignore[arg-type, misc]
+    _, slopes = RoundedSurface(Hill(), Space("parameters", SPACE)).climb(np.full((2, 6), 0.5))  # type: ignore[arg-type, misc]
     np.testing.assert_allclose(slopes, 0.2 * np.array([[1, 0, 0, 0, 0, 1]] * 2))
 
 
 def test_the_best_plays_are_tried_with_one_parameter_changed():
     space, anchors = Space("parameters", SPACE), np.repeat(Hill.anchors, 3, axis=0)
-    near = Snapping(space, changed=50)._neighbours(anchors, np.random.default_rng(0))
+    near = RoundedSearch(space, changed=50)._neighbours(anchors, np.random.default_rng(0))
     changed = near != np.repeat(anchors, 50, axis=0)
     parameters = [set(space.parameter_of_feature[row].tolist()) for row in changed]
     assert all(len(each) == 1 for each in parameters)
@@ -121,14 +128,14 @@ def test_the_best_plays_are_tried_with_one_parameter_changed():
 
 def test_a_set_is_played_where_it_is_small_or_the_agent_plays_no_boxes():
     def chosen(space, **options):
-        return type(board(Tuner(space, **options).plan, Scale(1.0), [], [{}]))
+        return type(make_decision_set(Tuner(space, **options).plan, Scale(1.0), [], [{}]))
 
     discrete = {"depth": Integer(1, 32), "width": Integer(1, 32)}
-    assert chosen(discrete) is FiniteBoard
-    assert chosen(discrete, num_arms=1000) is BoxBoard
-    assert chosen(SPACE) is BoxBoard
-    assert chosen(SPACE, agent="constrained-ei") is BoxBoard
-    assert chosen(SPACE, agent="admmbo") is FiniteBoard
+    assert chosen(discrete) is FiniteDecisionSet
+    assert chosen(discrete, num_arms=1000) is BoxDecisionSet
+    assert chosen(SPACE) is BoxDecisionSet
+    assert chosen(SPACE, agent="constrained-ei") is BoxDecisionSet
+    assert chosen(SPACE, agent="admmbo") is FiniteDecisionSet
 
 
 def test_contexts_are_seen_on_a_box_as_they_are():

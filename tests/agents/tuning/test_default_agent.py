@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agents import Categorical, Linear, Tuner
-from agents.tuning.feasibility import BESIDE, Gate, beside, runs
+from agents.tuning.feasibility import BESIDE, FeasibilityFilter, beside, runs
 from agents.tuning.plan import LEARNING
 
 SQUARE = {"x": Linear(0, 1), "y": Linear(0, 1)}
@@ -116,7 +116,7 @@ def test_once_all_of_a_set_run_some_run_twice():
 
 
 def test_what_is_asked_instead_is_beside_it_and_open():
-    class Left(Gate):
+    class Left(FeasibilityFilter):
         def admits(self, points):
             return points[:, 0] < 0.5
 

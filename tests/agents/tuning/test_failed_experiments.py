@@ -6,7 +6,14 @@ from sklearn.gaussian_process.kernels import Matern
 
 from agents import Categorical, Integer, Linear, Tuner
 from agents.saving.files import read, write
-from agents.tuning.feasibility import BOLD, CAUTIOUS, Gate, SuccessProbability, feasibility_of, wanted_in
+from agents.tuning.feasibility import (
+    BOLD,
+    CAUTIOUS,
+    FeasibilityFilter,
+    SuccessProbability,
+    feasibility_of,
+    wanted_in,
+)
 from agents.tuning.space import Space
 
 SQUARE = {"x": Linear(0, 1), "y": Linear(0, 1)}
@@ -168,7 +175,7 @@ def test_nothing_is_judged_where_nothing_failed(agent, space, monkeypatch):
         raise AssertionError("judged")
 
     for name in ("probability", "closed", "nearest"):
-        monkeypatch.setattr(Gate, name, never)
+        monkeypatch.setattr(FeasibilityFilter, name, never)
     tuner = tuner_of(agent, space)
     _, dropped = played(tuner, SPACES[space][1], wanted, 8, Tuner.drop)
     assert dropped or agent != "random"
@@ -227,15 +234,19 @@ def test_the_bar_is_spread_evenly_over_any_stretch_of_questions():
 
 
 def test_a_point_that_is_closed_is_replaced_by_the_nearest_open_one():
-    gate = Gate(Space("parameters", {"n": Integer(1, 11), "kind": Categorical(["a", "b"])}))
-    points = np.array([gate.space.features({"n": n, "kind": kind}) for kind in "ab" for n in range(1, 12)])
+    feasibility = FeasibilityFilter(
+        Space("parameters", {"n": Integer(1, 11), "kind": Categorical(["a", "b"])})
+    )
+    points = np.array(
+        [feasibility.space.features({"n": n, "kind": kind}) for kind in "ab" for n in range(1, 12)]
+    )
     succeeded = points[:, 0] < 0.5
-    gate.set(SuccessProbability(points, succeeded), np.zeros(0), 0.5)
-    arm = gate.space.features({"n": 11, "kind": "b"})
-    chosen = gate.space.values(gate.nearest(arm))
+    feasibility.set(SuccessProbability(points, succeeded), np.zeros(0), 0.5)
+    arm = feasibility.space.features({"n": 11, "kind": "b"})
+    chosen = feasibility.space.values(feasibility.nearest(arm))
     assert chosen["kind"] == "b"
     assert chosen["n"] in (5, 6)
-    assert gate.admits(points)[gate.nearest(arm, points)]
+    assert feasibility.admits(points)[feasibility.nearest(arm, points)]
 
 
 def test_a_failure_is_kept_with_its_reason_and_what_it_cost(tmp_path):

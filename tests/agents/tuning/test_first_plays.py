@@ -5,7 +5,7 @@ import pytest
 
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.box.search import sobol
-from agents.tuning.feasibility import Gate, beside, runs
+from agents.tuning.feasibility import FeasibilityFilter, beside, runs
 from agents.tuning.space import Space
 
 CONTINUOUS = {"x": Linear(0, 1), "rate": Log(1e-5, 1e-1)}
@@ -57,10 +57,15 @@ def test_more_questions_than_fit_beside_each_other_are_different():
 def test_beside_many_there_is_still_another_point():
     """As many as would have been asked for at once in two dimensions, without their agent."""
     space, taken = Space("parameters", {"x": Linear(0, 1), "y": Linear(0, 1)}), np.full((1, 2), 0.5)
-    gate = Gate(space)
+    feasibility = FeasibilityFilter(space)
     for number in range(1, 3000):
         if number % 500 == 0 or number < 3:
-            found = beside(taken[0], taken, gate.around(taken[0], max(1024, 2 << number.bit_length())), gate)
+            found = beside(
+                taken[0],
+                taken,
+                feasibility.around(taken[0], max(1024, 2 << number.bit_length())),
+                feasibility,
+            )
             assert found is not None
             assert not runs(found, taken)
         taken = np.vstack([taken, sobol(2, 4096)[number]])

@@ -65,7 +65,7 @@ def test_loading_a_tuner_takes_time_in_proportion_to_its_results(tmp_path):
 
 
 def test_the_tuner_itself_does_as_much_after_many_results_as_after_few(monkeypatch):
-    monkeypatch.setattr(search, "climbed", lambda terrain, starts, steps: None)  # their number varies
+    monkeypatch.setattr(search, "climbed", lambda unit_surface, starts, steps: None)  # their number varies
     few, many = (calls(partial(question, informed(results)), "agents.tuning.") for results in (30, 120))
     assert few == many
 
@@ -89,13 +89,13 @@ def test_under_more_plays_there_are_fewer_candidates(rows, share):
 
         low, anchors = np.zeros(2), np.empty((0, 2))
 
-        class landscape:
+        class acquisition:
             pass
 
         def survey(self, unit):
             return search.Pool(unit, unit, np.zeros(len(unit)))
 
-    Flat.landscape.rows = rows
+    Flat.acquisition.rows = rows
     pool = search.QuasiRandom(64)(Flat(), np.random.default_rng(0))
     assert len(pool.arms) == 64 * share
 
@@ -103,7 +103,7 @@ def test_under_more_plays_there_are_fewer_candidates(rows, share):
 def test_a_factor_has_few_spare_rows():
     tuner = informed(100)
     assert tuner._player is not None
-    factor = tuner._player.agent.belief.centre.factor(0)
+    factor = tuner._player.agent.belief.mean_posterior.factor(0)
     assert factor.triangle.shape == (factor.used, factor.used)
     assert len(factor.rows.values) <= 1.25 * factor.used
 
@@ -112,10 +112,10 @@ def test_results_and_experiments_have_one_factor_while_nothing_is_pending():
     tuner = informed(100)
     assert tuner._player is not None
     belief = tuner._player.agent.belief
-    assert belief.centre is not belief.spread
-    assert belief.centre.factor(0).leads(belief.spread.factor(0))
+    assert belief.mean_posterior is not belief.std_posterior
+    assert belief.mean_posterior.factor(0).leads(belief.std_posterior.factor(0))
     (first, _), (second, parameters) = tuner.ask(2)
     tuner.tell(second, parameters["y"])
     tuner.ask()
-    assert not belief.centre.factor(0).leads(belief.spread.factor(0))
+    assert not belief.mean_posterior.factor(0).leads(belief.std_posterior.factor(0))
     tuner.tell(first, 0.0)

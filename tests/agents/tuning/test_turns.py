@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from agents import Linear, Tuner
-from agents.tuning.workers import Turn
+from agents.tuning.workers import UnsharedLock
 
 SPACE = {f"x{i}": Linear(0, 1) for i in range(3)}
 
@@ -49,7 +49,7 @@ def test_many_threads_each_tell_what_they_asked(tmp_path):
 
 
 def test_a_thread_may_take_its_own_turn_again_and_copies_have_their_own():
-    turn = Turn()
+    turn = UnsharedLock()
     for other in (copy.deepcopy(turn), pickle.loads(pickle.dumps(turn))):
         assert other.lock is not turn.lock
         with turn.lock, turn.lock, other.lock:

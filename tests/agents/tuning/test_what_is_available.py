@@ -4,7 +4,7 @@ import pytest
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
-from agents.tuning.decision_sets import BoxBoard, FiniteBoard, board
+from agents.tuning.decision_sets import BoxDecisionSet, FiniteDecisionSet, make_decision_set
 from agents.tuning.plan import Scale
 
 BOX = {"a": Linear(0, 1), "b": Linear(0, 1), "kind": Categorical(["x", "y", "z"])}
@@ -140,13 +140,13 @@ def test_results_from_outside_the_ranges_are_learnt_from_and_questions_stay_insi
             tuner.plan.parameters.check(tuner.recommend(anywhere=anywhere).parameters)
 
 
-@pytest.mark.parametrize("kind", [FiniteBoard, BoxBoard])
+@pytest.mark.parametrize("kind", [FiniteDecisionSet, BoxDecisionSet])
 def test_a_model_sees_results_from_outside_where_they_were(kind):
-    plan = Tuner({"a": Integer(0, 4)} if kind is FiniteBoard else {"a": Linear(0, 4)}).plan
-    place = board(plan, Scale(1.0), [{"a": 8}], [{}])
+    plan = Tuner({"a": Integer(0, 4)} if kind is FiniteDecisionSet else {"a": Linear(0, 4)}).plan
+    place = make_decision_set(plan, Scale(1.0), [{"a": 8}], [{}])
     assert type(place) is kind
     action = place.action({"a": 8})
-    features = place.setting.to_point(action) if kind is BoxBoard else place.setting.arms[action]
+    features = place.setting.to_point(action) if kind is BoxDecisionSet else place.setting.arms[action]
     assert features == pytest.approx([2.0])
 
 

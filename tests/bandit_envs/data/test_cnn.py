@@ -116,7 +116,7 @@ def test_one_run_a_setting_has_no_scatter():
 
 def test_the_problem_is_the_table_with_the_delays_of_the_paper():
     problem, table = build("cnn-tuning", {}), data.cnn_tuning()
-    assert (problem.horizon, problem.delay) == (100, delays.Poisson(10))
+    assert (problem.horizon, problem.delay) == (100, delays.PoissonDelay(10))
     np.testing.assert_array_equal(problem.draw(0).means.ravel(), table.accuracy)
     np.testing.assert_array_equal(problem.decisions.arms, table.unit)
 

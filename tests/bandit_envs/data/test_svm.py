@@ -167,8 +167,8 @@ def test_a_table_that_the_script_computed_is_found_in_the_cache(tmp_path, monkey
 
 def test_the_defaults_are_the_settings_of_the_paper():
     tuning, growing = build("svm-tuning", {}), build("growing-data-svm", {})
-    assert (tuning.horizon, tuning.delay, tuning.decisions.num_arms) == (100, delays.Poisson(10), 2794)
-    assert (growing.horizon, growing.delay, growing.decisions.num_arms) == (600, delays.Poisson(3), 774)
+    assert (tuning.horizon, tuning.delay, tuning.decisions.num_arms) == (100, delays.PoissonDelay(10), 2794)
+    assert (growing.horizon, growing.delay, growing.decisions.num_arms) == (600, delays.PoissonDelay(3), 774)
     assert growing.context == contexts.Blocks(30)
     np.testing.assert_allclose(growing.decisions.contexts[:, 0], np.arange(20) / 19)
 
@@ -200,7 +200,7 @@ def test_tasks_of_equal_features_are_told_apart_by_the_observation_and_have_thei
     tasks = data.tst_svm()
     env = BanditEnv("multi-task-svm", noise_std=0.0)
     observation, _ = env.reset(seed=0)
-    assert (env.problem.horizon, env.problem.delay) == (1500, delays.Poisson(3))
+    assert (env.problem.horizon, env.problem.delay) == (1500, delays.PoissonDelay(3))
     for t in range(1500):
         task = t // 30
         assert env.setting.context_index(observation[None])[0] == task

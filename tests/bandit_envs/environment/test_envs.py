@@ -126,13 +126,16 @@ def test_a_function_seed_in_reset_holds_for_one_trial():
 @pytest.mark.parametrize(
     ("changed", "law"),
     [
-        ("wait", {"delay": delays.Poisson(9)}),
+        ("wait", {"delay": delays.PoissonDelay(9)}),
         ("noise", {"noise": NoNoise()}),
         ("segment", {"changes": changes.AtRounds((12,))}),
     ],
 )
 def test_changing_one_law_leaves_the_draws_of_the_others_as_they_were(changed, law):
-    shared = {"delay": delays.Poisson(4), "decisions": bandit_envs.Decisions(np.eye(5), contexts=CONTEXTS)}
+    shared = {
+        "delay": delays.PoissonDelay(4),
+        "decisions": bandit_envs.Decisions(np.eye(5), contexts=CONTEXTS),
+    }
     plain, varied = (of_every_role(by_hand_env(**(shared | more)), seed=2) for more in ({}, law))
     assert not np.array_equal(plain[changed], varied[changed])
     for name in plain.keys() - {changed}:

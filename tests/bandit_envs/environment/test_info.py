@@ -167,7 +167,7 @@ def test_regret_is_charged_when_an_arm_is_played_and_is_never_negative_where_it_
 
 
 def test_the_noiseless_reward_is_the_mean_of_the_play_that_it_is_for():
-    env = by_hand_env(noise=NoNoise(), delay=delays.Poisson(3), max_delay=5)
+    env = by_hand_env(noise=NoNoise(), delay=delays.PoissonDelay(3), max_delay=5)
     infos = [info for *_, info in played(env)[1:]]
     means = np.array([info["oracle"]["mean"] for info in infos])
     for info in infos:
@@ -182,7 +182,7 @@ def by_hand_env(**laws: Any) -> BanditEnv:
 
 
 def test_feedback_later_than_max_delay_never_arrives_but_its_regret_counts():
-    env = by_hand_env(delay=delays.Poisson(6), max_delay=3, horizon=200)
+    env = by_hand_env(delay=delays.PoissonDelay(6), max_delay=3, horizon=200)
     infos = [info for *_, info in played(env)[1:]]
     lost = [info for info in infos if info["oracle"]["delay"] == -1]
     assert 0 < len(lost) < 200

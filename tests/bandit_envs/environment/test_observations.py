@@ -20,7 +20,7 @@ CONTEXTS = Problem(
     Decisions(np.linspace(0, 10, 21)[:, None], np.array([[0.0], [1.0], [3.0]])),
     GPSample(),
     make_kernel("rbf", [1.0, 2.0]),
-    delay=delays.Poisson(2.0),
+    delay=delays.PoissonDelay(2.0),
     max_delay=6,
     horizon=40,
 )

@@ -18,7 +18,7 @@ CONSTRAINED = Problem(
     GPSample(),
     RBF(0.2),
     constraints=(KnownFunction(lambda x: x[:, 0] - 0.5), KnownFunction(lambda x: 0.1 - x[:, 0])),
-    delay=delays.Poisson(2),
+    delay=delays.PoissonDelay(2),
     horizon=15,
 )
 

@@ -11,7 +11,7 @@ from cases import BY_HAND, COSTS, IN_CONTEXTS, by_hand
 import bandit_envs
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem, Setting
 from bandit_envs.laws import changes
-from bandit_envs.laws.availability import LAWS, Bernoulli, EveryArm
+from bandit_envs.laws.availability import LAWS, BernoulliAvailability, EveryArm
 from bandit_envs.laws.drift import OrnsteinUhlenbeck
 from bandit_envs.laws.parameters import parse
 from bandit_envs.problem.decisions import unit_grid
@@ -19,15 +19,18 @@ from bandit_envs.problems import build
 
 FEW = {"law": "bernoulli", "p": 0.3}
 VOLATILE = {
-    "plain": by_hand(availability=Bernoulli(0.1)),
+    "plain": by_hand(availability=BernoulliAvailability(0.1)),
     "contexts, costs and changes": by_hand(
         decisions=IN_CONTEXTS,
         constraints=COSTS,
         changes=changes.AtRounds((10, 25)),
-        availability=Bernoulli(0.1),
+        availability=BernoulliAvailability(0.1),
     ),
     "drift": by_hand(
-        decisions=IN_CONTEXTS, constraints=COSTS, drift=OrnsteinUhlenbeck(0.05), availability=Bernoulli(0.1)
+        decisions=IN_CONTEXTS,
+        constraints=COSTS,
+        drift=OrnsteinUhlenbeck(0.05),
+        availability=BernoulliAvailability(0.1),
     ),
 }
 each_volatile = pytest.mark.parametrize("problem", VOLATILE.values(), ids=list(VOLATILE))
@@ -55,7 +58,7 @@ def test_a_wanted_arm_is_there_in_every_round(name):
     wanted = np.random.default_rng(0).random((500, 6)) < 0.3
     wanted[:, 2] |= ~wanted.any(axis=1)
     law = parse("availability", name, LAWS)
-    for each in (law, Bernoulli(1e-12)):
+    for each in (law, BernoulliAvailability(1e-12)):
         available = each.draw(wanted, np.random.default_rng(1))
         assert available.shape == wanted.shape
         assert (available & wanted).any(axis=1).all()
@@ -77,7 +80,7 @@ def test_bernoulli_is_the_law_of_drawing_again_until_a_wanted_arm_is_there(p):
     chance /= chance.sum()
     draws = 40_000
     wanted = np.broadcast_to([True, True, False], (draws, 3))
-    drawn = Bernoulli(p).draw(wanted, np.random.default_rng(0))
+    drawn = BernoulliAvailability(p).draw(wanted, np.random.default_rng(0))
     share = np.array([(drawn == pattern).all(axis=1).mean() for pattern in patterns])
     assert (np.abs(share - chance) <= 4 * np.sqrt(chance / draws) + 1e-12).all()
 
@@ -115,7 +118,10 @@ def test_masks_do_not_depend_on_plays_and_are_of_the_next_choice(problem):
 
 def test_another_law_of_the_noise_leaves_the_masks_as_they_are():
     masks = [
-        [info["action_mask"] for info in episode(by_hand(availability=Bernoulli(0.5), **laws), first)]
+        [
+            info["action_mask"]
+            for info in episode(by_hand(availability=BernoulliAvailability(0.5), **laws), first)
+        ]
         for laws in ({}, {"changes": changes.AtRounds((5,))})
     ]
     np.testing.assert_array_equal(masks[0], masks[1])
@@ -130,7 +136,7 @@ def test_where_all_arms_are_there_nothing_says_so():
 
 
 def test_arms_that_are_always_there_change_nothing_but_the_key():
-    plain, certain = by_hand(), by_hand(availability=Bernoulli(1.0))
+    plain, certain = by_hand(), by_hand(availability=BernoulliAvailability(1.0))
     for ours, theirs in zip(steps(plain), steps(certain), strict=True):
         assert theirs[-1].pop("action_mask").all()
         np.testing.assert_equal(theirs, ours)
@@ -155,7 +161,7 @@ def test_a_missing_arm_is_named_with_the_remedy_and_nothing_is_played():
 
 @pytest.mark.parametrize("done", [False, True])
 def test_a_missing_arm_of_one_copy_leaves_all_copies_where_they_were(done):
-    env = BanditVectorEnv(by_hand(availability=Bernoulli(0.5), horizon=3), 3)
+    env = BanditVectorEnv(by_hand(availability=BernoulliAvailability(0.5), horizon=3), 3)
     env.reset(seed=0)
     if done:  # copy 0 has finished after one more step, and is begun anew by the next
         for _ in range(2):
@@ -217,7 +223,7 @@ def test_a_law_that_cannot_be_is_refused_by_name(spec, complaint):
 
 def test_masks_of_many_arms_and_rounds_take_a_bit_each():
     decisions = Decisions(unit_grid(1000))
-    problem = by_hand(decisions=decisions, availability=Bernoulli(0.8), horizon=1000)
+    problem = by_hand(decisions=decisions, availability=BernoulliAvailability(0.8), horizon=1000)
     bits = problem.draw(0).bits
     assert bits.shape == (1001, 125)
     assert bits.dtype == np.uint8

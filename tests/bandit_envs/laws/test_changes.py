@@ -55,7 +55,7 @@ def test_recurring_segments_are_even_ones_whose_functions_come_in_turn():
 
 
 def test_geometric_segments_have_the_stated_hazard_and_no_shorter_gap():
-    law, horizon = changes.Geometric(hazard=0.05, min_gap=8), 200_000
+    law, horizon = changes.GeometricChanges(hazard=0.05, min_gap=8), 200_000
     segment = law.draw(horizon, rng())
     lengths = np.diff(changes.change_points_of(segment), prepend=0)
     assert segment[0] == 0
@@ -67,9 +67,9 @@ def test_geometric_segments_have_the_stated_hazard_and_no_shorter_gap():
 
 
 def test_a_certain_change_comes_as_soon_as_the_gap_allows():
-    np.testing.assert_array_equal(changes.Geometric(1.0, 3).draw(7, rng()), [0, 0, 0, 1, 1, 1, 2])
-    np.testing.assert_array_equal(changes.Geometric(1.0).draw(4, rng()), [0, 1, 2, 3])
-    assert not changes.Geometric(1e-18).draw(50, rng()).any()
+    np.testing.assert_array_equal(changes.GeometricChanges(1.0, 3).draw(7, rng()), [0, 0, 0, 1, 1, 1, 2])
+    np.testing.assert_array_equal(changes.GeometricChanges(1.0).draw(4, rng()), [0, 1, 2, 3])
+    assert not changes.GeometricChanges(1e-18).draw(50, rng()).any()
 
 
 def test_more_even_segments_than_rounds_are_refused():
@@ -79,14 +79,14 @@ def test_more_even_segments_than_rounds_are_refused():
 
 @pytest.mark.parametrize("min_gap", [1, 2, 3, 50, 2**62])
 def test_a_change_that_hardly_ever_comes_does_not_come(min_gap):
-    segment = changes.Geometric(hazard=1e-25, min_gap=min_gap).draw(100, rng())
+    segment = changes.GeometricChanges(hazard=1e-25, min_gap=min_gap).draw(100, rng())
     np.testing.assert_array_equal(segment, 0)
 
 
 @pytest.mark.parametrize("min_gap", [1, 4, 30])
 def test_segments_last_as_long_as_they_must_and_begin_at_zero(min_gap):
     for seed in range(20):
-        segment = changes.Geometric(hazard=0.5, min_gap=min_gap).draw(100, rng(seed))
+        segment = changes.GeometricChanges(hazard=0.5, min_gap=min_gap).draw(100, rng(seed))
         lengths = np.bincount(segment)
         assert segment[0] == 0
         assert (lengths[:-1] >= min_gap).all()

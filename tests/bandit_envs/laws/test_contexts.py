@@ -26,10 +26,10 @@ def test_contexts_of_every_law_are_among_those_there_are(name, count):
 
 
 def test_contexts_are_uniform():
-    context = contexts.Uniform().draw(8000, 5, rng())
+    context = contexts.UniformContexts().draw(8000, 5, rng())
     shares = np.bincount(context, minlength=5) / 8000
     assert (np.abs(shares - 0.2) < 4 * np.sqrt(0.2 * 0.8 / 8000)).all()
-    assert not contexts.Uniform().draw(10, 1, rng()).any()
+    assert not contexts.UniformContexts().draw(10, 1, rng()).any()
 
 
 def test_blocks_show_each_context_for_a_while_and_begin_again():
@@ -38,7 +38,7 @@ def test_blocks_show_each_context_for_a_while_and_begin_again():
 
 def test_a_recorded_sequence_is_shown_as_it_is_and_begins_again():
     for indices in ([2, 0, 1], (2, 0, 1), np.array([2, 0, 1])):
-        law = contexts.Recorded(indices)  # type: ignore[arg-type]
+        law = contexts.RecordedContexts(indices)  # type: ignore[arg-type]
         np.testing.assert_array_equal(law.draw(5, 3, rng()), [2, 0, 1, 2, 0])
 
 
@@ -75,4 +75,4 @@ def test_wrong_sequences_are_one_clear_error(spec, message):
 
 def test_an_index_of_a_context_that_is_not_there_is_one_clear_error():
     with pytest.raises(ValueError, match=r"context..indices.. must be in 0\.\.2, got 3"):
-        contexts.Recorded((0, 3)).draw(5, 3, rng())
+        contexts.RecordedContexts((0, 3)).draw(5, 3, rng())

@@ -310,9 +310,9 @@ STATED: dict[str, list[tuple[Delay, Any]]] = {
     "immediate": [(delays.Immediate(), Always(0))],
     "constant": [(delays.Constant(4), Always(4))],
     "cyclic": [(delays.Cyclic(6), stats.randint(0, 6))],
-    "poisson": [(delays.Poisson(mean), stats.poisson(mean)) for mean in (0.0, 0.3, 3.0, 7.0, 200.0)],
-    "geometric": [(delays.Geometric(mean), stats.geom(1 / (1 + mean), loc=-1)) for mean in (4.0, 5.0)],
-    "uniform": [(delays.Uniform(2, 8), stats.randint(2, 9))],
+    "poisson": [(delays.PoissonDelay(mean), stats.poisson(mean)) for mean in (0.0, 0.3, 3.0, 7.0, 200.0)],
+    "geometric": [(delays.GeometricDelay(mean), stats.geom(1 / (1 + mean), loc=-1)) for mean in (4.0, 5.0)],
+    "uniform": [(delays.UniformDelay(2, 8), stats.randint(2, 9))],
     "heavy-tailed": [
         (delays.HeavyTailed(tail, scale), Floor(stats.lomax(tail, scale=scale)))
         for tail, scale in ((0.5, 2.0), (1.0, 2.0), (2.0, 2.0), (4.0, 1.0))
@@ -325,7 +325,7 @@ STATED: dict[str, list[tuple[Delay, Any]]] = {
         (delays.LogNormal(4.0, sigma=0.5), stats.lognorm(0.5, scale=4.0 * np.exp(-0.125))),
         (delays.LogNormal(3.0, sigma=0.7), stats.lognorm(0.7, scale=3.0 * np.exp(-0.245))),
     ],
-    "by-arm": [(delays.ByArm({"law": "poisson", "mean": 3}), stats.poisson(3))],
+    "by-arm": [(delays.DelayByArm({"law": "poisson", "mean": 3}), stats.poisson(3))],
     "by-reward": [(delays.ByReward(mean, more=0.0), stats.poisson(mean)) for mean in (0.0, 0.3, 7.0, 200.0)],
     "conversions": [(delays.Conversions({"law": "poisson", "mean": 3}), stats.poisson(3))],
 }
@@ -392,7 +392,7 @@ def test_what_is_delivered_by_some_round_is_the_stated_distribution(delay, expec
     """Laws whose delays depend on arms or rewards have none of their own."""
     rounds, interval = np.arange(60.0), getattr(delay, "interval", None)
     delivered = delay.delivered_by(rounds)
-    if isinstance(delay, delays.ByArm | delays.ByReward | delays.Conversions):
+    if isinstance(delay, delays.DelayByArm | delays.ByReward | delays.Conversions):
         assert delivered is None
     else:
         chance = [expected.cdf(k) for k in ((rounds + 1) * interval if interval else rounds)]

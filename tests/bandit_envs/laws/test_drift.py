@@ -18,9 +18,9 @@ from bandit_envs import BanditEnv, Decisions
 from bandit_envs.laws import (
     GPSample,
     KnownFunction,
-    Recorded,
+    RecordedValues,
     RKHSFunction,
-    Uniform,
+    UniformNoise,
     changes,
     delays,
 )
@@ -36,10 +36,10 @@ EVERYTHING = by_hand(
     decisions=Decisions(unit_grid(25), contexts=CONTEXTS),
     constraints=(GPSample(), GPSample()),
     feasibility=FeasibleShare(0.2),
-    constraint_noise=Uniform(0.05),
+    constraint_noise=UniformNoise(0.05),
     changes=changes.AtRounds((10, 40)),
     drift=OrnsteinUhlenbeck(0.05),
-    delay=delays.Poisson(4),
+    delay=delays.PoissonDelay(4),
     max_delay=6,
     horizon=HORIZON,
 )
@@ -99,7 +99,7 @@ def test_the_optimum_of_each_round_is_that_of_its_own_functions():
 def test_the_draw_depends_neither_on_plays_nor_on_other_laws():
     plain = by_hand(drift=OrnsteinUhlenbeck(0.05), horizon=HORIZON)
     more = by_hand(
-        drift=OrnsteinUhlenbeck(0.05), horizon=HORIZON, constraints=COSTS[:1], delay=delays.Poisson(3)
+        drift=OrnsteinUhlenbeck(0.05), horizon=HORIZON, constraints=COSTS[:1], delay=delays.PoissonDelay(3)
     )
     np.testing.assert_array_equal(functions(plain)[:, 0], functions(more)[:, 0])
     backwards = plain.draw(0).means
@@ -172,19 +172,19 @@ def test_memory_does_not_grow_with_the_horizon():
 
 def test_recorded_functions_are_replayed_in_their_order():
     values = np.random.default_rng(0).normal(size=(30, 25))
-    problem = by_hand(reward=Recorded(values), drift=Replay(2), constraints=COSTS, horizon=55)
+    problem = by_hand(reward=RecordedValues(values), drift=Replay(2), constraints=COSTS, horizon=55)
     np.testing.assert_array_equal(functions(problem)[:, 0], values[np.arange(55) // 2])
     np.testing.assert_array_equal(problem.draw(0).segment, np.arange(55) // 2)
 
 
 def test_rounds_in_which_a_replayed_function_differs_are_change_points_that_are_not_published():
     values = np.repeat(np.random.default_rng(0).normal(size=(3, 25)), [2, 1, 2], axis=0)
-    problem = by_hand(reward=Recorded(values), drift=Replay(400), horizon=2000)
+    problem = by_hand(reward=RecordedValues(values), drift=Replay(400), horizon=2000)
     trial = problem.draw(0)
     np.testing.assert_array_equal(changes.change_points_of(trial.segment), [800, 1200])
     assert not {"segment", "changes"} & vars(trial.setting).keys()
     costs = by_hand(
-        reward=Recorded(values),
+        reward=RecordedValues(values),
         drift=Replay(400),
         horizon=2000,
         constraints=(GPSample(),),
@@ -195,7 +195,7 @@ def test_rounds_in_which_a_replayed_function_differs_are_change_points_that_are_
 
 
 def test_a_drift_or_replay_in_which_nothing_changes_is_refused():
-    still = Recorded(np.repeat(np.random.default_rng(0).normal(size=(1, 25)), 3, axis=0))
+    still = RecordedValues(np.repeat(np.random.default_rng(0).normal(size=(1, 25)), 3, axis=0))
     with pytest.raises(ValueError, match="drift must be left out where the records are all the same"):
         by_hand(reward=still, drift=Replay(20))
     alone = {"reward": KnownFunction(COSTS[0].function), "drift": OrnsteinUhlenbeck(0.1)}
@@ -208,8 +208,8 @@ def test_a_drift_or_replay_in_which_nothing_changes_is_refused():
 
 
 def test_costs_that_stand_still_under_a_replay_differ_after_each_change_point():
-    costs = Recorded(np.stack([np.full(25, -1.0), np.full(25, -2.0)]))
-    rewards = Recorded(np.random.default_rng(0).normal(size=(2, 25)))
+    costs = RecordedValues(np.stack([np.full(25, -1.0), np.full(25, -2.0)]))
+    rewards = RecordedValues(np.random.default_rng(0).normal(size=(2, 25)))
     drawn = {"drift": Replay(40), "constraints": (costs,), "changes": changes.AtRounds(tuple(range(1, 40)))}
     assert (np.diff(functions(by_hand(reward=rewards, **drawn))[:, 1, 0]) != 0).all()
 
@@ -282,6 +282,6 @@ def test_bad_parameters_of_a_drift_are_one_clear_error(drift, message):
     ],
 )
 def test_what_would_change_a_replayed_recording_is_refused_by_its_own_name(keywords, message):
-    recorded = Recorded(np.arange(12.0).reshape(3, 4))
+    recorded = RecordedValues(np.arange(12.0).reshape(3, 4))
     with pytest.raises(ValueError, match=message):
         compose(Decisions(unit_grid(4)), recorded, RBF(), name="recording", drift=Replay(), **keywords)

@@ -15,7 +15,7 @@ import bandit_envs
 from bandit_envs import BanditEnv, Decisions, Setting
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.environment.wrappers import HistoryObservation, StatisticsObservation
-from bandit_envs.laws import KnownFunction, Recorded, delays
+from bandit_envs.laws import KnownFunction, RecordedValues, delays
 from bandit_envs.laws.derived import Normalized
 from bandit_envs.laws.duels import AgainstBest, PairChances, WhoWins
 from bandit_envs.laws.measured import MeasuredCosts
@@ -199,10 +199,16 @@ def test_chances_against_the_best_take_the_number_of_arms_from_the_decisions():
     [
         (lambda: duelling(AgainstBest(KnownFunction(slope), 1)), "num_arms must be None or 9"),
         (lambda: duelling(PairChances(CYCLE, "borda")), r"matrix must be one of \(1, 9, 9\)"),
-        (lambda: duelling(AgainstBest(Recorded(np.ones((2, 4))))), r"recorded values must be \(M, 9\)"),
-        (lambda: by_hand(reward=Recorded(np.ones((2, 4)))), r"recorded values must be \(M, 25\)"),
-        (lambda: by_hand(reward=Normalized(Recorded(np.ones((2, 4))))), r"recorded values must be \(M, 25"),
-        (lambda: by_hand(constraints=(Recorded(-np.ones((2, 4))),)), r"recorded values must be \(M, 25\)"),
+        (lambda: duelling(AgainstBest(RecordedValues(np.ones((2, 4))))), r"recorded values must be \(M, 9\)"),
+        (lambda: by_hand(reward=RecordedValues(np.ones((2, 4)))), r"recorded values must be \(M, 25\)"),
+        (
+            lambda: by_hand(reward=Normalized(RecordedValues(np.ones((2, 4))))),
+            r"recorded values must be \(M, 25",
+        ),
+        (
+            lambda: by_hand(constraints=(RecordedValues(-np.ones((2, 4))),)),
+            r"recorded values must be \(M, 25\)",
+        ),
         (lambda: by_hand(play_costs=MeasuredCosts(9.0, values=np.ones(4))), r"values must be \(25,\) costs"),
     ],
 )
@@ -266,8 +272,8 @@ def test_without_an_arm_that_beats_all_others_regret_must_be_asked_for_by_its_na
 
 def test_a_matrix_of_logistic_chances_gives_the_duels_of_its_utilities():
     f = slope(unit_grid(9))
-    matrix = by_matrix(expit(f[:, None] - f), delay=delays.Poisson(2))
-    utilities_ = duelling(AgainstBest(KnownFunction(slope)), delay=delays.Poisson(2))
+    matrix = by_matrix(expit(f[:, None] - f), delay=delays.PoissonDelay(2))
+    utilities_ = duelling(AgainstBest(KnownFunction(slope)), delay=delays.PoissonDelay(2))
     ours, theirs = BanditEnv(matrix), BanditEnv(utilities_)
     ours.reset(seed=5), theirs.reset(seed=5)
     for pair_ in np.random.default_rng(0).integers(9, size=(40, 2)):
@@ -278,7 +284,9 @@ def test_a_matrix_of_logistic_chances_gives_the_duels_of_its_utilities():
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_the_vector_form_by_a_matrix_of_each_context_equals_its_singles(mode):
-    problem = by_matrix(np.stack([CONDORCET, CONDORCET[::-1, ::-1]]), horizon=12, delay=delays.Poisson(2))
+    problem = by_matrix(
+        np.stack([CONDORCET, CONDORCET[::-1, ::-1]]), horizon=12, delay=delays.PoissonDelay(2)
+    )
     ours, theirs = pair(Case(problem, {}), mode)
     same(ours.reset(seed=4), theirs.reset(seed=4))
     assert play_both(ours, theirs, mode, 30) >= 3

@@ -19,7 +19,7 @@ from bandit_envs.laws import (
     KnownFunction,
     NoNoise,
     RKHSFunction,
-    Uniform,
+    UniformNoise,
     changes,
     functions,
 )
@@ -124,7 +124,7 @@ def test_constraints_are_off_by_none_or_zero(name, keywords, count):
         ({}, NoNoise()),
         ({"constraint_noise_std": 0.2}, Gaussian(0.2)),
         ({"constraint_noise": {"law": "gaussian", "std": 0.1}}, Gaussian(0.1)),
-        ({"constraint_noise": "uniform", "constraint_noise_std": 0.3}, Uniform(0.3)),
+        ({"constraint_noise": "uniform", "constraint_noise_std": 0.3}, UniformNoise(0.3)),
         ({"constraint_noise": "none"}, NoNoise()),
     ],
 )

@@ -13,7 +13,7 @@ from bandit_envs.laws import (
     GPSample,
     KnownFunction,
     Normalized,
-    Recorded,
+    RecordedValues,
     RKHSFunction,
 )
 from bandit_envs.problem.decisions import unit_grid
@@ -91,7 +91,7 @@ def test_between_the_points_it_is_the_same_function(law, normalized):
     np.testing.assert_allclose(drawn.between(gram.points), drawn.values, atol=1e-9)
 
 
-@pytest.mark.parametrize("law", [GPSample(), RKHSFunction(), Recorded(rng().normal(size=(3, 30)))])
+@pytest.mark.parametrize("law", [GPSample(), RKHSFunction(), RecordedValues(rng().normal(size=(3, 30)))])
 def test_a_normalised_function_runs_from_zero_to_one_in_the_same_order(law):
     gram = Gram(RBF(0.2), unit_grid(30))
     plain, normalized = law.draw(gram, rng(1)).values, Normalized(law).draw(gram, rng(1)).values
@@ -114,7 +114,7 @@ def test_a_shift_leaves_the_rkhs_and_a_factor_scales_the_norm():
 def test_recorded_objectives_are_drawn_evenly():
     values = np.arange(4.0)[:, None] * np.ones(5)
     gram = Gram(RBF(0.2), unit_grid(5))
-    drawn = np.array([Recorded(values).draw(gram, rng(i)).values[0] for i in range(2000)])
+    drawn = np.array([RecordedValues(values).draw(gram, rng(i)).values[0] for i in range(2000)])
     shares = np.bincount(drawn.astype(int), minlength=4) / 2000
     assert (np.abs(shares - 0.25) < 4 * np.sqrt(0.25 * 0.75 / 2000)).all()
 
@@ -124,7 +124,7 @@ def test_recorded_objectives_are_drawn_evenly():
     [
         (KnownFunction(lambda x: x), r"known function must be \(9,\) values, got \(9, 1\)"),
         (KnownFunction(lambda x: x[:, 0] / 0.0), "known function must be finite at every point, got"),
-        (Recorded(np.zeros((2, 5))), r"recorded values must be \(M, 9\), got \(2, 5\)"),
+        (RecordedValues(np.zeros((2, 5))), r"recorded values must be \(M, 9\), got \(2, 5\)"),
         (Normalized(KnownFunction(lambda x: 0 * x[:, 0])), "normalize must be off for a constant function"),
     ],
 )
@@ -144,4 +144,4 @@ def test_a_function_that_does_not_fit_its_points_is_one_clear_error(law, message
 )
 def test_bad_records_are_one_clear_error(values, message):
     with pytest.raises(ValueError, match=message):
-        Recorded(values)
+        RecordedValues(values)

@@ -13,7 +13,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 from bandit_envs import laws
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.laws import GPSample, Recorded
+from bandit_envs.laws import GPSample, RecordedValues
 from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.movement import Movement
@@ -60,7 +60,9 @@ def accepts(drift: Drift, law: FunctionLaw) -> bool:
 def drawn(kind: str, law: Any) -> np.ndarray:
     """What a law draws from one generator; a drift, of the first functions that it takes."""
     if isinstance(law, Drift):
-        reward = next(reward for reward in (GPSample(), Recorded(np.eye(20, 9))) if accepts(law, reward))
+        reward = next(
+            reward for reward in (GPSample(), RecordedValues(np.eye(20, 9))) if accepts(law, reward)
+        )
         return law.follow(reward, GRAM, rng(3), np.zeros(9), 0, np.arange(20) == 0)
     if isinstance(law, OutcomeLaw):
         return law.drawn(rng(3).random(20), law.mean(rng(4).standard_normal(20)))

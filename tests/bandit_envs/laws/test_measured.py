@@ -9,7 +9,7 @@ import pytest
 
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes, Replicates
-from bandit_envs.laws.tabulated import Recorded
+from bandit_envs.laws.tabulated import RecordedValues
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.simulator import Simulator, SingleSimulator
@@ -25,7 +25,9 @@ TIMES = np.array([1.0, 4.0, 2.5])
 def problem(**changed):
     arms = np.arange(3.0)[:, None]
     parts = {"noise": NOISE, "horizon": 300, "publish_model": False}
-    return Problem(Decisions(arms), Recorded(MEANS[None]), make_kernel("rbf", 1.0), **{**parts, **changed})
+    return Problem(
+        Decisions(arms), RecordedValues(MEANS[None]), make_kernel("rbf", 1.0), **{**parts, **changed}
+    )
 
 
 def plays(made, seed=3):

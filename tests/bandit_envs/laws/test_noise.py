@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bandit_envs.laws import Pareto, StudentT, Uniform
+from bandit_envs.laws import Pareto, StudentT, UniformNoise
 from bandit_envs.laws.noise import BASES, LAWS, Gaussian, Noise
 from bandit_envs.laws.parameters import parse
 
@@ -74,7 +74,7 @@ def test_a_share_is_the_variance_in_units_of_the_functions_range(name):
     ("law", "expected"),
     [
         (Gaussian(), stats.norm()),
-        (Uniform(), stats.uniform(-np.sqrt(3), 2 * np.sqrt(3))),
+        (UniformNoise(), stats.uniform(-np.sqrt(3), 2 * np.sqrt(3))),
         (StudentT(degrees=5.0), stats.t(5, scale=np.sqrt(3 / 5))),
         (Pareto(index=4.0), stats.pareto(4, loc=-(4 / 3) * np.sqrt(4.5), scale=np.sqrt(4.5))),
     ],

@@ -10,7 +10,7 @@ from cases import CONTEXTS, by_hand
 
 from agents.kernels.amplitude import without_contexts
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Setting
-from bandit_envs.laws.noise import BASES, LAWS, ByArm
+from bandit_envs.laws.noise import BASES, LAWS, NoiseByArm
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
 
@@ -32,20 +32,20 @@ def noises(problem: Any, arm: int) -> np.ndarray:
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("arm", [0, 12, 24])
 def test_the_deviation_of_an_arm_is_its_share_of_the_stated_one(base, arm):
-    law = ByArm(0.4, base={"law": base}, quietest=0.25)
+    law = NoiseByArm(0.4, base={"law": base}, quietest=0.25)
     squares = noises(by_hand(noise=law, horizon=ROUNDS), arm) ** 2 / EXPECTED[arm] ** 2
     assert abs(squares.mean() - 1.0) < 6 * squares.std() / np.sqrt(ROUNDS)
 
 
 def test_the_same_draw_is_scaled_whatever_is_played():
-    problem = by_hand(noise=ByArm(0.4, quietest=0.25))
+    problem = by_hand(noise=NoiseByArm(0.4, quietest=0.25))
     np.testing.assert_allclose(
         noises(problem, 0) / EXPECTED[0], noises(problem, 24) / EXPECTED[24], rtol=1e-10
     )
 
 
 def test_a_batch_of_trials_observes_what_single_trials_do():
-    problem, arms = by_hand(noise=ByArm(0.4, quietest=0.25), horizon=10), np.array([0, 24])
+    problem, arms = by_hand(noise=NoiseByArm(0.4, quietest=0.25), horizon=10), np.array([0, 24])
     batch, singles = BanditVectorEnv(problem, 2), [BanditEnv(problem), BanditEnv(problem)]
     batch.reset(seed=[3, 4])
     for seed, env in zip((3, 4), singles, strict=True):
@@ -90,14 +90,14 @@ def test_on_a_box_it_is_told_with_the_reward():
 
 
 def test_it_is_that_of_the_arm_in_every_context():
-    problem = by_hand(decisions=Decisions(ARMS, contexts=CONTEXTS), noise=ByArm(0.4, quietest=0.25))
+    problem = by_hand(decisions=Decisions(ARMS, contexts=CONTEXTS), noise=NoiseByArm(0.4, quietest=0.25))
     profile = problem.setting().noise_profile
     np.testing.assert_allclose(0.4 * profile.reshape(len(CONTEXTS), -1), [EXPECTED] * len(CONTEXTS))
     np.testing.assert_allclose(0.4 * without_contexts(problem.setting()).noise_profile, EXPECTED)
 
 
 def test_a_batch_is_told_what_its_trials_are_told():
-    problem = by_hand(noise=ByArm(0.4, quietest=0.25))
+    problem = by_hand(noise=NoiseByArm(0.4, quietest=0.25))
     batch = BanditVectorEnv(problem, 3, autoreset_mode="Disabled")
     batch.reset(seed=[1, 2, 3])
     arms = np.array([0, 10, 24])

@@ -12,9 +12,9 @@ from sklearn.gaussian_process.kernels import RBF
 from bandit_envs import Decisions
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.kernels.kernels import LinkedKernel, amplified, make_kernel
-from bandit_envs.laws import KnownFunction, Recorded
+from bandit_envs.laws import KnownFunction, RecordedValues
 from bandit_envs.laws.drift import STILL, Replay
-from bandit_envs.laws.outcomes import Bernoulli, OfOutcome, Poisson
+from bandit_envs.laws.outcomes import BernoulliOutcomes, OfOutcome, PoissonCounts
 from bandit_envs.problems.by_name import build
 from gpbandits import evaluate
 
@@ -50,7 +50,7 @@ def test_kernel_mean_and_noise_are_the_moments_of_the_means(outcome, variance):
 
 
 def test_the_covariance_of_counts_is_that_of_log_normals():
-    law, v = Poisson(0.3, exposure=2.0), 0.7
+    law, v = PoissonCounts(0.3, exposure=2.0), 0.7
     kernel = LinkedKernel(amplified(RBF(0.2), v), law.covariances(np.sqrt(v)))
     points = np.linspace(0, 1, 7)[:, None]
     rho = np.asarray(RBF(0.2)(points))
@@ -62,7 +62,7 @@ def test_the_covariance_of_counts_is_that_of_log_normals():
 def test_clicks_are_as_frequent_as_their_probability_says():
     uniform = np.random.default_rng(0).random(DRAWS)
     for mean in (0.0, 0.03, 0.5, 1.0):
-        clicks = Bernoulli().drawn(uniform, np.full(DRAWS, mean))
+        clicks = BernoulliOutcomes().drawn(uniform, np.full(DRAWS, mean))
         assert set(np.unique(clicks)) <= {0.0, 1.0}
         assert abs(clicks.mean() - mean) <= 4 * np.sqrt(mean * (1 - mean) / DRAWS)
 
@@ -70,7 +70,7 @@ def test_clicks_are_as_frequent_as_their_probability_says():
 @pytest.mark.parametrize("mean", [1e-3, 0.4, 3.0, 80.0, 5000.0])
 def test_counts_are_quantiles_of_the_uniform_number(mean):
     uniform = np.append(np.random.default_rng(0).random(2000), [0.0, 1e-12, 1 - 1e-12])
-    found = Poisson().drawn(uniform, np.full(uniform.size, mean))
+    found = PoissonCounts().drawn(uniform, np.full(uniform.size, mean))
     np.testing.assert_array_equal(found, np.maximum(stats.poisson.ppf(uniform, mean), 0.0))
 
 
@@ -153,14 +153,14 @@ def test_what_would_leave_the_law_of_outcomes_is_refused(keywords, argument):
 
 
 def test_noise_of_clicks_is_bounded_and_sub_gaussian_in_its_own_unit():
-    law: Any = OfOutcome(0.4, outcome=Bernoulli())
+    law: Any = OfOutcome(0.4, outcome=BernoulliOutcomes())
     assert law.std * law.sub_gaussian == pytest.approx(0.5)
     assert law.std * law.relative_bound >= 1.0
-    assert OfOutcome(0.4, outcome=Poisson()).relative_bound is None
+    assert OfOutcome(0.4, outcome=PoissonCounts()).relative_bound is None
 
 
 def test_a_kernel_of_links_is_a_kernel_of_scikit_learn():
-    kernel = LinkedKernel(make_kernel("rbf"), Bernoulli().covariances(1.0))
+    kernel = LinkedKernel(make_kernel("rbf"), BernoulliOutcomes().covariances(1.0))
     points = np.linspace(0, 1, 5)[:, None]
     copied: Any = kernel.clone_with_theta(kernel.theta)
     np.testing.assert_array_equal(copied(points), kernel(points))
@@ -170,9 +170,9 @@ def test_a_kernel_of_links_is_a_kernel_of_scikit_learn():
 
 
 IMPOSSIBLE = {
-    "rates below 0 and above 1": (Bernoulli(), [-0.2, 1.3], "from 0 to 1"),
-    "a rate above 1": (Bernoulli(), [0.2, 1.0 + 1e-6], "from 0 to 1"),
-    "a negative count": (Poisson(), [2.0, -2.0], "0 or positive"),
+    "rates below 0 and above 1": (BernoulliOutcomes(), [-0.2, 1.3], "from 0 to 1"),
+    "a rate above 1": (BernoulliOutcomes(), [0.2, 1.0 + 1e-6], "from 0 to 1"),
+    "a negative count": (PoissonCounts(), [2.0, -2.0], "0 or positive"),
 }
 
 
@@ -181,10 +181,10 @@ IMPOSSIBLE = {
 def test_means_that_outcomes_cannot_have_are_refused_when_the_function_is_drawn(outcome, means, must, drift):
     law = {"noise": OfOutcome(0.4, outcome=outcome), "drift": drift, "horizon": 10, "prior_mean": 0.5}
     decisions = Decisions(np.array([[0.0], [1.0]]))
-    impossible = by_hand(decisions=decisions, reward=Recorded(np.array([[0.3, 0.6], means])), **law)
+    impossible = by_hand(decisions=decisions, reward=RecordedValues(np.array([[0.3, 0.6], means])), **law)
     with pytest.raises(ArgumentError, match=f"reward must be {must}, as means of .* outcomes are, got"):
         [impossible.draw(entropy) for entropy in range(20)]  # each draws one of both rows
-    by_hand(decisions=decisions, reward=Recorded(np.eye(2)), **law).draw(0)
+    by_hand(decisions=decisions, reward=RecordedValues(np.eye(2)), **law).draw(0)
 
 
 def test_means_between_the_points_of_a_box_are_means_that_outcomes_can_have():

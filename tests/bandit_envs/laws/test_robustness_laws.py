@@ -17,7 +17,7 @@ from bandit_envs.laws.corruption import LAWS, AgainstTheBest, AtRandom, AtTheSta
 from bandit_envs.laws.derived import Misspecified
 from bandit_envs.laws.noise import NoNoise
 from bandit_envs.laws.parameters import parse
-from bandit_envs.laws.tabulated import Recorded
+from bandit_envs.laws.tabulated import RecordedValues
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
 
@@ -137,7 +137,7 @@ def test_a_misspecified_function_is_eps_from_one_of_the_space_at_every_point():
 
 
 def test_the_least_value_of_a_misspecified_function_is_eps_lower_and_bounds_it():
-    recorded = Recorded(np.array([[0.0, 0.3, 0.9], [0.5, 0.0, 0.2]]), least=0.0)
+    recorded = RecordedValues(np.array([[0.0, 0.3, 0.9], [0.5, 0.0, 0.2]]), least=0.0)
     law = Misspecified(recorded, 0.2)
     assert law.least == -0.2
     gram = Gram(make_kernel("rbf"), unit_grid(3))

@@ -9,16 +9,16 @@ import pytest
 from cases import by_hand
 
 from bandit_envs import Decisions, Problem
-from bandit_envs.laws import GPSample, KnownFunction, Normalized, Recorded, SegmentMeans, changes
+from bandit_envs.laws import GPSample, KnownFunction, Normalized, RecordedValues, SegmentMeans, changes
 from bandit_envs.laws.derived import FeasibleShare, UnderKernel
 from bandit_envs.laws.drift import OrnsteinUhlenbeck
-from bandit_envs.laws.outcomes import Bernoulli, OfOutcome
+from bandit_envs.laws.outcomes import BernoulliOutcomes, OfOutcome
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
 
 ROWS = np.random.default_rng(0).normal(size=(5, 25))
 MEANS = ROWS[:3]
-OFTEN = changes.Geometric(0.3)
+OFTEN = changes.GeometricChanges(0.3)
 AT = changes.AtRounds((10, 25))
 
 
@@ -35,7 +35,7 @@ def change_points(problem: Problem, seed: int = 0) -> Any:
 @pytest.mark.parametrize("values", [ROWS[:2], ROWS[[0, 0, 0, 1]], ROWS], ids=["two", "repeated", "five"])
 @pytest.mark.parametrize("derived", [lambda law: law, Normalized], ids=["itself", "normalised"])
 def test_recorded_functions_differ_after_every_change_point(values, derived):
-    problem = by_hand(reward=derived(Recorded(values)), changes=OFTEN)
+    problem = by_hand(reward=derived(RecordedValues(values)), changes=OFTEN)
     for seed in range(20):
         drawn, at = rewards(problem, seed), change_points(problem, seed)
         assert len(at)
@@ -44,7 +44,7 @@ def test_recorded_functions_differ_after_every_change_point(values, derived):
 
 def test_a_repeated_record_leaves_the_others_alike():
     """Of rows a, b, c the one after a is b or c, each in half of the trials, within four standard errors."""
-    problem = by_hand(reward=Recorded(ROWS[:3]), changes=changes.AtRounds((20,)))
+    problem = by_hand(reward=RecordedValues(ROWS[:3]), changes=changes.AtRounds((20,)))
     drawn = [rewards(problem, seed) for seed in range(400)]
     index = np.array([[np.flatnonzero(ROWS[:3, 0] == row[t, 0])[0] for t in (0, 20)] for row in drawn])
     next_one = (index[:, 1] - index[:, 0]) % 3 == 1
@@ -54,15 +54,15 @@ def test_a_repeated_record_leaves_the_others_alike():
 
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_recorded_functions_that_recur_are_different_ones(count):
-    problem = by_hand(reward=Recorded(ROWS), changes=changes.Recurring(2 * count, count))
+    problem = by_hand(reward=RecordedValues(ROWS), changes=changes.Recurring(2 * count, count))
     for seed in range(20):
         assert len(np.unique(rewards(problem, seed), axis=0)) == count
 
 
 def test_the_rewards_are_those_of_the_same_trial_without_costs():
-    alone = by_hand(reward=Recorded(ROWS), changes=OFTEN)
+    alone = by_hand(reward=RecordedValues(ROWS), changes=OFTEN)
     more = by_hand(
-        reward=Recorded(ROWS), changes=OFTEN, constraints=(GPSample(),), feasibility=FeasibleShare(0.2)
+        reward=RecordedValues(ROWS), changes=OFTEN, constraints=(GPSample(),), feasibility=FeasibleShare(0.2)
     )
     np.testing.assert_array_equal(rewards(alone), rewards(more))
 
@@ -71,10 +71,10 @@ def test_the_rewards_are_those_of_the_same_trial_without_costs():
     ("laws", "most"),
     [
         ({"reward": KnownFunction(lambda x: x[:, 0])}, 1),
-        ({"reward": Recorded(ROWS[[0, 0]])}, 1),
-        ({"reward": UnderKernel(Recorded(ROWS[:1]), by_hand().kernel)}, 1),
-        ({"reward": Recorded(ROWS[:2]), "changes": changes.Recurring(6, 3)}, 2),
-        ({"reward": Recorded(ROWS[:1]), "constraints": (Recorded(-np.abs(ROWS[:1])),)}, 1),
+        ({"reward": RecordedValues(ROWS[[0, 0]])}, 1),
+        ({"reward": UnderKernel(RecordedValues(ROWS[:1]), by_hand().kernel)}, 1),
+        ({"reward": RecordedValues(ROWS[:2]), "changes": changes.Recurring(6, 3)}, 2),
+        ({"reward": RecordedValues(ROWS[:1]), "constraints": (RecordedValues(-np.abs(ROWS[:1])),)}, 1),
     ],
 )
 def test_more_changes_than_functions_are_refused_with_the_remedy(laws, most):
@@ -99,9 +99,9 @@ def test_functions_recur_from_two_on():
 
 
 def test_a_shift_that_makes_two_costs_equal_is_an_error():
-    costs = Recorded(np.stack([ROWS[0], ROWS[0] + 1.0]))
+    costs = RecordedValues(np.stack([ROWS[0], ROWS[0] + 1.0]))
     problem = by_hand(
-        reward=Recorded(ROWS[:1]), constraints=(costs,), feasibility=FeasibleShare(0.2), changes=AT
+        reward=RecordedValues(ROWS[:1]), constraints=(costs,), feasibility=FeasibleShare(0.2), changes=AT
     )
     with pytest.raises(ValueError, match="changes must change a mean reward or cost, got"):
         problem.draw(0)
@@ -134,7 +134,7 @@ def test_stated_probabilities_of_clicks_are_played_in_their_order():
     problem = by_hand(
         decisions=Decisions(unit_grid(2)),
         reward=SegmentMeans(means),
-        noise=OfOutcome(0.5, outcome=Bernoulli()),
+        noise=OfOutcome(0.5, outcome=BernoulliOutcomes()),
         changes=changes.AtRounds((20,)),
     )
     from bandit_envs import BanditEnv
@@ -144,7 +144,7 @@ def test_stated_probabilities_of_clicks_are_played_in_their_order():
     assert [env.step(0)[1] for _ in range(40)] == [0.0] * 20 + [1.0] * 20
 
 
-@pytest.mark.parametrize("law", [changes.Stationary(), changes.AtRounds((5,)), changes.Geometric()])
+@pytest.mark.parametrize("law", [changes.Stationary(), changes.AtRounds((5,)), changes.GeometricChanges()])
 def test_stated_means_need_as_many_segments(law):
     with pytest.raises(ValueError, match=r"changes must be a law of 3 functions.*AtRounds\(\(300, 600\)\)"):
         by_hand(reward=SegmentMeans(MEANS), changes=law)

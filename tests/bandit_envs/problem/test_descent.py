@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize
 
-from bandit_envs.basics.descent import Apart, descended
+from bandit_envs.basics.descent import SplitFunction, descended
 
 
 def rosenbrock(x):
@@ -25,7 +25,7 @@ def test_it_ends_where_scipys_own_split_does():
 
 
 def test_slopes_are_those_of_the_point_asked_for():
-    apart, x = Apart(rosenbrock), np.array([0.3, -0.2])
-    apart.value(x)
-    np.testing.assert_array_equal(apart.slopes(x), rosenbrock(x)[1])
-    np.testing.assert_array_equal(apart.slopes(x + 1.0), rosenbrock(x + 1.0)[1])
+    split, x = SplitFunction(rosenbrock), np.array([0.3, -0.2])
+    split.value(x)
+    np.testing.assert_array_equal(split.slopes(x), rosenbrock(x)[1])
+    np.testing.assert_array_equal(split.slopes(x + 1.0), rosenbrock(x + 1.0)[1])

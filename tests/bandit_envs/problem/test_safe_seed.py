@@ -7,7 +7,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 from bandit_envs import BanditVectorEnv, Decisions, Problem, Setting
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.validity import RARELY, steepest
-from bandit_envs.laws import GPSample, KnownFunction, Recorded, RKHSFunction, Uniform
+from bandit_envs.laws import GPSample, KnownFunction, RecordedValues, RKHSFunction, UniformNoise
 from bandit_envs.laws.bumps import Bumps
 from bandit_envs.laws.derived import Normalized, UnderKernel
 from bandit_envs.laws.functions import Moments
@@ -105,7 +105,7 @@ LAWS = {
     "rkhs of one norm": RKHSFunction(norm=2.0),
     "under a kernel of its own": UnderKernel(GPSample(), Matern(0.5, nu=2.5)),
     "given": KnownFunction(lambda x: np.sin(9.0 * x[:, 0])),
-    "recorded": Recorded(np.random.default_rng(1).standard_normal((5, 40))),
+    "recorded": RecordedValues(np.random.default_rng(1).standard_normal((5, 40))),
     "hard": HardFunctions(),
     "bumps": Bumps(eps=0.3),
 }
@@ -209,7 +209,7 @@ def test_noise_on_costs_that_is_bounded_has_a_scale():
         GPSample(),
         RBF(0.2),
         constraints=(KnownFunction(lambda x: x[:, 0] - 0.7),),
-        constraint_noise=Uniform(0.05),
+        constraint_noise=UniformNoise(0.05),
         safe_seed=True,
     )
     trial = problem.draw(0)
@@ -222,7 +222,7 @@ UNITS_OF_A_LAW = {
     "kernel": (UnderKernel(GPSample(), RBF(0.2)), UnderKernel(GPSample(), FACTOR**2 * RBF(0.2))),
     "norm": (UnderKernel(RKHSFunction(), RBF(0.2)), UnderKernel(RKHSFunction(), FACTOR**2 * RBF(0.2))),
     "formula": tuple(KnownFunction(lambda x, c=c: c * (x[:, 0] - 0.6)) for c in (1.0, FACTOR)),
-    "record": tuple(Recorded(c * np.linspace(-1.0, 2.0, 60).reshape(2, 30)) for c in (1.0, FACTOR)),
+    "record": tuple(RecordedValues(c * np.linspace(-1.0, 2.0, 60).reshape(2, 30)) for c in (1.0, FACTOR)),
     "moments": tuple(
         KnownFunction(lambda x, c=c: c * (x[:, 0] - 0.6), Moments(0.3 * c, 0.4 * c)) for c in (1.0, FACTOR)
     ),

@@ -15,9 +15,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import agents
 from bandit_envs import Decisions, Setting
-from bandit_envs.laws import GPSample, Recorded, RKHSFunction, delays
+from bandit_envs.laws import GPSample, RecordedValues, RKHSFunction, delays
 from bandit_envs.laws.derived import Normalized, UnderKernel
-from bandit_envs.laws.outcomes import Bernoulli, Poisson
+from bandit_envs.laws.outcomes import BernoulliOutcomes, PoissonCounts
 from bandit_envs.problem.decisions import uniform_points, unit_grid
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import batch_settings
@@ -231,10 +231,10 @@ def test_the_law_of_the_delays_is_published_unless_it_was_measured_or_the_model_
 
 def test_a_law_of_delays_says_how_late_feedback_can_be_and_when_rounds_start():
     told = Setting(arms=ARMS, horizon=50, delay={"law": "poisson", "mean": 10})  # type: ignore[arg-type]
-    assert told.delay == delays.Poisson(10)
-    assert told.max_delay == delays.Poisson(10).window(50) == 28
+    assert told.delay == delays.PoissonDelay(10)
+    assert told.max_delay == delays.PoissonDelay(10).window(50) == 28
     assert told.query_times is None
-    assert Setting(arms=ARMS, delay=delays.Poisson(10), max_delay=5).max_delay == 5
+    assert Setting(arms=ARMS, delay=delays.PoissonDelay(10), max_delay=5).max_delay == 5
     in_time = Setting(arms=ARMS, horizon=4, delay=delays.Exponential(3.0, interval=2.0))
     np.testing.assert_array_equal(in_time.query_times, [0.0, 2.0, 4.0, 6.0])
     assert (Setting(arms=ARMS).delay, Setting(arms=ARMS).max_delay) == (None, 0)
@@ -291,9 +291,13 @@ def test_a_sample_is_bounded_by_three_deviations_of_the_kernel_that_it_is_drawn_
     ("law", "told", "untold"),
     [
         (Normalized(GPSample()), 0.0, 0.0),
-        (Recorded(VALUES, least=0.0), 0.7, 0.0),  # the least that it can be says little beside the model
-        (Recorded(VALUES, least=0.8), 0.8, 0.8),
-        (Recorded(VALUES), 0.7, None),
+        (
+            RecordedValues(VALUES, least=0.0),
+            0.7,
+            0.0,
+        ),  # the least that it can be says little beside the model
+        (RecordedValues(VALUES, least=0.8), 0.8, 0.8),
+        (RecordedValues(VALUES), 0.7, None),
     ],
 )
 def test_what_has_a_least_value_by_its_nature_says_so_whether_or_not_a_model_is_told(law, told, untold):
@@ -334,8 +338,8 @@ def test_what_has_a_least_value_by_its_nature_says_so_whether_or_not_a_model_is_
         ),
         ({"arms": ARMS, "delay": 3}, 'delay must be a dict such as {"law": "immediate"}, got 3'),
         (
-            {"arms": ARMS, "horizon": 9, "delay": delays.Poisson(3), "query_times": np.arange(9.0)},
-            "delay must be in units of time, as query_times are, got Poisson",
+            {"arms": ARMS, "horizon": 9, "delay": delays.PoissonDelay(3), "query_times": np.arange(9.0)},
+            "delay must be in units of time, as query_times are, got PoissonDelay",
         ),
         (
             {"arms": ARMS, "horizon": 10, "query_times": list(range(9))},
@@ -499,14 +503,14 @@ def test_the_noise_in_a_kernel_that_is_put_into_a_setting_is_its_noise():
 
 @pytest.mark.parametrize("kernel", [np.inf, "rbf", RBF])
 def test_a_latent_kernel_is_a_kernel_with_and_without_outcomes(kernel):
-    for outcome in (None, Bernoulli()):
+    for outcome in (None, BernoulliOutcomes()):
         with pytest.raises(ValueError, match="latent_kernel must be a scikit-learn kernel, None without an"):
             Setting(arms=ARMS, outcome=outcome, latent_kernel=kernel)
 
 
 def test_the_prior_mean_of_outcomes_is_a_mean_that_they_can_have():
     given = {"arms": ARMS, "latent_kernel": RBF(0.2)}
-    for outcome, mean in ((Bernoulli(), 2.0), (Bernoulli(), -0.1), (Poisson(), -0.1)):
+    for outcome, mean in ((BernoulliOutcomes(), 2.0), (BernoulliOutcomes(), -0.1), (PoissonCounts(), -0.1)):
         with pytest.raises(ValueError, match=r"prior_mean must be .* as means of .* outcomes are, got"):
             Setting(**given, outcome=outcome, prior_mean=mean)
-    assert Setting(**given, outcome=Poisson(), prior_mean=2.0).prior_mean == 2.0
+    assert Setting(**given, outcome=PoissonCounts(), prior_mean=2.0).prior_mean == 2.0

@@ -18,9 +18,9 @@ from bandit_envs.environment.registration import IDS
 from bandit_envs.laws import (
     Gaussian,
     KnownFunction,
-    Recorded,
+    RecordedValues,
     RKHSFunction,
-    Uniform,
+    UniformNoise,
     changes,
 )
 from bandit_envs.laws.derived import FeasibleShare
@@ -82,7 +82,7 @@ def test_a_noise_of_none_is_the_default(name):
 
 
 def test_noise_that_each_trial_scales_is_unknown_before_a_trial():
-    problem = by_hand(noise=Uniform(share=0.01))
+    problem = by_hand(noise=UniformNoise(share=0.01))
     setting = problem.setting()
     assert (setting.noise_std, setting.noise_bound) == (None, None)
     drawn = problem.draw(0).setting.noise_std
@@ -246,7 +246,7 @@ def test_an_id_refuses_an_unknown_keyword_as_python_does(make):
             "constraints must be <= 0 together .* segment 0, context 0; lower",
         ),
         (
-            {"constraints": (Recorded(np.zeros((1, 5))),), "feasibility": FeasibleShare(0.3),
+            {"constraints": (RecordedValues(np.zeros((1, 5))),), "feasibility": FeasibleShare(0.3),
              "decisions": Decisions(unit_grid(5), continuous=True), "reward": RKHSFunction()},
             "continuous must be False: this reward or a cost is defined at its points only; got True",
         ),

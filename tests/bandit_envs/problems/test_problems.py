@@ -40,7 +40,7 @@ def brute_norm(problem: Problem, values: Any) -> float:
         ({"changes": None}, changes.Stationary()),
         ({"change_points": [3, 9]}, changes.AtRounds((3, 9))),
         ({"num_segments": 3}, changes.Evenly(3)),
-        ({"changes": {"law": "geometric", "hazard": 0.1, "min_gap": 4}}, changes.Geometric(0.1, 4)),
+        ({"changes": {"law": "geometric", "hazard": 0.1, "min_gap": 4}}, changes.GeometricChanges(0.1, 4)),
     ],
 )
 def test_there_are_three_ways_to_say_when_functions_change(keywords, law):

@@ -119,7 +119,12 @@ def test_one_environment_and_one_agent_are_shown_with_their_keywords(call):
     shown = " ".join(shown.split())  # lines break anywhere
     assert all(
         word in shown
-        for word in ("Verma et al. 2022", "length_scale 0.02", "horizon 500", "Poisson(lost=0.0, mean=10)")
+        for word in (
+            "Verma et al. 2022",
+            "length_scale 0.02",
+            "horizon 500",
+            "PoissonDelay(lost=0.0, mean=10)",
+        )
     )
     _, shown, _ = call("agents", "gp-ucb")
     shown = " ".join(shown.split())
@@ -181,7 +186,7 @@ def test_what_options_are_said_to_take_is_taken(name):
 def test_what_stands_behind_options_is_listed_too():
     title, _, rows = catalogue.agent("config").tables[2]
     listed = dict(rows)
-    assert title == "**options, CostsApartOptions"
+    assert title == "**options, SeparateModelsAgentOptions"
     assert {"cost_width", "standardize", "refit_every"} <= listed.keys()
     assert "fits of kernel and noise" in listed["refit_every"]
 

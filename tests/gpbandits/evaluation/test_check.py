@@ -19,7 +19,7 @@ from agent_cases import BATCHED, OF_ARMS, of_each_shape, seed_for
 import agents
 from agents.registry import resolve_agent
 from bandit_envs import BanditEnv
-from bandit_envs.laws.delays import Poisson
+from bandit_envs.laws.delays import PoissonDelay
 from bandit_envs.problems import build
 from gpbandits.evaluation import AgentCheckError, check_agent
 from gpbandits.evaluation.process_state import ProcessState
@@ -416,7 +416,7 @@ def test_an_agent_that_declares_no_delays_may_credit_the_arm_just_played():
 @pytest.mark.parametrize("stage", ["finite", "context", "constraint"])
 def test_late_rewards_and_costs_are_told_apart_on_every_stage(stage):
     problem = MAKERS[stage]()
-    late = {stage: replace(problem, delay=Poisson(3.0), max_delay=4)}
+    late = {stage: replace(problem, delay=PoissonDelay(3.0), max_delay=4)}
     check_agent(Learner, late)
     check_agent("gp-ucb", late)
     with pytest.raises(AgentCheckError, match="late rewards"):

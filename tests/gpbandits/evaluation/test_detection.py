@@ -10,7 +10,7 @@ import synthetic
 from cases import by_hand
 from matplotlib.collections import LineCollection
 
-from bandit_envs.laws import Recorded
+from bandit_envs.laws import RecordedValues
 from bandit_envs.laws.drift import Replay
 from gpbandits.evaluation import Result, evaluate, match_alarms
 from gpbandits.evaluation.plots import alarm_figure, regret_figure
@@ -91,7 +91,7 @@ def test_evaluate_reads_the_alarms_and_the_changes_of_every_trial(agent):
 
 @pytest.mark.parametrize("agent", [Detector, one_by_one])
 def test_alarms_at_the_changes_of_a_replay_are_right_ones(agent):
-    rows = Recorded(np.random.default_rng(0).normal(size=(3, 25)))
+    rows = RecordedValues(np.random.default_rng(0).normal(size=(3, 25)))
     replayed = by_hand(reward=rows, drift=Replay(10), horizon=30)
     found = evaluate(replayed, {"d": agent}, trials=3).detections["d"]
     assert (found.mean_delay, found.missed_share, found.false_alarms_a_run) == (2.0, 0.5, 2.0)

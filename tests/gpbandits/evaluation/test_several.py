@@ -11,8 +11,8 @@ from synthetic import record, result
 
 from bandit_envs.problems import build
 from gpbandits import Results, evaluate
+from gpbandits.evaluation.environments import overview
 from gpbandits.evaluation.formats import interval_text
-from gpbandits.evaluation.several import overview
 from gpbandits.evaluation.statistics import bootstrap_interval, significant_signs
 
 FEW = {"num_arms": 10, "horizon": 8}

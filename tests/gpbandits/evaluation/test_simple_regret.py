@@ -7,8 +7,8 @@ from cases import by_hand
 from bandit_envs import Decisions, make
 from bandit_envs.data import find
 from bandit_envs.environment.registration import IDS
-from bandit_envs.laws import NoNoise, Recorded
-from bandit_envs.laws.availability import Bernoulli
+from bandit_envs.laws import NoNoise, RecordedValues
+from bandit_envs.laws.availability import BernoulliAvailability
 from bandit_envs.laws.drift import OrnsteinUhlenbeck, Replay
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems.by_name import data_files
@@ -114,7 +114,7 @@ ARMS = {"decisions": Decisions(unit_grid(3)), "noise": NoNoise(), "horizon": 40}
 
 
 def test_a_replayed_function_is_measured_against_the_one_in_force():
-    rows = Recorded(np.array([[0.0, 0.5, 1.0], [1.0, 0.7, 0.4]]))
+    rows = RecordedValues(np.array([[0.0, 0.5, 1.0], [1.0, 0.7, 0.4]]))
     result = evaluate(by_hand(reward=rows, drift=Replay(20), **ARMS), {"last": always(2)}, trials=2)
     np.testing.assert_allclose(result.simple_regret["last"], [np.repeat([0.0, 0.6], 20)] * 2, atol=1e-15)
     at = result.at([20, 40]).simple_regret["last"]
@@ -138,7 +138,7 @@ def test_where_functions_drift_no_table_or_figure_has_simple_regret(tmp_path):
 
 
 def test_a_play_while_better_arms_are_missing_is_as_far_from_the_best_as_ever():
-    function = by_hand(availability=Bernoulli(0.3))
+    function = by_hand(availability=BernoulliAvailability(0.3))
     result = evaluate(function, ["random"], trials=8)
     for i, arms in enumerate(result.actions["random"]):
         env = make(function)
@@ -149,7 +149,7 @@ def test_a_play_while_better_arms_are_missing_is_as_far_from_the_best_as_ever():
 
 
 def test_regret_at_a_stop_is_that_of_the_recommended_arm_whatever_was_available():
-    function = by_hand(availability=Bernoulli(0.3), horizon=60)
+    function = by_hand(availability=BernoulliAvailability(0.3), horizon=60)
     rules = {
         "early": ("plateau", {"rounds": 2, "share": 0.5}),
         "never": ("knowledge-gradient", {"price": 1e-9}),

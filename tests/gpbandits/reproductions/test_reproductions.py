@@ -127,7 +127,7 @@ def test_a_claim_is_judged_by_the_paired_test_alone():
     assert row.measured.startswith("+1.25 ")
     assert row.paired == (pytest.approx(1.25), 2 / 2**6, 6, False)
     assert verdict(row) == HOLDS
-    same = Claim("a", "a", alike=True).row(better)
+    same = Claim("a", "a", equal=True).row(better)
     assert corrected([same])[0][:4] == ("E", "a = a (cumulative)", "+0 [+0, +0]", HOLDS)
     assert not Claim("a", "absent").applies_to(better)
     assert not Claim("a", "b", environment="F").applies_to(better)
@@ -143,7 +143,7 @@ def test_three_stuck_trials_are_no_significant_difference_though_the_interval_li
     assert paired_difference(more, less).low > 0
     assert verdict(Claim("a", "b").row(outcome)) == OPEN
     assert verdict(Claim("b", "a").row(outcome)) == OPEN
-    assert verdict(Claim("a", "b", alike=True).row(outcome)) == HOLDS
+    assert verdict(Claim("a", "b", equal=True).row(outcome)) == HOLDS
 
 
 def claims_of(figure: StudyFigure) -> set[str]:

@@ -61,7 +61,7 @@ def test_the_violation_of_a_run_stays_below_the_bound_of_its_own_multipliers():
     observation, info = env.reset(seed=1)
     agent = agents.make("gp-ucb-noisy-constraints", env, step=5.0)
     agent.reset(seed=1)
-    step = 5.0 / agent.objective.prior.deviation  # of costs as they are
+    step = 5.0 / agent.objective.prior.std  # of costs as they are
     bounds = NoisyBounds(epochs, step=step, reward_bound=7.0, cost_bound=2.0, slack=0.05)
     total = 0.0
     for t in range(1, 101):

@@ -10,7 +10,7 @@ from scipy.stats import poisson
 from agents.registry import resolve_agent
 from bandit_envs import Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws import Recorded, Uniform, delays
+from bandit_envs.laws import RecordedValues, UniformNoise, delays
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw
 from gpbandits.theory.coverage import play_bands
@@ -37,8 +37,8 @@ PROBLEM = Problem(
     Decisions(np.linspace(0, 1, 40)[:, None]),
     PositiveExpansion(),
     make_kernel("matern52"),
-    noise=Uniform(NOISE),
-    delay=delays.Poisson(MEAN),
+    noise=UniformNoise(NOISE),
+    delay=delays.PoissonDelay(MEAN),
     horizon=HORIZON,
 )
 OPTIONS = {"width": "delayed", "noise_variance": 1.05, "prior_mean": 0.0, "reward_bound": BOUND}
@@ -56,7 +56,7 @@ def test_the_band_contains_what_arrives_of_the_function(name, window):
 @pytest.mark.parametrize("case", DELAYED)
 def test_the_default_bound_of_the_theorems_width_bounds_shifted_rewards(case):
     env = case.make()
-    if isinstance(env.unwrapped.problem.reward, Recorded):
+    if isinstance(env.unwrapped.problem.reward, RecordedValues):
         pytest.skip("measurements follow no law that could bound them")
     env.reset(seed=3)
     setting, trial = env.get_wrapper_attr("setting"), env.unwrapped.simulator.trials[0]

@@ -224,12 +224,12 @@ def test_samples_have_the_posteriors_covariance(name):
     gram = make_gram(8)
     *_, (now, model, known) = run(name, gram, 6, 0)
     rngs = [np.random.default_rng(i) for i in range(len(NOISE))]
-    drawn = np.array([model.deviation_at(None, rngs)[0] for _ in range(2000)])
+    drawn = np.array([model.centred_sample_at(None, rngs)[0] for _ in range(2000)])
     _, covariance, _ = known[0].slow(name, gram, NOISE[0], now)
     error = 4.0 * np.sqrt(2.0 / len(drawn)) * np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
     assert (np.abs(np.cov(drawn.T) - covariance) < error + 1e-9).all()
     cells = np.tile([1, 4, 6], (len(NOISE), 1))
-    assert model.deviation_at(cells, rngs).shape == (len(NOISE), 3)
+    assert model.centred_sample_at(cells, rngs).shape == (len(NOISE), 3)
 
 
 @pytest.mark.sampled(1)
@@ -294,8 +294,8 @@ def test_on_a_finite_set_it_is_the_recursion_over_rounds(name):
 def test_a_window_that_is_longer_than_there_are_points_is_counted(num_points, window, form):
     setting = Setting(arms=np.linspace(0.0, 1.0, num_points)[:, None], horizon=100, kernel=RBF(0.2))
     belief = sliding_window(Model.of(setting), 1, window=window)
-    assert isinstance(belief.centre, ForgettingPosterior)
-    assert type(belief.centre._trial[0]) is form
+    assert isinstance(belief.mean_posterior, ForgettingPosterior)
+    assert type(belief.mean_posterior._trial[0]) is form
 
 
 def test_both_forms_of_a_window_are_the_same():

@@ -21,12 +21,12 @@ TOLERANCE = 1e-10  # of the largest variance, of the root from which draws are m
 
 
 @dataclass(frozen=True)
-class CostOutlook:
+class CandidateCosts:
     """The posterior of one cost at the n candidates, in its unit; it is kept where it is at most 0."""
 
     mean: Floats  # (n,)
     std: Floats  # (n,)
-    covariance: Callable[[Ints, Ints], Floats]  # as of `Outlook`
+    covariance: Callable[[Ints, Ints], Floats]  # as of `StoppingCandidates`
 
     @cached_property
     def chance(self) -> Floats:
@@ -40,7 +40,7 @@ class CostOutlook:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class StoppingCandidates:
     """The posterior of one trial, given the delivered feedback, at n candidates in the reward's unit.
 
     All arms are candidates on a finite set. On a box they are the plays and a cloud of points. Reward and
@@ -63,7 +63,7 @@ class Outlook:
     rng: np.random.Generator  # for rules that draw from the posterior
     name_of: Callable[[int], str] | None = None  # of a candidate, in reasons
     assumed: int = 0  # plays that the posterior counts with made-up values
-    costs: tuple[CostOutlook, ...] = ()  # of each constraint
+    costs: tuple[CandidateCosts, ...] = ()  # of each constraint
     success: Floats | float = 1.0  # probability that an experiment has a value, (n,); a tuner's may fail
     kept: Bools | bool = True  # (v,) whether the observed costs of each value were kept
     settled: bool = True  # False while first plays may still change the scales of reward and costs
@@ -75,7 +75,7 @@ class Outlook:
         number = int(self.point[candidate])
         return f"arm {number}" if number >= 0 else f"the point {np.round(self.arms[candidate], 3).tolist()}"
 
-    def scaled(self, unit: float, zero: float = 0.0) -> Outlook:
+    def scaled(self, unit: float, zero: float = 0.0) -> StoppingCandidates:
         """Return the same with rewards r as zero + unit r."""
         covariance, latest = self.covariance, self.latest
         return replace(
@@ -157,16 +157,16 @@ class StopVerdict(NamedTuple):
 class StoppingRule(Protocol):
     """Function from the outlook after a round to a verdict; one that remembers has one object a trial."""
 
-    def __call__(self, outlook: Outlook) -> StopVerdict:
+    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
         """Return whether to stop now."""
         ...
 
 
-def unready(outlook: Outlook) -> StopVerdict | None:
+def unready(candidates: StoppingCandidates) -> StopVerdict | None:
     """Return the verdict where nothing can be recommended yet, or not from values alone, else None."""
-    if outlook.assumed:
-        return StopVerdict(False, None, f"{outlook.assumed} plays count with made-up values")
-    if outlook.best is not None:
+    if candidates.assumed:
+        return StopVerdict(False, None, f"{candidates.assumed} plays count with made-up values")
+    if candidates.best is not None:
         return None
-    known = "none has a value yet" if not outlook.played.any() else "none is likely to keep all costs"
+    known = "none has a value yet" if not candidates.played.any() else "none is likely to keep all costs"
     return StopVerdict(False, None, f"no play can be recommended: {known}")

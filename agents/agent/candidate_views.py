@@ -17,14 +17,14 @@ from ..acquisition.improvement import change_of
 from ..beliefs.base import Belief, Ridge
 from ..beliefs.play_costs import CostBelief
 from ..beliefs.points import Arms, Pairs
-from ..beliefs.ridges import Pulls
+from ..beliefs.ridges import ObservationWeights
 from ..beliefs.safety import Safety
 from ..beliefs.surface import ONLY, Surface, keeping_plays
 from ..box.search import around, sobol
 from ..model.choice import only_offered
 from ..model.rounds import PENDING, in_time
 from ..stopping.by_name import PATIENCE
-from ..stopping.outlook import CostOutlook, Outlook
+from ..stopping.stopping_candidates import CandidateCosts, StoppingCandidates
 from ..validation import PerTrial
 
 Playing = Any  # a `GPAgent`, whose module imports this one
@@ -83,8 +83,8 @@ class ArmsView(Candidates):
         return self._belief.weight_norm(self._context)
 
     @property
-    def pulls(self) -> list[Pulls]:
-        return self.points.pulls(self._belief)
+    def observation_weights(self) -> list[ObservationWeights]:
+        return self.points.observation_weights(self._belief)
 
     @property
     def ridges(self) -> list[Ridge]:
@@ -120,8 +120,8 @@ class ArmsView(Candidates):
     def half_width(self, bound: PerTrial, delta: PerTrial) -> Floats:
         return self._belief.half_width(self._context, bound, delta)
 
-    def deviation(self) -> Floats:
-        return self._belief.deviation(self._context, self._samplers)
+    def centred_sample(self) -> Floats:
+        return self._belief.centred_sample(self._context, self._samplers)
 
     def sample(self, factor: Floats | float = 1.0) -> Floats:
         return self._belief.sample(self._context, self._samplers, factor)
@@ -136,10 +136,10 @@ class ArmsView(Candidates):
         return view
 
 
-def outlooks_on_set(agent: Playing) -> list[Outlook]:
+def candidates_on_set(agent: Playing) -> list[StoppingCandidates]:
     """Return the outlook of each trial on a finite set in one context: all arms are candidates."""
     belief, context = agent.belief, np.zeros(agent._size, dtype=np.int64)
-    centre = belief.centre
+    centre = belief.mean_posterior
     mean = belief.known_mean(context)
     std = np.sqrt(np.maximum(centre.variance_at(None), 0.0))
     points = agent.arms(context)
@@ -149,7 +149,7 @@ def outlooks_on_set(agent: Playing) -> list[Outlook]:
     price, unit = costs_of(agent).at(points).expected, unit_of_values(agent)
     noise, played = noise_of(agent) * unit[:, None] ** 2, centre.count_at(None) > 0
     return [
-        Outlook(
+        StoppingCandidates(
             point=np.arange(mean.shape[1]),
             arms=agent.setting.decisions.points,
             mean=mean[i].copy(),  # rules remember it, and a posterior may write to it
@@ -165,25 +165,25 @@ def outlooks_on_set(agent: Playing) -> list[Outlook]:
     ]
 
 
-def _cost_on_set(i: int, belief: Belief, zero: Floats, unit: Floats) -> CostOutlook:
+def _cost_on_set(i: int, belief: Belief, zero: Floats, unit: Floats) -> CandidateCosts:
     mean = belief.known_mean(np.zeros(len(unit), dtype=np.int64))[i]
-    std = np.sqrt(np.maximum(belief.centre.variance_at(None)[i], 0.0))
-    scaled = partial(_scaled, belief.centre, i, unit[i] ** 2)
-    return CostOutlook(zero[i] + unit[i] * mean, unit[i] * std, scaled)
+    std = np.sqrt(np.maximum(belief.mean_posterior.variance_at(None)[i], 0.0))
+    scaled = partial(_scaled, belief.mean_posterior, i, unit[i] ** 2)
+    return CandidateCosts(zero[i] + unit[i] * mean, unit[i] * std, scaled)
 
 
 def _scaled(centre: Any, trial: int, scale: float, point: Ints, other: Ints) -> Floats:
     return scale * centre.covariance(trial, point, other)
 
 
-def outlook_on_box(agent: Playing, snap: Snap | None = None, look: int = 0) -> Outlook:
+def candidates_on_box(agent: Playing, snap: Snap | None = None, look: int = 0) -> StoppingCandidates:
     """Return the outlook on a box: the plays, quasi-random points, and points near the best plays.
 
     `snap` moves points, (n, d), to those that may be played; another `look` gives other points.
     """
     surface = _delivered(agent.belief)
-    plays = agent.belief.centre.played(ONLY)
-    cloud = _cloud(agent, surface.centre, look)
+    plays = agent.belief.mean_posterior.played(ONLY)
+    cloud = _cloud(agent, surface.mean_factor, look)
     arms = np.vstack([agent._visited.features[plays], cloud if snap is None else snap(cloud)])
     points = Pairs(np.empty(0), arms)
     known = agent.objective.beliefs(*(each[None] for each in surface.predict(arms)), points)
@@ -191,13 +191,13 @@ def outlook_on_box(agent: Playing, snap: Snap | None = None, look: int = 0) -> O
     unit = float(unit_of_values(agent)[ONLY])
     number = np.concatenate([plays, np.full(len(arms) - len(plays), -1)])
     mean, std = (each[0] for each in known[0])
-    return Outlook(
+    return StoppingCandidates(
         point=number,
         arms=arms,
         mean=mean,
         std=std,
         played=number >= 0,
-        noise=np.full(len(arms), unit**2 * float(agent.belief.centre.noise[ONLY])),
+        noise=np.full(len(arms), unit**2 * float(agent.belief.mean_posterior.noise[ONLY])),
         cost=costs_of(agent).at(points).expected[0],
         covariance=_covariance(surface, arms, unit),
         costs=tuple(_cost_on_box(arms, *each) for each in agent.objective.cost_beliefs()),
@@ -205,15 +205,15 @@ def outlook_on_box(agent: Playing, snap: Snap | None = None, look: int = 0) -> O
     )
 
 
-def _cost_on_box(arms: Floats, belief: Belief, zero: Floats, unit: Floats) -> CostOutlook:
+def _cost_on_box(arms: Floats, belief: Belief, zero: Floats, unit: Floats) -> CandidateCosts:
     surface, scale = _delivered(belief), float(unit[ONLY])
     mean, std = surface.predict(arms)
-    return CostOutlook(zero[ONLY] + scale * mean, scale * std, _covariance(surface, arms, scale))
+    return CandidateCosts(zero[ONLY] + scale * mean, scale * std, _covariance(surface, arms, scale))
 
 
 def _delivered(belief: Belief) -> Surface:
     """Return the surface of the plays with delivered values."""
-    centre, mean = keeping_plays(belief.centre), float(np.ravel(belief.given_mean)[0])
+    centre, mean = keeping_plays(belief.mean_posterior), float(np.ravel(belief.given_mean)[0])
     factor = centre.factor(ONLY)
     return Surface(centre.gram.kernel, factor, factor, mean)
 
@@ -255,7 +255,7 @@ def unit_of_values(agent: Playing) -> Floats:
 
 def noise_of(agent: Playing) -> Floats:
     """Return the variance of one play's noise at all points in the values' unit, (B, N)."""
-    noise, points = agent.belief.centre.noise[:, None], np.arange(agent.setting.decisions.num_arms)
+    noise, points = agent.belief.mean_posterior.noise[:, None], np.arange(agent.setting.decisions.num_arms)
     weights = agent.belief.weights(points) if agent.belief.weighs else None
     return np.broadcast_to(noise, (len(noise), len(points))) if weights is None else noise / weights
 
@@ -288,7 +288,7 @@ def _facts(agent: Playing, trial: int) -> dict[str, Any]:
         "plays": agent.round,
         "pending": int(agent.book.num_pending[trial]) if agent.setting.max_delay else 0,
         "assumed": assumed,
-        "gain": float(agent.belief.centre.gain[trial]),
+        "gain": float(agent.belief.mean_posterior.gain[trial]),
         "values": values,
         "kept": kept,
         "settled": bool(np.broadcast_to(agent.objective.settled(agent.round), agent._size)[trial]),

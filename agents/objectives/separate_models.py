@@ -31,7 +31,7 @@ LOOK = 20  # rounds between two estimates of scales while first plays may be del
 
 
 @dataclass(frozen=True)
-class OfCosts:
+class CostModelSpec:
     """Assumptions of the models of the costs, which share kernel and B with the reward's."""
 
     standardize: bool  # True takes units from the first plays, else they are the prior's
@@ -67,14 +67,14 @@ class OfCosts:
         return make_width(self.width, cost, self.delta)
 
 
-class EachModelled(Objective):
+class SeparateModels(Objective):
     """Objective that combines the reward's score and the belief about each cost.
 
     All quantities are in prior stds, and centred and scaled by the uniform first plays, or as the user gives.
     The beliefs do not depend on how costs enter: only a change of scales gives their observations new values.
     """
 
-    def __init__(self, model: Model, num_trials: int, assumed: OfCosts):
+    def __init__(self, model: Model, num_trials: int, assumed: CostModelSpec):
         self.first_plays = first_plays_of(model, assumed.prior, num_trials)
         self.given, self.prior = assumed.given, assumed.prior
         self.standardize = assumed.standardize
@@ -165,7 +165,7 @@ class EachModelled(Objective):
         return points.band(self.costs[j])
 
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
-        unit = self.prior.deviation
+        unit = self.prior.std
         return unit * (self.centre[:, 0] + self.scale[:, 0] * mean), unit * self.scale[:, 0] * std
 
     def beliefs(self, mean: Floats, std: Floats, points: Points) -> list[Band]:
@@ -221,7 +221,7 @@ class EachModelled(Objective):
         models = self.cost_models(self.scale)
         self.widths = [self._width_of(cost) for cost in models]
         for belief, cost in zip(self.costs, models, strict=True):
-            if np.any(belief.spread.noise != cost.noise_variance):  # lambda is in squares of the scale
+            if np.any(belief.std_posterior.noise != cost.noise_variance):  # lambda is in squares of the scale
                 belief.remodel(cost)
 
     def _units(self) -> Units:
@@ -238,10 +238,10 @@ class EachModelled(Objective):
         self._based_on[moved] = self.first_plays.delivered[moved]
         trials = moved.nonzero()[0]
         for k, belief in enumerate(self.costs, start=1):
-            belief.revalue(trials, partial(self._came, k))
-        return Revision(self._noise(), trials, partial(self._came, 0))
+            belief.revalue(trials, partial(self._delivered_plays, k))
+        return Revision(self._noise(), trials, partial(self._delivered_plays, 0))
 
-    def _came(self, quantity: int, trial: int, point: Ints) -> SufficientStatistics:
+    def _delivered_plays(self, quantity: int, trial: int, point: Ints) -> SufficientStatistics:
         """Return delivered plays of a trial's points, (u,), and the sums of a quantity's scaled values."""
         scale, one = self.scale[trial, quantity], np.eye(self.scale.shape[1])[quantity]
         return self.ledger.weighted(trial, point, one / scale, self.centre[trial, quantity] / scale)

@@ -19,11 +19,11 @@ from ..beliefs.by_name import make_belief, make_cost_belief
 from ..model.defaults import least_reward
 from ..model.model import Model
 from ..model.units import PriorUnits
-from ..objectives.each_modelled import OfCosts
-from ..objectives.each_modelled_parts import EachModelledOptions
 from ..objectives.penalised import PenalisedParts
 from ..objectives.penalties import RHO, ConstantPrice, Growing, Infinite
 from ..objectives.primal_dual import CAP, Dual, primal_dual_parts, rectified_parts
+from ..objectives.separate_models import CostModelSpec
+from ..objectives.separate_models_parts import SeparateModelsOptions
 from ..options import typed
 from ..protocol import handles
 from ..restarts.by_name import make_restart
@@ -47,7 +47,7 @@ class PartsOptions(TypedDict, total=False):
     """Options of a restart by name, see `gp_agent`; default None."""
 
 
-class CostsApartOptions(EachModelledOptions, PartsOptions, total=False):
+class SeparateModelsAgentOptions(SeparateModelsOptions, PartsOptions, total=False):
     """Options of agents of an objective that models reward and costs apart."""
 
     cost_width: Any
@@ -62,7 +62,7 @@ class CostsApartOptions(EachModelledOptions, PartsOptions, total=False):
 
 
 @typed
-def with_costs_apart(
+def with_separate_models(
     setting: Setting,
     parts_of: Callable[..., PenalisedParts],
     num_trials: int | None,
@@ -76,7 +76,7 @@ def with_costs_apart(
     restart: Any = None,
     restart_options: Mapping[str, Any] | None = None,
     delta: float = 0.1,
-    **options: Unpack[EachModelledOptions],
+    **options: Unpack[SeparateModelsOptions],
 ) -> Agent:
     """Return the agent of an objective that models reward and costs separately, made by `parts_of`."""
     own = width if cost_width is None else cost_width
@@ -84,7 +84,7 @@ def with_costs_apart(
     parts = parts_of(setting, cost_width=own, cost_belief=costs, delta=delta, **options)
     if cost_belief == "censored":
         made: Any = parts.objective
-        assumed: OfCosts = made.keywords["assumed"]
+        assumed: CostModelSpec = made.keywords["assumed"]
         _require_unshifted(belief, assumed)
         parts = parts._replace(model=with_least(parts.model, setting, assumed.prior))
     observed = Model.of_reward(setting, options)
@@ -98,7 +98,7 @@ def with_costs_apart(
     )
 
 
-def _require_unshifted(belief: Any, assumed: OfCosts) -> None:
+def _require_unshifted(belief: Any, assumed: CostModelSpec) -> None:
     """Raise unless a pending cost that counts as 0 lies on the constraint's border, and a window is set."""
     others = f'"delivered" or "hallucinated" with belief {belief!r}'
     require(belief == "censored", "cost_belief", others, "censored")
@@ -110,8 +110,8 @@ def _require_unshifted(belief: Any, assumed: OfCosts) -> None:
 
 def with_least(model: Model, setting: Setting, prior: PriorUnits) -> Model:
     """Return the model in prior stds, with the smallest possible reward in place of the prior mean."""
-    (least,) = prior.of(least_reward(setting, prior.deviation))
-    return replace(model, least=least - prior.mean / prior.deviation)
+    (least,) = prior.of(least_reward(setting, prior.std))
+    return replace(model, least=least - prior.mean / prior.std)
 
 
 @handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
@@ -122,7 +122,7 @@ def pdcbo(
     width: Any = 1.0,
     rule: str = "ucb",
     num_trials: int | None = None,
-    **options: Unpack[CostsApartOptions],
+    **options: Unpack[SeparateModelsAgentOptions],
 ) -> Agent:
     """PDCBO: argmax uf - sum_j phi_j lg_j, phi <- [phi + step c_t]^+, c_t observed (Xu et al. 2023).
 
@@ -136,7 +136,7 @@ def pdcbo(
         rule: by name, one with a width.
     """
     parts_of = partial(primal_dual_parts, dual=Dual(step))
-    return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)
+    return with_separate_models(setting, parts_of, num_trials, rule=rule, width=width, **options)
 
 
 @handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
@@ -149,7 +149,7 @@ def ckb(
     clip: float | None = None,
     width: Any = None,
     num_trials: int | None = None,
-    **options: Unpack[CostsApartOptions],
+    **options: Unpack[SeparateModelsAgentOptions],
 ) -> Agent:
     """CKB: argmax fhat - sum_j phi_j ghat_j, phi <- min([phi + step ghat(x_t)]^+, cap) (Zhou & Ji 2022).
 
@@ -169,7 +169,7 @@ def ckb(
     parts_of = partial(primal_dual_parts, dual=Dual(step, cap, observed=False, estimate=rule, clip=clip))
     default = 1.0 if rule == "ts" else 3.0
     own = default if width is None else width
-    return with_costs_apart(setting, parts_of, num_trials, rule=RULES[rule], width=own, **options)
+    return with_separate_models(setting, parts_of, num_trials, rule=RULES[rule], width=own, **options)
 
 
 @handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
@@ -179,7 +179,7 @@ def config(
     rule: str = "ucb",
     width: Any = WIDTH,
     num_trials: int | None = None,
-    **options: Unpack[CostsApartOptions],
+    **options: Unpack[SeparateModelsAgentOptions],
 ) -> Agent:
     """CONFIG: argmax uf over the arms whose costs may all be kept, lg_j <= 0 (Xu et al. 2023).
 
@@ -192,7 +192,7 @@ def config(
         width: w of the reward's band, a number or what `make_width` takes; default as in the authors' code.
     """
     parts_of = partial(rectified_parts, schedule=Infinite())
-    return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)
+    return with_separate_models(setting, parts_of, num_trials, rule=rule, width=width, **options)
 
 
 @handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
@@ -202,7 +202,7 @@ def rpol(
     rule: str = "ucb",
     width: Any = WIDTH,
     num_trials: int | None = None,
-    **options: Unpack[CostsApartOptions],
+    **options: Unpack[SeparateModelsAgentOptions],
 ) -> Agent:
     """RPOL: argmax uf - sum_j Q_j [lg_j]^+, Q_{t+1} = max(Q_t + [c_t]^+, sqrt t) (Guo et al. 2023).
 
@@ -215,7 +215,7 @@ def rpol(
         rule, width: see `config`.
     """
     parts_of = partial(rectified_parts, schedule=Growing())
-    return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)
+    return with_separate_models(setting, parts_of, num_trials, rule=rule, width=width, **options)
 
 
 @handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
@@ -226,7 +226,7 @@ def epbo(
     rule: str = "ucb",
     width: Any = WIDTH,
     num_trials: int | None = None,
-    **options: Unpack[CostsApartOptions],
+    **options: Unpack[SeparateModelsAgentOptions],
 ) -> Agent:
     """EPBO: argmax uf - rho sum_j [lg_j]^+ (Lu & Paulson 2022).
 
@@ -238,4 +238,4 @@ def epbo(
         rule, width: see `config`.
     """
     parts_of = partial(rectified_parts, schedule=ConstantPrice(rho))
-    return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)
+    return with_separate_models(setting, parts_of, num_trials, rule=rule, width=width, **options)

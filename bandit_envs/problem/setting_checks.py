@@ -63,7 +63,7 @@ def check_outcome(fields: Mapping[str, Any]) -> None:
     """Raise unless a law of outcomes has a latent kernel; the bound on the norm is None or positive."""
     law, kernel, bound = (fields[name] for name in ("outcome", "latent_kernel", "latent_bound"))
     known = law is None or isinstance(law, OutcomeLaw)
-    require(known, "outcome", "None or a law of bandit_envs.laws.outcomes, such as Bernoulli()", law)
+    require(known, "outcome", "None or a law of bandit_envs.laws.outcomes, such as BernoulliOutcomes()", law)
     usable = callable(getattr(kernel, "diag", None)) and not isinstance(kernel, type)
     fits = usable if law is not None else kernel is None or usable
     require(fits, "latent_kernel", "a scikit-learn kernel, None without an outcome", kernel)

@@ -22,7 +22,7 @@ LONGEST = 256  # entries, to bound the memory
 Slabs = Callable[[Floats], Iterable[tuple[slice, Floats]]]
 
 
-class Journal:
+class PlayCounts:
     """Plays and value sums, (B, N), and information gain, (B,)."""
 
     def __init__(self, noise: Floats, num_points: int):
@@ -137,7 +137,7 @@ class Journal:
                 self._played[trial] = np.concatenate((played[:place], np.array([point]), played[place:]))
 
 
-class LateTables:
+class LazyTables:
     """Tables of f = R'w, which cost nothing in rounds of rules that read neither, such as Thompson sampling.
 
     Plays update the tables at once; after a sample or a search they are stored until a table is read.

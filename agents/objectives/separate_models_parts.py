@@ -17,15 +17,15 @@ from ..model.defaults import NOISE_FLOOR, ModelOptions, SharedOptions
 from ..model.model import Model
 from ..model.units import PerCost, PriorUnits, centred_model, known_per_cost
 from ..options import require_absent, typed
-from .each_modelled import IMPROVED, OfCosts
 from .first_plays import GivenUnits, Values
-from .penalised import BOUND, FIRST, NOISE_VARIANCE, in_prior_deviations
+from .penalised import BOUND, FIRST, NOISE_VARIANCE, in_prior_stds
+from .separate_models import IMPROVED, CostModelSpec
 
 NO_WIDTH = 1.0  # of bands that are not used
 LEARNING = 'the agent "gp-agent" with constraint="dual" learns hyperparameters'
 
 
-class EachModelledOptions(SharedOptions, total=False):
+class SeparateModelsOptions(SharedOptions, total=False):
     """Options of agents that model reward and costs apart; `prior_mean` and `refit_every` are left out."""
 
     standardize: bool | None
@@ -54,7 +54,7 @@ class EachModelledOptions(SharedOptions, total=False):
     """
 
 
-class CostModelOptions(EachModelledOptions, total=False):
+class CostModelOptions(SeparateModelsOptions, total=False):
     """Options of agents that also model each cost."""
 
     cost_width: Any
@@ -64,7 +64,7 @@ class CostModelOptions(EachModelledOptions, total=False):
 
 
 @typed
-def each_modelled(
+def model_and_costs(
     setting: Setting,
     *,
     delta: float = 0.1,
@@ -78,7 +78,7 @@ def each_modelled(
     constraint_noise_std: PerCost | None = None,
     noise_variance: float | None = None,
     **options: Unpack[SharedOptions],
-) -> tuple[Model, OfCosts]:
+) -> tuple[Model, CostModelSpec]:
     """Return the model of the reward in prior stds, with a unit kernel, and the assumptions about costs.
 
     All bands share delta alike: one constraint more widens all that depend on it, even if it is never active.
@@ -97,14 +97,14 @@ def each_modelled(
     if standardize:
         taken = {"rkhs_bound": BOUND, **taken}
     model = centred_model(replace(setting, noise_profile=None), **taken)
-    prior = PriorUnits.of_setting(setting, model.deviation, constraint_prior_std)
+    prior = PriorUnits.of_setting(setting, model.prior_std, constraint_prior_std)
     cost_noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
     default = NOISE_VARIANCE if standardize else model.relative_variance
-    model = in_prior_deviations(model, default if noise_variance is None else noise_variance)
+    model = in_prior_stds(model, default if noise_variance is None else noise_variance)
     share = delta / (1 + setting.num_constraints)
     least = model.noise_variance if standardize else NOISE_FLOOR
     units = standardize, given.in_units(prior.each), prior
-    assumed = OfCosts(*units, cost_noise, least, cost_width, share, cost_belief)
+    assumed = CostModelSpec(*units, cost_noise, least, cost_width, share, cost_belief)
     with written_as({"width": "cost_width"}):
         for cost in assumed.models(model, np.ones((1, 1 + setting.num_constraints))) or [model]:
             assumed.width_of(cost)
@@ -117,15 +117,15 @@ def each_with_own_noise(
     *,
     standardize: bool,
     cost_belief: MakeBelief = Delivered,
-) -> tuple[Model, OfCosts]:
+) -> tuple[Model, CostModelSpec]:
     """Return the model of the reward in prior stds and the assumptions about costs, without bands.
 
     Lambda of a quantity is the square of its own noise, at least 1e-6 of the prior variance; noise that is
     withheld of costs is as large a share of the prior std as the reward's. The model has a prior mean of 0.
     """
     setting = model.setting
-    prior = PriorUnits.of_setting(setting, model.deviation)
+    prior = PriorUnits.of_setting(setting, model.prior_std)
     noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
-    assumed = OfCosts(standardize, GivenUnits(), prior, noise, NOISE_FLOOR, NO_WIDTH, 0.1, cost_belief)
+    assumed = CostModelSpec(standardize, GivenUnits(), prior, noise, NOISE_FLOOR, NO_WIDTH, 0.1, cost_belief)
     alike = replace(model, setting=replace(setting, noise_profile=None))
-    return in_prior_deviations(alike, model.relative_variance), assumed
+    return in_prior_stds(alike, model.relative_variance), assumed

@@ -16,14 +16,14 @@ from ..model.choice import Recommendation, TieBreaker
 from ..model.model import Model
 from ..protocol import Shown
 from ..validation import PerTrial, require_reset, require_trials, seeds_of
-from .assembly import SideBySide, assemble, of_first, part_of_trial
+from .assembly import TrialList, assemble, of_first, part_of_trial
 from .generators import Streams
 from .gp_agent import GPAgent
 
 NOBODY = -1  # for random first plays and actions that the agent did not choose
 
 
-class Turns:
+class CandidateRecord:
     """Sum over the plays that each of K candidates chose, in B trials; others are left out."""
 
     def __init__(self, num_trials: int, num_candidates: int, horizon: int):
@@ -66,7 +66,7 @@ class Turns:
         self._who[rounds, trial] = NOBODY
 
 
-class Several(Shown, abc.ABC):
+class ModelEnsemble(Shown, abc.ABC):
     """Runs K candidates at once: all learn from every play, and one of them chooses it in each trial.
 
     A subclass picks the candidate that chooses and those that are eliminated for good. Actions that the agent
@@ -82,7 +82,7 @@ class Several(Shown, abc.ABC):
         self.agents, self.setting, self.num_trials = list(agents), first.setting, first.num_trials
         self._size = first.num_trials or 1
         self.widths = [rule_of.width_of(agent.model) for agent in agents]
-        self.turns: Turns | None = None
+        self.record: CandidateRecord | None = None
 
     @property
     def assumes_bound(self) -> bool:
@@ -93,7 +93,7 @@ class Several(Shown, abc.ABC):
         """Forget everything; takes one integer, or B of them."""
         for agent in self.agents:
             agent.reset(seed)
-        self.turns = Turns(self._size, len(self.agents), self.setting.horizon)
+        self.record = CandidateRecord(self._size, len(self.agents), self.setting.horizon)
         self.alive = np.ones((self._size, len(self.agents)), dtype=bool)  # not eliminated, (B, K)
         self._ties = TieBreaker(Streams(seeds_of(seed, self.num_trials)).of("turns"))
         self._proposed: tuple[Any, Ints] | None = None
@@ -106,25 +106,25 @@ class Several(Shown, abc.ABC):
     def act(self, observation: Floats) -> Any:
         """Choose an action for the observed context; see `GPAgent`."""
         require_reset(self.round >= 0)
-        self._proposed = action, _ = self._turn(observation, self._ties())
+        self._proposed = action, _ = self._choose(observation, self._ties())
         return action.copy() if isinstance(action, np.ndarray) else action
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round; see `GPAgent`."""
-        feedback, told = Feedback.arrived(info), self._told(observation, action)
+        feedback, prediction = Feedback.arrived(info), self._prediction(observation, action)
         for agent in self.agents:
             agent.update(observation, action, reward, info)
-        self._turns.play(*told)
-        self._turns.add(feedback.trial, feedback.round, feedback.reward)
+        self._record.play(*prediction)
+        self._record.add(feedback.trial, feedback.round, feedback.reward)
         self._proposed = None
-        self.alive &= ~self._struck()
+        self.alive &= ~self._eliminated()
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
         """Forget pending plays that will never be delivered; see `GPAgent.drop`."""
         for agent in self.agents:
             agent.drop(rounds, trial)
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
-        self._turns.drop(np.zeros_like(rounds) if trial is None else np.asarray(trial), rounds)
+        self._record.drop(np.zeros_like(rounds) if trial is None else np.asarray(trial), rounds)
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
         """Return the leading candidate's mean and std of each arm's mean reward; see `GPAgent`."""
@@ -151,21 +151,21 @@ class Several(Shown, abc.ABC):
     def leader(self) -> Ints:
         """Return the candidate with the most plays among those not eliminated, (B,)."""
         require_reset(self.round >= 0)
-        return np.where(self.alive, self._turns.chosen, -1.0).argmax(axis=1)
+        return np.where(self.alive, self._record.chosen, -1.0).argmax(axis=1)
 
     @abc.abstractmethod
-    def _turn(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
+    def _choose(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
         """Return the actions and the candidates that chose them, (B,); `uniform`, (B,), breaks ties."""
 
     @abc.abstractmethod
-    def _struck(self) -> Bools:
+    def _eliminated(self) -> Bools:
         """Return the candidates that the feedback eliminates, (B, K); at least one must remain."""
 
     @property
-    def _turns(self) -> Turns:
-        require_reset(self.turns is not None)
-        assert self.turns is not None
-        return self.turns
+    def _record(self) -> CandidateRecord:
+        require_reset(self.record is not None)
+        assert self.record is not None
+        return self.record
 
     def _asked(self, who: Bools, observation: Floats) -> list[Any]:
         """Return the actions of candidates that some trial needs, by the mask (B, K); None for the others."""
@@ -194,7 +194,7 @@ class Several(Shown, abc.ABC):
         failures = len(self.agents) * (np.pi * self.round) ** 2 / (3.0 * level)
         return np.broadcast_to(2.0 * noise**2 * np.log(np.maximum(failures, 1.0)), self._size)
 
-    def _told(self, observation: Floats, action: Any) -> tuple[Ints, Floats, Floats]:
+    def _prediction(self, observation: Floats, action: Any) -> tuple[Ints, Floats, Floats]:
         """Return the candidate that chose the action played, its mean and w sigma there, (B,) each."""
         who = self._chose(action)
         mean, band = np.zeros(self._size), np.zeros(self._size)
@@ -216,8 +216,8 @@ class Several(Shown, abc.ABC):
 
 
 def together(
-    make: Callable[..., Several], models: Sequence[Model], rule_of: WithWidth, num_trials: int | None
-) -> Several | SideBySide:
+    make: Callable[..., ModelEnsemble], models: Sequence[Model], rule_of: WithWidth, num_trials: int | None
+) -> ModelEnsemble | TrialList:
     """Return the agent of several models: one agent of all trials on arms, one per trial on a box."""
     require_trials(num_trials)
     if num_trials is None or not models[0].setting.continuous:
@@ -227,4 +227,4 @@ def together(
     for i in range(num_trials):
         own, rule = part_of_trial(make, i, num_trials), part_of_trial(rule_of, i, num_trials)
         each.append(own([assemble(model.of_trial(i), rule) for model in models], rule))
-    return SideBySide(each)
+    return TrialList(each)
