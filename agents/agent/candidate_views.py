@@ -137,7 +137,7 @@ class ArmsView(Candidates):
 
 
 def candidates_on_set(agent: Playing) -> list[StoppingCandidates]:
-    """Return the outlook of each trial on a finite set in one context: all arms are candidates."""
+    """Return the candidates of each trial on a finite set in one context, which are all arms."""
     belief, context = agent.belief, np.zeros(agent._size, dtype=np.int64)
     centre = belief.mean_posterior
     mean = belief.known_mean(context)
@@ -177,7 +177,7 @@ def _scaled(centre: Any, trial: int, scale: float, point: Ints, other: Ints) -> 
 
 
 def candidates_on_box(agent: Playing, snap: Snap | None = None, look: int = 0) -> StoppingCandidates:
-    """Return the outlook on a box: the plays, quasi-random points, and points near the best plays.
+    """Return the candidates on a box: the plays, quasi-random points, and points near the best plays.
 
     `snap` moves points, (n, d), to those that may be played; another `look` gives other points.
     """

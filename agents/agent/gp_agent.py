@@ -39,7 +39,7 @@ from .generators import Resumable, Streams, build
 from .queries import NEVER, Answers
 from .repeating import RepeatedArms, repeats
 
-# In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
+# In prior stds, where scores have a unit. Without it the last bit of a batched product would decide.
 TIE = 1e-9
 
 
@@ -224,7 +224,7 @@ class GPAgent(Answers, Resumable, Shown):
         played = self.book.record_round(point, trial, rounds)  # the last check
         weight = None if std is None or not self.weighs else weights_of_stds(self._given, trial, std)
         delivery = Delivery(trial, played, rounds, self.clock.delay(rounds, self.round), reward, cost, weight)
-        return delivery, delivery if values is reward else delivery._replace(reward=values)
+        return delivery, delivery if values is reward else delivery.with_values(values)
 
     def _end_round(self, info: dict[str, Any]) -> None:
         """Follow the changes of the objective, and restart trials."""

@@ -126,14 +126,15 @@ class Known(NamedTuple):
 class Belief(abc.ABC):
     """Mean, std and samples of one function at the arms of each trial's context.
 
-    The mean comes from `centre` and the std from `spread`, posteriors of the function minus its prior mean
-    that may be one object. A subclass defines how playing a point and receiving its value change them.
+    The mean is of `mean_posterior`, the std of `std_posterior`; both are posteriors of the function minus its
+    prior mean, and may be one object. A subclass defines how playing a point and receiving its value change
+    them.
     """
 
     bias: Floats | float = NO_BIAS  # what censored feedback adds to the width, (B,)
     window: float = math.inf  # feedback with longer delays is discarded
     others: Sequence[Posterior] = ()  # of the same plays under other regularisations than lambda
-    fills_in = False  # True where `centre` counts plays without a value, as if they had one
+    fills_in = False  # True where `mean_posterior` counts plays without a value, as if they had one
     weighs = False  # True where plays of less noise have more weight; `receive` then takes weights
     assumes_bound = False  # True where it uses a bound that was neither given nor published
     noisy = False  # True where stds are those of an observation, its noise included
@@ -189,7 +190,7 @@ class Belief(abc.ABC):
     def revalue(self, trial: Ints, delivered: Callable[[int, Ints], SufficientStatistics]) -> None:
         """Replace the delivered values of some trials, (n,); the plays and their weights stay.
 
-        `came` maps a trial and points, (u,), to the delivered plays and the sums of their new values.
+        `delivered` maps a trial and points, (u,), to the delivered plays and the sums of their new values.
         """
         for i in trial.tolist():
             give_values(self.mean_posterior, i, self.residuals(i, delivered))
@@ -265,7 +266,7 @@ class Belief(abc.ABC):
     def searches(self) -> bool:
         """Return True if mean and std are those of a posterior that `searches`, in the only context.
 
-        The prior mean may raise all scores alike; then `centre.largest` has the best arms.
+        The prior mean may raise all scores alike; then `mean_posterior.largest` has the best arms.
         """
         return False
 

@@ -63,6 +63,10 @@ class Delivery(NamedTuple):
         """Return some of the plays."""
         return Delivery._make(None if each is None else each[kept] for each in self)
 
+    def with_values(self, value: Floats) -> Delivery:
+        """Return the plays with other values in place of the rewards, (n,)."""
+        return self._replace(reward=value)
+
     @classmethod
     def of_values(
         cls,

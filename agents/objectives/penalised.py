@@ -313,7 +313,7 @@ def parts_of(
     taken: ModelOptions = {"rkhs_bound": BOUND, **options, "initial": initial}
     if not standardize:
         taken["noise_variance"] = noise_variance
-    # Of reward and costs together the noise differs otherwise: R, the largest deviation, bounds it.
+    # Of reward and costs together the noise differs otherwise: R, the largest std, bounds it.
     model = centred_model(replace(setting, noise_profile=None), **taken)
     stds = constraint_prior_std if standardize else 1.0
     prior = PriorUnits.of_setting(setting, model.prior_std if standardize else 1.0, stds)

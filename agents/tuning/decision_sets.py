@@ -37,9 +37,7 @@ class RoundedSearch:
     space: Space  # whose features are the box
     search: Search = field(default_factory=QuasiRandom)  # proposes points
     changed: int = 8  # number of changes of one parameter that are tried for each of the best plays
-    feasibility: FeasibilityFilter | None = (
-        None  # gives closed points a score of minus infinity; None closes none
-    )
+    feasibility: FeasibilityFilter | None = None  # excludes points by scores of minus infinity; None: none
 
     def __call__(self, unit_surface: UnitSurface, rng: np.random.Generator) -> Pool:
         """Search; while all open scores are equal, no play is better than others to look beside."""
@@ -67,11 +65,8 @@ class RoundedSurface:
     """
 
     def __init__(self, unit_surface: UnitSurface, space: Space, feasibility: FeasibilityFilter | None = None):
-        self.unit_surface, self.space, self.feasibility = (
-            unit_surface,
-            space,
-            feasibility or FeasibilityFilter(space),
-        )
+        self.unit_surface, self.space = unit_surface, space
+        self.feasibility = feasibility or FeasibilityFilter(space)
         self.acquisition, self.low, self.span = unit_surface.acquisition, unit_surface.low, unit_surface.span
         self.first: Pool | None = None  # what was scored first
         self.level = False
@@ -169,7 +164,7 @@ class DecisionSet(abc.ABC):
 
     @abc.abstractmethod
     def opened(self, action: Any, feasibility: FeasibilityFilter) -> Any:
-        """Return the action, or an alternative where the gate is closed."""
+        """Return the action, or an alternative where it is excluded."""
 
     @abc.abstractmethod
     def around(self, point: Floats, feasibility: FeasibilityFilter, number: int) -> Floats:
@@ -178,7 +173,7 @@ class DecisionSet(abc.ABC):
     def narrow(self, agent: Any, feasibility: FeasibilityFilter, tried: Sequence[Values] = ()) -> bool:
         """Restrict the next action to open points not yet tried; return False if the agent may choose others.
 
-        The search on a box reads the gate itself.
+        The search on a box reads the filter itself.
         """
         return False
 

@@ -27,7 +27,7 @@ GOALS = {"maximise": 1.0, "minimise": -1.0}
 
 @dataclass(frozen=True)
 class Scale:
-    """reward = (sign value - centre) / deviation."""
+    """reward = (sign value - centre) / std."""
 
     sign: float  # 1 to maximise, -1 to minimise
     centre: float = 0.0  # of the signed values

@@ -79,7 +79,7 @@ class TunerPlayer:
         self.feasibility = FeasibilityFilter(plan.parameters, plan.rule)
         self._known_features: dict[tuple[Any, ...], Floats] = {}
         self.tried: list[Values] = []  # in earlier rounds, while the first plays are made
-        self.known = len(rounds)  # rounds in the board's setting
+        self.known = len(rounds)  # rounds in the decision set's setting
         self.closed = 0  # rounds that the agent has observed
         self._rounds: Sequence[TunerRound] = ()
 
@@ -93,7 +93,7 @@ class TunerPlayer:
     def outgrown(self, rounds: Sequence[TunerRound], context: Values, only: Sequence[Values] = ()) -> bool:
         """Return True if a new player should take over.
 
-        That is when a round is not in the board's setting, when the number of values has doubled since the
+        That is when a round is not in the decision set, when the number of values has doubled since the
         scale was estimated, or at the first value that determines the scale: those before were equal, or
         costs 0. Because of the doubling agents observe a history about twice in total, however long it is.
         """
@@ -213,9 +213,8 @@ class TunerPlayer:
     def twin(self) -> TunerPlayer:
         """Return a copy with an independent agent."""
         twin = copy.copy(self)
-        twin.agent, twin.feasibility = copy.deepcopy(
-            (self.agent, self.feasibility)
-        )  # the agent refers to the gate
+        both = self.agent, self.feasibility  # the agent refers to the filter
+        twin.agent, twin.feasibility = copy.deepcopy(both)
         return twin
 
     def _judge(

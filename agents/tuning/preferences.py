@@ -76,11 +76,9 @@ class Question:
 
     def continues(self, earlier: Question) -> bool:
         """Return True if this is an earlier question with what was known of it."""
-        answered = earlier.outcome is None or (earlier.outcome, earlier.answered_after) == (
-            self.outcome,
-            self.answered_after,
-        )
-        return self.pair == earlier.pair and answered and self.dropped >= earlier.dropped
+        answer, before = (self.outcome, self.answered_after), (earlier.outcome, earlier.answered_after)
+        same = earlier.outcome is None or before == answer
+        return self.pair == earlier.pair and same and self.dropped >= earlier.dropped
 
 
 class PreferenceTuner:
