@@ -17,7 +17,7 @@ from bandit_envs.basics.threads import in_browser, one_thread
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.making import EnvLike, make
 from bandit_envs.environment.vector import BanditVectorEnv
-from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.setting import KERNELS, Setting
 from gpbandits.evaluation.process_state import ProcessState, left_threads, preserved_process
 from gpbandits.evaluation.rehearsal import (
     AgentCheckError,
@@ -166,9 +166,9 @@ def _process_changes(env: Any, setting: Setting, factory: AgentFactory) -> list[
 
 
 def _content(setting: Setting) -> bytes | None:
-    """Return the published kernel's bytes; None of one that cannot be pickled."""
+    """Return the bytes of the published kernels; None of one that cannot be pickled."""
     try:
-        return pickle.dumps(setting.kernel)
+        return pickle.dumps([getattr(setting, name) for name in KERNELS])
     except (pickle.PicklingError, AttributeError, TypeError):
         return None
 

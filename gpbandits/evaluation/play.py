@@ -17,6 +17,7 @@ from bandit_envs.environment.envs import BanditEnv
 from bandit_envs.environment.making import EnvLike, limit_of, make, plain_problem
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.feedback import Feedback
+from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.process_state import preserved_process
 from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.safety import reach_of
@@ -123,7 +124,9 @@ def require_bandit(env: Any) -> None:
 
 
 def _made(factory: AgentFactory, setting: Any, num_trials: int | None = None) -> BaseAgent:
-    agent = factory(setting, num_trials)
+    # An environment of others may publish the same setting to all agents.
+    own = setting.with_own_kernels() if isinstance(setting, Setting) else setting
+    agent = factory(own, num_trials)
     if missing := lacking_method(agent):
         what = f"an object with the methods {METHODS}, got one of {type(agent).__name__} without {missing}"
         raise ValueError(f"an agent must be {what}")
