@@ -19,7 +19,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
 from gpbandits.exam.table_space import TableSpace
-from gpbandits.experiments.provenance import digest
+from gpbandits.evaluation.provenance import digest
 from gpbandits.report.entrants import entrant_of
 
 TUNER = "tuner"  # the entrant that is `Tuner` with its default agent
@@ -142,8 +142,7 @@ class _AgentOnTable:
 
     @one_thread()
     def ask(self) -> int:
-        if hasattr(self.agent, "offer"):
-            self.agent.offer(self.left.copy())
+        self.agent.offer(self.left.copy())
         row = int(self.agent.act(self.observation))
         require(0 <= row < len(self.rows), "action", f"an arm below {len(self.rows)}", row)
         if self.left[row]:
