@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from agents.options import require_taken
+from agents.protocol import adapted
 from agents.registry import AgentFactory, agent_modules, resolve_agent
 from agents.tuning import Linear, Tuner
 from agents.tuning.parameters import Parameter
@@ -18,8 +19,8 @@ from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
-from gpbandits.exam.table_space import TableSpace
 from gpbandits.evaluation.provenance import digest
+from gpbandits.exam.table_space import TableSpace
 from gpbandits.report.entrants import entrant_of
 
 TUNER = "tuner"  # the entrant that is `Tuner` with its default agent
@@ -137,7 +138,7 @@ class _AgentOnTable:
         self.left = np.ones(len(rows), dtype=np.bool_)
         setting = Setting(arms=rows, horizon=questions, noise_std=0.0)
         self.observation = setting.scaled_contexts[0]
-        self.agent = factory(setting)
+        self.agent = adapted(factory(setting))
         self.agent.reset(seed)
 
     @one_thread()
