@@ -99,11 +99,8 @@ class Resumable:
 
         That is so where trials start over, hold arms, or have an objective that changes with questions.
         """
-        if (
-            not self.objective.resumes
-            or not isinstance(self.restart, Never)
-            or self.repeated_arms is not None
-        ):
+        changes = not isinstance(self.restart, Never) or self.repeated_arms is not None
+        if changes or not self.objective.resumes:
             return None
         states = {role: list(map(state_of, rngs)) for role, rngs in self.generators.items()}
         return {**states, **self.assumptions.notes()}

@@ -34,7 +34,7 @@ from ..validation import PerTrial, require_costs
 
 RHO = 0.1
 INITIAL = 2
-SLACK = 0.01  # prior deviations of theirs: costs up to it count as feasible when the answer is chosen
+SLACK = 0.01  # prior stds of theirs: costs up to it count as feasible when the answer is chosen
 WIDTH = 6.0  # of the authors' box, in whose units distances are weighed
 STEPS_FROM_4D = (20, 2)  # of every subproblem
 REWARD_STEPS, COST_STEPS = (10, 5), (50, 5)  # in fewer dimensions

@@ -18,12 +18,12 @@ from bandit_envs.problem.setting import Setting
 from ..agent.assembly import TrialList, each_trial
 from ..model.choice import Recommendation
 from ..model.units import PriorUnits, known_per_cost, mean_and_std, sizes_of
-from ..protocol import Shown, handles
+from ..protocol import BaseAgent, handles
 from ..validation import one_seed, require_reset
 
 DEVIATION, MEAN = 1.88, -3.01  # of the prior of the two discs, in whose units the constants below were found
 HALF_WIDTH = 3.0  # of [0, 6]^d, the box in whose units steps and radii are given
-FIRST = 5  # values that tell a deviation
+FIRST = 5  # values from which a std is estimated
 TUNED = {1: (0.03, 0.2, 0.1), 2: (0.3, 0.4, 1.0)}  # points -> eta, zeta, delta_reg: best on the two discs
 
 
@@ -72,19 +72,19 @@ class PlayOutcome(NamedTuple):
 
 
 def _of_discs(prior: PriorUnits) -> PriorUnits:
-    """Units in which the prior deviations are those of the two discs, of which both have one."""
+    """Units in which the prior stds are those of the two discs, of which both have one."""
     return PriorUnits(prior.std / DEVIATION, prior.mean, prior.costs / DEVIATION)
 
 
-class BanditOCO(Shown):
+class BanditOCO(BaseAgent):
     """Projected descent on y in (-1, 1)^d and regularised ascent on the multipliers, one trial.
 
     y <- clip(y - eta_y (grad_0 + sum_j lam_j grad_j), -(1 - zeta), 1 - zeta) and lam_j <- [lam_j + eta (g_j -
     delta_reg eta lam_j)]^+, both with the old lam, when all plays of a probe have delivered. y starts
     uniformly. On a finite set the nearest arm is played; contexts are ignored. Rewards and costs are in units
-    in which published prior mean and deviations are those of the two discs: there h_0 = -f and h_j = g_j are
+    in which published prior mean and stds are those of the two discs: there h_0 = -f and h_j = g_j are
     the values as observed, as in the paper. The mean matters, because one point's gradient grows with h.
-    Where no kernel is published, the first five values tell mean and deviation; y waits for them.
+    Where no kernel is published, mean and std are those of the first five values; y waits for them.
 
     Args:
         points: plays of a gradient estimate, 1 or 2.
@@ -93,8 +93,6 @@ class BanditOCO(Shown):
         dual_step: eta of the multipliers.
         decay: delta_reg.
     """
-
-    num_trials = None
 
     def __init__(
         self, setting: Setting, points: int, step: float, radius: float, dual_step: float, decay: float
@@ -176,7 +174,7 @@ class BanditOCO(Shown):
         )
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """The current y, or the nearest of the given actions; mean and deviation are None: no model."""
+        """The current y, or the nearest of the given actions; mean and std are None: no model."""
         action = self._action(self.y)
         if among is not None:
             gap = self.setting.to_point(np.asarray(among)) - self.setting.to_point(action)

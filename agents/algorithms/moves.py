@@ -40,7 +40,7 @@ from ..widths.bounded_norm import DriftBand
 from .elimination import band_builder, require_band
 
 REMEDY = 'take "gp-ucb" with repeat=2, which moves seldom'
-RATE = 1e-3  # of drift where none is given and functions may change, in prior deviations a round
+RATE = 1e-3  # of drift where none is given and functions may change, in prior stds a round
 # From a trial's plan (n,), its generator and the arm that it played last, None before the first, to (n,).
 Order = Callable[[GPAgent, Ints, np.random.Generator, "int | None"], Ints]
 DIGITS = 9  # of distances: other units of the features change their last bits

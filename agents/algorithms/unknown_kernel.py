@@ -252,8 +252,8 @@ class Balanced(ModelEnsemble):
         loss = np.sqrt(self._record.chosen + 1.0) * (self._bound * np.sqrt(gain) + gain)  # regret bounds
         score = np.where(self.open, -loss, -np.inf)
         who = argmax_with_ties(score, TIED * loss.max(axis=1), uniform)
-        record = np.arange(len(self.agents)) == who[:, None]
-        return self._of(who, self._asked(record, observation)), who
+        choosing = np.arange(len(self.agents)) == who[:, None]
+        return self._of(who, self._asked(choosing, observation)), who
 
     def _eliminated(self) -> Bools:
         record, competing = self._record, self.open

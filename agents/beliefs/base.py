@@ -126,14 +126,15 @@ class Known(NamedTuple):
 class Belief(abc.ABC):
     """Mean, std and samples of one function at the arms of each trial's context.
 
-    The mean comes from `centre` and the std from `spread`, posteriors of the function minus its prior mean
-    that may be one object. A subclass defines how playing a point and receiving its value change them.
+    The mean is of `mean_posterior`, the std of `std_posterior`; both are posteriors of the function minus its
+    prior mean, and may be one object. A subclass defines how playing a point and receiving its value change
+    them.
     """
 
     bias: Floats | float = NO_BIAS  # what censored feedback adds to the width, (B,)
     window: float = math.inf  # feedback with longer delays is discarded
     others: Sequence[Posterior] = ()  # of the same plays under other regularisations than lambda
-    fills_in = False  # True where `centre` counts plays without a value, as if they had one
+    fills_in = False  # True where `mean_posterior` counts plays without a value, as if they had one
     weighs = False  # True where plays of less noise have more weight; `receive` then takes weights
     assumes_bound = False  # True where it uses a bound that was neither given nor published
     noisy = False  # True where stds are those of an observation, its noise included
@@ -189,7 +190,7 @@ class Belief(abc.ABC):
     def revalue(self, trial: Ints, delivered: Callable[[int, Ints], SufficientStatistics]) -> None:
         """Replace the delivered values of some trials, (n,); the plays and their weights stay.
 
-        `came` maps a trial and points, (u,), to the delivered plays and the sums of their new values.
+        `delivered` maps a trial and points, (u,), to the delivered plays and the sums of their new values.
         """
         for i in trial.tolist():
             give_values(self.mean_posterior, i, self.residuals(i, delivered))
@@ -261,13 +262,12 @@ class Belief(abc.ABC):
         """Return the share of noise in the variances, (n,) -> (n,): 0, or lambda if `noisy`."""
         return self.std_posterior.noise[trial] if self.noisy else np.zeros(len(trial))
 
-    @property
-    def searches(self) -> bool:
-        """Return True if mean and std are those of a posterior that `searches`, in the only context.
+    def argmax_ucb(self, width: float, tie: float) -> Ints | None:
+        """Return the arms with mean + w std within `tie` of the largest, if this is faster than all scores.
 
-        The prior mean may raise all scores alike; then `centre.largest` has the best arms.
+        It is for one trial on a set in one context, (n,); None where all arms must be scored.
         """
-        return False
+        return None
 
     def centred_sample(self, context: Ints, rngs: Sequence[np.random.Generator]) -> Floats:
         """Draw one joint posterior sample of f - mean a trial, (B, A)."""

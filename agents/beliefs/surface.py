@@ -63,12 +63,8 @@ class Surface:
         observed: Factor | None = None,
         noise: float = 0.0,
     ):
-        self.kernel, self.mean_factor, self.std_factor, self.prior_mean = (
-            kernel,
-            mean_factor,
-            std_factor,
-            prior_mean,
-        )
+        self.kernel, self.prior_mean = kernel, prior_mean
+        self.mean_factor, self.std_factor = mean_factor, std_factor
         self.observed = cast(Factor, mean_factor) if observed is None else observed
         self.noise = noise
         self._variance: float | None = None  # of the prior, once known to be the same everywhere
@@ -85,12 +81,12 @@ class Surface:
             factor = keeping_plays(given.posterior).factor(ONLY)
             mean = float(np.ravel(given.prior_mean)[0])
             return cls(given.posterior.gram.kernel, factor, factor, mean)
-        mean_factor, std_factor = keeping_plays(belief.mean_posterior), keeping_plays(belief.std_posterior)
+        posterior, std_factor = keeping_plays(belief.mean_posterior), keeping_plays(belief.std_posterior)
         mean = float(np.ravel(belief.given_mean)[0])
-        noise, plays = float(belief.noise_of(belief.rows)[ONLY]), mean_factor.factor(ONLY)
+        noise, plays = float(belief.noise_of(belief.rows)[ONLY]), posterior.factor(ONLY)
         shift = belief.shift(ONLY)
-        moved = plays if shift is None else _moved(mean_factor, plays, shift)
-        return cls(mean_factor.gram.kernel, moved, std_factor.factor(ONLY), mean, observed=plays, noise=noise)
+        moved = plays if shift is None else _moved(posterior, plays, shift)
+        return cls(posterior.gram.kernel, moved, std_factor.factor(ONLY), mean, observed=plays, noise=noise)
 
     @classmethod
     def each(cls, belief: Belief) -> list[Surface]:
@@ -101,10 +97,8 @@ class Surface:
 
     def mean(self, x: Floats) -> Floats:
         """Return the posterior mean in the only world, (n, D) -> (n,); O(k) a point."""
-        return (
-            self.prior_mean
-            + linearise(self.kernel, x, self.mean_factor.features).values @ self.mean_factor.weights
-        )
+        factor = self.mean_factor
+        return self.prior_mean + linearise(self.kernel, x, factor.features).values @ factor.weights
 
     def predict(self, x: Floats) -> tuple[Floats, Floats]:
         """Return the posterior mean in the first world, and the std, (n, D) -> (n,) each."""
@@ -113,10 +107,8 @@ class Surface:
 
     def local(self, x: Floats) -> Local:
         """Return the posterior mean and std with their derivatives, (n, D)."""
-        of_std, shared = (
-            linearise(self.kernel, x, self.std_factor.features),
-            self.std_factor is self.mean_factor,
-        )
+        of_std = linearise(self.kernel, x, self.std_factor.features)
+        shared = self.std_factor is self.mean_factor
         of_mean = of_std if shared else self._of_mean(x, of_std)
         explained = self.std_factor.solve(of_std.values.T)  # v, (k, n)
         prior, prior_slope = self._prior(x)
@@ -175,10 +167,10 @@ def jitter_of(surface: Surface, x: Floats, covariance: Floats) -> float:
     return max(JITTER * float(covariance.diagonal().max()), LEAST_JITTER * prior)
 
 
-def _moved(mean_factor: Posterior, plays: Factor, shift: Shift) -> Means:
+def _moved(posterior: Posterior, plays: Factor, shift: Shift) -> Means:
     """Return the points and weights of mu + S[:, P] c: c at P, and a - L'^-1 L^-1 k(X, P) c at the plays."""
-    features = mean_factor.gram.points[shift.point]
-    explained = plays.solve(linearise(mean_factor.gram.kernel, features, plays.features).values.T)  # (k, p)
+    features = posterior.gram.points[shift.point]
+    explained = plays.solve(linearise(posterior.gram.kernel, features, plays.features).values.T)  # (k, p)
     weights = plays.weights - plays.back(explained @ shift.weight)
     return Means(np.vstack([plays.features, features]), np.concatenate([weights, shift.weight]))
 

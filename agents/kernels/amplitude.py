@@ -54,7 +54,7 @@ def amplified_at(kernel: Any, path: str, factor: float) -> Any:
 
 
 def unit_kernel(kernel: Kernel, std: float) -> Kernel:
-    """Return a kernel of largest prior std `deviation` scaled to std 1, with equally many free parameters."""
+    """Return a kernel of largest prior std `std` scaled to std 1, with equally many free parameters."""
     if std == 1.0:
         return kernel
     variance = std**-2

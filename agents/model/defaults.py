@@ -157,7 +157,7 @@ def assumed_noise(
 
     Lambda is by default R squared, but at least 1e-6 of the prior variance; "smoothness" is that times
     `growth`, see `growth_by_smoothness`. `white` is the variance of the user's WhiteKernel, 0 for none,
-    `deviation` the largest prior std, and `usual` the default R in units of that.
+    `prior_std` the largest one, and `usual` the default R in units of that.
     """
     tied = isinstance(variance, str)
     if isinstance(variance, str):

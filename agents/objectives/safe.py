@@ -77,7 +77,7 @@ def _slopes(setting: Setting, prior: PriorUnits, given: Any) -> Floats:
 class Safe(SeparateModels):
     """The reward of the arms in S, minus infinity for the others.
 
-    S rests on feedback that was delivered, for means and for deviations: plays that are pending certify
+    S rests on feedback that was delivered, for means and for stds: plays that are pending certify
     nothing. When a trial starts over all is forgotten, so that S = S0; until an alarm after a change no
     guarantee holds. For `patience` see `safe_ucb`.
     """

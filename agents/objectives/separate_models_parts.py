@@ -29,7 +29,7 @@ class SeparateModelsOptions(SharedOptions, total=False):
     """Options of agents that model reward and costs apart; `prior_mean` and `refit_every` are left out."""
 
     standardize: bool | None
-    """Centre and scale reward and costs by uniform first plays; else they are in prior deviations around the
+    """Centre and scale reward and costs by uniform first plays; else they are in prior stds around the
     prior mean and 0. Default None: where no kernel is published, or no `constraint_prior_std`.
     `rkhs_bound` is then 2 by default."""
     initial: int | None

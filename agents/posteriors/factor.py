@@ -199,7 +199,7 @@ class PlayPosterior(RowsPosterior):
         if self._factor[i].crowded:
             self._factor[i] = PlayFactor(self.gram, self.noise.item(i), self.statistics(i))
         factor = self._factor[i]
-        factor.append(x, 0.0, self.noise.item(i) / noise)  # values are in the journal, not in the row
+        factor.append(x, 0.0, self.noise.item(i) / noise)  # values are in the counts, not in the row
         last = np.zeros(factor.used)
         last[-1] = 1.0
         return self.gram.combine(factor.point, factor.back(last)), factor.triangle[-1, -1].item()

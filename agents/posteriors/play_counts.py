@@ -35,7 +35,7 @@ class PlayCounts:
         self._played: dict[int, Ints] = {}  # of trials that asked for it, until it changes
 
     def write(self, cell: Ints, value: Floats, scale: Floats) -> None:
-        """Record plays, (n,) each, whose arrays then belong to the journal.
+        """Record plays, (n,) each, whose arrays then belong to the counts.
 
         `cell` indexes the flattened (B, N); `scale` is the predictive std sqrt(s) of the value.
         """

@@ -75,7 +75,7 @@ def _make(spec: Any, model: Model) -> Any:
         return made(ARGUMENT, name, RULES, options, model)
     require(not pair, ARGUMENT, f"a pair of a name ({', '.join(RULES)}) and its options", spec)
     require(not isclass(spec), ARGUMENT, f"one of {', '.join(RULES)}, or a rule, an object", spec)
-    require_called_with(ARGUMENT, spec, 1, f"one of {', '.join(RULES)}, or a rule called with an outlook")
+    require_called_with(ARGUMENT, spec, 1, f"one of {', '.join(RULES)}, or a rule of StoppingCandidates")
     return spec
 
 

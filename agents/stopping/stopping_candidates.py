@@ -155,7 +155,7 @@ class StopVerdict(NamedTuple):
 
 
 class StoppingRule(Protocol):
-    """Function from the outlook after a round to a verdict; one that remembers has one object a trial."""
+    """Function from the candidates after a round to a verdict; one that remembers has one object a trial."""
 
     def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
         """Return whether to stop now."""

@@ -15,7 +15,6 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
 from ..box.search import Pool, QuasiRandom, Search, UnitSurface, joined, make_search
-from ..protocol import Features
 from ..registry import AgentFactory
 from .availability import completed
 from .feasibility import FeasibilityFilter
@@ -37,9 +36,7 @@ class RoundedSearch:
     space: Space  # whose features are the box
     search: Search = field(default_factory=QuasiRandom)  # proposes points
     changed: int = 8  # number of changes of one parameter that are tried for each of the best plays
-    feasibility: FeasibilityFilter | None = (
-        None  # gives closed points a score of minus infinity; None closes none
-    )
+    feasibility: FeasibilityFilter | None = None  # excludes points by scores of minus infinity; None: none
 
     def __call__(self, unit_surface: UnitSurface, rng: np.random.Generator) -> Pool:
         """Search; while all open scores are equal, no play is better than others to look beside."""
@@ -67,11 +64,8 @@ class RoundedSurface:
     """
 
     def __init__(self, unit_surface: UnitSurface, space: Space, feasibility: FeasibilityFilter | None = None):
-        self.unit_surface, self.space, self.feasibility = (
-            unit_surface,
-            space,
-            feasibility or FeasibilityFilter(space),
-        )
+        self.unit_surface, self.space = unit_surface, space
+        self.feasibility = feasibility or FeasibilityFilter(space)
         self.acquisition, self.low, self.span = unit_surface.acquisition, unit_surface.low, unit_surface.span
         self.first: Pool | None = None  # what was scored first
         self.level = False
@@ -169,7 +163,7 @@ class DecisionSet(abc.ABC):
 
     @abc.abstractmethod
     def opened(self, action: Any, feasibility: FeasibilityFilter) -> Any:
-        """Return the action, or an alternative where the gate is closed."""
+        """Return the action, or an alternative where it is excluded."""
 
     @abc.abstractmethod
     def around(self, point: Floats, feasibility: FeasibilityFilter, number: int) -> Floats:
@@ -178,7 +172,7 @@ class DecisionSet(abc.ABC):
     def narrow(self, agent: Any, feasibility: FeasibilityFilter, tried: Sequence[Values] = ()) -> bool:
         """Restrict the next action to open points not yet tried; return False if the agent may choose others.
 
-        The search on a box reads the gate itself.
+        The search on a box reads the filter itself.
         """
         return False
 
@@ -242,11 +236,8 @@ class FiniteDecisionSet(DecisionSet):
         return self.features
 
     def narrow(self, agent: Any, feasibility: FeasibilityFilter, tried: Sequence[Values] = ()) -> bool:
-        if not hasattr(agent, "offer"):
-            return False
         known = [self.arms.index(each) for each in tried if each in self.arms]
-        agent.offer(feasibility.opened(self.features, known))
-        return True
+        return agent.offer(feasibility.opened(self.features, known)) is not False
 
     def among(self, feasibility: FeasibilityFilter) -> Any:
         return np.flatnonzero(feasibility.opened(self.features))
@@ -335,8 +326,7 @@ def make_decision_set(
     Known safe points are arms of a set. With a clock every question has another context, for which a set
     would have to be rebuilt.
     """
-    features = getattr(plan.factory.make, "features", Features())
-    if features.box and not plan.safe and (plan.clocked or plan.parameters.size > plan.num_arms):
+    if plan.factory.features.box and not plan.safe and (plan.clocked or plan.parameters.size > plan.num_arms):
         return BoxDecisionSet(plan, scale, played)
     return FiniteDecisionSet(plan, scale, played, contexts, only)
 
@@ -346,7 +336,7 @@ def takes_search(factory: AgentFactory) -> bool:
 
     Agents of other libraries, which declare requirements, search in their own way.
     """
-    if hasattr(factory.make, "requires"):
+    if factory.requires:
         return False
     arguments = inspect.signature(factory.make).parameters.values()
     return any(each.name == "search" or each.kind is each.VAR_KEYWORD for each in arguments)

@@ -1,4 +1,4 @@
-"""Where experiments are likely to succeed, the gate that keeps to it, and pending experiments kept apart."""
+"""Where experiments are likely to succeed, the filter that keeps to it, and alternatives to pending ones."""
 
 from __future__ import annotations
 

@@ -41,3 +41,5 @@ __all__ = [
     "parse",
     "play_costs",
 ]
+
+Uniform, Recorded = UniformNoise, RecordedValues  # former names, shared by two kinds

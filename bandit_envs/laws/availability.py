@@ -60,3 +60,5 @@ class BernoulliAvailability(Availability):
 EVERY_ARM = EveryArm()
 
 LAWS: dict[str, type[Availability]] = {"all": EveryArm, "bernoulli": BernoulliAvailability}
+
+Bernoulli = BernoulliAvailability  # former name, shared by two kinds

@@ -141,6 +141,8 @@ LAWS: dict[str, type] = {
     "recurring": Recurring,
 }
 
+Geometric = GeometricChanges  # former name, shared by two kinds
+
 
 def segments_of(change_points: Ints, horizon: int) -> Ints:
     """Return the segment of each round, (T,), from the first rounds of segments 1, 2, ..., ascending."""

@@ -74,3 +74,5 @@ LAWS: dict[str, type] = {
     "recorded": RecordedContexts,
     "walk": Walk,
 }
+
+Uniform, Recorded = UniformContexts, RecordedContexts  # former names, shared by two kinds

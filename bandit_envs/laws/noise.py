@@ -187,3 +187,5 @@ class NoiseByArm(Noise):
 
 
 LAWS: dict[str, type[Noise]] = {**BASES, "by-arm": NoiseByArm, "none": NoNoise}
+
+Uniform, ByArm = UniformNoise, NoiseByArm  # former names, shared by two kinds

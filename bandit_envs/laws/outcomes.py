@@ -80,11 +80,8 @@ class OutcomeLaw(Checked, abc.ABC):
 
         a_j = c_j^2, c_j the coefficient of the j-th normalised Hermite polynomial in mean(deviation u).
         """
-        values, before, now = (
-            self.mean(latent_std * NODES) * SHARES,
-            np.zeros_like(NODES),
-            np.ones_like(NODES),
-        )
+        values = self.mean(latent_std * NODES) * SHARES
+        before, now = np.zeros_like(NODES), np.ones_like(NODES)
         terms = []
         for j in range(TERMS):  # h_{j+1} = (u h_j - sqrt(j) h_{j-1}) / sqrt(j + 1)
             before, now = now, (NODES * now - math.sqrt(j) * before) / math.sqrt(j + 1)
@@ -217,3 +214,6 @@ def matched(law: FunctionLaw, kernel: Any, points: Floats, spec: Any) -> Matched
     reward = OfLatent(UnderKernel(law, kernel), outcome, kernel, latent_std, law.norm_bound)
     noise = OfOutcome(outcome.noise_std(latent_std), outcome=outcome)
     return Matched(reward, noise, LinkedKernel(kernel, outcome.covariances(latent_std)))
+
+
+Bernoulli, Poisson = BernoulliOutcomes, PoissonCounts  # former names, shared by two kinds

@@ -75,6 +75,9 @@ class RecordedValues(Tabulated):
         return self._row(gram, first if first in left else rng.choice(left))
 
 
+Recorded = RecordedValues  # former name, shared by two kinds
+
+
 @dataclass(frozen=True, eq=False)
 class SegmentMeans(Tabulated):
     """Use stated functions, one row a segment, in their order, such as the exercises of textbooks need.

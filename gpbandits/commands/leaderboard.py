@@ -133,7 +133,7 @@ def leaderboard(
 
 def _archive(results: "Sequence[Result]", studies: "Sequence[Study]", folder: Path) -> None:
     """Write a Parquet file an environment, with every trial at the quarters of its rounds, and its origin."""
-    from gpbandits.experiments.stamp import stamp
+    from gpbandits.evaluation.stamp import stamp
     from gpbandits.report.entrants import REFERENCE
     from gpbandits.reproductions.page import condensed
 

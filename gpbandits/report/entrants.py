@@ -93,7 +93,7 @@ def enter(
         require(env_id in offered, "environments", f"ids such as {offered[0]} in the suite real", env_id)
     studies, excluded, classes, cuts = [], [], {}, {}
     quick = [name for name in agent_names() if not name.startswith(LEARNERS)]
-    registered = [name for name in quick if not hasattr(resolve_agent(name).make, "requires")]
+    registered = [name for name in quick if not resolve_agent(name).requires]
     if not agents and suite == "ids":
         slow = f"{LEARNERS}* and optimisers of other libraries"
         excluded.append((slow, "they take longer than all others together; --agent names them"))
@@ -130,7 +130,8 @@ def enter(
             try:
                 factory(setting)
             except (ValueError, TypeError, OSError, ImportError) as error:
-                if agents or setting.duel or not factory.features.duel:  # else it plays duels alone
+                duels_alone = factory.declares and factory.features.duel
+                if agents or setting.duel or not duels_alone:
                     excluded.append((f"{label} on {env_id}", _line(error)))
             else:
                 entrants.append(entrant)

@@ -201,7 +201,7 @@ def representative_gram(model: Model) -> Gram:
 
 
 def box_nodes(setting: Setting) -> Floats:
-    """Return Sobol's points of a box, with finite contexts in turn, (n, dz + d)."""
+    """Return Sobol's points of a box, each finite context as often, (n, dz + d)."""
     low, high = setting.low, setting.high
     assert low is not None
     assert high is not None

@@ -40,3 +40,10 @@ __all__ = [
     "PoissonDelay",
     "UniformDelay",
 ]
+
+Uniform, Poisson, Geometric, ByArm = (
+    UniformDelay,
+    PoissonDelay,
+    GeometricDelay,
+    DelayByArm,
+)  # former names, shared by two kinds

@@ -1,4 +1,4 @@
-"""The list of played points that a journal keeps is that of its counts."""
+"""The list of played points that is kept is that of the counts."""
 
 import numpy as np
 

@@ -52,7 +52,7 @@ EVERY = {rule: needed(rule) for rule in RULES}
 
 
 def belief(noise: float = 0.1, plays: int = 6, seed: int = 0, arms: int = 25) -> StoppingCandidates:
-    """The outlook of a posterior by the textbook's formula, after random plays."""
+    """The candidates of a posterior by the textbook's formula, after random plays."""
     rng = np.random.default_rng(seed)
     points = np.linspace(0, 1, arms)[:, None]
     prior = np.asarray(make_kernel("rbf", 0.2)(points))
@@ -368,7 +368,7 @@ def test_rules_play_on_boxes_and_with_delays_or_say_why_not(rule):
 def asked(
     agent: str, place: dict[str, Any], rounds: int, **options: Any
 ) -> tuple[Any, list[StoppingCandidates], list[str]]:
-    """An agent after some rounds, the outlooks of which its rule was asked, and what it said when."""
+    """An agent after some rounds, the candidates on which its rule was asked, and what it said when."""
     seen: list[StoppingCandidates] = []
 
     def rule(candidates: StoppingCandidates) -> StopVerdict:

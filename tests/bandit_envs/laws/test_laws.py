@@ -144,3 +144,29 @@ def test_every_law_is_frozen_and_draws_the_same_from_the_same_generator(kind, na
 def test_bad_parameters_are_one_clear_error(argument, spec, message):
     with pytest.raises(ValueError, match=message):
         parse(argument, spec, REGISTRIES.get(argument) or REGISTRIES[argument + "s"])
+
+
+@pytest.mark.parametrize(
+    ("module", "former", "name"),
+    [
+        ("", "Uniform", "UniformNoise"),
+        ("", "Recorded", "RecordedValues"),
+        ("noise", "Uniform", "UniformNoise"),
+        ("noise", "ByArm", "NoiseByArm"),
+        ("contexts", "Uniform", "UniformContexts"),
+        ("contexts", "Recorded", "RecordedContexts"),
+        ("delays", "Uniform", "UniformDelay"),
+        ("delays", "Poisson", "PoissonDelay"),
+        ("delays", "Geometric", "GeometricDelay"),
+        ("delays", "ByArm", "DelayByArm"),
+        ("outcomes", "Bernoulli", "BernoulliOutcomes"),
+        ("outcomes", "Poisson", "PoissonCounts"),
+        ("availability", "Bernoulli", "BernoulliAvailability"),
+        ("changes", "Geometric", "GeometricChanges"),
+        ("tabulated", "Recorded", "RecordedValues"),
+    ],
+)
+def test_names_that_two_kinds_of_laws_shared_are_still_imported(module: str, former: str, name: str):
+    found = vars(import_module(f"{laws.__name__}.{module}".rstrip(".")))
+    assert found[former] is found[name]
+    assert found[name].__name__ == name

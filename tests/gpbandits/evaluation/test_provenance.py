@@ -15,9 +15,9 @@ from study_cases import study_cases
 
 from bandit_envs.laws.delays import LAWS
 from gpbandits.evaluation.parquet import DamagedFileError, read_metadata
+from gpbandits.evaluation.provenance import digest, named_files, sources, versions
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import Store, Study, load_study, run
-from gpbandits.experiments.provenance import digest, named_files, sources, versions
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
 from gpbandits.experiments.work import CellTask, settle
 

@@ -1,4 +1,4 @@
-"""Which code computed a cell: hashes of code by what it does."""
+"""Which code computed numbers: hashes of code by what it does."""
 
 import ast
 import hashlib
@@ -7,7 +7,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -26,8 +26,9 @@ from bandit_envs.data.files import cache_folder
 from bandit_envs.problems import FACTORIES
 
 PLAYING = "gpbandits.evaluation.loop"  # with all that it imports it determines a cell's numbers
-# They are, or import, tables, figures, files and bars, which change no numbers.
-SHOWING = tuple(f"gpbandits.evaluation.{name}" for name in ("progress", "result", "several"))
+# They are, or import, tables, figures, files, bars and origins, which change no numbers.
+_SHOWING = ("progress", "provenance", "result", "several", "stamp")
+SHOWING = tuple(f"gpbandits.evaluation.{name}" for name in _SHOWING)
 PICTURES = {"bandit_envs": "rendering", "agents": "tuning/pictures"}  # folders that only draw, by package
 _SUFFIXES = (".py", ".so", ".pyd", ".csv", ".toml")  # of code and of the tables that it reads
 OURS = ("bandit_envs", "agents", "gpbandits")
@@ -170,7 +171,12 @@ def versions(agent: str) -> dict[str, str]:
 
     A package of agents names further distributions in `__distributions__ = ("torch",)`.
     """
-    names = {*VERSIONED, *(name for module in agent_modules(agent) for name in _required(module))}
+    return versions_of(agent_modules(agent))
+
+
+def versions_of(modules: Iterable[str]) -> dict[str, str]:
+    """Return the versions of Python and of the distributions that the agents of these modules depend on."""
+    names = {*VERSIONED, *(name for module in modules for name in _required(module))}
     return {"python": platform.python_version()} | {name: installed_version(name) for name in sorted(names)}
 
 
@@ -195,8 +201,12 @@ def environment_spec(env_id: str) -> dict[str, Any]:
 @cache
 def sources(environment: str, agent: str) -> dict[str, str]:
     """Return digests of our packages and of those that define the environment and the agent, by name."""
-    modules = {*OURS, *_modules_of_environment(environment), *agent_modules(agent)}
-    packages = {module.split(".")[0] for module in modules}
+    return digests({*modules_of_environment(environment), *agent_modules(agent)})
+
+
+def digests(modules: Iterable[str]) -> dict[str, str]:
+    """Return digests of our packages and of those of some modules, by name; none of a script or notebook."""
+    packages = {*OURS, *(module.split(".")[0] for module in modules)} - {"__main__"}
     return {package: digest(package) for package in sorted(packages)}
 
 
@@ -241,7 +251,8 @@ def _makers_of_environment(env_id: str) -> list[Callable[..., Any]]:
     return [make for make in makers if make is not None]
 
 
-def _modules_of_environment(env_id: str) -> set[str]:
+def modules_of_environment(env_id: str) -> set[str]:
+    """Return the module of an environment's class, and that which registers it where the id names one."""
     made, registering = _entry_point(_spec(env_id)), env_id.rpartition(":")[0]
     return {made.split(":")[0], *([registering] if registering else [])}
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gpbandits.experiments import provenance
-from gpbandits.experiments.provenance import OURS, versions
+from gpbandits.evaluation import provenance
+from gpbandits.evaluation.provenance import OURS, versions
 
 ROOT = Path(__file__).parents[3]
 SHOWING = re.compile(r"\bimport matplotlib|\bfrom (matplotlib|rich|typer|jinja2|pyarrow)\b")
