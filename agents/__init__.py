@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from .algorithms.duel_phases import mr_lpf
     from .algorithms.duels import double_ts, map_challenger, max_info_duel, maxminlcb, multisbm, pop_bo, rucb
     from .algorithms.elimination import bpe, bpe_delay, mvr, phased_elimination, reds
+    from .algorithms.forests import forest_ei, forest_thompson
+    from .algorithms.lin_ucb import lin_ucb
+    from .algorithms.means import epsilon_greedy, local_search
     from .algorithms.random import random
     from .algorithms.rgp_pe import rgp_pe
     from .algorithms.risk_averse import rahbo
@@ -101,7 +104,10 @@ __all__ = [
     "double_ts",
     "ec_gp_ucb",
     "eims",
+    "epsilon_greedy",
     "features",
+    "forest_ei",
+    "forest_thompson",
     "from_sb3",
     "gp_bts",
     "gp_bucb",
@@ -119,7 +125,9 @@ __all__ = [
     "irgp_ucb",
     "kernel_ucb",
     "lb_gp_ucb",
+    "lin_ucb",
     "load",
+    "local_search",
     "make",
     "map_challenger",
     "max_info_duel",

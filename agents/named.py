@@ -14,9 +14,14 @@ Part = TypeVar("Part")
 RNGS = "rngs"  # the argument by which a builder asks for generators
 
 
+def is_name(given: Any, *names: str) -> bool:
+    """Return True for one of these names; what is given may be an array or another object."""
+    return isinstance(given, str) and given in names
+
+
 def chosen(argument: str, name: str, parts: Mapping[str, Part]) -> Part:
     """Return the part of a name, or raise an error that lists the names."""
-    require(isinstance(name, str) and name in parts, argument, f"one of {', '.join(parts)}", name)
+    require(is_name(name, *parts), argument, f"one of {', '.join(parts)}", name)
     return parts[name]
 
 
@@ -41,6 +46,15 @@ def made(
     with written_as({key: f'{argument}_options["{key}"]' for key in own}):
         require_annotated(make, own)
         return make(*given, **own)
+
+
+def builder_of(
+    argument: str, given: Any, parts: Mapping[str, Callable[..., Any]], options: Any, *of_kind: Any
+) -> Any:
+    """Return the builder of a part by its name, see `made`, or of the user's own, see `own_builder`."""
+    if isinstance(given, str):
+        return made(argument, given, parts, options, *of_kind)
+    return own_builder(argument, given, parts, options)
 
 
 def own_builder(argument: str, given: Any, names: Mapping[str, Any], options: Any = None) -> Any:

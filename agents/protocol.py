@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from bandit_envs.basics.arguments import require
@@ -42,6 +44,19 @@ class Features(NamedTuple):
     horizon: bool = False
     duel: bool = False
     outcome: bool = False
+
+
+# Of an agent that declares none: it may take all into account that its problems ask for.
+UNDECLARED = Features(
+    delay=True,
+    context=True,
+    constraint=True,
+    change=True,
+    noise=True,
+    availability=True,
+    duel=True,
+    outcome=True,
+)
 
 
 def demanded(setting: Any) -> set[str]:
@@ -107,17 +122,17 @@ class Agent(Protocol):
     published has an attribute `assumes_bound = True`, read after the episode; tables mark it.
     """
 
-    def reset(self, seed: int) -> None:
+    @abc.abstractmethod
+    def reset(self, seed: Any) -> None:
         """Start anew; draw all randomness from this seed (B seeds for B trials)."""
-        ...
 
+    @abc.abstractmethod
     def act(self, observation: Any) -> Any:
         """Choose an action."""
-        ...
 
+    @abc.abstractmethod
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round; `observation` is the argument of `act`."""
-        ...
 
 
 def defines(part: Any, kind: type, name: str) -> bool:
@@ -132,10 +147,82 @@ class Shown:
         return html_facts(type(self).__name__, facts_of(self))
 
 
+class BaseAgent(Shown, Agent):
+    """Agent with neutral defaults of all that an agent may have beyond its three methods; see `Agent`."""
+
+    setting: Any = None
+    num_trials: Any = None
+    round: Any = None  # rounds played; negative before the first reset
+    privileged: Any = False  # True if it needs the truth
+    track: Any = None  # name of the learners that it is compared with; None for those that learn in the trial
+    alarms: Any = None
+    feedback_window: Any = None
+    assumes_bound: Any = False
+    infeasible_since: Any = None
+    infeasible: Any = None
+    certified: Any = None
+    stops: Any = None
+    refuted: Any = None
+    failed_fits: Any = 0
+    scores: Any = None  # of the arms in the last choice, (B, A)
+    centre: Any = None  # arms that were chosen, (B,), where others near them are played
+    learns: Any = False  # True if it learns hyperparameters
+    takes_stopping: Any = False  # True if stopping rules can ask it
+    unit_is_known: Any = True  # False if its prior must be estimated from first values
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Read from the `info` of the environment's reset which arms the first round has."""
+
+    def drop(self, rounds: Any) -> None:
+        """Forget pending plays of some rounds that will never be observed."""
+
+    def offer(self, arms: Any) -> bool:
+        """Let the next question alone choose among some arms; return False if that is impossible."""
+        return False
+
+    def recommend(self, observation: Any = None, among: Any = None) -> Any:
+        """Return the best action in a context, among all or some; None if it recommends nothing."""
+        return None
+
+    def contest(self, observation: Any) -> Any:
+        """Return the belief about all pairs in a context, of agents of duels; None for others."""
+        return None
+
+    def listening(self) -> AbstractContextManager[None]:
+        """Replay several rounds within."""
+        return nullcontext()
+
+    def close(self) -> None:
+        """Free threads, processes and files."""
+
+
+class PlugIn(BaseAgent):
+    """Agent of the user's own, that need not extend `BaseAgent`; what it lacks is neutral."""
+
+    def __init__(self, agent: Any):
+        self._agent = agent
+
+    def __getattribute__(self, name: str) -> Any:
+        own = object.__getattribute__
+        if name.startswith("__"):
+            return own(self, name)
+        agent = own(self, "_agent")
+        return getattr(agent, name) if hasattr(agent, name) else own(self, name)
+
+    def reset(self, seed: Any) -> None: ...
+    def act(self, observation: Any) -> Any: ...
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None: ...
+
+
+def adapted(agent: Any) -> BaseAgent:
+    """Return an agent itself, or with a neutral default for what it lacks."""
+    return agent if isinstance(agent, BaseAgent) else PlugIn(agent)
+
+
 def facts_of(agent: Any) -> dict[str, str]:
     """Return the agent's setting and number of rounds, as texts."""
-    setting, size = getattr(agent, "setting", None), getattr(agent, "num_trials", None)
-    facts = {}
+    agent = adapted(agent)
+    setting, size, facts = agent.setting, agent.num_trials, {}
     if setting is not None:
         facts["plays"] = "a box" if setting.continuous else f"{len(setting.arms)} arms"
         facts["dimensions"] = str(setting.dim)
@@ -144,7 +231,7 @@ def facts_of(agent: Any) -> dict[str, str]:
         facts["horizon"] = f"{setting.horizon} rounds"
         facts["published kernel"] = brief(setting.kernel)
     facts["trials"] = "one" if size is None else f"batch of {size}"
-    done = getattr(agent, "round", None)
+    done = agent.round
     if isinstance(done, int):
         facts["rounds played"] = str(done) if done >= 0 else "none: reset it with a seed first"
     return facts

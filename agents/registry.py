@@ -16,7 +16,7 @@ from bandit_envs.basics.arguments import ArgumentError, entry, hint, require
 from bandit_envs.problem.setting import Setting
 
 from .options import path_of, require_annotated, require_taken
-from .protocol import Features
+from .protocol import UNDECLARED, Features, adapted
 
 GROUP = "gpbandits.agents"
 METHODS = "reset(seed), act(observation) and update(observation, action, reward, info)"
@@ -52,19 +52,29 @@ class AgentFactory:
 
     @property
     def features(self) -> Features:
-        """Declared features of the agent; none, if it declares none."""
+        """Declared features of the agent; `UNDECLARED` if it declares none."""
         said = getattr(self.make, "features", None)
-        return said if isinstance(said, Features) else Features()  # a class may have another attribute
+        return said if isinstance(said, Features) else UNDECLARED  # a class may have another attribute
+
+    @property
+    def declares(self) -> bool:
+        """True if the factory declares features."""
+        return self.features is not UNDECLARED
 
     def lacking(self, demanded: Iterable[str]) -> list[str]:
         """The demanded features that the agent says it lacks; none where it says nothing of itself."""
-        said = getattr(self.make, "features", None)
-        return sorted(x for x in demanded if not getattr(said, x)) if isinstance(said, Features) else []
+        handled = self.features._asdict()
+        return sorted(feature for feature in demanded if not handled[feature])
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """Modules of other distributions that its agents import."""
+        return getattr(self.make, "requires", ())
 
     @property
     def missing(self) -> list[str]:
-        """Modules that its agents import and that are not installed."""
-        return [name for name in getattr(self.make, "requires", ()) if find_spec(name) is None]
+        """Those of these modules that are not installed."""
+        return [name for name in self.requires if find_spec(name) is None]
 
     @property
     def in_batches_only(self) -> bool:
@@ -73,10 +83,10 @@ class AgentFactory:
 
     def require_takes(self, setting: Any) -> None:
         """Raise where arms may be missing or play in pairs, and the agent declares features without it."""
-        said = getattr(self.make, "features", None)
-        told = said if isinstance(said, Features) else Features(availability=True, duel=True)
-        missing = getattr(setting, "volatile", False) and not told.availability
-        paired = getattr(setting, "duel", False) and not told.duel
+        if not isinstance(setting, Setting):  # of another package's environment
+            return
+        missing = setting.volatile and not self.features.availability
+        paired = setting.duel and not self.features.duel
         remedy = "without volatile arms for this agent; leave availability out, or take one that handles it"
         single = "of single arms for this agent, which learns from numbers, and a duel says only who won"
         with entry(self._entry):
@@ -103,7 +113,7 @@ class AgentFactory:
             require_annotated(self.make, self.options, num_trials or 1)
             given = "a Setting; `agents.make(name, env)` takes an environment or a problem too"
             require(isinstance(setting, Setting), "setting", given, setting)
-            if getattr(setting, "aggregated", False) and not self.features.aggregated:
+            if setting.aggregated and not self.features.aggregated:
                 complaint = "must publish which rounds delivered feedback is of, got aggregated=True"
                 remedy = 'take "gp-ucb-aggregated", or declare @handles("aggregated")'
                 raise ArgumentError("setting", f"{complaint}; {remedy}")
@@ -111,11 +121,10 @@ class AgentFactory:
 
     def _scaled(self, agent: Any, setting: Any, num_trials: int | None) -> Any:
         """Return the agent, which estimates its prior from first plays if the unit of values is unknown."""
-        first = getattr(agent, "agents", [agent])[0]
-        asked = self.options.get("stopping")
-        stops = asked is None or all(hasattr(type(each), "stops") for each in (agent, first))
+        known, asked = adapted(agent), self.options.get("stopping")
+        stops = asked is None or known.takes_stopping
         require(stops, "stopping", "left out with this agent, which has no single model to decide by", asked)
-        if getattr(getattr(first, "model", None), "unit_is_known", True) or hasattr(first, "scales_itself"):
+        if known.unit_is_known:
             return agent
         self_scaled = import_module(".agent.self_scaled", __package__).self_scaled
         return self_scaled(self.make, dict(self.options), setting, num_trials)

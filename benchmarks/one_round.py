@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -22,19 +23,27 @@ OURS = ("agents.", "bandit_envs.", "gpbandits.")
 ROUND = 100
 
 
-def count(agent_name: str, env_id: str) -> tuple[Counter[tuple[str, str]], int]:
+def count(agent_name: str, env_id: str, **keywords: Any) -> tuple[Counter[tuple[str, str]], int]:
     """Calls by (module, function) in one round, and the number of agents inside one another."""
-    env = make(env_id)
+    env = make(env_id, **keywords)
     observation, info = env.reset(seed=0)
     agent = agents.make(agent_name, env)
     agent.reset(0)
     if hasattr(agent, "start"):
         agent.start(info)
-    for _ in range(ROUND):
+    for _ in range(min(ROUND, env.get_wrapper_attr("setting").horizon // 2)):
         action = agent.act(observation)
         following, reward, _, _, info = env.step(action)
         agent.update(observation, action, reward, info)
         observation = following
+    action, calls = counted(lambda: agent.act(observation))
+    _, reward, _, _, info = env.step(action)
+    _, more = counted(lambda: agent.update(observation, action, reward, info))
+    return calls + more, depth(agent)
+
+
+def counted(call: Callable[[], Any]) -> tuple[Any, Counter[tuple[str, str]]]:
+    """Return what a call returns, and the calls in it by (module, function)."""
     calls: Counter[tuple[str, str]] = Counter()
 
     def note(frame: FrameType, event: str, _: Any) -> None:
@@ -42,14 +51,12 @@ def count(agent_name: str, env_id: str) -> tuple[Counter[tuple[str, str]], int]:
         if event == "call" and module.startswith(OURS):
             calls[module, frame.f_code.co_qualname] += 1
 
+    before = sys.getprofile()
     sys.setprofile(note)
-    action = agent.act(observation)
-    sys.setprofile(None)
-    _, reward, _, _, info = env.step(action)
-    sys.setprofile(note)
-    agent.update(observation, action, reward, info)
-    sys.setprofile(None)
-    return calls, depth(agent)
+    try:
+        return call(), calls
+    finally:
+        sys.setprofile(before)
 
 
 def depth(agent: Any) -> int:

@@ -32,7 +32,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "half": ("GPBandit-GP-v0", ON_LINE, {"length_scale": 0.1}),
     "double": ("GPBandit-GP-v0", ON_LINE, {"length_scale": 0.4}),
     "learnt": ("GPBandit-GP-v0", ON_LINE, LEARNT),
-    "table": ("GPBandit-Real/digits-repeat-v1", {"horizon": 60}, {**LEARNT, "initial": 5}),
+    "table": ("GPBandit-Real/digits-repeat-v2", {"horizon": 60}, {**LEARNT, "initial": 5}),
     "constrained": ("GPBandit-Constrained-v0", {"horizon": 60}, {}),
 }
 UNDER_COSTS: dict[str, dict[str, Any]] = {"config": {}, "constrained-ei": {}}  # players there

@@ -14,7 +14,7 @@ from agents.registry import names, resolve_agent
 from bandit_envs.basics.arguments import hint
 from bandit_envs.basics.notebook import brief
 from bandit_envs.data.files import find, find_wheel, packages
-from bandit_envs.data.runs import Origin, origins, package_of
+from bandit_envs.data.runs import Origin, origin_of_table, package_of
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
 from bandit_envs.problems.real import Task, tasks
@@ -54,9 +54,8 @@ def agent(name: str) -> Entry:
         for each in inspect.signature(factory.make).parameters.values()
         if each.name not in _GIVEN
     }
-    declares = isinstance(getattr(factory.make, "features", None), Features)
     handled = [
-        (feature, ("yes" if handles else "no") if declares else "not declared, assumed")
+        (feature, ("yes" if handles else "no") if factory.declares else "not declared, assumed")
         for feature, handles in factory.features._asdict().items()
     ]
     place = f"{factory.make.__module__}.{factory.make.__qualname__}"
@@ -120,7 +119,7 @@ def task_rows() -> list[tuple[str, ...]]:
 
 def origin_of(task: Task) -> Origin:
     """Return who measured what a real task plays."""
-    return origins()[task.problem or task.tables[0].partition("/")[0]]
+    return origin_of_table(task.problem or task.tables[0])
 
 
 def source_of(task: Task) -> tuple[str, str]:
@@ -136,13 +135,12 @@ def agent_rows() -> list[tuple[str, ...]]:
     rows = []
     for name in names():
         try:
-            factory = resolve_agent(name).make
+            factory = resolve_agent(name)
         except Exception as error:  # one broken package must not hide the other agents
             rows.append((name, f"cannot be loaded: {error}", ""))
             continue
-        features = getattr(factory, "features", None)
-        handled = {} if features is None else features._asdict()
-        rows.append((name, first_line(factory), ", ".join(each for each in handled if handled[each])))
+        handled = factory.features._asdict() if factory.declares else {}
+        rows.append((name, first_line(factory.make), ", ".join(each for each in handled if handled[each])))
     return rows
 
 

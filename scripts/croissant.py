@@ -40,7 +40,7 @@ CONTEXT = {
     "recordSet": "cr:recordSet",
 }
 COLUMNS = {
-    "task": "Name in GPBandit-Real/<task>-v1.",
+    "task": "Name in GPBandit-Real/<task>-v2.",
     "family": "What was measured beside the rewards.",
     "source": "Who publishes the measurements.",
     "licence": "Licence of the source.",
@@ -63,7 +63,7 @@ def card() -> dict[str, Any]:
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
-        "name": "GPBandit-Real-v1",
+        "name": "GPBandit-Real-v2",
         "description": said["What it is"],
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
         "version": "1.0.0",

@@ -15,12 +15,12 @@ from bandit_envs.basics.types import Bools, Floats
 
 from ..beliefs.base import Belief
 from ..model.model import Model
-from ..named import made, require_no_options
+from ..named import is_name, made, require_no_options
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
 from . import rules
-from .candidates import Candidates, Rule, RuleMemory, Slopes
+from .candidates import Candidates, OwnRule, Rule, RuleMemory, Slopes
 from .randomised import EIMS, PIMS, OfSize
 from .robust import dmm
 
@@ -34,9 +34,13 @@ UNITLESS = ("ei", "pi", "pims", "eims")  # their scores are logarithms or multip
 class Always:
     """Builder of a rule that does not depend on the model."""
 
-    rule: Rule
+    rule: Rule | Callable[[Candidates], Floats]  # the second becomes a rule
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rule", own_rule(self.rule))
 
     def __call__(self, model: Model) -> Rule:
+        assert isinstance(self.rule, Rule)
         return self.rule
 
 
@@ -68,45 +72,37 @@ class WithMargin:
 
 def unit_of(rule: Rule, model: Model) -> float:
     """Return the unit of a rule's scores: the model's prior std, or 1 for scores without a unit."""
-    return 1.0 if getattr(rule, "unitless", False) else model.prior_std
+    return 1.0 if rule.unitless else model.prior_std
 
 
 @dataclass(frozen=True)
-class Among:
+class Among(Rule):
     """Another rule, restricted to active candidates; the others score minus infinity."""
 
     rule: Rule
 
-    @property
-    def unitless(self) -> bool:
-        """True where the other rule's scores have no unit."""
-        return getattr(self.rule, "unitless", False)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "unitless", self.rule.unitless)
 
     def memory(self, num_trials: int) -> RuleMemory | None:
         """Return the memory of the other rule."""
-        return memory_of(self.rule, num_trials)
+        return self.rule.memory(num_trials)
 
     def __call__(self, candidates: Candidates) -> Floats:
         return np.where(candidates.active, self.rule(candidates), -np.inf)
 
 
 @dataclass(frozen=True)
-class Starting:
+class Starting(Rule):
     """One rule for the first rounds, and another afterwards."""
 
     rounds: int
     first: Rule
     then: Rule
 
-    @property
-    def unitless(self) -> bool:
-        """True where the later rule's scores have no unit; the first rule must agree."""
-        return getattr(self.then, "unitless", False)
-
-    @property
-    def draws(self) -> bool:
-        """True where the later rule's scores are random."""
-        return getattr(self.then, "draws", False)
+    def __post_init__(self) -> None:
+        for name in ("unitless", "draws"):  # in which the first rule must agree
+            object.__setattr__(self, name, getattr(self.then, name))
 
     def __call__(self, candidates: Candidates) -> Floats:
         early = candidates.t <= self.rounds
@@ -121,28 +117,15 @@ class Starting:
         """Return the slopes of the round's rule, which all trials must share; None where it has none."""
         early = candidates.t <= self.rounds
         rule = self.first if early.all() else None if early.any() else self.then
-        slopes = getattr(rule, "slopes", None)
-        return None if slopes is None else slopes(candidates)
+        return None if rule is None else rule.slopes(candidates)
 
     def memory(self, num_trials: int) -> RuleMemory | None:
         """Return the memory of the later rule, which also learns from the first rounds."""
-        return memory_of(self.then, num_trials)
+        return self.then.memory(num_trials)
 
     def refuted(self, belief: Belief) -> Bools | None:
         """Return where the later rule is refuted."""
-        return refuted(self.then, belief)
-
-
-def memory_of(rule: Rule, num_trials: int) -> RuleMemory | None:
-    """Return a new memory of a rule, of B trials; None for a rule that learns nothing from feedback."""
-    makes = getattr(rule, "memory", None)
-    return None if makes is None else makes(num_trials)
-
-
-def refuted(rule: Rule, belief: Belief) -> Bools | None:
-    """Return where a belief contradicts a rule's assumptions, (B,); None for a rule without this test."""
-    tells = getattr(rule, "refuted", None)
-    return None if tells is None else tells(belief)
+        return self.then.refuted(belief)
 
 
 def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeRule:
@@ -151,18 +134,18 @@ def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeR
     `width` is "improved" or what `make_width` takes; only "ucb", "thompson" and "random-ucb" have one.
     """
     require_probability("delta", delta)
-    left_out = isinstance(width, str) and width == IMPROVED
+    left_out = is_name(width, IMPROVED)
     if isinstance(rule, str):
         if rule in RULES and rule not in WITH_WIDTH and not left_out:
             raise ValueError(f"width must be left out with the rule {rule!r}, which has none, got {width!r}")
         return made("rule", rule, RULES, options, width, delta)
     require_no_options("rule", rule, options)
-    _require_rule(rule)
     require(left_out, "width", "left out where the rule is no name: the rule has its own", width)
     return Always(rule)
 
 
-def _require_rule(rule: Any) -> None:
+def own_rule(rule: Any) -> Rule:
+    """Return a rule itself, or any callable of the user's own as a rule; raise for what is neither."""
     expected = f"one of {', '.join(RULES)}, or an object that is called with candidates and scores them"
     if isinstance(rule, type):
         raise ValueError(f"rule must be {expected}, got the class {rule.__name__}; make an object of it")
@@ -170,11 +153,12 @@ def _require_rule(rule: Any) -> None:
         signature(rule).bind(None)
     except TypeError as error:  # also of what cannot be called
         raise ValueError(f"rule must be {expected}, got {rule!r}: {error}") from None
+    return rule if isinstance(rule, Rule) else OwnRule(rule)
 
 
 def with_width(rule: Callable[[Width], Rule], union: int, width: Any, delta: float) -> MakeRule:
     """Return the builder of a rule with a width; "improved" shares delta among `union` failures."""
-    if isinstance(width, str) and width == IMPROVED:
+    if is_name(width, IMPROVED):
         return WithWidth(rule, partial(improved_width, delta=delta, union=union))
     return WithWidth(rule, partial(make_width, width, delta=delta))
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import abc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..beliefs.base import NO_BIAS, Ridge
+from ..beliefs.base import NO_BIAS, Belief, Ridge
+from ..beliefs.points import Points
 from ..beliefs.ridges import ObservationWeights
 from ..beliefs.safety import Safety
 from ..model.rounds import Delivery
@@ -18,7 +21,7 @@ from ..validation import PerTrial
 ZERO = np.zeros((1, 1))  # no bias
 
 
-class Candidates(Protocol):
+class Candidates(abc.ABC):
     """The belief at the A points that an agent may play in this round; properties are computed on access.
 
     Numbers of a trial are columns, (B, 1), so that they combine with those of its points, (B, A), whatever B
@@ -26,53 +29,58 @@ class Candidates(Protocol):
     """
 
     t: Ints  # (B, 1) number of the round since the last restart, 1, 2, ...
-    safety: Safety | None  # the belief about costs that must be kept in every round, if there are any
-    memory: Any  # of the rule, see `RuleMemory`; None without one
+    points: Points  # where they are
+    mean: Floats  # (B, A) posterior mean
+    std: Floats  # (B, A) posterior standard deviation
+    gain: Floats  # (B, 1) realised information gain before this round
+    bias: Floats  # (B, 1) term that pending feedback adds to the width
+    incumbent: Floats  # (B, 1) value that improvement is measured from, as the agent defines it
+    safety: Safety | None = None  # the belief about costs that must be kept in every round, if there are any
+    memory: RuleMemory | None = None  # of the rule; None without one
+    belief: Belief
+    objective: Any  # an `Objective`
+    draw: Callable[[], Sequence[np.random.Generator]]  # makes the generators of the round
+    _rngs: Sequence[np.random.Generator] | None = None
 
     @property
-    def mean(self) -> Floats:
-        """Posterior mean, (B, A)."""
-        ...
-
-    @property
-    def std(self) -> Floats:
-        """Posterior standard deviation, (B, A)."""
-        ...
-
-    @property
-    def gain(self) -> Floats:
-        """Realised information gain before this round, (B, 1)."""
-        ...
-
-    @property
-    def bias(self) -> Floats:
-        """Term that pending feedback adds to the width, (B, 1)."""
-        ...
-
-    @property
+    @abc.abstractmethod
     def weight_norm(self) -> Floats:
         """|a_x|, (B, A), the norm of the observations' weights in the mean: mu(x) - m(x) = a_x'y."""
-        ...
+
+    @abc.abstractmethod
+    def centred_sample(self) -> Floats:
+        """Draw one joint posterior sample of f - mean, (B, A)."""
+
+    @abc.abstractmethod
+    def sampled_maximum(self) -> Floats:
+        """Draw one joint posterior sample of f and return the largest value that may be played, (B, 1).
+
+        On a box it is the largest value that the search finds, the same for all candidates of a round.
+        """
+
+    def sample(self, factor: Floats | float = 1.0) -> Floats:
+        """Draw mean + w (f - mean) of one joint posterior sample of f, w a number or (B, 1); (B, A)."""
+        return self.mean + factor * self.centred_sample()
 
     @property
     def observation_weights(self) -> list[ObservationWeights]:
         """Weights of the observations in the mean, one record per trial, (B,)."""
-        ...
+        return self.points.observation_weights(self.belief)
 
     @property
     def ridges(self) -> Sequence[Ridge]:
         """The posterior under each regularisation of the belief; usually the model's lambda alone."""
-        ...
+        return self.points.ridges(self.belief)
 
     @property
     def price(self) -> Floats:
         """Least worthwhile expected improvement, in the mean's units, (B, A) or (B, 1); 0 without costs."""
-        ...
+        return self.objective.prices(self.points)
 
     @property
     def active(self) -> Bools:
         """Mask of candidates that may still be the best, (B, A); all, unless the belief eliminates arms."""
-        ...
+        return np.ones(self.mean.shape, dtype=bool)
 
     @property
     def rngs(self) -> Sequence[np.random.Generator]:
@@ -81,40 +89,22 @@ class Candidates(Protocol):
         On a box a rule scores several sets of candidates in a round, with the same draws for each: a variate
         drawn before any that depends on the number of candidates is the same for all sets of a round.
         """
-        ...
-
-    @property
-    def incumbent(self) -> Floats:
-        """Value that improvement is measured from, as the agent defines it, (B, 1)."""
-        ...
+        if self._rngs is None:
+            self._rngs = self.draw()
+        return self._rngs
 
     @property
     def change(self) -> Floats:
         """Std by which a play of x would change mu(x) - mu(j), j the best play so far, (B, A); sets only."""
-        ...
+        raise ValueError("rule must not read `change` on a box; take one that does not")
 
     def half_width(self, bound: PerTrial, delta: PerTrial) -> Floats:
         """Return half the width of the belief's own band for functions of norm B, (B, A), if it has one."""
-        ...
-
-    def centred_sample(self) -> Floats:
-        """Draw one joint posterior sample of f - mean, (B, A)."""
-        ...
-
-    def sample(self, factor: Floats | float = 1.0) -> Floats:
-        """Draw mean + w (f - mean) of one joint posterior sample of f, w a number or (B, 1); (B, A)."""
-        ...
-
-    def sampled_maximum(self) -> Floats:
-        """Draw one joint posterior sample of f and return the largest value that may be played, (B, 1).
-
-        On a box it is the largest value that the search finds, the same for all candidates of a round.
-        """
-        ...
+        raise NotImplementedError("a belief on a box has no band of its own; take a width")
 
     def drawing(self, trials: Bools) -> Candidates:
         """Return candidates that sample for `trials`, (B,), only; samples of the others are undefined."""
-        ...
+        return self
 
 
 def column(bias: Floats | float) -> Floats:
@@ -145,17 +135,49 @@ class RuleMemory(Protocol):
         ...
 
 
-class Rule(Protocol):
+class Rule(abc.ABC):
     """Function from the belief at candidates to scores; the candidate of the largest score is played.
 
-    Scores are in the units of the reward, or the rule has a class attribute `unitless = True`. Where a score
-    depends on the mean and std at its candidate alone, a method `slopes(candidates)` that returns its
-    `Slopes`, or None, lets agents on boxes follow gradients. A rule with random scores has `draws = True`. A
-    method `refuted(belief)` may mark trials whose feedback contradicts the rule's assumptions. A rule that
-    learns from feedback has a method `memory(num_trials)` that makes a `RuleMemory`, and reads
-    `candidates.memory`; the rule itself does not change.
+    A rule is called, and may have the other abilities. It does not change: one that learns from feedback
+    makes a memory, and reads `candidates.memory`.
     """
 
+    unitless: bool = False  # True where scores have no unit; else they are in the units of the reward
+    draws: bool = False  # True where scores are random
+
+    @abc.abstractmethod
     def __call__(self, candidates: Candidates) -> Floats:
         """Return the scores, (B, A), as a new array."""
-        ...
+
+    def slopes(self, candidates: Candidates) -> Slopes | None:
+        """Return the slopes of scores that depend on mean and std at their candidate alone; else None.
+
+        Agents on boxes follow them.
+        """
+        return None
+
+    def factor(self, candidates: Candidates) -> Floats | float | None:
+        """Return w, (B, 1) or one number, where the scores are mu + w sigma; else None."""
+        return None
+
+    def memory(self, num_trials: int) -> RuleMemory | None:
+        """Return a new memory of B trials; None for a rule that learns nothing from feedback."""
+        return None
+
+    def refuted(self, belief: Belief) -> Bools | None:
+        """Return where a belief contradicts the rule's assumptions, (B,); None without a test."""
+        return None
+
+
+@dataclass(frozen=True)
+class OwnRule(Rule):
+    """Rule of the user's own: any callable, with those of a rule's abilities that it has."""
+
+    given: Callable[[Candidates], Floats]
+
+    def __post_init__(self) -> None:
+        for name in ("unitless", "draws", "slopes", "memory", "refuted"):
+            object.__setattr__(self, name, getattr(self.given, name, getattr(self, name)))
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        return self.given(candidates)

@@ -11,7 +11,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..beliefs.base import Belief
 from ..beliefs.safety import mills_ratio
-from .candidates import Candidates
+from .candidates import Candidates, Rule
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 ERFCX_LIMIT = 50.0  # beyond it erfcx loses 1e-12 to cancellation, and the series is exact to 1e-13
@@ -121,7 +121,7 @@ def _series(u: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class GittinsIndex:
+class GittinsIndex(Rule):
     """The root v of EI(x; v) = price: the value at which evaluating x is no longer worth its price.
 
     EI(x; v) = sd h(u) with u = (mu - v) / sd and h(u) = u Phi(u) + phi(u). With independent arms, playing the

@@ -18,6 +18,7 @@ from ..beliefs.safety import INFEASIBLE
 from ..beliefs.surface import Surface
 from ..beliefs.worlds import NUM_WORLDS, Worlds, fantasies, normal_points
 from ..model.rounds import Delivery
+from ..named import is_name
 
 SAMPLED_PLAYS = 64  # those of the largest means: the others are hardly ever the best of a sample
 
@@ -129,6 +130,6 @@ def improvable(name: str | None, setting: Setting) -> type[Incumbent]:
 
 def incumbent_of(name: str, allowed: Sequence[str] = tuple(INCUMBENTS)) -> type[Incumbent]:
     """Return the incumbent of a name, or raise a ValueError that lists the allowed names."""
-    known = isinstance(name, str) and name in INCUMBENTS
+    known = is_name(name, *INCUMBENTS)
     require(known, "incumbent", f"one of {', '.join(allowed)}", name)
     return INCUMBENTS[name]

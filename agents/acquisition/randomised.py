@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from bandit_envs.basics.types import Floats, Ints
 from ..kernels.amplitude import unit_kernel
 from ..model.model import Model
 from ..widths.prior_draws import covering, derivative_constants
-from .candidates import Candidates, Slopes
+from .candidates import Candidates, Rule, Slopes
 from .improvement import improvement_climbed, log_expected_improvement, standardised_slopes
 
 ON_BOX = 512  # usual number of candidates of a round
@@ -76,14 +75,14 @@ def squared_width(log_size: Floats, exponential: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class IRGPUCB:
+class IRGPUCB(Rule):
     """mu + sqrt(zeta) sigma, zeta = 2 log(N / 2) + E drawn in every round (Takeno et al. 2023).
 
     E is exponential of mean 2; zeta is at least 0. The bias of pending feedback is added to the root.
     """
 
     log_size: LogSize
-    draws: ClassVar[bool] = True
+    draws = True
 
     def __call__(self, candidates: Candidates) -> Floats:
         return candidates.mean + self._width(candidates) * candidates.std
@@ -100,15 +99,15 @@ class IRGPUCB:
 
 
 @dataclass(frozen=True)
-class PIMS:
+class PIMS(Rule):
     """(mu - m) / sigma, m the largest value of one joint sample of the posterior (Takeno et al. 2024).
 
     It ranks like the probability of improvement on m. Where sigma = 0 it is 0 for mu = m and else minus
     infinity: a known value cannot exceed m, up to rounding.
     """
 
-    unitless: ClassVar[bool] = True
-    draws: ClassVar[bool] = True
+    unitless = True
+    draws = True
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores in standard deviations, (B, A)."""
@@ -122,15 +121,15 @@ class PIMS:
 
 
 @dataclass(frozen=True)
-class EIMS:
+class EIMS(Rule):
     """log E[max(f - m, 0)], m the largest value of one joint sample of the posterior (Takeno et al. 2025).
 
     Its expected regret is sublinear by the paper's abstract, arXiv 2507.09828; the constants are not
     confirmed here.
     """
 
-    unitless: ClassVar[bool] = True
-    draws: ClassVar[bool] = True
+    unitless = True
+    draws = True
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores that are logarithms, -inf where no improvement is possible, (B, A)."""

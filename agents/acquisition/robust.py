@@ -17,7 +17,7 @@ from ..model.model import Model
 from ..validation import PerTrial
 from ..widths.base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY, Width
 from ..widths.information_gain import Gamma, Realised
-from .candidates import Candidates
+from .candidates import Candidates, Rule
 from .rules import UCB
 
 # Term that enlarges a valid half-width, (B, A), from the weights of the observations in the mean.
@@ -25,7 +25,7 @@ Extra = Callable[[list[ObservationWeights]], Floats]
 
 
 @dataclass(frozen=True)
-class DMM:
+class DMM(Rule):
     r"""min over a of mu_a + w_a sigma_a, bounds that hold simultaneously (Flynn & Reeb 2024, DMM-UCB).
 
     w_a^2 = (q_lambda + 2 R^2 (g_lambda + log(1 / delta)) + a B^2 - q_a) / a, q_a = a y' (K + a I)^-1 y, and
@@ -112,7 +112,7 @@ class CorruptedRewards:
 
 
 @dataclass(frozen=True)
-class RobustUCB:
+class RobustUCB(Rule):
     """mu + w sigma + extra, which allows for misspecification or corruption."""
 
     width: Width  # of the clean problem

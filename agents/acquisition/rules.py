@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from bandit_envs.basics.types import Floats
 
 from ..validation import PerTrial
 from ..widths.base import Width
-from .candidates import ZERO, Candidates, Slopes
+from .candidates import ZERO, Candidates, Rule, Slopes
 from .improvement import (
     improvement_climbed,
     log_expected_improvement,
@@ -22,7 +21,7 @@ from .improvement import (
 
 
 @dataclass(frozen=True)
-class UCB:
+class UCB(Rule):
     """mu + w sigma, the upper end of the confidence band; w is the width plus the bias."""
 
     width: Width
@@ -42,7 +41,7 @@ class UCB:
 
 
 @dataclass(frozen=True)
-class BandUCB:
+class BandUCB(Rule):
     """mu + h, the upper end of the belief's own band for functions of norm B, valid with 1 - delta."""
 
     rkhs_bound: PerTrial  # B, or (B,)
@@ -53,22 +52,22 @@ class BandUCB:
 
 
 @dataclass(frozen=True)
-class Thompson:
+class Thompson(Rule):
     """One joint sample of GP(mu, w^2 k), as in GP-TS; with w = 1 it is plain Thompson sampling."""
 
     width: Width
-    draws: ClassVar[bool] = True
+    draws = True
 
     def __call__(self, candidates: Candidates) -> Floats:
         return candidates.sample(_factor(candidates, self.width))
 
 
 @dataclass(frozen=True)
-class RandomUCB:
+class RandomUCB(Rule):
     """mu + w Z sigma, one Z ~ N(0, 1) a round for all arms, from memory of RandGP-UCB (Zhou & Ji 2022)."""
 
     width: Width
-    draws: ClassVar[bool] = True
+    draws = True
 
     def __call__(self, candidates: Candidates) -> Floats:
         return candidates.mean + self._factor(candidates) * candidates.std
@@ -84,11 +83,11 @@ class RandomUCB:
 
 
 @dataclass(frozen=True)
-class ExpectedImprovement:
+class ExpectedImprovement(Rule):
     """log E[max(f - incumbent - xi, 0)]; the logarithm, because the expectation underflows far from data."""
 
     xi: PerTrial = 0.0  # or (B,)
-    unitless: ClassVar[bool] = True
+    unitless = True
 
     def __post_init__(self) -> None:
         require_not_negative("xi", self.xi, "it is the least improvement that counts")
@@ -104,14 +103,14 @@ class ExpectedImprovement:
 
 
 @dataclass(frozen=True)
-class KnowledgeGradient:
+class KnowledgeGradient(Rule):
     """log (E[max(mu'(x), mu'(j))] - mu(j)) of the means after a noisy play of x, j the best play so far.
 
     The two-point form of the knowledge gradient, at most the gain of the best of all means. The incumbent
     must be the largest mean over plays. Without noise it is expected improvement.
     """
 
-    unitless: ClassVar[bool] = True
+    unitless = True
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores that are logarithms, -inf for the best play itself, (B, A)."""
@@ -119,11 +118,11 @@ class KnowledgeGradient:
 
 
 @dataclass(frozen=True)
-class ProbabilityOfImprovement:
+class ProbabilityOfImprovement(Rule):
     """(mu - incumbent - xi) / sigma, which ranks like P(f > incumbent + xi) but does not underflow."""
 
     xi: PerTrial = 0.01  # or (B,)
-    unitless: ClassVar[bool] = True
+    unitless = True
 
     def __post_init__(self) -> None:
         require_not_negative("xi", self.xi, "it is the least improvement that counts")
@@ -138,7 +137,7 @@ class ProbabilityOfImprovement:
 
 
 @dataclass(frozen=True)
-class PosteriorMean:
+class PosteriorMean(Rule):
     """mu: pure exploitation."""
 
     def __call__(self, candidates: Candidates) -> Floats:
@@ -150,7 +149,7 @@ class PosteriorMean:
 
 
 @dataclass(frozen=True)
-class PosteriorVariance:
+class PosteriorVariance(Rule):
     """sigma, which ranks like the variance: pure exploration, the greedy experimental design."""
 
     def __call__(self, candidates: Candidates) -> Floats:
@@ -162,16 +161,19 @@ class PosteriorVariance:
 
 
 @dataclass(frozen=True)
-class AnyArm:
+class AnyArm(Rule):
     """Constant score: ties are broken at random, so every arm is equally likely."""
 
     def __call__(self, candidates: Candidates) -> Floats:
         return np.zeros_like(candidates.mean)
 
 
-def sample(candidates: Candidates) -> Floats:
-    """Draw one joint posterior sample of f, (B, A)."""
-    return candidates.sample()
+@dataclass(frozen=True)
+class PosteriorSample(Rule):
+    """One joint posterior sample of f."""
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        return candidates.sample()
 
 
 def _factor(candidates: Candidates, width: Width) -> Floats | float:

@@ -16,7 +16,7 @@ from ..acquisition.candidates import Rule
 from ..model.choice import Recommendation
 from ..model.model import Model
 from ..options import is_per_trial
-from ..protocol import Shown
+from ..protocol import BaseAgent, adapted
 from ..stopping.by_name import Stops, joined_stops
 from ..validation import require_one_a_trial, require_trials, seeds_of
 from .assumptions import FORM, Learnt
@@ -27,48 +27,50 @@ from .repeating import repeating, require_repeatable
 A = TypeVar("A")
 
 
-def _of_each(name: str) -> property:
-    """Return the property that stacks an attribute of all agents, (B, ...); None where they lack it."""
+def _of_each(name: str) -> Any:
+    """Return the property that stacks an attribute of all agents, (B, ...); None where it is None."""
 
     def stacked(batch: TrialList) -> Any:
-        each = [getattr(agent, name, None) for agent in batch.agents]
+        each = [getattr(agent, name) for agent in batch.agents]
         return None if each[0] is None else np.array(each)
 
     return property(stacked, doc=f"`{name}` of each trial, see `GPAgent`; None where the agents have none.")
 
 
-def of_first(name: str, default: Any = None) -> property:
-    """Return the property that is an attribute of the first agent, equal in all, or a default without it."""
+def of_first(name: str) -> Any:
+    """Return the property that is an attribute of the first agent, equal in all."""
     return property(
-        lambda batch: getattr(batch.agents[0], name, default), doc=f"`{name}` of the first, see `GPAgent`."
+        lambda batch: getattr(batch.agents[0], name), doc=f"`{name}` of the first, see `GPAgent`."
     )
 
 
-class TrialList(Shown):
+class TrialList(BaseAgent):
     """Play a batch of B independent trials, each with its own agent (own kernel or own points)."""
 
     def __init__(self, agents: Sequence[Any]):
-        self.agents = list(agents)
+        self.agents: list[Any] = list(map(adapted, agents))
         self.num_trials = len(self.agents)
 
     @property
     def failed_fits(self) -> Ints:
         """Count the hyperparameter fits that failed, (B,); 0 in agents that learn none."""
-        return np.array([getattr(agent, "failed_fits", 0) for agent in self.agents])
+        return np.array([agent.failed_fits for agent in self.agents])
 
     @property
     def assumes_bound(self) -> bool:
         """Return True if an agent relies on a default bound, neither given nor published."""
-        return any(getattr(agent, "assumes_bound", False) for agent in self.agents)
+        return any(agent.assumes_bound for agent in self.agents)
 
     @property
     def alarms(self) -> list[list[int]] | None:
         """Return the rounds after which each trial detected a change; None without a detector."""
-        each = [getattr(agent, "alarms", None) for agent in self.agents]
-        return None if each[0] is None else each  # type: ignore[return-value]
+        each = [agent.alarms for agent in self.agents]
+        return None if each[0] is None else each
 
-    privileged = of_first("privileged", False)
+    privileged = of_first("privileged")
     feedback_window = of_first("feedback_window")
+    takes_stopping = of_first("takes_stopping")
+    unit_is_known = of_first("unit_is_known")
     refuted = _of_each("refuted")
     infeasible = _of_each("infeasible")
     infeasible_since = _of_each("infeasible_since")
@@ -77,19 +79,18 @@ class TrialList(Shown):
     @property
     def stops(self) -> Stops | None:
         """Return when each rule of the option `stopping` first said stop; None without the option."""
-        each: list[Any] = [getattr(agent, "stops", None) for agent in self.agents]
+        each = [agent.stops for agent in self.agents]
         return None if each[0] is None else joined_stops(each)
 
-    def reset(self, seed: Sequence[int]) -> None:
+    def reset(self, seed: Any) -> None:
         """Forget everything; takes B seeds."""
         for agent, each in zip(self.agents, seeds_of(seed, self.num_trials), strict=True):
             agent.reset(each)
 
     def start(self, info: dict[str, Any]) -> None:
-        """Learn which arms the first round has, if the agents have a `start`; see `GPAgent`."""
+        """Learn which arms the first round has; see `GPAgent`."""
         for i, agent in enumerate(self.agents):
-            if (start := getattr(agent, "start", None)) is not None:
-                start(of_trial(info, i))
+            agent.start(of_trial(info, i))
 
     def act(self, observation: Floats) -> Any:
         """Choose for the observed context of each trial, (B, dz) -> arms (B,) or actions (B, d)."""
@@ -205,14 +206,15 @@ def assemble(
     model: Model,
     rule_of: Callable[[Model], Rule],
     num_trials: int | None = None,
-    kind: type[GPAgent] = GPAgent,
+    kind: Callable[..., GPAgent] = GPAgent,
+    box_kind: Callable[..., GPAgent] = BoxAgent,
     **parts: Any,
 ) -> Agent:
     """Return the agent of a model and a rule, which is made again whenever the model changes.
 
     Of B trials it is one agent where trials share kernel and arms, and an agent per trial where each learns
-    its own kernel or has its own points, as on a box. `kind` is that on a finite set; `parts` are a belief,
-    an incumbent and the others, see `GPAgent`.
+    its own kernel or has its own points, as on a box. `kind` is that on a finite set, `box_kind` that on a
+    box; `parts` are a belief, an incumbent and the others, see `GPAgent`.
     """
     require_trials(num_trials)
     for name in PER_TRIAL:
@@ -222,7 +224,7 @@ def assemble(
     if not model.setting.continuous and model.learning is None:
         _of_trial(given, 0, num_trials or 1)  # raises where a trial would have no number of its own
         return kind(model, num_trials=num_trials, **given)
-    make = BoxAgent if model.setting.continuous else kind
+    make = box_kind if model.setting.continuous else kind
     if model.learning is not None:
         model, make = replace(model, form=model.form or FORM), partial(make, assumptions=Learnt)
     if num_trials is None:

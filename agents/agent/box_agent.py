@@ -16,7 +16,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import unit_of
 from ..acquisition.candidates import Candidates, Rule, Slopes, column
 from ..acquisition.incumbents import Incumbent, NoIncumbent
-from ..acquisition.rules import AnyArm, PosteriorMean, sample
+from ..acquisition.rules import AnyArm, PosteriorSample
 from ..beliefs.base import Belief
 from ..beliefs.points import Pairs, PlayedPairs, with_context
 from ..beliefs.surface import ONLY, Surface
@@ -29,7 +29,7 @@ from ..objectives.base import Objective, terms_of
 from ..posteriors.play_factor import PlayFactor
 from ..stopping.stopping_candidates import StoppingCandidates
 from ..validation import require_context, require_reset
-from .candidate_views import candidates_on_box
+from .candidate_views import candidates_of_plays
 from .gp_agent import TIE, GPAgent
 from .queries import REWARD
 from .repeating import repeats
@@ -76,34 +76,27 @@ class BoxAgent(GPAgent):
         context = self._context(observation)
         uniform = self.tie_breaker()
         if self.repeated_arms is None:
-            return self.setting.to_action(self._choose_on_box(context, uniform))
-        return self.repeated_arms.action_in(
-            self.round, partial(self._begin_repeats_on_box, context, uniform)
-        )[ONLY]
+            return self.setting.to_action(self._choose(context, uniform))
+        return self.repeated_arms.action_in(self.round, partial(self._begin_repeats, context, uniform))[ONLY]
 
-    def _begin_repeats_on_box(
-        self, context: Floats, uniform: Floats, free: Bools
-    ) -> tuple[Ints, Floats, Ints]:
-        arm = self._choose_on_box(context, uniform)
+    def _begin_repeats(self, context: Floats, uniform: Floats, free: Bools) -> tuple[Ints, Floats, Ints]:
+        arm = self._choose(context, uniform)
         _, std = Surface.of(self.belief).predict(with_context(context, arm[None]))
         trial = self.belief.rows
         return trial, self.setting.to_action(arm)[None], repeats(self, trial, std**2)
 
-    def _choose_on_box(self, context: Floats, uniform: Floats) -> Floats:
+    def _choose(self, context: Floats, uniform: Floats, free: Bools | None = None) -> Floats:
         """Return the arm of the largest score, (d,)."""
-        belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
-        exploring = self.restart.exploring
+        rule, incumbent, exploring = self.rule, self.incumbent, self.restart.exploring
         if exploring is not None and exploring[ONLY]:
-            rule = AnyArm()
-        incumbent = self.incumbent if rule is self.rule else self._no_incumbent
-        arm = self._best(rule, incumbent, belief, context, TIE, uniform)  # type: ignore[arg-type]
+            rule, incumbent = AnyArm(), self._no_incumbent
+        arm = self._best(rule, incumbent, self.belief, context, TIE, uniform)
         if self.objective.infeasible is not None:
             self._note_infeasible(self.objective.infeasible)
-        self._opening = None
         return arm
 
     def stopping_candidates(self, snap: Any = None, look: int = 0) -> list[StoppingCandidates]:
-        return [candidates_on_box(self, snap, look)]
+        return [candidates_of_plays(self, snap, look)]
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """Return the number of the point of an action and a context, a new one if needed, (1,)."""
@@ -198,7 +191,7 @@ class BoxAgent(GPAgent):
     def _sampled_maximum(self, surface: Surface, plays: PlayedPairs, facts: BoxView) -> Floats:
         """Return the largest value of one joint sample that the search finds, (1, 1)."""
         sampler, unit = self.samplers[ONLY], self.model.prior_std
-        acquisition = AcquisitionSurface(sample, surface, plays.context, facts, sampler, unit=unit)
+        acquisition = AcquisitionSurface(PosteriorSample(), surface, plays.context, facts, sampler, unit=unit)
         pool = self.search(UnitSurface.of(acquisition, self.setting, plays.arms), self._rng)
         return pool.scores.max(keepdims=True)[None]
 
@@ -223,7 +216,7 @@ class BoxAgent(GPAgent):
 
 
 @dataclass(frozen=True)
-class ExpectedWorth:
+class ExpectedWorth(Rule):
     """What the objective expects of a candidate, by which points are recommended: usually its mean."""
 
     objective: Objective

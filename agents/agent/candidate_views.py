@@ -12,14 +12,13 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..acquisition.candidates import Candidates, column
+from ..acquisition.candidates import ZERO, Candidates
 from ..acquisition.improvement import change_of
-from ..beliefs.base import Belief, Ridge
+from ..beliefs.base import NO_BIAS, Belief
 from ..beliefs.play_costs import CostBelief
-from ..beliefs.points import Arms, Pairs
-from ..beliefs.ridges import ObservationWeights
+from ..beliefs.points import Arms, Joint, Pairs, Points
 from ..beliefs.safety import Safety
-from ..beliefs.surface import ONLY, Surface, keeping_plays
+from ..beliefs.surface import ONLY, keeping_plays
 from ..box.search import around, sobol
 from ..model.choice import only_offered
 from ..model.rounds import PENDING, in_time
@@ -52,79 +51,70 @@ class ArmsView(Candidates):
         offered: Bools | None = None,
         safety: Safety | None = None,
     ):
-        self._agent, self._belief, self._context, self._offered = agent, belief, context, offered
+        self._agent, self.belief, self._context, self._offered = agent, belief, context, offered
         self.t, self.safety, self.memory = agent.t[:, None], safety, agent.memory
-        self._samplers = agent.samplers
-        self._rngs: Sequence[np.random.Generator] | None = None
+        self.objective, self._samplers = agent.objective, agent.samplers
+
+    def draw(self) -> Sequence[np.random.Generator]:
+        """Return the generators of the round, (B,)."""
+        return list(self._agent.streams.of_round("rule", self._agent.round))
 
     @property
-    def points(self) -> Arms:
+    def points(self) -> Arms:  # type: ignore[override] (an attribute on boxes)
         """All arms in the context of each trial."""
         return self._agent.arms(self._context)
 
     @property
-    def mean(self) -> Floats:
-        return self._belief.mean(self._context)
+    def mean(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
+        """Posterior mean, (B, A)."""
+        return self.belief.mean(self._context)
 
     @property
-    def std(self) -> Floats:
-        return self._belief.std(self._context)
+    def std(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
+        """Posterior standard deviation, (B, A)."""
+        return self.belief.std(self._context)
 
     @property
-    def gain(self) -> Floats:
-        return self._belief.gain[:, None]
+    def gain(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
+        """Realised information gain, (B, 1)."""
+        return self.belief.gain[:, None]
 
     @property
-    def bias(self) -> Floats:
-        return column(self._belief.bias)
+    def bias(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
+        """What pending feedback adds to the width, (B, 1)."""
+        bias = self.belief.bias
+        return ZERO if bias is NO_BIAS else np.reshape(bias, (-1, 1))
 
     @property
     def weight_norm(self) -> Floats:
-        return self._belief.weight_norm(self._context)
-
-    @property
-    def observation_weights(self) -> list[ObservationWeights]:
-        return self.points.observation_weights(self._belief)
-
-    @property
-    def ridges(self) -> list[Ridge]:
-        return self._belief.ridges(self._context)
+        return self.belief.weight_norm(self._context)
 
     @property
     def active(self) -> Bools:
-        return self._belief.active(self._context)
+        return self.belief.active(self._context)
 
     @property
-    def rngs(self) -> Sequence[np.random.Generator]:
-        if self._rngs is None:
-            self._rngs = list(self._agent.streams.of_round("rule", self._agent.round))
-        return self._rngs
-
-    @property
-    def incumbent(self) -> Floats:
+    def incumbent(self) -> Floats:  # type: ignore[override] (an attribute on boxes)
+        """Value that improvement is measured from, (B, 1)."""
         values, incumbent = self.mean, self._agent.incumbent
         if incumbent.of_worth:
-            values = self._agent.objective.worth(values, self.points, self.t[:, 0])
-        return incumbent(self._belief, self.points, only_offered(values, self._offered))[:, None]
+            values = self.objective.worth(values, self.points, self.t[:, 0])
+        return incumbent(self.belief, self.points, only_offered(values, self._offered))[:, None]
 
     @property
     def change(self) -> Floats:
-        played = self._belief.played_at(self._belief.cells(self._context))
+        played = self.belief.played_at(self.belief.cells(self._context))
         means = np.where(played, only_offered(self.mean, self._offered), -np.inf)
-        return change_of(self._belief, self._context, means)
-
-    @property
-    def price(self) -> Floats:
-        return self._agent.objective.prices(self.points)
+        return change_of(self.belief, self._context, means)
 
     def half_width(self, bound: PerTrial, delta: PerTrial) -> Floats:
-        return self._belief.half_width(self._context, bound, delta)
+        return self.belief.half_width(self._context, bound, delta)
 
     def centred_sample(self) -> Floats:
-        return self._belief.centred_sample(self._context, self._samplers)
+        return self.belief.centred_sample(self._context, self._samplers)
 
     def sample(self, factor: Floats | float = 1.0) -> Floats:
-        return self._belief.sample(self._context, self._samplers, factor)
+        return self.belief.sample(self._context, self._samplers, factor)
 
     def sampled_maximum(self) -> Floats:
         return only_offered(self.sample(), self._offered).max(axis=1, keepdims=True)
@@ -136,96 +126,64 @@ class ArmsView(Candidates):
         return view
 
 
-def candidates_on_set(agent: Playing) -> list[StoppingCandidates]:
+def candidates_on_arms(agent: Playing) -> list[StoppingCandidates]:
     """Return the candidates of each trial on a finite set in one context, which are all arms."""
-    belief, context = agent.belief, np.zeros(agent._size, dtype=np.int64)
-    centre = belief.mean_posterior
-    mean = belief.known_mean(context)
-    std = np.sqrt(np.maximum(centre.variance_at(None), 0.0))
-    points = agent.arms(context)
-    known = agent.objective.beliefs(mean, std, points)
+    points, played = (
+        agent.arms(np.zeros(agent._size, dtype=np.int64)),
+        agent.belief.mean_posterior.count_at(None) > 0,
+    )
+    arms = agent.setting.decisions.points
+    return _stopping_candidates(agent, points, np.arange(len(arms)), arms, played, noise_of(agent))
+
+
+def candidates_of_plays(agent: Playing, snap: Snap | None = None, look: int = 0) -> StoppingCandidates:
+    """Return the candidates on a box: the plays, quasi-random points, and points near the best plays.
+
+    `snap` moves points, (n, d), to those that may be played; another `look` gives other points.
+    """
+    centre = keeping_plays(agent.belief.mean_posterior)
+    plays, cloud = centre.played(ONLY), _cloud(agent, centre.factor(ONLY), look)
+    arms = np.vstack([agent._visited.features[plays], cloud if snap is None else snap(cloud)])
+    number = np.concatenate([plays, np.full(len(arms) - len(plays), -1)])
+    noise = np.full((1, len(arms)), float(centre.noise[ONLY]))
+    return _stopping_candidates(agent, Pairs(np.empty(0), arms), number, arms, number[None] >= 0, noise)[ONLY]
+
+
+def _stopping_candidates(
+    agent: Playing, points: Points, number: Ints, arms: Floats, played: Bools, noise: Floats
+) -> list[StoppingCandidates]:
+    """Return each trial's candidates, points with these numbers, (n,), and noise variances, (B, n)."""
+    joint = points.joint(agent.belief)
+    known = agent.objective.beliefs(joint.mean, joint.std, points)
     require_reward_model(known)
     mean, std = known[0]
     price, unit = costs_of(agent).at(points).expected, unit_of_values(agent)
-    noise, played = noise_of(agent) * unit[:, None] ** 2, centre.count_at(None) > 0
+    noise = noise * unit[:, None] ** 2
     return [
         StoppingCandidates(
-            point=np.arange(mean.shape[1]),
-            arms=agent.setting.decisions.points,
+            point=number,
+            arms=arms,
             mean=mean[i].copy(),  # rules remember it, and a posterior may write to it
             std=std[i],
             played=played[i],
             noise=noise[i],
             cost=price[i],
-            covariance=partial(_scaled, centre, i, unit[i] ** 2),
-            costs=tuple(_cost_on_set(i, *each) for each in agent.objective.cost_beliefs()),
+            covariance=partial(_scaled, joint, i, unit[i] ** 2),
+            costs=tuple(_cost(points, i, *each) for each in agent.objective.cost_beliefs()),
             **_facts(agent, i),
         )
         for i in range(agent._size)
     ]
 
 
-def _cost_on_set(i: int, belief: Belief, zero: Floats, unit: Floats) -> CandidateCosts:
-    mean = belief.known_mean(np.zeros(len(unit), dtype=np.int64))[i]
-    std = np.sqrt(np.maximum(belief.mean_posterior.variance_at(None)[i], 0.0))
-    scaled = partial(_scaled, belief.mean_posterior, i, unit[i] ** 2)
-    return CandidateCosts(zero[i] + unit[i] * mean, unit[i] * std, scaled)
+def _cost(points: Points, i: int, belief: Belief, zero: Floats, unit: Floats) -> CandidateCosts:
+    joint = points.joint(belief)
+    scaled = partial(_scaled, joint, i, unit[i] ** 2)
+    return CandidateCosts(zero[i] + unit[i] * joint.mean[i], unit[i] * joint.std[i], scaled)
 
 
-def _scaled(centre: Any, trial: int, scale: float, point: Ints, other: Ints) -> Floats:
-    return scale * centre.covariance(trial, point, other)
-
-
-def candidates_on_box(agent: Playing, snap: Snap | None = None, look: int = 0) -> StoppingCandidates:
-    """Return the candidates on a box: the plays, quasi-random points, and points near the best plays.
-
-    `snap` moves points, (n, d), to those that may be played; another `look` gives other points.
-    """
-    surface = _delivered(agent.belief)
-    plays = agent.belief.mean_posterior.played(ONLY)
-    cloud = _cloud(agent, surface.mean_factor, look)
-    arms = np.vstack([agent._visited.features[plays], cloud if snap is None else snap(cloud)])
-    points = Pairs(np.empty(0), arms)
-    known = agent.objective.beliefs(*(each[None] for each in surface.predict(arms)), points)
-    require_reward_model(known)
-    unit = float(unit_of_values(agent)[ONLY])
-    number = np.concatenate([plays, np.full(len(arms) - len(plays), -1)])
-    mean, std = (each[0] for each in known[0])
-    return StoppingCandidates(
-        point=number,
-        arms=arms,
-        mean=mean,
-        std=std,
-        played=number >= 0,
-        noise=np.full(len(arms), unit**2 * float(agent.belief.mean_posterior.noise[ONLY])),
-        cost=costs_of(agent).at(points).expected[0],
-        covariance=_covariance(surface, arms, unit),
-        costs=tuple(_cost_on_box(arms, *each) for each in agent.objective.cost_beliefs()),
-        **_facts(agent, ONLY),
-    )
-
-
-def _cost_on_box(arms: Floats, belief: Belief, zero: Floats, unit: Floats) -> CandidateCosts:
-    surface, scale = _delivered(belief), float(unit[ONLY])
-    mean, std = surface.predict(arms)
-    return CandidateCosts(zero[ONLY] + scale * mean, scale * std, _covariance(surface, arms, scale))
-
-
-def _delivered(belief: Belief) -> Surface:
-    """Return the surface of the plays with delivered values."""
-    centre, mean = keeping_plays(belief.mean_posterior), float(np.ravel(belief.given_mean)[0])
-    factor = centre.factor(ONLY)
-    return Surface(centre.gram.kernel, factor, factor, mean)
-
-
-def _covariance(surface: Surface, arms: Floats, unit: float) -> Callable[[Ints, Ints], Floats]:
-    """Return the posterior covariance of arms by their indices, in this unit of the values."""
-
-    def covariance(point: Ints, other: Ints) -> Floats:
-        prior = surface.kernel(arms[point], arms[other])
-        return unit**2 * (prior - surface.explain(arms[point]).T @ surface.explain(arms[other]))
-
-    return covariance
+def _scaled(joint: Joint, trial: int, scale: float, point: Ints, other: Ints) -> Floats:
+    return scale * joint.covariance(trial, point, other)
 
 
 def _cloud(agent: Playing, factor: Any, look: int) -> Floats:
@@ -254,7 +212,7 @@ def unit_of_values(agent: Playing) -> Floats:
 
 
 def noise_of(agent: Playing) -> Floats:
-    """Return the variance of one play's noise at all points in the values' unit, (B, N)."""
+    """Return the variance of one play's noise at all points in the belief's unit, (B, N)."""
     noise, points = agent.belief.mean_posterior.noise[:, None], np.arange(agent.setting.decisions.num_arms)
     weights = agent.belief.weights(points) if agent.belief.weighs else None
     return np.broadcast_to(noise, (len(noise), len(points))) if weights is None else noise / weights
@@ -262,8 +220,8 @@ def noise_of(agent: Playing) -> Floats:
 
 def costs_of(agent: Playing) -> CostBelief:
     """Return the belief about what plays cost; raise where plays cost and the agent has none."""
-    own = getattr(agent.objective, "costs", None)
-    if isinstance(own, CostBelief):
+    own = agent.objective.play_costs()
+    if own is not None:
         return own
     free = CostBelief(agent.model, agent._size)
     if not free.free and free.known is None:

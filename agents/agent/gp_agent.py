@@ -15,10 +15,10 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.feedback import Feedback, feedback_stds, spendings
 
-from ..acquisition.by_name import Starting, memory_of, unit_of
+from ..acquisition.by_name import Starting, unit_of
 from ..acquisition.candidates import Rule
 from ..acquisition.incumbents import Incumbent, NoIncumbent
-from ..acquisition.rules import UCB, AnyArm, PosteriorMean
+from ..acquisition.rules import AnyArm
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..model.choice import KEY, TieBreaker, argmax_with_ties, offered_in, only_offered, require_offered
@@ -26,7 +26,7 @@ from ..model.model import Model
 from ..model.rounds import PENDING, Clock, Delivery, in_time
 from ..model.units import weights_of_stds
 from ..objectives.base import Objective, Revision, Reward
-from ..protocol import Shown, defines
+from ..protocol import BaseAgent, defines
 from ..restarts.base import Never, Restart
 from ..stopping.by_name import PATIENCE, Stopping, make_rules
 from ..stopping.stopping_candidates import StoppingCandidates
@@ -34,7 +34,7 @@ from ..validation import require_reset, require_trials, seeds_of
 from ..widths.base import ONE
 from .assumptions import Given
 from .book import NO_ROUNDS, Book
-from .candidate_views import ArmsView, candidates_on_set
+from .candidate_views import ArmsView, candidates_on_arms
 from .generators import Resumable, Streams, build
 from .queries import NEVER, Answers
 from .repeating import RepeatedArms, repeats
@@ -43,7 +43,7 @@ from .repeating import RepeatedArms, repeats
 TIE = 1e-9
 
 
-class GPAgent(Answers, Resumable, Shown):
+class GPAgent(Answers, Resumable, BaseAgent):
     """An agent that scores the arms with a rule on its belief and plays the best.
 
     With `num_trials=B` it plays a batch of B trials, with a leading axis in every array, and exactly the
@@ -59,6 +59,8 @@ class GPAgent(Answers, Resumable, Shown):
         restart: builds what says when to start over, from the model and the number of trials.
         assumptions: builds what says when the model changes, from the model and the generators.
     """
+
+    takes_stopping = True
 
     def __init__(
         self,
@@ -76,8 +78,10 @@ class GPAgent(Answers, Resumable, Shown):
         self.setting, self.num_trials, self._rule_of = model.setting, num_trials, rule_of
         self._parts = belief, incumbent, objective, restart, assumptions
         self._given, self._size = model, num_trials or 1
+        self.learns, self.unit_is_known = model.learning is not None, model.unit_is_known
         self._num_arms = 0 if self.setting.continuous else self.setting.decisions.num_arms
         self._only_context = np.zeros(self._size, dtype=np.int64)
+        self._shape = self._size, self._num_arms
         unseeded = Streams([0] * self._size)
         self.privileged = build(restart, model, unseeded, "restart", self._size).privileged
         self.assumptions = Given(model, unseeded)
@@ -104,16 +108,15 @@ class GPAgent(Answers, Resumable, Shown):
         self._assume(self._given)
         self.assumptions = assumptions(self._given, self.streams)
         self.objective = build(objective, self.model, self.streams, "objective", self._size)
-        self._opening: Belief | None = None
         self.belief = build(belief, self.model, self.streams, "belief", self._size)
         self.incumbent = incumbent(self._size, self.setting.decisions)
-        self.memory = memory_of(self.rule, self._size)
+        self.memory = self.rule.memory(self._size)
         self.restart = build(restart, self.model, self.streams, "restart", self._size)
         if self._rules is not None:
             self.stopping = Stopping(self._rules, self._size, PATIENCE if self.setting.continuous else 1)
         self.book = self._new_book()
         self.repeated_arms = RepeatedArms(self._size) if self._given.repeat > 1.0 else None
-        self.round = self._epoch = 0
+        self.round = 0
         self.t = np.ones(self._size, dtype=np.int64)  # of each trial: rounds started since it began
         self._lost, self._lost_since = None, np.full(self._size, NEVER)
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
@@ -127,14 +130,16 @@ class GPAgent(Answers, Resumable, Shown):
         require_reset(self.round >= 0)
         self.offered = offered_in(info, self.setting, self.num_trials)
 
-    def offer(self, arms: Bools) -> None:
+    def offer(self, arms: Bools) -> bool:
         """Let the next question alone choose among some arms, (A,) or (B, A); the set is not volatile."""
         require_reset(self.round >= 0)
         self.offered = np.atleast_2d(arms)
+        return True
 
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
-        context = self._contexts(observation)
+        alone = self.setting.contexts is None and self.round >= 0
+        context = self._only_context if alone else self._contexts(observation)
         uniform = self.tie_breaker()  # in every round: a trial's draws do not depend on which others choose
         if self.repeated_arms is None:
             arm = self._choose(context, uniform)
@@ -142,50 +147,46 @@ class GPAgent(Answers, Resumable, Shown):
             arm = self.repeated_arms.action_in(self.round, partial(self._begin_repeats, context, uniform))
         return arm if self.num_trials else arm.item()
 
-    def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
+    def _choose(self, context: Any, uniform: Floats, free: Bools | None = None) -> Any:
         """Return the arms of the largest scores, (B,); only free trials, (B,), draw samples, if given."""
-        belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         if self.setting.volatile:
             require_offered(self.offered, self.setting)
         safety = self.objective.safety(context, self.t, self.offered) if self._certifies else None
         offered = self.offered if safety is None else safety.playable
-        view = ArmsView(self, belief, context, offered, safety)
+        view = ArmsView(self, self.belief, context, offered, safety)
         view = view if free is None else view.drawing(free)
         if self._may_search and offered is None and (arm := self._searched(view, uniform)) is not None:
             return arm
-        scores = self._checked(rule(view))
+        scores = self.rule(view)
+        if np.shape(scores) != self._shape:
+            words = "numbers of a trial are (B, 1), those of its arms (B, A)"
+            got = f"got {np.shape(scores)}; {words}"
+            raise ValueError(f"rule must return scores of shape {self._shape}, {got}")
         self.objective.infeasible = None  # until the objective scores arms
-        scores = self._worth(scores, context, offered)
+        if self._penalises or offered is not None:
+            scores = self._worth(scores, context, offered)
         if self.objective.infeasible is not None:
             self._note_infeasible(self.objective.infeasible)
         if (exploring := self.restart.exploring) is not None:
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
-        self._opening, self.scores = None, scores
+        self.scores = scores
         return argmax_with_ties(scores, self._tie, uniform, offered)
 
     def _searched(self, view: ArmsView, uniform: Floats) -> Ints | None:
         """Return the arm of the only trial, (1,), found without scoring all; None where all are scored."""
-        if type(self.rule) is not UCB or not self.belief.searches:
-            return None
-        tied = self.belief.mean_posterior.largest(float(self.rule.factor(view)), self._tie)
+        factor = self.rule.factor(view)
+        tied = None if factor is None else self.belief.argmax_ucb(float(factor), self._tie)
         if tied is None:
             return None
         self.scores = None
         return tied[argmax_with_ties(np.zeros((1, len(tied))), 0.0, uniform)]
-
-    def _checked(self, scores: Floats) -> Floats:
-        expected = self._size, self._num_arms
-        if np.shape(scores) != expected:
-            words = "numbers of a trial are (B, 1), those of its arms (B, A)"
-            raise ValueError(f"rule must return scores of shape {expected}, got {np.shape(scores)}; {words}")
-        return scores
 
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return what the objective makes of the scores of the arms that may be played, (B, A)."""
         there = scores if offered is None else only_offered(scores, offered)
         return self.objective.penalised(there, self.arms(context), self.t) if self._penalises else there
 
-    def _begin_repeats(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
+    def _begin_repeats(self, context: Any, uniform: Floats, free: Bools) -> tuple[Ints, Any, Ints]:
         """Return the trials that are free, (n,) of (B,), their arms, and how often to play each."""
         (trial,) = free.nonzero()
         arm = self._choose(context, uniform, free)[trial]
@@ -209,8 +210,10 @@ class GPAgent(Answers, Resumable, Shown):
         if self.repeated_arms is not None:
             self.repeated_arms.played(action)
         self._learn(point, delivery, values)
-        if self._revises or self._restarts:
-            self._end_round(info)
+        if self._revises:
+            self._follow()
+        if self._restarts and len(again := self.restart.end_round(self.round, info)):
+            self.forget(again, kept=True)
         if self.assumptions.may_change:
             self.remodel(self.assumptions.after(self))
         if self.stopping is not None:
@@ -223,19 +226,18 @@ class GPAgent(Answers, Resumable, Shown):
         values = self.objective.values(trial, reward, cost) if self._revalues else reward
         played = self.book.record_round(point, trial, rounds)  # the last check
         weight = None if std is None or not self.weighs else weights_of_stds(self._given, trial, std)
-        delivery = Delivery(trial, played, rounds, self.clock.delay(rounds, self.round), reward, cost, weight)
+        clock = self.clock
+        delay = self.round - rounds if clock.times is None else clock.delay(rounds, self.round)
+        delivery = Delivery(trial, played, rounds, delay, reward, cost, weight)
         return delivery, delivery if values is reward else delivery.with_values(values)
 
-    def _end_round(self, info: dict[str, Any]) -> None:
-        """Follow the changes of the objective, and restart trials."""
-        if self._revises:
-            self._revise(self.objective.end_round(self.round))
-        if self._restarts and len(again := self.restart.end_round(self.round, info)):
-            self.forget(again, kept=True)
+    def _follow(self) -> None:
+        """Follow the changes of the objective at the end of a round."""
+        self._revise(self.objective.end_round(self.round))
 
     def stopping_candidates(self, snap: Any = None, look: int = 0) -> list[StoppingCandidates]:
         """Return what the belief says of further plays in each trial, B of them, as stopping rules see it."""
-        return candidates_on_set(self)
+        return candidates_on_arms(self)
 
     def forget(self, trial: Ints, kept: bool = False) -> None:
         """Begin anew in trials, (n,) ascending, as after a reset; feedback of their earlier plays is stale.
@@ -246,8 +248,7 @@ class GPAgent(Answers, Resumable, Shown):
         older = None if kept_from is None else self.restart.recalled
         begun = np.full(len(trial), self.round) if kept_from is None else kept_from[trial]
         recalled = [NO_ROUNDS if older is None else older[i] for i in trial.tolist()]
-        # The opening belief is there where an epoch has ended in the same round.
-        for part in (self.belief, self.incumbent, self.restart, self.memory, self._opening):
+        for part in (self.belief, self.incumbent, self.restart, self.memory):
             if part is not None:
                 part.forget(trial)
         for i, rounds in zip(trial.tolist(), begun.tolist(), strict=True):
@@ -288,23 +289,8 @@ class GPAgent(Answers, Resumable, Shown):
         """Follow a change of the objective; its noise is that of the width, the posterior's stays."""
         if revision.noise_std is not None:
             self._assume(replace(self.model, noise_std=revision.noise_std))
-        if revision.fresh_belief:
-            self._begin_epoch(revision.incumbent_first)
-        elif revision.delivered is not None:
+        if revision.delivered is not None:
             self.belief.revalue(revision.trials, revision.delivered)
-
-    def _begin_epoch(self, incumbent_first: bool) -> None:
-        """Take a fresh belief. The uniform first plays are over: they come once a trial."""
-        self._opening = self.belief if incumbent_first else None
-        self._assume(replace(self.model, initial=0))
-        self.take(belief=build(self._parts[0], self.model, self.streams, "belief", self._size))
-        self._epoch, rows = self.round, self.book.pending()
-        self.belief.condition(self.round, rows.where(self._awaited(rows.round)), self.clock)
-        self.t[:] = 1
-
-    def _awaited(self, rounds: Ints) -> Bools:
-        """Return which earlier plays could still be delivered in time when the epoch began, (n,) each."""
-        return in_time(self.clock.delay(rounds, self._epoch), self.belief.window)
 
     def _learn(self, point: Ints, delivery: Delivery, values: Delivery) -> None:
         """Condition all parts on a round: a point a trial, (B,), and what was delivered of counted plays."""
@@ -319,7 +305,6 @@ class GPAgent(Answers, Resumable, Shown):
         counted = delivery
         if self.belief.window < math.inf:
             counted = delivery.where(in_time(delivery.delay, self.belief.window))
-            values = values.where(self._awaited(values.round) | (values.round >= self._epoch))
         for receive in self._of_values:
             receive(values)
         for receive in self._of_rewards:
@@ -354,7 +339,8 @@ class GPAgent(Answers, Resumable, Shown):
         self._restarts = defines(self.restart, Restart, "end_round")
         self._penalises = defines(self.objective, Objective, "penalised")
         self._certifies = defines(self.objective, Objective, "safety")
-        self._may_search = self.belief.searches and not (self._penalises or self._restarts)
+        sought = defines(self.belief, Belief, "argmax_ucb") and self.belief.mean_posterior.searches
+        self._may_search = sought and not (self._penalises or self._restarts)
 
     def _new_book(self) -> Book:
         """Return an empty book; it keeps feedback for the assumptions, and for restarts that keep plays."""

@@ -14,7 +14,7 @@ from bandit_envs.problem.feedback import Feedback
 from ..acquisition.by_name import WithWidth
 from ..model.choice import Recommendation, TieBreaker
 from ..model.model import Model
-from ..protocol import Shown
+from ..protocol import BaseAgent
 from ..validation import PerTrial, require_reset, require_trials, seeds_of
 from .assembly import TrialList, assemble, of_first, part_of_trial
 from .generators import Streams
@@ -66,7 +66,7 @@ class CandidateRecord:
         self._who[rounds, trial] = NOBODY
 
 
-class ModelEnsemble(Shown, abc.ABC):
+class ModelEnsemble(BaseAgent):
     """Runs K candidates at once: all learn from every play, and one of them chooses it in each trial.
 
     A subclass picks the candidate that chooses and those that are eliminated for good. Actions that the agent
@@ -74,8 +74,9 @@ class ModelEnsemble(Shown, abc.ABC):
     `rule_of` makes the rule of the candidates' bands.
     """
 
-    privileged = False
-    model, rule, belief, round = map(of_first, ("model", "rule", "belief", "round"))
+    model, rule, belief, round, unit_is_known = map(
+        of_first, ("model", "rule", "belief", "round", "unit_is_known")
+    )
 
     def __init__(self, agents: Sequence[GPAgent], rule_of: WithWidth):
         first = agents[0]

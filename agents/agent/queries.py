@@ -10,7 +10,6 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
-from ..acquisition.by_name import refuted
 from ..acquisition.candidates import Rule
 from ..beliefs.base import Belief
 from ..beliefs.points import Arms
@@ -67,7 +66,7 @@ class Answers:
     def refuted(self) -> Bools | bool | None:
         """Return True where feedback contradicts B, R or the kernel, (B,) or one; None without a test."""
         require_reset(self.round >= 0)
-        each = refuted(self.rule, self.belief)
+        each = self.rule.refuted(self.belief)
         return each if each is None or self.num_trials else bool(each[0])
 
     @property

@@ -107,7 +107,7 @@ def require_repeatable(model: Model, rule: Rule, parts: dict[str, Any]) -> None:
     reasons = {
         "a context may ask for another arm in the next round": model.setting.has_contexts,
         "an arm that comes and goes may be missing in the next round": model.setting.volatile,
-        "a rule that draws samples needs a new sample each round": getattr(rule, "draws", False),
+        "a rule that draws samples needs a new sample each round": rule.draws,
         "the index of an arm under constraints changes with its costs": parts.get("objective", Reward)
         is not Reward,
         "a restart invalidates the variances from which repeats are counted": parts.get("restart", Never)

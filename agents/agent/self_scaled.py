@@ -19,7 +19,7 @@ from ..kernels.amplitude import scaled_to_std
 from ..model.choice import Recommendation, offered_in
 from ..model.defaults import assumed_kernel, tells_mean
 from ..model.units import mean_and_std, sizes_of
-from ..protocol import Shown
+from ..protocol import Shown, adapted
 from ..validation import one_seed, require_reset
 from .assembly import PER_TRIAL, TrialList, part_of_trial
 from .generators import Streams
@@ -43,7 +43,7 @@ class SelfScaled(Shown):
     """
 
     num_trials = None
-    scales_itself = True
+    unit_is_known = True  # it estimates it itself
 
     def __init__(self, make: Callable[[Setting], Any], setting: Setting):
         self._make, self.setting = make, setting
@@ -123,7 +123,7 @@ class SelfScaled(Shown):
         if not SMALLEST < std < 1.0 / SMALLEST:
             words = f"must vary by more than {SMALLEST:g} and less than {1.0 / SMALLEST:g}"
             raise ArgumentError("feedback_reward", f"{words}, got {std:.3g}; write it in another unit")
-        learnt = getattr(getattr(self._agent, "model", None), "learning", None) is not None
+        learnt = adapted(self._agent).learns
         sizes = sizes_of(self._values[:, 1:])
         self._agent = self._begun(scaled(self.setting, mean, std, sizes, learnt))
         for kind, arguments in calls[:-1]:

@@ -17,7 +17,7 @@ from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..options import require_absent, require_arms, require_once
-from ..protocol import Shown
+from ..protocol import BaseAgent
 from ..validation import one_seed, require_context, require_reset
 from .book import Book
 from .generators import Streams
@@ -25,14 +25,14 @@ from .generators import Streams
 HERE = np.zeros(1, dtype=np.int64)  # index of the only context, and of the only trial
 
 
-class ArmAgent(Shown, abc.ABC):
+class ArmAgent(BaseAgent):
     """Keep the book and the queries; a subclass acts, learns and supplies mean and std."""
 
-    num_trials = None
     belief: Any  # a `Belief`, or another with its `mean` and `std`
 
     def __init__(self, model: Model):
         self.model, self.setting = model, model.setting
+        self.unit_is_known, self.learns = model.unit_is_known, model.learning is not None
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:

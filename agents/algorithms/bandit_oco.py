@@ -18,7 +18,7 @@ from bandit_envs.problem.setting import Setting
 from ..agent.assembly import TrialList, each_trial
 from ..model.choice import Recommendation
 from ..model.units import PriorUnits, known_per_cost, mean_and_std, sizes_of
-from ..protocol import Shown, handles
+from ..protocol import BaseAgent, handles
 from ..validation import one_seed, require_reset
 
 DEVIATION, MEAN = 1.88, -3.01  # of the prior of the two discs, in whose units the constants below were found
@@ -76,7 +76,7 @@ def _of_discs(prior: PriorUnits) -> PriorUnits:
     return PriorUnits(prior.std / DEVIATION, prior.mean, prior.costs / DEVIATION)
 
 
-class BanditOCO(Shown):
+class BanditOCO(BaseAgent):
     """Projected descent on y in (-1, 1)^d and regularised ascent on the multipliers, one trial.
 
     y <- clip(y - eta_y (grad_0 + sum_j lam_j grad_j), -(1 - zeta), 1 - zeta) and lam_j <- [lam_j + eta (g_j -
@@ -93,8 +93,6 @@ class BanditOCO(Shown):
         dual_step: eta of the multipliers.
         decay: delta_reg.
     """
-
-    num_trials = None
 
     def __init__(
         self, setting: Setting, points: int, step: float, radius: float, dual_step: float, decay: float

@@ -55,6 +55,9 @@ class PerCost(Reward):
     def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:
         self.costs.paid(trial, point, cost)
 
+    def play_costs(self) -> CostBelief:
+        return self.costs
+
     def penalised(self, scores: Floats, points: Points, t: Ints) -> Floats:
         """Return the objective, (B, n); the first plays are uniform, whatever they cost."""
         return np.where(t[:, None] <= self._initial, scores, self.combined(scores, self.costs.at(points), t))

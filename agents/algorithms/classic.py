@@ -26,6 +26,7 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.ridges import RATIOS, Ridges, require_ratios
 from ..model.defaults import ModelOptions
 from ..model.model import Model
+from ..named import is_name
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import KernelUCBWidth, Width
@@ -55,7 +56,7 @@ def gp_ucb(
         gamma: information gain of "rkhs", "self-normalised" and "amm", see `make_gamma`; default a true bound
             for the first and the realised gain for the others.
     """
-    if isinstance(width, str) and width == DMM:
+    if is_name(width, DMM):
         for name, given in (("beta_scale", beta_scale), ("gamma", gamma)):
             words = 'left out with the width "dmm", which does not take it'
             require(given is None, name, words, given)
@@ -127,7 +128,7 @@ def gp_ts(
     """
     width_of = (
         partial(improved_width, gamma=gamma, delta=delta, union=2)
-        if isinstance(width, str) and width == "improved"
+        if is_name(width, "improved")
         else partial(make_width, width, delta=delta, gamma=gamma)
     )
     return assemble(Model.of(setting, **options), WithWidth(rules.Thompson, width_of), num_trials)

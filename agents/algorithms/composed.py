@@ -8,14 +8,15 @@ from typing import Any, Unpack
 from bandit_envs.basics.arguments import require
 from bandit_envs.problem.setting import Setting
 
-from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule
+from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule, own_rule
 from ..acquisition.incumbents import INCUMBENTS, improvable, incumbent_of
 from ..agent.assembly import Agent, assemble
+from ..agent.epochs import in_epochs
 from ..beliefs.by_name import make_belief
 from ..kernels.amplitude import without_contexts
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..named import chosen, made, own_builder, require_called_with
+from ..named import chosen, is_name, made, own_builder, require_called_with
 from ..objectives.by_name import APART, CONSTRAINTS, constraint_for
 from ..options import require_left_out
 from ..protocol import handles
@@ -135,6 +136,7 @@ def gp_agent(
         incumbent=_incumbent(incumbent, rule, seen),
         objective=found.objective if objective is None else own_builder("objective", objective, {}),
         restart=make_restart(restart, seen, observed, restart_options),
+        **in_epochs(parts.incumbent_first),
     )
 
 
@@ -159,14 +161,14 @@ def _incumbent(incumbent: Any, rule: Any, setting: Setting) -> Any:
         builder = f"one of {', '.join(INCUMBENTS)}, or a builder (num_trials, decisions) -> incumbent"
         require_called_with("incumbent", incumbent, 2, builder)
         return incumbent
-    if isinstance(rule, str) and rule == "ei":
+    if is_name(rule, "ei"):
         return improvable(incumbent, setting)
     return incumbent_of("max_mean" if incumbent is None else incumbent)
 
 
 def _require_comparable(rule: Any, incumbent: Any, separate: bool) -> None:
     """Raise where a rule would compare values of different units."""
-    if isinstance(incumbent, str) and incumbent == "best_value":
+    if is_name(incumbent, "best_value"):
         raise ValueError(
             'incumbent must not be "best_value" under constraints, where multipliers change the values of '
             'plays; take "max_mean"'
@@ -179,4 +181,4 @@ def _require_comparable(rule: Any, incumbent: Any, separate: bool) -> None:
 
 
 def _is_unitless(rule: Any) -> bool:
-    return rule in UNITLESS if isinstance(rule, str) else getattr(rule, "unitless", False)
+    return rule in UNITLESS if isinstance(rule, str) else own_rule(rule).unitless

@@ -17,6 +17,7 @@ from ..acquisition.incumbents import MaxWorth
 from ..acquisition.rules import UCB, ExpectedImprovement, Thompson
 from ..agent.assembly import Agent, assemble
 from ..agent.assumptions import EachLearnt, OwnNoise
+from ..agent.epochs import in_epochs
 from ..beliefs.delivered import Delivered
 from ..beliefs.imputed import Hallucinated
 from ..model.defaults import SharedOptions
@@ -104,7 +105,8 @@ def _assemble(parts: PenalisedParts, inner: str, gamma: Any, num_trials: int | N
     require_choice("inner", inner, ("ucb", "thompson"))
     width_of = partial(improved_width, gamma=gamma, delta=parts.delta, union=2 if inner == "thompson" else 1)
     rule_of = WithWidth(Thompson if inner == "thompson" else UCB, width_of)
-    return assemble(parts.model, rule_of, num_trials, objective=parts.objective)
+    kinds = in_epochs(parts.incumbent_first)
+    return assemble(parts.model, rule_of, num_trials, objective=parts.objective, **kinds)
 
 
 @handles("delay", "context", "constraint", "box", "availability")

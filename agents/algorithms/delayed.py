@@ -25,6 +25,7 @@ from ..beliefs.censored import Censored, largest_shifted
 from ..beliefs.imputed import FILL_INS, Hallucinated, Imputed
 from ..model.defaults import ModelOptions
 from ..model.model import Model
+from ..named import is_name
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.base import FixedWidth, Width
@@ -145,7 +146,7 @@ def _width(
 
 
 def _is_delayed(width: Any) -> bool:
-    return isinstance(width, str) and width == "delayed"
+    return is_name(width, "delayed")
 
 
 def _censored(

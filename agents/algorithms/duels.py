@@ -45,8 +45,6 @@ class DuelAgent(ArmAgent):
         optimist: belief in a set of functions with the model's bound, of which the rule takes the largest.
     """
 
-    scales_itself = True  # log odds have a unit of their own, so no first plays estimate it
-
     def __init__(
         self,
         model: Model,
@@ -56,6 +54,7 @@ class DuelAgent(ArmAgent):
         optimist: Callable[[Model], LikelihoodSet] | None = None,
     ):
         super().__init__(model)
+        self.unit_is_known = True  # log odds have a unit of their own, so no first plays estimate it
         self.rule, self.width, self.delta, self.optimist = rule, width, delta, optimist
         self._num_arms, self._size = model.setting.decisions.num_arms, len(model.setting.decisions.points)
 

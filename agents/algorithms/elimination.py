@@ -34,6 +34,7 @@ from ..beliefs.eliminating import Eliminating, HalfWidth
 from ..beliefs.imputed import Hallucinated
 from ..model.defaults import ModelOptions
 from ..model.model import Model
+from ..named import is_name
 from ..options import require_absent, require_arms
 from ..protocol import handles
 from ..restarts.base import BatchEnds, SubExponential, Wait, doubling_lengths, growing_lengths, quantile_wait
@@ -193,7 +194,7 @@ def _wait(setting: Setting, wait: Any, late: float) -> Wait:
         return lambda t: int(wait)
     if wait is None:
         wait = "max_delay" if setting.delay is None else "quantile"
-    require(isinstance(wait, str) and wait in WAITS, "wait", f"one of {', '.join(WAITS)} or an integer", wait)
+    require(is_name(wait, *WAITS), "wait", f"one of {', '.join(WAITS)} or an integer", wait)
     if wait == "max_delay" or not setting.max_delay:
         return lambda t: setting.max_delay
     if wait == "quantile":

@@ -26,6 +26,7 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.delivered import discounted, sliding_window, time_varying, wandering
 from ..model.defaults import ModelOptions
 from ..model.model import Model
+from ..named import is_name
 from ..options import require_arms
 from ..protocol import handles
 from ..restarts.base import Periodic
@@ -224,7 +225,7 @@ def _with_memory(
 
 
 def _time_varying_width(width: str | float | Width, model: Model, *, delta: PerTrial) -> Width:
-    if isinstance(width, str) and width == "experiments":
+    if is_name(width, "experiments"):
         return LogarithmicWidth()
-    theory = isinstance(width, str) and width == "theory"
+    theory = is_name(width, "theory")
     return make_width(None if theory else width, model, delta)  # "finite-set", but on a box

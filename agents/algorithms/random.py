@@ -11,11 +11,11 @@ from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.setting import Setting
 
 from ..model.choice import offered_in, require_offered
-from ..protocol import Shown, handles
+from ..protocol import BaseAgent, handles
 from ..validation import require_reset, require_trials, seeds_of
 
 
-class RandomAgent(Shown):
+class RandomAgent(BaseAgent):
     """Agent that plays uniformly on arms, on pairs of them or on a box, in a single trial or a batch of B."""
 
     def __init__(self, setting: Setting, num_trials: int | None = None):
@@ -33,10 +33,11 @@ class RandomAgent(Shown):
         """Read the arms available in the first round; see `Agent`."""
         self.offered = offered_in(info, self.setting, self.num_trials)
 
-    def offer(self, arms: Bools) -> None:
+    def offer(self, arms: Bools) -> bool:
         """Restrict the next action to some arms, (A,) or (B, A); see `GPAgent.offer`."""
         require_reset(bool(self._rngs))
         self.offered = np.atleast_2d(arms)
+        return True
 
     def act(self, observation: Floats) -> Any:
         """Draw an arm, a pair of arms or a point of [-1, 1]^d per trial."""

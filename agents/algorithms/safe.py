@@ -195,7 +195,7 @@ def safely(
 
 
 @dataclass(frozen=True)
-class SafeOpt:
+class SafeOpt(Rule):
     """The widest band among maximisers M and expanders G (Sui et al. 2015, Berkenkamp et al. 2016).
 
     M = {x in S: uf(x) >= max_S lf}, bands are max(uf - lf, max_j (ug_j - lg_j)) in prior stds. Only arms
@@ -218,7 +218,7 @@ class SafeOpt:
 
 
 @dataclass(frozen=True)
-class StageOpt:
+class StageOpt(Rule):
     """The expander of the widest cost band, then argmax_S uf (Sui et al. 2018).
 
     The first stage ends after `rounds`, or when S has settled. Where no arm expands, it plays the widest band
@@ -285,7 +285,7 @@ def _reach(candidates: Candidates, width: Width) -> Floats:
 
 
 @dataclass(frozen=True)
-class ISE:
+class ISE(Rule):
     r"""argmax_{x in S} max_z H(z) - EH(z | x), then argmax_S uf (Bottero et al. 2022).
 
     H is the entropy of the event that a cost is kept at z, and EH its expectation after a play of x:

@@ -262,13 +262,12 @@ class Belief(abc.ABC):
         """Return the share of noise in the variances, (n,) -> (n,): 0, or lambda if `noisy`."""
         return self.std_posterior.noise[trial] if self.noisy else np.zeros(len(trial))
 
-    @property
-    def searches(self) -> bool:
-        """Return True if mean and std are those of a posterior that `searches`, in the only context.
+    def argmax_ucb(self, width: float, tie: float) -> Ints | None:
+        """Return the arms with mean + w std within `tie` of the largest, if this is faster than all scores.
 
-        The prior mean may raise all scores alike; then `mean_posterior.largest` has the best arms.
+        It is for one trial on a set in one context, (n,); None where all arms must be scored.
         """
-        return False
+        return None
 
     def centred_sample(self, context: Ints, rngs: Sequence[np.random.Generator]) -> Floats:
         """Draw one joint posterior sample of f - mean a trial, (B, A)."""

@@ -10,7 +10,7 @@ from bandit_envs.basics.arguments import require_choice
 from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
-from ..named import made, own_builder
+from ..named import builder_of
 from ..validation import PerTrial
 from .base import Belief
 from .censored import Censored
@@ -45,9 +45,7 @@ def make_cost_belief(name: str, options: Any = None) -> Callable[[Model, int], B
 def make_belief(belief: Any, setting: Setting, options: Any = None) -> MakeBelief:
     """Return the builder of a belief of a name or of the user's own; None is the setting's default."""
     chosen = ("hallucinated" if setting.max_delay else "delivered") if belief is None else belief
-    if isinstance(chosen, str):
-        return made("belief", chosen, BELIEFS, options, setting)
-    return own_builder("belief", chosen, BELIEFS, options)
+    return builder_of("belief", chosen, BELIEFS, options, setting)
 
 
 def _censored(

@@ -40,9 +40,9 @@ class Delivered(Belief):
         known = weight if self._weights is None else self.weights(point, weight)
         observe(self.mean_posterior, trial, point, residual, known)
 
-    @property
-    def searches(self) -> bool:
-        return self._one_context and np.size(self.given_mean) == 1 and self.mean_posterior.searches
+    def argmax_ucb(self, width: float, tie: float) -> Ints | None:
+        alike = self._one_context and np.size(self.given_mean) == 1  # the prior mean raises all scores alike
+        return self.mean_posterior.argmax_ucb(width, tie) if alike else None
 
 
 class Gathered(Delivered):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +13,17 @@ from bandit_envs.problem.decisions import Decisions
 
 from .base import Belief, Ridge
 from .ridges import ObservationWeights, observation_weights_at
-from .surface import ONLY, Surface, ridges_at
+from .surface import ONLY, Surface, keeping_plays, ridges_at
+
+
+class Joint(NamedTuple):
+    """Joint posterior at n points in each of B trials, given the plays that the mean counts."""
+
+    mean: Floats  # (B, n) without made-up values, where points are arms
+    std: Floats  # (B, n)
+    covariance: Callable[
+        [int, Ints, Ints], Floats
+    ]  # of a trial's points by their indices, (a,), (b,) -> (a, b)
 
 
 class Points(abc.ABC):
@@ -27,6 +38,10 @@ class Points(abc.ABC):
     @abc.abstractmethod
     def known(self, belief: Belief) -> tuple[Floats, Floats]:
         """Return mean and std from delivered values alone, without made-up ones, (B, n) each."""
+
+    @abc.abstractmethod
+    def joint(self, belief: Belief) -> Joint:
+        """Return the joint posterior; arms must be those of the only context."""
 
     @abc.abstractmethod
     def ridges(self, belief: Belief) -> list[Ridge]:
@@ -75,6 +90,10 @@ class Arms(Points):
     def known(self, belief: Belief) -> tuple[Floats, Floats]:
         return belief.known_at(self.context)
 
+    def joint(self, belief: Belief) -> Joint:
+        std = np.sqrt(np.maximum(belief.mean_posterior.variance_at(None), 0.0))
+        return Joint(belief.known_mean(self.context), std, belief.mean_posterior.covariance)
+
     def ridges(self, belief: Belief) -> list[Ridge]:
         return belief.ridges(self.context)
 
@@ -116,6 +135,17 @@ class Pairs(Points):
 
     def known(self, belief: Belief) -> tuple[Floats, Floats]:
         return self._predicted(Surface.of(belief, known=True))
+
+    def joint(self, belief: Belief) -> Joint:
+        centre, mean = keeping_plays(belief.mean_posterior), float(np.ravel(belief.given_mean)[0])
+        plays = centre.factor(ONLY)
+        surface = Surface(centre.gram.kernel, plays, plays, mean)
+
+        def covariance(trial: int, point: Ints, other: Ints) -> Floats:
+            first, second = self.features[point], self.features[other]
+            return surface.kernel(first, second) - surface.explain(first).T @ surface.explain(second)
+
+        return Joint(*self._predicted(surface), covariance)
 
     def ridges(self, belief: Belief) -> list[Ridge]:
         return ridges_at(belief, self.features)

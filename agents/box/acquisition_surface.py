@@ -10,17 +10,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
-from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
 
-from ..acquisition.candidates import Rule, RuleMemory
-from ..beliefs.base import Belief, Ridge
+from ..acquisition.candidates import Candidates, Rule, RuleMemory
+from ..beliefs.base import Belief
 from ..beliefs.points import Pairs
-from ..beliefs.ridges import ObservationWeights
-from ..beliefs.safety import Safety
 from ..beliefs.surface import Local, Surface, jitter_of
 from ..kernels.point_slopes import linearise
 from ..objectives.base import Objective, Terms
-from ..validation import PerTrial
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
@@ -89,8 +86,8 @@ class Path:
 
 
 @dataclass
-class BoxView:
-    """Candidates of rules on a box: n arms of one trial in S worlds, usually one; see `Candidates`.
+class BoxView(Candidates):
+    """Candidates of rules on a box: n arms of one trial in S worlds, usually one.
 
     Everything but the arms is the same throughout a round: `AcquisitionSurface` adds these.
     """
@@ -104,70 +101,21 @@ class BoxView:
     draw: Callable[[], Sequence[np.random.Generator]]  # -> (1,)
     maximise: Callable[[], Floats]  # a sample -> (1, 1), the same throughout a round
     memory: RuleMemory | None = None  # what the rule has learnt from feedback
-    safety: Safety | None = None  # a box has no safe set
     mean: Floats = field(init=False)  # (S, n)
     std: Floats = field(init=False)  # (1, n), the same in all worlds
-    points: Pairs = field(init=False)
+    points: Pairs = field(init=False)  # type: ignore[assignment] (never others here)
     surface: Surface = field(init=False)
     path: Path = field(init=False)
-    _rngs: Sequence[np.random.Generator] | None = field(default=None, init=False)
 
     @property
     def weight_norm(self) -> Floats:
-        """|a_x|, (S, n)."""
         return np.broadcast_to(self.surface.weight_norm(self.points.features), self.mean.shape)
 
-    @property
-    def observation_weights(self) -> list[ObservationWeights]:
-        """Weights of the observations in the mean, (1,)."""
-        return self.points.observation_weights(self.belief)
-
-    @property
-    def ridges(self) -> list[Ridge]:
-        """The posterior under each regularisation, (1, n)."""
-        return self.points.ridges(self.belief)
-
-    @property
-    def price(self) -> Floats:
-        """Least worthwhile expected improvement, (1, n) or (1, 1)."""
-        return self.objective.prices(self.points)
-
-    @property
-    def change(self) -> Floats:
-        """Raise: the change of a mean's lead is known on finite sets alone."""
-        raise ValueError("rule must not read `change` on a box; take one that does not")
-
-    @property
-    def active(self) -> Bools:
-        """Mask of all arms, (S, n)."""
-        return np.ones(self.mean.shape, dtype=bool)
-
-    @property
-    def rngs(self) -> Sequence[np.random.Generator]:
-        """Generators of the rule's own draws, (1,)."""
-        if self._rngs is None:
-            self._rngs = self.draw()
-        return self._rngs
-
-    def half_width(self, bound: PerTrial, delta: PerTrial) -> Floats:
-        """Raise: no belief on a box has a band of its own."""
-        raise NotImplementedError("a belief on a box has no band of its own; take a width")
-
     def centred_sample(self) -> Floats:
-        """Return one joint posterior sample of f - mean, (1, n)."""
         return self.path(self.points.features)[None]
 
-    def sample(self, factor: Floats | float = 1.0) -> Floats:
-        """Return the mean plus w (f - mean) of one joint posterior sample of f, (S, n)."""
-        return self.mean + factor * self.centred_sample()
-
     def sampled_maximum(self) -> Floats:
-        """Return the largest value of one joint posterior sample of f, (1, 1)."""
         return self.maximise()
-
-    def drawing(self, trials: Bools) -> BoxView:
-        """Return the candidates themselves: there is one trial."""
-        return self
 
 
 class AcquisitionSurface:
@@ -218,12 +166,11 @@ class AcquisitionSurface:
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats] | None:
         """Return scores and slopes, (n, d) -> (n,) and (n, d); None where rule or terms have no slopes."""
-        slopes_of = getattr(self.rule, "slopes", None)
-        if slopes_of is None or (self._terms is not None and self._terms.climb is None):
+        if self._terms is not None and self._terms.climb is None:
             return None
         points = Pairs(self.context, arms)
         local = self.surface.local(points.features)
-        of_belief = slopes_of(self._view(points, local))
+        of_belief = self.rule.slopes(self._view(points, local))
         if of_belief is None:
             return None
         scores = of_belief.scores

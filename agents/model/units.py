@@ -57,7 +57,7 @@ class PriorUnits(NamedTuple):
 
     def of(self, *values: Any) -> tuple[Any, ...]:
         """Return rewards or their stds in these units; None stays None."""
-        return tuple(None if each is None else np.divide(each, self.std) for each in values)
+        return tuple([None if each is None else np.divide(each, self.std) for each in values])
 
     def of_costs(self, values: Any) -> Any:
         """Return costs or their stds, one number or (..., C), in these units; None stays None."""

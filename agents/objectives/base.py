@@ -12,6 +12,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Belief
+from ..beliefs.play_costs import CostBelief
 from ..beliefs.points import Pairs, Points
 from ..beliefs.safety import Safety
 from ..model.model import Model
@@ -33,8 +34,6 @@ class Revision(NamedTuple):
     noise_std: Floats | None = None  # (B,) std of the noise on the values, for the width; None keeps it
     trials: Ints = NO_TRIALS  # (n,) trials whose delivered plays have new values
     delivered: DeliveredPlays | None = None  # the delivered plays with their new values
-    fresh_belief: bool = False  # True starts all trials with a fresh belief, instead of new values
-    incumbent_first: bool = False  # True first plays the old belief's best mean before a fresh belief is used
 
 
 NOTHING = Revision()
@@ -142,6 +141,10 @@ class Objective(abc.ABC):
     def cost_beliefs(self) -> list[tuple[Belief, Floats, Floats]]:
         """Return the belief about each cost, with the zero and the unit of its values, (B,) each."""
         return []
+
+    def play_costs(self) -> CostBelief | None:
+        """Return the belief about what plays cost; None where it is not learnt."""
+        return None
 
     def settled(self, rounds: int) -> Bools:
         """Return where no feedback changes the unit of the values after round number `rounds`, (B,) or ()."""

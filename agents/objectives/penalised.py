@@ -46,9 +46,8 @@ class Penalised(Objective):
     literally: multipliers, steps and psi have no units.
 
     Args:
-        restart: True begins every epoch with a fresh posterior (the paper), False reuses all plays.
+        reuse: True computes the values of all plays anew; False if every epoch has a fresh posterior.
         standardize: True estimates m and s from the first plays.
-        incumbent_first: True first plays the last epoch's best mean in an epoch with a fresh posterior.
         given: the user's m and s in prior stds, if any.
         cost_noise: stds of the noise on the costs in these units, (C,); None for the reward's.
     """
@@ -60,9 +59,8 @@ class Penalised(Objective):
         *,
         penalty: Penalty,
         epoch: int,
-        restart: bool,
+        reuse: bool,
         standardize: bool,
-        incumbent_first: bool,
         given: GivenUnits,
         prior: PriorUnits,
         cost_noise: Floats | None,
@@ -72,7 +70,7 @@ class Penalised(Objective):
         self.first_plays = first_plays_of(model, prior, num_trials)
         self.reward_noise = model.noise_std
         self.cost_noise = np.reshape(model.noise_std, (-1, 1)) if cost_noise is None else cost_noise
-        self.restart, self.incumbent_first, self.given, self.prior = restart, incumbent_first, given, prior
+        self.reuse, self.given, self.prior = reuse, given, prior
         self.standardize, self.epoch = standardize, epoch
         self._unknown = self._units()
         self.centre, self.scale = self._unknown
@@ -123,8 +121,8 @@ class Penalised(Objective):
         if not moved.any():
             return NOTHING
         self.centre, self.scale = self._units().where(moved, Units(self.centre, self.scale))
-        if self.restart and epoch_ends:
-            return Revision(self._noise(), fresh_belief=True, incumbent_first=self.incumbent_first)
+        if epoch_ends and not self.reuse:
+            return Revision(self._noise())
         return Revision(self._noise(), moved.nonzero()[0], self._delivered_plays)
 
     def forget(self, trial: Ints, rounds: int) -> None:
@@ -242,6 +240,7 @@ class PenalisedParts(NamedTuple):
     model: Model  # of the scaled objective, with a unit kernel
     objective: Callable[..., Objective]  # from the model and the number of trials
     delta: float  # failure probability of one epoch
+    incumbent_first: bool | None = None  # of epochs that begin afresh; None where they do not
 
 
 def penalised_parts(
@@ -328,9 +327,8 @@ def parts_of(
         assumed = CostModelSpec(**units, noise=cost_noise, least=least, width=IMPROVED, delta=share)
         made = partial(PenalisedModels, penalty=penalty, epoch=epoch, assumed=assumed)
         return PenalisedParts(model, made, share)
-    fresh = {"restart": not reuse, "incumbent_first": incumbent_first}
-    made = partial(Penalised, penalty=penalty, epoch=epoch, cost_noise=cost_noise, **units, **fresh)
-    return PenalisedParts(model, made, share)
+    made = partial(Penalised, penalty=penalty, epoch=epoch, cost_noise=cost_noise, reuse=reuse, **units)
+    return PenalisedParts(model, made, share, None if reuse else incumbent_first)
 
 
 def _require_an_effect(given: Mapping[str, Any], separate: bool, reuse: bool) -> None:

@@ -15,21 +15,19 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.choice import arms_of
 from ..options import require_taken
-from ..protocol import Shown, handles, requires
+from ..protocol import BaseAgent, handles, requires
 from ..validation import one_seed, require_reset
 from . import engines
 from .engines import Engine, OptimiserTask, quietly
 
 
-class OptimiserAgent(Shown):
+class OptimiserAgent(BaseAgent):
     """Agent of one trial of an optimiser, made from a task, which uses neither contexts nor costs.
 
     On a finite set it proposes points in the box around the arms, or among them if its library can, and the
     nearest arm is played; its feedback is recorded at that arm. Arms without an order, such as the index of a
     category, hide similarities of neighbours from it.
     """
-
-    num_trials = None
 
     def __init__(self, setting: Setting, make: Callable[[OptimiserTask], Engine]):
         self.setting, self._make = setting, make

@@ -124,15 +124,15 @@ class Posterior(abc.ABC):
 
     @property
     def searches(self) -> bool:
-        """Return True if `largest` finds the best points sooner than all scores do."""
+        """Return True if `argmax_ucb` finds the best points sooner than all scores do."""
         return False
 
-    def largest(self, width: float, tie: float) -> Ints | None:
+    def argmax_ucb(self, width: float, tie: float) -> Ints | None:
         """Return the points whose mean + w std is within `tie` of the largest, ascending, (n,).
 
-        It is for the only trial of a posterior that `searches`; None for a negative width, and for NaN.
+        It is for the only trial of a posterior that `searches`; else None, and for a negative width and NaN.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no search; compute all scores")
+        return None
 
     @abc.abstractmethod
     def mean_of(self, trial: Ints, point: Ints) -> Floats:

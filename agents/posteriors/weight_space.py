@@ -178,8 +178,8 @@ class KroneckerPosterior(TablePosterior):
         many = self.gram.size >= SEARCHED and len(self._factors.roots) > 1
         return many and len(self.noise) == 1 and self._play_by_play
 
-    def largest(self, width: float, tie: float) -> Ints | None:
-        if width < 0.0:
+    def argmax_ucb(self, width: float, tie: float) -> Ints | None:
+        if width < 0.0 or not self.searches:
             return None
         if self._search is None:
             self._search = BandSearch(self._factors, self.mean[0], self.variance[0])

@@ -14,7 +14,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
-from ..named import made, own_builder
+from ..named import builder_of
 from ..validation import PerTrial
 from .alarms import CalibratedAlarm, EventTriggered, LikelihoodRatio, RunLengths
 from .base import Never, Oracle, Periodic, Restart
@@ -30,9 +30,7 @@ SEGMENTS = 3  # default number of segments of a run
 def make_restart(restart: Any, setting: Setting, observed: Model, options: Any = None) -> MakeRestart:
     """Return the builder of a restart of a name or of the user's own; None is the setting's default."""
     chosen = ("evidence" if setting.may_change else "never") if restart is None else restart
-    if isinstance(chosen, str):
-        return made("restart", chosen, RESTARTS, options, observed)
-    return own_builder("restart", chosen, RESTARTS, options)
+    return builder_of("restart", chosen, RESTARTS, options, observed)
 
 
 def _on_alarm(

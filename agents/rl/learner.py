@@ -18,7 +18,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.environment.observations import make_summary
 from bandit_envs.problem.setting import Setting
 
-from ..protocol import Shown, handles
+from ..protocol import BaseAgent, handles
 from ..validation import one_seed, require_reset
 from .bridge import Ask, BridgeEnv, Plays, Rendezvous, RewardUnit
 from .recipe import Recipe, find_algorithm, plays_box, preset_options
@@ -26,7 +26,7 @@ from .recipe import Recipe, find_algorithm, plays_box, preset_options
 HIDDEN = ("oracle", "_oracle")
 
 
-class SB3Agent(Shown):
+class SB3Agent(BaseAgent):
     """Agent that learns from scratch on the rounds of one trial, in a thread that lives as long as the trial.
 
     Its rewards are multiples of the published prior std, or of their root mean square so far where no kernel
@@ -38,7 +38,6 @@ class SB3Agent(Shown):
     """
 
     track = "from scratch"
-    num_trials = None
 
     def __init__(self, setting: Setting, recipe: Recipe):
         recipe.check()

@@ -18,7 +18,7 @@ from bandit_envs.environment.observations import make_summary
 from bandit_envs.problem.setting import Setting
 
 from ..agent.generators import preserved_generators
-from ..protocol import Shown, handles
+from ..protocol import BaseAgent, handles
 from ..saving.files import PATIENCE, WAIT
 from ..validation import require_reset
 from .bridge import BridgeEnv, Plays, published_unit
@@ -124,11 +124,10 @@ def _never(question: Any) -> Any:
     raise RuntimeError("a frozen policy does not learn")
 
 
-class PretrainedAgent(Shown):
+class PretrainedAgent(BaseAgent):
     """Agent with the frozen weights of a `Policy`, or of an object like it; it plays the mode or a draw."""
 
     track = "pretrained"
-    num_trials = None
 
     def __init__(self, setting: Setting, policy: Any, deterministic: bool = False):
         self.setting, self.policy, self.deterministic = setting, policy, deterministic

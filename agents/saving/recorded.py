@@ -20,7 +20,7 @@ from bandit_envs.problem.feedback import OPTIONAL, REQUIRED
 from bandit_envs.problem.setting import Setting
 
 from ..options import require_types
-from ..protocol import facts_of
+from ..protocol import adapted, facts_of
 from ..registry import require_registered, resolve_agent
 from .data import NUMERIC, decode, encode
 from .files import MAX_BYTES, parsing, playing, read, write
@@ -196,6 +196,8 @@ class Saving:
 
     _made: dict[str, Any]  # the arguments of `recorded`
     _log: CallLog
+    _reads: Sequence[str]  # keys of `info`
+    _starts: bool  # whether the agent reads which arms the first round has
 
     if TYPE_CHECKING:
 
@@ -210,7 +212,7 @@ class Saving:
     def start(self, info: dict[str, Any]) -> None:
         """Read which arms the first round has, if the agent has a `start`; see `Agent`."""
         own: Any = super()
-        if hasattr(own, "start"):
+        if self._starts:
             self._log.record("start", partial(own.start, info), _seen(info, READ))
 
     def act(self, observation: Any) -> Any:
@@ -223,8 +225,7 @@ class Saving:
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round; see `Agent`."""
         own: Any = super()
-        kept = (*READ, "oracle") if getattr(self, "privileged", False) else READ
-        seen = _seen(info, kept)
+        seen = _seen(info, self._reads)
         told = observation, action, reward
         self._log.record("update", partial(own.update, *told, info), *told, seen)
 
@@ -326,12 +327,13 @@ def _require_same(t: int, played: Any, kept: Any) -> None:
 def recorded(name: str, setting: Setting, num_trials: int | None, options: Mapping[str, Any]) -> Saving:
     """Return an agent that is of its own class and of `Saving`."""
     agent = resolve_agent((name, options))(setting, num_trials)
-    methods = {each for each in EVENTS if hasattr(agent, each)}
-    own = set(dir(type(agent))) - vars(agent).keys() if hasattr(agent, "__dict__") else set()
+    methods = {*EVENTS} & {*dir(agent)}
+    own = {*dir(type(agent))} - vars(agent).keys() if "__dict__" in dir(agent) else set()
     require(methods <= own, name, "an agent whose class defines its methods and no __slots__", agent)
     agent.__class__ = _with_saving(type(agent))
     agent._made = {"name": name, "setting": setting, "num_trials": num_trials, "options": dict(options)}
-    agent._log = CallLog()
+    agent._log, agent._starts = CallLog(), "start" in methods
+    agent._reads = (*READ, "oracle") if adapted(agent).privileged else READ
     return agent
 
 

@@ -15,7 +15,6 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
 from ..box.search import Pool, QuasiRandom, Search, UnitSurface, joined, make_search
-from ..protocol import Features
 from ..registry import AgentFactory
 from .availability import completed
 from .feasibility import FeasibilityFilter
@@ -237,11 +236,8 @@ class FiniteDecisionSet(DecisionSet):
         return self.features
 
     def narrow(self, agent: Any, feasibility: FeasibilityFilter, tried: Sequence[Values] = ()) -> bool:
-        if not hasattr(agent, "offer"):
-            return False
         known = [self.arms.index(each) for each in tried if each in self.arms]
-        agent.offer(feasibility.opened(self.features, known))
-        return True
+        return agent.offer(feasibility.opened(self.features, known)) is not False
 
     def among(self, feasibility: FeasibilityFilter) -> Any:
         return np.flatnonzero(feasibility.opened(self.features))
@@ -330,8 +326,7 @@ def make_decision_set(
     Known safe points are arms of a set. With a clock every question has another context, for which a set
     would have to be rebuilt.
     """
-    features = getattr(plan.factory.make, "features", Features())
-    if features.box and not plan.safe and (plan.clocked or plan.parameters.size > plan.num_arms):
+    if plan.factory.features.box and not plan.safe and (plan.clocked or plan.parameters.size > plan.num_arms):
         return BoxDecisionSet(plan, scale, played)
     return FiniteDecisionSet(plan, scale, played, contexts, only)
 
@@ -341,7 +336,7 @@ def takes_search(factory: AgentFactory) -> bool:
 
     Agents of other libraries, which declare requirements, search in their own way.
     """
-    if hasattr(factory.make, "requires"):
+    if factory.requires:
         return False
     arguments = inspect.signature(factory.make).parameters.values()
     return any(each.name == "search" or each.kind is each.VAR_KEYWORD for each in arguments)

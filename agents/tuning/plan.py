@@ -14,8 +14,8 @@ from sklearn.gaussian_process.kernels import Matern
 
 from bandit_envs.basics.arguments import is_count, is_integer, is_number, require, written_as
 
+from ..named import is_name
 from ..options import require_types
-from ..protocol import Features
 from ..registry import AgentFactory, require_registered, resolve_agent
 from ..saving.data import decode, encode
 from .availability import Possible
@@ -57,7 +57,7 @@ class Scale:
 
 def sign_of(goal: str) -> float:
     """Return 1 to maximise, -1 to minimise."""
-    require(isinstance(goal, str) and goal in GOALS, "goal", " or ".join(map(repr, GOALS)), goal)
+    require(is_name(goal, *GOALS), "goal", " or ".join(map(repr, GOALS)), goal)
     return GOALS[goal]
 
 
@@ -198,7 +198,7 @@ class TunerPlan:
         given = plain(given)
         possible = is_number(given) and STDS[0] <= given <= STDS[1]
         require(possible, "std", "None or a positive number from {:g} to {:g}".format(*STDS), given)
-        knows = not self.constraints and getattr(self.factory.make, "features", Features(noise=True)).noise
+        knows = not self.constraints and self.factory.features.noise
         without = "None under constraints, and with an agent that assumes equal noise"
         require(knows, "std", f'{without}; take one with the feature "noise", such as "gp-bucb"', given)
         return float(given)
@@ -271,13 +271,12 @@ class TunerPlan:
         return cls(**given, possible=possible)
 
     def _check_agent(self) -> None:
-        features = getattr(self.factory.make, "features", Features(*[True] * 6, noise=True))
-        declared = "a name, or a factory whose `features` are an `agents.Features`"
-        require(isinstance(features, Features), "agent", declared, self.agent)
-        wanted = {"constraint": self.constraints, "context": self.contexts.kinds}
-        for feature, given in wanted.items():
-            knows = getattr(features, feature) or not given
-            require(knows, "agent", f"one that takes a {feature} into account", self.agent)
+        features, wanted = (
+            self.factory.features,
+            {"constraint": self.constraints, "context": self.contexts.kinds},
+        )
+        for feature in self.factory.lacking(name for name, given in wanted.items() if given):
+            require(False, "agent", f"one that takes a {feature} into account", self.agent)
         learns = "one that also learns from plays that it did not choose"
         require(not features.on_policy, "agent", learns, self.agent)
         starts = features.seed or self.factory.options.get("constraint") == "safe"

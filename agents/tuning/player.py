@@ -16,6 +16,7 @@ from bandit_envs.problem.feedback import delivery
 
 from ..agent.generators import Resumable
 from ..model.units import sizes_of
+from ..protocol import adapted
 from .decision_sets import make_decision_set
 from .feasibility import (
     LIKELY,
@@ -86,7 +87,7 @@ class TunerPlayer:
     @cached_property
     def agent(self) -> Any:
         """The agent."""
-        agent = self.decision_set.make_agent(self.plan.factory, self.feasibility)
+        agent = adapted(self.decision_set.make_agent(self.plan.factory, self.feasibility))
         agent.reset(_seed(self.plan.seed, self.number))
         return agent
 
@@ -118,7 +119,7 @@ class TunerPlayer:
     def catch_up(self, rounds: Sequence[TunerRound]) -> None:
         """Pass new rounds to the agent; one that learns its kernel does so once."""
         new = range(self.closed, len(rounds))
-        with self.agent.listening() if new and hasattr(self.agent, "listening") else nullcontext():
+        with self.agent.listening() if new else nullcontext():
             for t in new:
                 self._close(t, rounds[t])
         self.closed, self._rounds = len(rounds), rounds
@@ -192,21 +193,21 @@ class TunerPlayer:
         self._judge(context, believed, LIKELY)
         if self.restricted:
             self.decision_set.narrow(self.agent, self.feasibility)
-        recommend, observation = self._recommend(), self.decision_set.observation(context)
+        recommend, observation = self.agent.recommend, self.decision_set.observation(context)
         among = self.decision_set.among(self.feasibility) if self.restricted else None
         chooses = among is not None and _chooses(recommend)
-        answer = recommend(observation, among=among) if chooses else recommend(observation)
+        answer = self._known(recommend(observation, among=among) if chooses else recommend(observation))
         return self._advice(self.decision_set.parameters(answer.action), answer)
 
     def choose(self, context: Values, among: Sequence[Values]) -> Advice:
         """Return the agent's recommendation in a context, among some points."""
-        recommend = self._recommend()
+        recommend = self.agent.recommend
         if not _chooses(recommend):
             raise ValueError(
                 f"agent {self.plan.agent!r} does not choose among tried parameters; pass anywhere=True"
             )
         actions = np.array([self.decision_set.action(parameters) for parameters in among])
-        answer = recommend(self.decision_set.observation(context), among=actions)
+        answer = self._known(recommend(self.decision_set.observation(context), among=actions))
         chosen = (actions == answer.action).reshape(len(actions), -1).all(axis=1).argmax()
         return self._advice(dict(among[int(chosen)]), answer)
 
@@ -241,10 +242,10 @@ class TunerPlayer:
         """True if the agent's setting has points that may not be asked for."""
         return not self.feasibility.open or self.decision_set.outside
 
-    def _recommend(self) -> Callable[..., Any]:
-        if not hasattr(self.agent, "recommend"):
+    def _known(self, answer: Any) -> Any:
+        if answer is None:
             raise ValueError(f"agent {self.plan.agent!r} recommends nothing; see the tuner's `best`")
-        return self.agent.recommend
+        return answer
 
     def _advice(self, parameters: Values, answer: Any) -> Advice:
         if answer.mean is None:  # an agent without a model
@@ -265,7 +266,7 @@ class TunerPlayer:
             observation, self.decision_set.action(round_.parameters), float(rewards.sum()), info
         )
         gone = [*round_.dropped, *(each.round for each in round_.failed)]
-        if gone and hasattr(self.agent, "drop"):  # agents without it ignore pending plays
+        if gone:
             self.agent.drop(np.array(gone))
 
     def _stds(self, round_: TunerRound) -> Floats:

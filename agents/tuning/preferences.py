@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import os
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -21,6 +21,8 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
 
+from ..named import is_name
+from ..protocol import BaseAgent, defines
 from ..registry import require_registered, resolve_agent
 from ..saving.files import MAX_BYTES, digest_of, parsing, playing, read, write
 from .parameters import Parameter
@@ -128,15 +130,17 @@ class PreferenceTuner:
         require(len(self.points) > 1, "parameters", "of at least two different points", parameters)
         self._spread = len(self.points)  # those after them were added
         self.questions: list[Question] = []
+        self.order: list[int] | None = []  # tickets as they were answered, None where an older file lacks it
         self._make_agent()
 
     def _make_agent(self) -> None:
         """Make an agent that has observed nothing, on all points."""
         self._features = np.array([self.space.features(point) for point in self.points])
         factory = resolve_agent(self.plan["agent"])
-        self._agent: Any = factory(self._setting) if factory.features.duel else None
-        duels = hasattr(self._agent, "contest")
-        require(duels, "agent", 'an agent of duels, such as "maxminlcb"', self.plan["agent"])
+        needed = 'an agent of duels, such as "maxminlcb"'
+        require(factory.features.duel, "agent", needed, self.plan["agent"])
+        self._agent: Any = factory(self._setting)
+        require(defines(self._agent, BaseAgent, "contest"), "agent", needed, self.plan["agent"])
         self._agent.reset(self.plan["seed"])
         self._closed = 0  # questions that the agent has observed
         self._champion: int | None = None
@@ -185,11 +189,10 @@ class PreferenceTuner:
         self.points += new
         index = self.points.index(pair[0]), self.points.index(pair[1])
         self.questions.append(Question(index, OUTCOMES[winner], len(self.questions) + 1, asked=False))
+        self._note(len(self.questions) - 1)
         if new:
             self._make_agent()
             self._resume()
-        else:
-            self._crown(self.questions[-1])
 
     @property
     def pending(self) -> dict[int, tuple[Values, Values]]:
@@ -234,6 +237,12 @@ class PreferenceTuner:
     def _parameters(self, pair: tuple[int, int]) -> tuple[Values, Values]:
         return dict(self.points[pair[0]]), dict(self.points[pair[1]])
 
+    def _note(self, ticket: int) -> None:
+        """Keep the place of an answer in their order, and its winner."""
+        if self.order is not None:
+            self.order.append(ticket)
+        self._crown(self.questions[ticket])
+
     def _crown(self, answered: Question) -> None:
         """Keep the winner of an answer; a tie keeps the one before."""
         if answered.outcome != OUTCOMES["tie"] or self._champion is None:
@@ -243,9 +252,8 @@ class PreferenceTuner:
         """Report who won, "first", "second" or "tie", which counts as half a win of each."""
         require_winner(winner)
         asked = self._pending(ticket)
-        answered = Question(asked.pair, OUTCOMES[winner], len(self.questions))
-        self.questions[ticket] = answered
-        self._crown(answered)
+        self.questions[ticket] = Question(asked.pair, OUTCOMES[winner], len(self.questions))
+        self._note(ticket)
 
     def drop(self, ticket: int) -> None:
         """Report that a question will not be answered."""
@@ -286,7 +294,7 @@ class PreferenceTuner:
             for each in self.questions
         ]
         content = {"parameters": self.space.to_data(), "plan": plan, "questions": asked}
-        content |= {"added": self.points[self._spread :]}
+        content |= {"added": self.points[self._spread :], "order": self.order}
         write(path, FORM, content, continued=self._require_continued)
         self._kept[target_of(path)] = digest_of(FORM, content)
 
@@ -305,6 +313,7 @@ class PreferenceTuner:
             tuner = cls(space.kinds, agent=(agent, *options) if options else agent, **content["plan"])
             tuner.questions += _questions(content)
             tuner.points += [space.check(each) for each in content.get("added", [])]  # not in older files
+            tuner.order = _order(tuner.questions, content)
             tuner._make_agent()
         with playing(path):
             tuner._resume()
@@ -326,22 +335,23 @@ class PreferenceTuner:
 
     def _resume(self) -> None:
         """Let the agent answer all questions again, and so be in the same state to the last bit."""
-        for t in range(len(self.questions)):
-            self._close(self._agent, t)
-            self._closed = t
-            if self.questions[t].asked:
-                self._ask_again(t)
-        answered = [each for each in self.questions if each.outcome is not None]
-        for each in sorted(answered, key=lambda each: each.answered_after or 0):
-            self._crown(each)
+        answers = deque(_by_round(self.questions) if self.order is None else self.order)
+        for t in range(len(self.questions) + 1):
+            while answers and (self.questions[answers[0]].answered_after or 0) <= t:
+                self._crown(self.questions[answers.popleft()])
+            if t < len(self.questions):
+                self._close(self._agent, t)
+                self._closed = t
+                if self.questions[t].asked:
+                    self._ask_again(t)
 
     def _ask_again(self, t: int) -> None:
         """Let the agent ask once more, and raise if it asks otherwise.
 
-        The incumbent at the time depends on the order of answers, which the file has not, and points that
-        were added later would have changed what was asked before.
+        Older files have not the order of answers, on which the incumbent depends, and points that were added
+        later would have changed what was asked before.
         """
-        if self.plan["incumbent"] or len(self.points) > self._spread:
+        if (self.plan["incumbent"] and self.order is None) or len(self.points) > self._spread:
             self._agent.act(ONLY)
         elif (pair := self._pair()) != (known := self.questions[t].pair):
             raise ValueError(f"question {t} is of the points {pair} rather than {known}")
@@ -383,12 +393,32 @@ class PreferenceTuner:
 
 def require_winner(winner: Any) -> None:
     """Raise unless it is the word of an outcome."""
-    known = isinstance(winner, str) and winner in OUTCOMES
+    known = is_name(winner, *OUTCOMES)
     require(known, "winner", " or ".join(map(repr, OUTCOMES)), winner)
 
 
 def _questions(content: dict[str, Any]) -> list[Question]:
     return [Question((first, second), *state) for first, second, *state in content["questions"]]
+
+
+def _order(questions: Sequence[Question], content: Mapping[str, Any]) -> list[int] | None:
+    """Return the answered questions as they were answered; None of an older file that leaves it open."""
+    rounds = _by_round(questions)
+    when = [questions[ticket].answered_after or 0 for ticket in rounds]
+    if "order" not in content:
+        return rounds if len(set(when)) == len(when) else None
+    if (order := content["order"]) is not None:
+        fits = (
+            sorted(order) == sorted(rounds) and [questions[ticket].answered_after for ticket in order] == when
+        )
+        require(fits, "order", "of the answered questions, by the number of questions at the time", order)
+    return order
+
+
+def _by_round(questions: Sequence[Question]) -> list[int]:
+    """Return the answered questions by the round of their answers, of one round in their own order."""
+    answered = [ticket for ticket, each in enumerate(questions) if each.outcome is not None]
+    return sorted(answered, key=lambda ticket: questions[ticket].answered_after or 0)
 
 
 def _as_data(agent: Any) -> list[Any]:

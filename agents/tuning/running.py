@@ -266,8 +266,12 @@ def require_rule(plan: TunerPlan) -> None:
 
 
 def _agent_with_model(player: TunerPlayer) -> Any:
-    has_model = hasattr(player.agent, "stopping_candidates")
-    require(has_model, "stopping", "left out with an agent that has no model of its own", player.plan.agent)
+    require(
+        player.agent.takes_stopping,
+        "stopping",
+        "left out with an agent that has no model of its own",
+        player.plan.agent,
+    )
     return player.agent
 
 

@@ -51,7 +51,8 @@ class Tuner(Records):
         >>> tuner.tell(ticket, 0.25)
 
     Args:
-        parameters: name -> `Linear`, `Log`, `Integer` or `Categorical`.
+        parameters: name -> `Linear`, `Log`, `Integer` or `Categorical`, or a `Space` of them with points of
+            its own, such as the rows of a table.
         agent: a name, a path "package.module:Class" or a callable, or (agent, options), as for `evaluate`.
             Default GP-BUCB with a width of 2, and constrained EI where there are constraints, with
             hyperparameters learnt from the latest 200 results.
@@ -90,7 +91,7 @@ class Tuner(Records):
 
     def __init__(
         self,
-        parameters: Mapping[str, Parameter],
+        parameters: Mapping[str, Parameter] | Space,
         *,
         agent: Any = None,
         goal: str = "maximise",
@@ -110,7 +111,7 @@ class Tuner(Records):
         repeats: bool = True,
     ):
         plan = TunerPlan(
-            parameters=Space("parameters", parameters),
+            parameters=parameters if isinstance(parameters, Space) else Space("parameters", parameters),
             contexts=Space("contexts", with_clock({} if contexts is None else contexts, clock)),
             agent=agent,
             goal=goal,

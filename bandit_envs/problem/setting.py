@@ -1,7 +1,7 @@
 """A `Setting` publishes a problem before it is played, for one trial or for B."""
 
 from collections.abc import Collection, Mapping, Sequence
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
@@ -29,6 +29,7 @@ PLACES = ("arms", "low", "high", "contexts", "context_low", "context_high")  # `
 TIMES = ("horizon", "max_delay", "delay", "query_times")
 OF_POINTS = ("prior_mean", "known_costs", "noise_profile")  # numbers at each point
 OF_COSTS = ("safe_seed", "lipschitz")  # several numbers a trial
+KERNELS = ("kernel", "latent_kernel")  # mutable objects of scikit-learn
 
 
 def batch_settings(settings: "Sequence[Setting]") -> "Setting":
@@ -314,6 +315,17 @@ class Setting:
         if "kernel" in facts:
             other._fill(implied_by_kernel(other.kernel, other.noise_std))
         other._fill_sizes(facts)
+        return other
+
+    @property
+    def copied_kernels(self) -> dict[str, Any]:
+        """Return copies of the kernels by field, which an agent may fit in place."""
+        return {name: deepcopy(getattr(self, name)) for name in KERNELS}
+
+    def with_own_kernels(self) -> Self:
+        """Return the setting with copies of its kernels."""
+        other = copy(self)
+        other._fill(self.copied_kernels)
         return other
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError, hint, require, shown
 from bandit_envs.basics.files import shipped
-from bandit_envs.basics.types import Ints
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.contexts import Blocks
 from bandit_envs.laws.drift import Replay
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bandit_envs.data.runs import Runs
 
 HORIZON = 200
+TUNING = 105  # rounds of HPO-B's authors: five first configurations and a hundred questions
 WORKERS = 10  # starts within the median run, so that the median run is ten rounds late
 PLAYS = 50  # median runs that the budget pays for
 HELD = 40  # rounds that a data set lasts
@@ -36,8 +37,10 @@ FITTING = 0.3  # share of the configurations that keep the limit
 class Task(NamedTuple):
     """Hold what defines a task of the suite: a family, its tables, what is earned and what is limited.
 
-    `points`, `best`, the largest mean reward of one, and `default`, that of the one nearest to the defaults
-    that the source names, are reference values: a test fails where they move.
+    With `gain` a reward counts from the median configuration's mean, so that no play earns by being cheap.
+    A `reason` says why a table is played in several families. `points`, `best`, the largest mean reward of
+    one, and `default`, that of the one nearest to the defaults that the source names, are reference values: a
+    test fails where they move.
     """
 
     family: str
@@ -49,12 +52,24 @@ class Task(NamedTuple):
     problem: str = ""  # of `FACTORIES`, in place of tables
     keywords: Mapping[str, Any] = MappingProxyType({})  # of the problem
     default: float | None = None
+    gain: bool = False
+    reason: str = ""
 
 
 @cache
 def tasks() -> dict[str, Task]:
     """Return the tasks by name, such as "digits-late"."""
-    rows = shipped("problems/tasks.toml")
+    return _read("problems/tasks.toml")
+
+
+@cache
+def candidates() -> dict[str, Task]:
+    """Return what was considered and refused, by name; see `bandit_envs.problems.admission`."""
+    return _read("problems/refused.toml")
+
+
+def _read(file: str) -> dict[str, Task]:
+    rows = shipped(file)
     return {name: Task(**{**row, "tables": tuple(row.get("tables", ()))}) for name, row in rows.items()}
 
 
@@ -118,12 +133,12 @@ def real(
 
     The family says what else was measured. "late": results are late by the run's mean time, and ten runs
     start within the median time. "budget": a play costs its mean time; 50 median runs are paid for. "limit":
-    a metric that was measured (latency, size, time) must stay under its 0.3-quantile. "repeat": only the runs
-    differ. "datasets": the data set changes every 40 rounds (30 of SVMs), and is the context. "changes": it
-    changes every 40 rounds, and nobody says so. "everything": late, limited and, where that pays for the
-    dearest run, under a budget at once. "laboratory": repeated experiments. "clicks": whether an item was
-    clicked when a log showed it at random. "sensors": readings in the order of their times. 200 rounds, or as
-    many as were measured.
+    a metric that was measured (latency, size, time) must stay under its 0.3-quantile; a cost is the logarithm
+    of their ratio, in stds of the metric's logarithm. "repeat": only the runs differ. "tuning": every
+    configuration was run once, 105 rounds. "datasets": the data set changes every 40 rounds (30 of SVMs), and
+    is the context. "changes": it changes every 40 rounds, and nobody says so. "everything": late, limited
+    and, where that pays for the dearest run, under a budget at once. "laboratory": repeated experiments.
+    "sensors": readings in the order of their times. 200 rounds, or as many as were measured.
 
     The model that is published was fitted to the other data sets of HPOBench, HPOLib, NAS-Bench-201 or
     LCBench, never to the task itself: length-scales, mean, variance and noise; "temperature" publishes the
@@ -140,7 +155,7 @@ def real(
         **features: see `bandit_envs.problems.features.compose`; each replaces what was measured.
 
     Example:
-        >>> env = gym.make("GPBandit-Real-v1", task="digits-late")
+        >>> env = gym.make("GPBandit-Real-v2", task="digits-late")
     """
     if not isinstance(task, str) or task not in tasks():
         close = hint(task, tasks()) if isinstance(task, str) else ""
@@ -167,9 +182,12 @@ def _of_tables(
     runs = [load_runs(table) for table in task.tables]
     rewards = [rewards_of(task.reward, each) for each in runs]
     values = np.array([each.mean("reward") for each in rewards])
+    if task.gain:
+        values -= np.median(values)
     prior = prior_of(task)
     own = Moments(float(values.mean()), float(values.std()))
-    moments = own if prior is None else Moments(prior.mean, prior.deviation)
+    # Siblings do not tell the median configuration of a task, from which a gain counts.
+    moments = own if prior is None else Moments(0.0 if task.gain else prior.mean, prior.deviation)
     scales = 0.5 if prior is None else list(prior.length_scales)
     observed = rewards[:1] if task.family == "changes" else rewards  # what changes was run once
     noise = Replicates(
@@ -215,15 +233,27 @@ def _budget(task: Task, runs: list["Runs"]) -> dict[str, Any]:
 
 
 def _limit(task: Task, runs: list["Runs"]) -> dict[str, Any]:
-    values = runs[0].mean(task.limited)
-    excess = (values - np.quantile(values, FITTING)) / values.std()  # in deviations of the metric
+    excess = excess_of(runs[0].mean(task.limited))
     return {"constraints": [RecordedValues(excess[None], moments=Moments(0.0, 1.0))]}
 
 
+def excess_of(metric: Floats) -> Floats:
+    """Return the logarithm of a metric over its quantile of `FITTING`, in stds of the logarithm, (A,).
+
+    Times and sizes are spread over decades: in their own unit a few plays would be the whole violation.
+    """
+    size = np.log(metric)
+    return (size - np.quantile(size, FITTING)) / size.std()
+
+
 def _everything(task: Task, runs: list["Runs"]) -> dict[str, Any]:
-    times = runs[0].mean("train_time")
-    affordable = times.max() <= PLAYS * np.median(times)  # a budget must pay for the dearest run
-    return {**_late(task, runs), **_limit(task, runs), **(_budget(task, runs) if affordable else {})}
+    return {**_late(task, runs), **_limit(task, runs), **(_budget(task, runs) if pays(runs[0]) else {})}
+
+
+def pays(runs: "Runs") -> bool:
+    """Return whether a budget of `PLAYS` median runs pays for the dearest one."""
+    times = runs.mean("train_time")
+    return bool(times.max() <= PLAYS * np.median(times))
 
 
 # The keywords that a family measures, beside the rewards of single runs.
@@ -232,11 +262,11 @@ FAMILIES: dict[str, Callable[[Task, list["Runs"]], dict[str, Any]]] = {
     "budget": _budget,
     "limit": _limit,
     "repeat": lambda task, runs: {},
+    "tuning": lambda task, runs: {"horizon": TUNING},
     "datasets": lambda task, runs: {"context": Blocks(HELD), "horizon": max(HORIZON, HELD * len(runs))},
     "changes": lambda task, runs: {"drift": Replay(HELD), "horizon": HELD * len(runs)},
     "everything": _everything,
     "laboratory": lambda task, runs: {},
-    "clicks": lambda task, runs: {"horizon": len(runs[0].measured["click"])},
 }
 # Problems of measurements in the order of their times, or of data sets that grow or have features.
 PROBLEMS: dict[str, Callable[..., Problem]] = {

@@ -1,16 +1,19 @@
 """What holds on real tasks of what our pages say of samples of Gaussian processes.
 
-The leaderboard of the real tasks archives every trial. Variants of gp-agent are played beside it on the same
-trials: treatments of late feedback, objectives under constraints, and restarts where nothing changes, whose
-alarms are all false. docs/survives.md says what one sees.
+The results are those of the former suite, GPBandit-Real-v1, whose leaderboard archived every trial. Variants
+of gp-agent were played beside it on the same trials: treatments of late feedback, objectives under
+constraints, and restarts where nothing changes, whose alarms are all false. docs/survives.md says what one
+sees.
 
-    python examples/papers/survives.py --archive docs/results/real
+    python examples/papers/survives.py --archive docs/results/real-v1
 """
 
 from __future__ import annotations
 
 import argparse
+import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,9 +21,7 @@ import numpy as np
 from scipy.stats import binom
 
 from bandit_envs.basics.types import Floats
-from bandit_envs.environment.registration import real_id
-from bandit_envs.problems.real import real, tasks
-from gpbandits import evaluate
+from bandit_envs.problems.real import Task
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import (
     Interval,
@@ -29,10 +30,10 @@ from gpbandits.evaluation.statistics import (
     significant_signs,
     wilson_interval,
 )
-from gpbandits.reproductions.page import condensed
 
+FORMER = Path(__file__).parents[2] / "docs" / "results" / "real-v1" / "tasks.toml"
 WATCHED = 2000  # most points of a task on which false alarms are counted
-TRIALS, HORIZON = 20, 200
+TRIALS = 20
 PROMISED = 0.1  # false alarms in a run, of all restarts but "bocpd"
 VARIANTS: dict[str, dict[str, Any]] = {
     "late": {name: ("gp-agent", {"belief": name}) for name in ("delivered", "censored")},
@@ -139,25 +140,18 @@ STATEMENTS = {
 }
 
 
+@cache
+def tasks() -> dict[str, Task]:
+    """Return the tasks of the former suite by name."""
+    rows = tomllib.loads(FORMER.read_text(encoding="utf-8"))
+    return {name: Task(**{**row, "tables": tuple(row.get("tables", ()))}) for name, row in rows.items()}
+
+
 def question_of(task: str) -> str:
     """Return the name in `VARIANTS` of what is played on a task beside the leaderboard, or ""."""
     family = tasks()[task].family
     still = family in STILL and tasks()[task].points <= WATCHED
     return "still" if still else family if family in VARIANTS else ""
-
-
-def play(names: Iterable[str], folder: Path) -> None:
-    """Play the variants on tasks that the folder does not hold yet."""
-    for name in names:
-        path = folder / "variants" / f"{name}.parquet"
-        question = question_of(name)
-        if not question or path.exists():
-            continue
-        rounds = min(HORIZON, real(task=name).horizon)
-        result = evaluate(real_id(name), VARIANTS[question], trials=TRIALS, env_kwargs={"horizon": rounds})
-        path.parent.mkdir(parents=True, exist_ok=True)
-        condensed(result, [rounds * quarter // 4 for quarter in (1, 2, 3)]).save(path, timings=False)
-        print(name, flush=True)
 
 
 def read(folder: Path) -> dict[str, list[Result]]:
@@ -322,10 +316,8 @@ def page_lines(found: Mapping[str, list[Result]]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--archive", type=Path, default=Path("real"), help="of `leaderboard --archive`")
-    parser.add_argument("--task", action="append", help="on which variants are played; by default all")
+    parser.add_argument("--archive", type=Path, default=FORMER.parent, help="of `leaderboard --archive`")
     options = parser.parse_args()
-    play(options.task or tasks(), options.archive)
     print("\n".join(page_lines(read(options.archive))))
 
 

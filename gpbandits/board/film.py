@@ -132,7 +132,7 @@ def frame(env: Any, player: Any) -> dict[str, Any]:
         for name, truth, known in zip(names, truths, believed, strict=True)
     ]
     kinds = np.where(scene.lost, "lost", np.where(scene.arrived, "arrived", "pending"))
-    scores = getattr(getattr(player, "agent", player), "scores", None)
+    scores = player.scores
     fits = scores is not None and scores.shape == (1, len(scene.truth)) and scene.total < scene.horizon
     return {
         "round": scene.total,

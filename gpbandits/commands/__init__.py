@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gpbandits.commands import board, catalogue, leaderboard, run, status
+from gpbandits.commands import board, catalogue, exam, leaderboard, run, status
 
 app = typer.Typer(
     help="Gaussian-process bandits: environments, agents and studies of both.",
@@ -45,6 +45,7 @@ for command in (
     status.clean,
     status.merge,
     leaderboard.leaderboard,
+    exam.exam,
     board.watch,
     board.board,
     board.compare,

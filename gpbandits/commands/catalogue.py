@@ -49,12 +49,12 @@ def envs(name: Environment = None, picture: Picture = None) -> None:
 
 
 def tasks() -> None:
-    """List the real tasks of GPBandit-Real-v1, with the source and the licence of what was measured."""
+    """List the real tasks of GPBandit-Real-v2, with the source and the licence of what was measured."""
     from gpbandits.catalogue import task_rows
 
     header = ("task", "family", "points", "source", "licence", "data")
     print_rows("Tasks", header, task_rows(), EXTRA)
-    console().print('Play one by gymnasium.make("GPBandit-Real-v1", task="digits-late").')
+    console().print('Play one by gymnasium.make("GPBandit-Real-v2", task="digits-late").')
 
 
 def agents(name: Agent = None, picture: Picture = None, handles: Handles = None) -> None:

@@ -48,7 +48,7 @@ def leaderboard(
         typer.Option(help="Folder for a Parquet file an environment: every trial at four rounds."),
     ] = None,
     suite: Annotated[
-        SuiteKind, typer.Option(help="Environments of the ids, or the real tasks of GPBandit-Real-v1.")
+        SuiteKind, typer.Option(help="Environments of the ids, or the real tasks of GPBandit-Real-v2.")
     ] = SuiteKind.IDS,
     env: Annotated[
         list[str] | None, typer.Option(help="Id of an environment; by default all of the suite.")
@@ -64,8 +64,12 @@ def leaderboard(
         int, typer.Option(min=6, help="Trials of every pair; with fewer than 10 few differences show.")
     ] = 20,
     horizon: Annotated[
-        int, typer.Option(min=1, help="Most rounds a trial (GrowingDataSVM always has 600).")
-    ] = 200,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Most rounds a trial: by default 200 of an id (GrowingDataSVM has 600), all of a real task.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the trials.")] = 0,
     workers: Workers = None,
     backend: KindOption = ComputeKind.LOCAL,
@@ -77,7 +81,7 @@ def leaderboard(
     from gpbandits.experiments import Store
     from gpbandits.experiments.store import CELLS
     from gpbandits.report.board import write_board
-    from gpbandits.report.entrants import REFERENCE, cut_notes, enter
+    from gpbandits.report.entrants import REFERENCE, cut_notes, enter, unit_of_task
     from gpbandits.report.holdings import Holdings
     from gpbandits.report.standings import LOSSLESS, Standings, has_loss
 
@@ -109,13 +113,18 @@ def leaderboard(
     raised = [(str(outcome.cell), str(outcome.failure).strip().splitlines()[-1]) for outcome in failed]
     chosen = [part for name in env or () for part in ("--env", name)]
     chosen += [part for name in agent or () for part in ("--agent", name)]
-    settings = ["--trials", str(trials), "--horizon", str(horizon), "--seed", str(seed)]
+    settings = ["--trials", str(trials), *([] if horizon is None else ["--horizon", str(horizon)])]
+    settings += ["--seed", str(seed)]
     settings += [] if suite is SuiteKind.IDS else ["--suite", suite]
     settings += [] if time_limit is None else ["--time-limit", f"{time_limit:g}"]
     command = shlex.join(["gpbandits", "leaderboard", *settings, *chosen])
+    units = None
+    if suite is SuiteKind.REAL:
+        classes["all"] = Standings(results, REFERENCE)
+        units = {result.environment: unit_of_task(result.environment) for result in results}
     name = "leaderboard" if suite is SuiteKind.IDS else f"leaderboard-{suite}"
     who = "the agents named below" if agent else _WHO[suite]
-    page = write_board(classes, out, command, [*entries.excluded, *unscaled, *raised], name, who)
+    page = write_board(classes, out, command, [*entries.excluded, *unscaled, *raised], name, who, units)
     console().print(
         f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.", soft_wrap=True
     )
@@ -124,7 +133,7 @@ def leaderboard(
 
 def _archive(results: "Sequence[Result]", studies: "Sequence[Study]", folder: Path) -> None:
     """Write a Parquet file an environment, with every trial at the quarters of its rounds, and its origin."""
-    from gpbandits.experiments.stamp import stamp
+    from gpbandits.evaluation.stamp import stamp
     from gpbandits.report.entrants import REFERENCE
     from gpbandits.reproductions.page import condensed
 
@@ -134,7 +143,7 @@ def _archive(results: "Sequence[Result]", studies: "Sequence[Study]", folder: Pa
         entry = entries[result.environment]
         quarters = [result.horizon * quarter // 4 for quarter in (1, 2, 3)]
         path = folder / f"{result.environment.removeprefix('Real/')}.parquet"
-        condensed(result, quarters).save(path, stamp(entry.id, entry.kwargs, REFERENCE), timings=False)
+        condensed(result, quarters).save(path, stamp(entry.id, entry.kwargs, REFERENCE))
 
 
 @submission.command()
@@ -148,7 +157,9 @@ def pack(
         Path, typer.Option(help="Folder in which `leaderboard --suite real` keeps its results.")
     ] = Path("results/leaderboard"),
     trials: Annotated[int, typer.Option(min=1, help="Trials of each task.")] = 20,
-    horizon: Annotated[int, typer.Option(min=1, help="Most rounds a trial.")] = 200,
+    horizon: Annotated[
+        int | None, typer.Option(min=1, help="Most rounds a trial: by default all of a task.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the trials.")] = 0,
 ) -> None:
     """Write what `leaderboard --suite real --agent AGENT` has computed of an agent to one file."""
@@ -167,7 +178,8 @@ def pack(
             results[environment.label.removeprefix("Real/")] = result
     if not results:
         run = f"gpbandits leaderboard --suite real --agent {shlex.quote(agent)} --trials {trials}"
-        run += f" --horizon {horizon} --seed {seed}"
+        run += "" if horizon is None else f" --horizon {horizon}"
+        run += f" --seed {seed}"
         raise typer.BadParameter(f"{store} has no task with {trials} trials of {agent}; run {run}")
     entrant = entrant_of(agent)
     write_submission(results, entrant.name, entrant.options, out, agent)

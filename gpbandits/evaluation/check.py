@@ -11,12 +11,13 @@ import gymnasium as gym
 import numpy as np
 
 from agents.agent.generators import preserved_generators
+from agents.protocol import BaseAgent, adapted
 from agents.registry import METHODS, AgentFactory, AgentSpec, lacking_method, resolve_agent
 from bandit_envs.basics.threads import in_browser, one_thread
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.making import EnvLike, make
 from bandit_envs.environment.vector import BanditVectorEnv
-from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.setting import KERNELS, Setting
 from gpbandits.evaluation.process_state import ProcessState, left_threads, preserved_process
 from gpbandits.evaluation.rehearsal import (
     AgentCheckError,
@@ -110,7 +111,7 @@ def check_agent(
 
 
 def _default(factory: AgentFactory) -> dict[str, EnvLike]:
-    chosen: dict[str, EnvLike] = {**stages(getattr(factory.make, "features", None))}
+    chosen: dict[str, EnvLike] = {**stages(factory.features if factory.declares else None)}
     if factory.batched and "finite" in chosen:
         chosen["as many arms as trials"] = as_many_arms(len(SEEDS))
     return chosen
@@ -125,14 +126,12 @@ def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
         played = _play(env, first, everything)
         _expect_same(played, _play(env, first, everything), *REPEATS)
         _expect_same(played, _play(env, _instance(setting, factory), everything), *INSTANCES)
-        if not getattr(first, "privileged", False):
+        if not first.privileged:
             _expect_same(played, _play(env, _instance(setting, factory), scrambled), *HONESTY)
             _expect_same(played, _play(env, _instance(setting, factory), without_oracle), *HONESTY)
         if factory.batched:
             _check_batch(env, factory, played)
-        features = getattr(factory.make, "features", None)
-        takes_delays = features is None or getattr(features, "delay", False)
-        if setting.max_delay and not setting.aggregated and takes_delays:
+        if setting.max_delay and not setting.aggregated and factory.features.delay:
             check_crediting(
                 env,
                 SEEDS[0][0],
@@ -161,15 +160,15 @@ def _process_changes(env: Any, setting: Setting, factory: AgentFactory) -> list[
     with preserved_process():
         agent = _instance(setting, factory)
         _play(env, agent, everything)
-        getattr(agent, "close", lambda: None)()
+        agent.close()
         changed = before.changed(ProcessState.now())
     return changed + [f"the thread {name!r}" for name in left_threads(threads)]
 
 
 def _content(setting: Setting) -> bytes | None:
-    """Return the published kernel's bytes; None of one that cannot be pickled."""
+    """Return the bytes of the published kernels; None of one that cannot be pickled."""
     try:
-        return pickle.dumps(setting.kernel)
+        return pickle.dumps([getattr(setting, name) for name in KERNELS])
     except (pickle.PicklingError, AttributeError, TypeError):
         return None
 
@@ -193,7 +192,7 @@ def _instance(setting: Setting, factory: AgentFactory) -> Any:
         ) from error
 
 
-def _with_methods(agent: Any) -> Any:
+def _with_methods(agent: Any) -> BaseAgent:
     if missing := lacking_method(agent):
         raise AgentCheckError(
             "interface",
@@ -201,12 +200,12 @@ def _with_methods(agent: Any) -> Any:
             f"{type(agent).__name__} has no {missing}",
             "add it; an agent that learns nothing has an empty update",
         )
-    return agent
+    return adapted(agent)
 
 
 def _play(env: Any, agent: Any, show: Show, seeds: tuple[int, int] = SEEDS[0]) -> np.ndarray:
     actions = rehearse(env, agent, *seeds, show)
-    check_alarms(getattr(agent, "alarms", None), len(actions))
+    check_alarms(agent.alarms, len(actions))
     return actions
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class SharedTrials:
         unfit: labels of the agents that do not declare a feature of the environment (constraints, delays,
             contexts or changes).
         long_term: True if constraints hold for average costs, False if in each round.
+        origins: what is known of the code that played this and of the time, see `gpbandits.evaluation.stamp`;
+            of what `Result.save` wrote also commit, digests of the code, and versions.
     """
 
     environment: str
@@ -52,6 +54,7 @@ class SharedTrials:
     entropy: int | None = None
     unfit: frozenset[str] = frozenset()
     long_term: bool = False
+    origins: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.records:

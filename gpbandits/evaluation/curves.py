@@ -11,8 +11,9 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.changes import segments_of
 from gpbandits.evaluation.comparison import SharedTrials
 from gpbandits.evaluation.detection import Detection, detection
-from gpbandits.evaluation.measures import MEASURES, NEVER
+from gpbandits.evaluation.measures import MEASURES, NEVER, OURS, Measure
 from gpbandits.evaluation.metrics import Metric, metric_named
+from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.statistics import ordered
 
 Axis = Literal["round", "spent"]  # what a figure's curves are over
@@ -45,12 +46,25 @@ class Curves(SharedTrials):
     def held(self, name: str) -> dict[str, Any]:
         """Return a measure as `running`, of the agents alone whose records have it."""
         measure = MEASURES[name]
-        exact = measure.of is None or measure.linear or self.checkpoints is None
         return {
             label: record.running(measure)
             for label, record in self.records.items()
-            if (exact or name in (record.totals or {})) and record.has(measure.needs)
+            if record.has(measure.needs) and self._counts(record, measure)
         }
+
+    @property
+    def uncounted(self) -> list[str]:
+        """Return measures of ours that some record has, but did not count between checkpoints."""
+        return [
+            name
+            for name in OURS
+            for record in self.records.values()
+            if record.has(MEASURES[name].needs) and not self._counts(record, MEASURES[name])
+        ]
+
+    def _counts(self, record: Record, measure: Measure) -> bool:
+        exact = measure.of is None or measure.linear or self.checkpoints is None
+        return exact or measure.name in (record.totals or {})
 
     @cached_property
     def regret(self) -> dict[str, Floats]:

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 from traceback import format_exception
 from typing import Any, NamedTuple
 
+from agents.protocol import BaseAgent, adapted
 from agents.registry import AgentFactory, resolve_agent
 from agents.stopping.by_name import Stops
 from bandit_envs.basics.threads import chosen_threads, require_workers, threads
@@ -23,9 +24,7 @@ from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.plain import MOST_BYTES, NotPlainError, cut, read, write
 
 PATIENCE = 5.0  # seconds within which a process should end by itself
-DECLARED = ("features", "requires")  # attributes of a factory
-SAID = ("privileged", "track")  # attributes of an agent, read at once
-# attributes of an agent, read later
+# attributes of an agent, read after the episode; `privileged` and `track` are read at once
 ASKED = ("alarms", "feedback_window", "assumes_bound", "infeasible_since", "certified", "stops")
 LONGEST = 10_000  # characters of an error's message, and of its traceback
 # Errors by name that one text makes; others, of an agent's own or a library's, are their nearest base class.
@@ -63,9 +62,10 @@ def isolated(factory: AgentFactory) -> AgentFactory:
         return Isolated(parcel, setting, num_trials)
 
     make: Any = only_many if factory.in_batches_only else many if factory.batched else one
-    for said in DECLARED:
-        if hasattr(factory.make, said):
-            setattr(make, said, getattr(factory.make, said))
+    if factory.declares:
+        make.features = factory.features
+    if factory.requires:
+        make.requires = factory.requires
     return AgentFactory(make, name=factory.name)
 
 
@@ -93,7 +93,12 @@ class _Named(NamedTuple):
         return resolve_agent((self.agent, self.options))(setting, num_trials)
 
 
-class Isolated:
+def _asked(name: str) -> Any:
+    """Return the property that asks the agent of the other process for an attribute."""
+    return property(lambda agent: agent._ask(name))
+
+
+class Isolated(BaseAgent):
     """An isolated agent forwards calls to the agent that it has made in another process."""
 
     def __init__(self, parcel: bytes, setting: Setting, num_trials: int | None):
@@ -110,11 +115,18 @@ class Isolated:
             self.close()
             raise
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in ASKED:
-            raise AttributeError(name)
-        answer = self._ask(name)
-        return Stops(**answer) if name == "stops" and answer is not None else answer
+    alarms, feedback_window, assumes_bound = (
+        _asked("alarms"),
+        _asked("feedback_window"),
+        _asked("assumes_bound"),
+    )
+    infeasible_since, certified = _asked("infeasible_since"), _asked("certified")
+
+    @property
+    def stops(self) -> Stops | None:
+        """Return when stopping rules first said stop."""
+        answer = self._ask("stops")
+        return None if answer is None else Stops(**answer)
 
     def reset(self, seed: Any) -> None:
         """Reset the agent."""
@@ -188,17 +200,16 @@ def _answer(pipe: Connection) -> None:
         try:
             what, given = pipe.recv()
         except EOFError:
-            getattr(agent, "close", lambda: None)()
+            if agent is not None:
+                agent.close()
             return
         try:
             if what == "make":
                 parcel, setting, num_trials = given
-                agent = pickle.loads(parcel)(setting, num_trials)
-                answer = [getattr(agent, name, None) for name in SAID]
-            elif what == "start" and not hasattr(agent, what):
-                answer = None
+                agent = adapted(pickle.loads(parcel)(setting, num_trials))
+                answer = [agent.privileged, agent.track]
             else:
-                answer = getattr(agent, what, None) if what in ASKED else getattr(agent, what)(*given)
+                answer = getattr(agent, what) if what in ASKED else getattr(agent, what)(*given)
             pipe.send_bytes(_written(what, answer))
         except Exception as error:
             pipe.send_bytes(write([None, _described(error)]))

@@ -23,6 +23,7 @@ from gpbandits.evaluation.parts import TrialsPart, play_here, play_in_processes
 from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.progress import Progress, reporting
 from gpbandits.evaluation.result import Result
+from gpbandits.evaluation.stamp import origin
 from gpbandits.evaluation.thinning import check_rounds
 
 Checkpoints = Callable[[int], Ints] | Sequence[int] | Ints  # rounds, or a function from the horizon to rounds
@@ -171,6 +172,7 @@ def evaluate(
     stage = environment if isinstance(environment, Stage) else Stage(environment, env_kwargs or {})
     for factory in factories.values():
         factory.require_takes(stage.setting)
+    origins = (origin(stage.environment, stage.problem, factories.values()),)
     if isolate:
         factories = {name: isolated(factory) for name, factory in factories.items()}
         entropy = secrets.randbits(SECRET) if entropy is None else entropy
@@ -198,6 +200,7 @@ def evaluate(
         entropy=None if entropy is None else int(entropy),
         unfit=frozenset(name for name, each in factories.items() if each.lacking(demanded(stage.setting))),
         long_term=stage.problem is not None and stage.problem.long_term,
+        origins=origins,
     )
 
 

@@ -106,6 +106,8 @@ MEASURES = {
     )
 }
 
+OURS = tuple(MEASURES)  # without those that are registered
+
 
 def followed(budget: bool, movement: bool = False, duel: bool = False) -> list[Measure]:
     """Return the measures that follow from rounds, where plays or moves cost or plays are duels."""

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from gpbandits.evaluation.comparison import SETS
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.metrics import headed
 from gpbandits.evaluation.record import Record, Spending, one_each, ragged
+from gpbandits.evaluation.stamp import Origin, checked
 from gpbandits.evaluation.stopped import as_data, from_data
 
 _Kind = TypeVar("_Kind", bound=Curves)
@@ -78,10 +79,15 @@ def _rows(parts: Sequence[Any]) -> Any:
 
 
 def write(
-    result: Curves, path: str | os.PathLike[str], metadata: Mapping[str, Any], timings: bool = True
+    result: Curves,
+    path: str | os.PathLike[str],
+    metadata: Mapping[str, Any],
+    timings: bool = True,
+    origins: Iterable[Origin] = (),
 ) -> None:
     """Write one file, whole or not at all; without timings its bytes follow from numbers and metadata."""
     header = _header(result, metadata) | ({} if timings else {"seconds": None})
+    header |= {"origins": list(origins)} if origins else {}
     table, text = to_table(result), json.dumps(header).encode()
     table = table.replace_schema_metadata({_KEY: text, _DIGEST: _digest(text, table)})
     small = table.nbytes < SMALL  # its columns' descriptions are most of the file
@@ -159,7 +165,8 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> dict[str, Any]:
     checkpoints = None if header["checkpoints"] is None else np.array(header["checkpoints"], dtype=np.int64)
     given = {name: header[name] for name in _PLAIN if name in header}
     marked = {name: frozenset(header.get(name, ())) for name in SETS}
-    return given | marked | {"records": records, "checkpoints": checkpoints}
+    also = {"checkpoints": checkpoints, "origins": checked(header.get("origins", ()))}
+    return given | marked | {"records": records} | also
 
 
 def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from agents.agent.generators import preserved_generators
-from agents.protocol import Agent
+from agents.protocol import BaseAgent, adapted
 from agents.registry import METHODS, AgentFactory, lacking_method
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats, Ints
@@ -17,6 +17,7 @@ from bandit_envs.environment.envs import BanditEnv
 from bandit_envs.environment.making import EnvLike, limit_of, make, plain_problem
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.feedback import Feedback
+from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.process_state import preserved_process
 from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.safety import reach_of
@@ -122,17 +123,19 @@ def require_bandit(env: Any) -> None:
     require(bandit, "environment", "a bandit, with an attribute `setting` for agents", env)
 
 
-def _made(factory: AgentFactory, setting: Any, num_trials: int | None = None) -> Any:
-    agent = factory(setting, num_trials)
+def _made(factory: AgentFactory, setting: Any, num_trials: int | None = None) -> BaseAgent:
+    # An environment of others may publish the same setting to all agents.
+    own = setting.with_own_kernels() if isinstance(setting, Setting) else setting
+    agent = factory(own, num_trials)
     if missing := lacking_method(agent):
         what = f"an object with the methods {METHODS}, got one of {type(agent).__name__} without {missing}"
         raise ValueError(f"an agent must be {what}")
-    return agent
+    return adapted(agent)
 
 
 def _run(
     env: Any,
-    agent: Agent,
+    agent: BaseAgent,
     trace: Trace,
     horizon: int,
     watch: Watch | None,
@@ -141,9 +144,8 @@ def _run(
 ) -> None:
     foreign = type(env.unwrapped) not in (BanditEnv, BanditVectorEnv)
     require("oracle" in info, "oracle", "on: evaluate scores by it", False)
-    begin = getattr(agent, "start", None)
-    if "action_mask" in info and begin is not None:
-        begin(info if trace.privileged else without_oracle(info))
+    if "action_mask" in info:
+        agent.start(info if trace.privileged else without_oracle(info))
     done = False
     while not done:
         start = perf_counter()
@@ -180,12 +182,12 @@ def _ended(terminated: Any, truncated: Any) -> bool:
 
 
 @contextmanager
-def _closing(agent: Any) -> Iterator[None]:
-    """Close an agent after the block, if it has a method `close` to free threads or files."""
+def _closing(agent: BaseAgent) -> Iterator[None]:
+    """Close an agent after the block, which frees its threads or files."""
     try:
         yield
     finally:
-        getattr(agent, "close", lambda: None)()
+        agent.close()
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 from sklearn.gaussian_process.kernels import RBF
 
+from agents.protocol import Features
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws.functions import GPSample, KnownFunction
 from bandit_envs.problem.decisions import SLACK, Decisions, unit_grid
@@ -20,11 +21,11 @@ SMALL = {"num_arms": 20, "horizon": 24}
 OF_FINITE_SETS = ("finite", "delay", "context", "constraint", "change")
 
 
-def stages(features: Any = None) -> dict[str, Problem]:
+def stages(features: Features | None = None) -> dict[str, Problem]:
     """Return the problems of the features that a factory declares; None is every one of a finite set."""
     handled = list(OF_FINITE_SETS)
     if features is not None:
-        handled = [name for name in MAKERS if getattr(features, name, False)]
+        handled = [name for name in MAKERS if features._asdict()[name]]
     if "finite" not in handled:
         handled = [name for name in handled if name == "box"]
     return {name: MAKERS[name]() for name in MAKERS if name in handled}
@@ -81,7 +82,7 @@ def rehearse(env: Any, agent: Any, env_seed: Any, agent_seed: Any, show: Show) -
     """
     observation, info = env.reset(seed=env_seed)
     _call(agent.reset, agent_seed)
-    if "action_mask" in info and hasattr(agent, "start"):
+    if "action_mask" in info:
         _call(agent.start, show(info))
     actions, done = [], False
     while not done:

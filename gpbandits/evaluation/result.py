@@ -13,6 +13,7 @@ from bandit_envs.basics.notebook import printable
 from gpbandits.evaluation.curves import Axis, Curves, Legend, to_dataset
 from gpbandits.evaluation.metrics import Metric, Overlay, Scale
 from gpbandits.evaluation.record import Record, join_trials
+from gpbandits.evaluation.stamp import brief, signed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,9 +42,9 @@ def result_text(result: Curves) -> str:
     what += f", mean {result.asked.replace('-', ' ')}" if result.asked else ""
     first = f"Result of {_short(result.environment)}, {played}; {what}:"
     left = len(finals) - MOST
-    return "\n".join(
-        [printable(first), *map(printable, lines), *([f"  and {left} more agents"] if left > 0 else [])]
-    )
+    more = [f"  and {left} more agents"] if left > 0 else []
+    origins = [f"  {printable(line)}" for line in brief(result.origins[:MOST])]
+    return "\n".join([printable(first), *map(printable, lines), *more, *origins])
 
 
 def _short(text: str) -> str:
@@ -190,18 +191,19 @@ class Result(Curves):
         Args:
             path: path of the file, which is replaced if it exists.
             metadata: further metadata that can be written as JSON.
-            timings: write `seconds`; without them equal numbers give equal bytes, and `load` returns NaN.
+            timings: write `seconds`, and `origins` with commit, digests of the code, versions and time;
+                without them equal numbers give equal bytes, and `load` returns NaN and no origins.
         """
         with from_extra("eval", "files of results"):
             from gpbandits.evaluation.parquet import write
 
         check_path("path", path)
         sweep_beside(path)
-        write(self, path, metadata or {}, timings)
+        write(self, path, metadata or {}, timings, [signed(each) for each in self.origins if timings])
 
     @staticmethod
     def load(path: str | os.PathLike[str], max_bytes: int | None = None) -> Result:
-        """Read a file that `save` wrote; every array is identical.
+        """Read a file that `save` wrote; every array is identical, and `origins` says which code played it.
 
         Args:
             path: path of the file.

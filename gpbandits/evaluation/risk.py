@@ -1,11 +1,12 @@
 """Other criteria than regret of the mean: risk-averse, stable, and against the best feasible mixture."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
 
 from agents.algorithms.robust import neighbours, worst_nearby
+from agents.protocol import adapted
 from agents.registry import AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import require, require_not_negative
 from bandit_envs.basics.types import Floats, Ints
@@ -78,12 +79,12 @@ def robust_regret(problem: Problem, agent: AgentSpec, eps: float, trials: int = 
     observation, _ = env.reset(seed=list(of_environment))
     means = np.array([np.asarray(trial.means[0, 0]) for trial in env.simulator.trials])  # type: ignore[union-attr]
     worth = worst_nearby(means, neighbours(problem.decisions.unit_arms, eps))
-    player: Any = factory(env.setting, num_trials=trials)
+    player = adapted(factory(env.setting, num_trials=trials))
     player.reset(list(of_agent))
     chosen = []
     for _ in range(problem.horizon):
         action = player.act(observation)
-        chosen.append(np.array(getattr(player, "centre", action)))
+        chosen.append(np.array(action if player.centre is None else player.centre))
         following, reward, _, _, info = env.step(action)
         player.update(observation, action, reward, info)
         observation = following

@@ -57,11 +57,11 @@ class Trace:
     ):
         self._absent, self._drifting = absent, drifting
         self._covering = None if reach is None else Covering(reach)
-        self._whole = None if getattr(agent, "stops", None) is None else WholeRun()
+        self._whole = None if agent.stops is None else WholeRun()
         self._stops: Any = None  # read after the episode
         self.batched, self.num_trials = num_trials is not None, num_trials or 1
-        self.privileged: bool = bool(getattr(agent, "privileged", False))
-        self.track: str | None = getattr(agent, "track", None)
+        self.privileged: bool = bool(agent.privileged)
+        self.track: str | None = agent.track
         named = self.track is None or is_text(self.track)
         require(named, "track of an agent", "None or text in one line", self.track)
         self.seconds = 0.0
@@ -71,7 +71,8 @@ class Trace:
         self.window: float | None = None  # None if the agent uses feedback of any delay
         self.played = 0  # rounds that are processed
         self.made: int | None = None  # rounds with a play, if the budget ended the trial
-        self._setting, self._agent, self._rounds = setting, agent, rounds
+        self._setting, self._rounds = setting, rounds
+        self._agent: Any = agent
         self._filled = 0  # rows of the block, which are not
         self._block: dict[str, Any] = {}  # (rows, B, ...) each quantity of rounds
         self._actions: list[Any] = []  # of those rounds
@@ -148,17 +149,17 @@ class Trace:
         if self._rounds is not None:
             self._rounds = np.append(self._rounds[self._rounds < last], last)
         self._look()
-        alarms = getattr(self._agent, "alarms", None)
+        alarms = self._agent.alarms
         if alarms is not None:
             self.alarms = alarms if self.batched else [alarms]
-        since = getattr(self._agent, "infeasible_since", None)
+        since = self._agent.infeasible_since
         if since is not None:
             self.infeasible = list(since) if self.batched else [since]
-        self.assumes_bound = bool(getattr(self._agent, "assumes_bound", False))
+        self.assumes_bound = bool(self._agent.assumes_bound)
         if self._whole is not None:
-            self._stops = getattr(self._agent, "stops", None)
+            self._stops = self._agent.stops
         if self._covering is not None:
-            self._covering.certify(getattr(self._agent, "certified", None))
+            self._covering.certify(self._agent.certified)
         self._agent = None
 
     def record(self, worst_regret: Floats | None) -> Record:
@@ -246,7 +247,7 @@ class Trace:
         self._segment = segment[:, -1:]
 
     def _asked_window(self) -> float | None:
-        window = getattr(self._agent, "feedback_window", None)
+        window = self._agent.feedback_window
         valid = window is None or (is_number(window) and window >= 0)
         require(valid, "feedback_window of an agent", "None, 0 or positive, the same in all trials", window)
         same = self.played <= BLOCK or window == self.window

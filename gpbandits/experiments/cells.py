@@ -66,6 +66,7 @@ def read_cell(path: Path) -> Result:
         raise UnfitFileError(str(error)) from error
     _check_finite(path, result)
     _check_bound(path, result, metadata.get("configuration"))
+    _check_counted(path, result)
     return result
 
 
@@ -145,6 +146,15 @@ def _check_finite(path: Path, result: Result) -> None:
         always = (record.regret, record.cost, record.violation, record.action, *further)
         if not all(np.isfinite(values).all() for values in always):
             raise UnfitFileError(f"{os.fspath(path)} has values that are NaN or infinite")
+
+
+def _check_counted(path: Path, result: Result) -> None:
+    """Raise where a report would: an older version did not count all measures between checkpoints."""
+    if lacking := result.uncounted:
+        raise UnfitFileError(
+            f"{os.fspath(path)} did not count {', '.join(lacking)} between its checkpoints, as an older "
+            "version recorded it; run the study again"
+        )
 
 
 def _check_bound(path: Path, result: Result, stored: Any) -> None:

@@ -12,7 +12,7 @@ from bandit_envs.basics.arguments import require
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.plain import cut
 from gpbandits.evaluation.play import Stage
-from gpbandits.experiments.provenance import environment_spec
+from gpbandits.evaluation.provenance import environment_spec
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, Study
 from gpbandits.experiments.survey import Survey

@@ -21,10 +21,10 @@ from typing import Any
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import UNFINISHED, sweep, write_whole
 from gpbandits.evaluation.formats import csv_text
+from gpbandits.evaluation.provenance import environment_spec, versions
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import cells
 from gpbandits.experiments.locks import is_locked
-from gpbandits.experiments.provenance import environment_spec, versions
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of, key_of, keys_of
 from gpbandits.experiments.survey import Survey, survey
 from gpbandits.experiments.toml import document_of, load_study, parse_study

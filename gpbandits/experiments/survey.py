@@ -1,8 +1,9 @@
 """Which cells of a study are computed, found by listing the folder once and reading only files that are new.
 
 Reading a cell to see that it is valid takes milliseconds. An index beside the cells, a file in Parquet's
-format, keeps which were found valid or computed: one of the same inode, size and time has not changed. Only
-folders of many cells have an index, which may be removed at any time.
+format, keeps which were found valid or computed: one of the same inode, size and time has not changed. It
+counts for the code alone that wrote it, since another may ask more of a file. Only folders of many cells have
+an index, which may be removed at any time.
 """
 
 import os
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bandit_envs.basics.files import whole_file
+from gpbandits.evaluation.provenance import digest
 from gpbandits.experiments.cells import Identity, fault, identity_of
 from gpbandits.experiments.locks import locked
 from gpbandits.experiments.study import Cell, Study, keys_of
@@ -24,6 +26,7 @@ from gpbandits.experiments.study import Cell, Study, keys_of
 INDEX = ".index"
 WORTH = 500  # new files, whose reading takes a second or more, that are worth an index
 _WRITING = "f" * 32  # key whose lock a writer of the index holds
+_READER = b"gpbandits-reader"  # digests of the code that found the files valid
 _CELL = re.compile(r"([0-9a-f]{32})(\.parquet|\.failed\.txt)")
 
 
@@ -64,9 +67,15 @@ def survey(study: Study, folder: Path, code: Callable[[Cell], Mapping[str, Any]]
                 faults[key] = reason
                 continue
         valid.add(key)
-    if fresh >= WORTH:
+    if valid and fresh >= WORTH:
         _add_to_index(folder, {key: found[key] for key in valid})
     return Survey(cells, keys, valid, faults, attempts - valid)
+
+
+def reader() -> str:
+    """Return digests of the code that says whether a file is valid."""
+    modules = ("gpbandits", "gpbandits.evaluation.parquet", "gpbandits.experiments.cells")
+    return " ".join(map(digest, modules))
 
 
 def note(folder: Path, keys: Sequence[str]) -> None:
@@ -102,6 +111,8 @@ def _index(folder: Path) -> dict[str, Identity]:
     """Return the identities of the files that were found valid; none without a readable index."""
     try:
         table = pq.read_table(folder / INDEX, memory_map=False)
+        if (table.schema.metadata or {}).get(_READER) != reader().encode():
+            return {}
         keys, *identity = (table.column(name).to_pylist() for name in ("key", "inode", "size", "time"))
     except (OSError, ValueError, LookupError):
         return {}
@@ -116,5 +127,6 @@ def _add_to_index(folder: Path, found: Mapping[str, Identity]) -> None:
         columns = {"key": list(known), "inode": inode, "size": size, "time": time}
         kinds = {"key": pa.string(), "inode": pa.uint64(), "size": pa.int64(), "time": pa.int64()}
         table = pa.table({name: pa.array(values, kinds[name]) for name, values in columns.items()})
+        table = table.replace_schema_metadata({_READER: reader().encode()})
         with whole_file(folder / INDEX) as file:
             pq.write_table(table, file)

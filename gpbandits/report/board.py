@@ -15,6 +15,7 @@ from bandit_envs.rendering.figure import ShownFigure
 from gpbandits.evaluation.marks import COLOURS
 from gpbandits.evaluation.panels import tidy
 from gpbandits.evaluation.table import Table
+from gpbandits.report.over_tasks import over_tasks
 from gpbandits.report.page import write_table
 from gpbandits.report.standings import THRESHOLDS, Standings, by_places
 
@@ -68,6 +69,7 @@ def write_board(
     excluded: Sequence[tuple[str, str]] = (),
     board: str = "leaderboard",
     who: str = "all agents",
+    units: Mapping[str, str] | None = None,
 ) -> Path:
     """Write `leaderboard.md` (or another name), its figures and its tables, and return the path of the page.
 
@@ -76,6 +78,7 @@ def write_board(
 
     Args:
         who: the agents that were played, as the page's first sentence names them.
+        units: see `over_tasks`.
     """
     place = Path(folder)
     (place / "figures").mkdir(parents=True, exist_ok=True)
@@ -85,6 +88,8 @@ def write_board(
         write_table(grid, place / "tables", f"{board}-{name}")
         if classes[name].wide:
             write_table(classes[name].by_environment(), place / "tables", f"{board}-{name}-each")
+        if len(classes[name].results) > 1:
+            write_table(over_tasks(classes[name], units), place / "tables", f"{board}-{name}-tasks")
     shared = [
         note for note in next(iter(grids.values())).notes if all(note in g.notes for g in grids.values())
     ]
@@ -99,7 +104,11 @@ def write_board(
         f"Made by `{command}`.",
         "",
         " ".join(shared),
-        *(line for name in grids for line in _section(board, name, classes[name], grids[name], shared)),
+        *(
+            line
+            for name in grids
+            for line in _section(board, name, classes[name], grids[name], shared, units)
+        ),
         *_exclusions(excluded),
         "",
     ]
@@ -108,7 +117,14 @@ def write_board(
     return page
 
 
-def _section(board: str, name: str, standings: Standings, grid: Table, shared: Sequence[str]) -> list[str]:
+def _section(
+    board: str,
+    name: str,
+    standings: Standings,
+    grid: Table,
+    shared: Sequence[str],
+    units: Mapping[str, str] | None,
+) -> list[str]:
     own = dataclasses.replace(grid, notes=tuple(note for note in grid.notes if note not in shared))
     figure = f"![Ranks, scores and performance profiles, {name}](figures/{board}-{name}.png)"
     lines = ["", f"## {name.capitalize()}", "", figure, "", own.to_markdown().rstrip()]
@@ -119,6 +135,8 @@ def _section(board: str, name: str, standings: Standings, grid: Table, shared: S
             "",
             standings.by_environment().to_markdown().rstrip(),
         ]
+    if len(standings.results) > 1:
+        lines += ["", over_tasks(standings, units).to_markdown().rstrip()]
     return lines
 
 

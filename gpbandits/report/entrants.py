@@ -35,10 +35,13 @@ CLASSES = {  # classes of problems, by their main feature
 }
 
 
+ROUNDS = 200  # of a trial of the ids; a real task is played to its own horizon
+# Without a Gaussian process: they enter every real task, also where they lack a feature, as random play does.
+REFERENCES = ("epsilon-greedy", "local-search", "lin-ucb", "forest-thompson", "forest-ei")
 # On real tasks: the classics and a peer of another library, and for what else a task has what docs/agents.md
 # begins with and its rivals.
 SELECTED = {
-    "": ("gp-ucb", "gp-ts", "gp-ei", "gp-bucb", "gp-agent", "optuna-tpe"),
+    "": ("gp-ucb", "gp-ts", "gp-ei", "gp-bucb", "gp-agent", "optuna-tpe", *REFERENCES),
     "delay": ("gp-bts", "gp-ucb-sdf"),
     "constraint": ("constrained-ei", "config", "pdcbo"),
     "budget": ("ratio-ucb", "ei-per-cost"),
@@ -64,7 +67,7 @@ class Entries(NamedTuple):
 
 def enter(
     trials: int = ENOUGH,
-    horizon: int = 200,
+    horizon: int | None = None,
     environments: Sequence[str] = (),
     agents: Sequence[str] = (),
     seed: int = 0,
@@ -73,7 +76,8 @@ def enter(
     """Pair agents and environments.
 
     Args:
-        horizon: most rounds a trial, except for `WHOLE`; an environment's own horizon may be shorter.
+        horizon: most rounds a trial, except for `WHOLE`; an environment's own horizon may be shorter. By
+            default `ROUNDS`, and as many as a real task has.
         environments: ids, each available and, with the suite "real", of a real task; if empty, all of the
             suite that are available.
         agents: names, with options as JSON behind them where they have some, beside the reference; if empty,
@@ -83,12 +87,13 @@ def enter(
         suite: of `SUITES`; where environments and agents are taken from.
     """
     require_choice("suite", suite, SUITES)
+    most = ROUNDS if horizon is None and suite == "ids" else horizon
     offered = list(IDS) if suite == "ids" else [real_id(task) for task in tasks()]
     for env_id in environments if suite == "real" else ():
         require(env_id in offered, "environments", f"ids such as {offered[0]} in the suite real", env_id)
     studies, excluded, classes, cuts = [], [], {}, {}
     quick = [name for name in agent_names() if not name.startswith(LEARNERS)]
-    registered = [name for name in quick if not hasattr(resolve_agent(name).make, "requires")]
+    registered = [name for name in quick if not resolve_agent(name).requires]
     if not agents and suite == "ids":
         slow = f"{LEARNERS}* and optimisers of other libraries"
         excluded.append((slow, "they take longer than all others together; --agent names them"))
@@ -97,7 +102,7 @@ def enter(
             whole = make(env_id)
             own = whole.unwrapped.problem.horizon  # type: ignore[attr-defined]
             whole.close()
-            kwargs = {"horizon": own if env_id == WHOLE else min(horizon, own)}
+            kwargs = {"horizon": own if env_id == WHOLE else min(most or own, own)}
             env = make(env_id, **kwargs)
             env.reset(seed=seed)
         except (ValueError, OSError, ImportError, gym.error.Error) as error:
@@ -114,7 +119,8 @@ def enter(
         for entrant in map(entrant_of, sorted({*(agents or unnamed), REFERENCE})):
             name, label, options = entrant.name, entrant.label, entrant.options
             factory = resolve_agent((name, options))
-            if missing := factory.lacking(demanded):
+            missing = factory.lacking(demanded)
+            if missing and not (suite == "real" and name in REFERENCES):
                 if agents:  # a named agent must not be missing without a reason
                     excluded.append((f"{label} on {env_id}", f"it does not handle {', '.join(missing)}"))
                 continue
@@ -124,11 +130,12 @@ def enter(
             try:
                 factory(setting)
             except (ValueError, TypeError, OSError, ImportError) as error:
-                if agents or setting.duel or not factory.features.duel:  # else it plays duels alone
+                duels_alone = factory.declares and factory.features.duel
+                if agents or setting.duel or not duels_alone:
                     excluded.append((f"{label} on {env_id}", _line(error)))
             else:
                 entrants.append(entrant)
-        short = env_id.removeprefix("GPBandit-").removesuffix("-v0").removesuffix("-v1")
+        short = env_id.removeprefix("GPBandit-").removesuffix("-v0").removesuffix("-v2")
         entry, title = EnvironmentEntry(env_id, short, kwargs), f"leaderboard: {short}"
         classes[short] = class_of(problem)
         if kwargs["horizon"] < own:
@@ -196,6 +203,12 @@ def class_of(problem: Problem) -> str:
 
 def _budgeted_features(problem: Problem) -> set[str]:
     return features_of(problem) | (set() if isinstance(problem.play_costs, Free) else {"budget"})
+
+
+def unit_of_task(label: str) -> str:
+    """Return what a task of this label shares its function with: its tables, or its recorded problem."""
+    task = tasks()[label.removeprefix("Real/")]
+    return task.problem or " ".join(task.tables)
 
 
 def _selected(problem: Problem) -> list[str]:

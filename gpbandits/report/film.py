@@ -17,6 +17,7 @@ from agents.acquisition.robust import RobustUCB
 from agents.acquisition.rules import UCB, Thompson
 from agents.agent.box_agent import BoxAgent
 from agents.agent.gp_agent import GPAgent
+from agents.protocol import adapted
 from agents.registry import AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import from_extra, is_count, is_number, require
 from bandit_envs.basics.types import Floats
@@ -109,7 +110,7 @@ def _scene(moment: Moment) -> Scene:
     if action is None:
         return scene._replace(half=_half(scene, player, observation))
     chosen = env.get_wrapper_attr("setting").to_point(np.asarray(action))
-    scores = getattr(player, "scores", None)
+    scores = player.scores
     fits = isinstance(scores, np.ndarray) and scores.shape == (1, len(scene.truth))
     return scene._replace(
         half=_half(scene, player, observation),
@@ -171,10 +172,10 @@ def moments(
         observation, info = env.reset(seed=of_environment)
     factory = resolve_agent(agent)
     with naming(f"agent {(factory.name or agent)!r} for {environment!r}"):
-        player = factory(env.get_wrapper_attr("setting"))
+        player = adapted(factory(env.get_wrapper_attr("setting")))
     player.reset(of_agent)
-    if "action_mask" in info and hasattr(player, "start"):
-        player.start(info if getattr(player, "privileged", False) else without_oracle(info))
+    if "action_mask" in info:
+        player.start(info if player.privileged else without_oracle(info))
     horizon = env.get_wrapper_attr("setting").horizon
     if isinstance(shown_in, int):
         number = min(shown_in, horizon + 1)  # each round once at most
@@ -190,7 +191,7 @@ def moments(
             if done or played == last:
                 break
             following, reward, terminated, truncated, info = env.step(action)
-            seen = info if getattr(player, "privileged", False) else without_oracle(info)
+            seen = info if player.privileged else without_oracle(info)
             if info.get("played", True):  # else the budget is spent, and the action was not played
                 player.update(observation, action, reward, seen)
             observation, done, played = following, terminated or truncated, played + 1

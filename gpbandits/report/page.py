@@ -264,7 +264,7 @@ def write_report(folder: str | os.PathLike[str], figures: bool = True) -> Path:
     source = (place / STUDY).read_text(encoding="utf-8")
     report = Report.of(holdings, source, place)
     if not report.sections:
-        raise ValueError(f"folder must hold at least one computed cell, got {place} with none; run the study")
+        raise ValueError(f"folder must hold at least one computed cell, got {place} {_without(holdings)}")
     for name, table in report.tables:
         write_table(table, place / "tables", name)
     if figures:
@@ -273,6 +273,13 @@ def write_report(folder: str | os.PathLike[str], figures: bool = True) -> Path:
     page = place / "report.html"
     write_whole(page, report.html().encode())
     return page
+
+
+def _without(holdings: Holdings) -> str:
+    """Say why a folder has no cell to report, and what to do."""
+    faults = list(holdings.store.survey(holdings.study).faults.values())
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"with none: {faults[0]}{more}" if faults else "with none; run the study"
 
 
 def write_table(table: Table, folder: Path, name: str) -> None:

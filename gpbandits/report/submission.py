@@ -18,8 +18,8 @@ from bandit_envs.problems.real import real, tasks
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.isolation import isolated_by_name
 from gpbandits.evaluation.parquet import TooLargeError, require_small
+from gpbandits.evaluation.provenance import versions
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments.provenance import versions
 
 _KEY = b"gpbandits-submission"  # of our JSON in a file's metadata
 COLUMNS = ("task", "trial", "round", "action", "regret", "violation")

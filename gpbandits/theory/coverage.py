@@ -116,7 +116,6 @@ def _bands(agent: GPAgent, observation: Floats) -> list[Band]:
     half = width[:, None] * belief.std(context)
     if isinstance(rule, RobustUCB):
         half += rule.extra(agent.arms(context).observation_weights(belief))
-    half += np.reshape(getattr(getattr(rule, "extra", rule.width), "apart", 0.0), (-1, 1))
     return [Band(belief.mean(context), half, width)]
 
 

@@ -6,7 +6,7 @@ import runpy
 from pathlib import Path
 
 from bandit_envs.data.runs import origins
-from bandit_envs.problems.real import FAMILIES, FITTING, PLAYS, WORKERS, tasks
+from bandit_envs.problems.real import FAMILIES, FITTING, PLAYS, WORKERS, candidates, tasks
 from gpbandits.catalogue import origin_of, task_rows
 
 ROOT = Path(__file__).parents[2]
@@ -27,24 +27,25 @@ def test_it_has_every_task_and_every_field_of_responsible_ai_its_section():
 
 def test_the_authors_of_every_table_are_named_with_doi_and_licence_where_people_cite():
     citing = (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
-    used = {origin_of(task) for task in tasks().values()}
+    used = {origin_of(task) for task in (*tasks().values(), *candidates().values())}
     for origin in used:
         if origin.doi:
-            said = f"- {origin.authors}, [{origin.doi}](https://doi.org/{origin.doi}): {origin.licence}"
+            said = f"{origin.authors}, [{origin.doi}](https://doi.org/{origin.doi}): {origin.licence}"
             assert said in citing
     assert used == {*origins().values()}
     licences = {name: origins()[name].licence for name in ("hpobench", "hpolib", "nasbench201")}
     assert licences == {"hpobench": "Apache-2.0", "hpolib": "BSD-3-Clause", "nasbench201": "MIT"}
     rows = {row[0]: row for row in task_rows()}
-    assert rows["naval-late"][4] == "BSD-3-Clause"
-    assert "doi:10.48550/arXiv.1905.04970" in rows["naval-late"][3]
-    assert "for research uses" in rows["clicks-men"][4]
+    assert rows["naval-budget"][4] == "BSD-3-Clause"
+    assert "doi:10.48550/arXiv.1905.04970" in rows["naval-budget"][3]
+    assert rows["hpob-4796-23"][3].startswith("Pineda Arango et al. (2021), HPO-B, doi:")
+    assert rows["fullerenes"][3].startswith("Walker et al. (2017)")  # who measured it, not who collected it
 
 
 def test_the_numbers_of_the_card_are_those_of_the_suite():
     families = {task.family for task in tasks().values()}
-    assert len(tasks()) == 100
+    functions = {task.problem or task.tables for task in tasks().values()}
     assert len(families) == 10 == len(FAMILIES) + 1  # and sensors
-    assert "100 tasks in ten families" in PAGE
+    assert f"{len(tasks())} tasks in ten families, {len(functions)} reward functions" in PAGE
     assert WORKERS == 10
     assert f"Workers (ten), budgets ({PLAYS} median runs), limits (the {FITTING}-quantile)" in PAGE

@@ -164,6 +164,7 @@ def test_a_guide_needs_no_more_than_its_extras(distributions, tmp_path, guide, e
         "bandit_envs/data/tables/svm_breast-cancer_log_30x30.csv",
         "bandit_envs/data/tables/svm_diabetes_uniform_11x251.csv",
         "bandit_envs/data/tables/svm_growing-diabetes_uniform_6x126.csv",
+        "gpbandits/exam/published/hpob.csv",
         "gpbandits/reproductions/studies/srinivas2010-figure-5a.toml",
         "gpbandits/reproductions/studies/shi2022-figures-8-9.toml",
         "gpbandits/report/templates/report.html",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import runpy
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,7 +18,8 @@ from bandit_envs.problems.real import prior_of, tasks
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, significant_signs
-from gpbandits.report.entrants import REFERENCE
+from gpbandits.report.entrants import REFERENCE, unit_of_task
+from gpbandits.report.over_tasks import over_tasks
 from gpbandits.report.page import write_table
 from gpbandits.report.standings import Standings
 from gpbandits.reproductions import REPRODUCTIONS, powers, srinivas2010, study_figure
@@ -136,31 +138,48 @@ def test_the_leaderboard_says_what_its_tables_say(table):
 
 
 def archived() -> tuple[ModuleType, dict[str, list[Result]]]:
+    """The script, and the results of the former suite, on which the page rests."""
     script = loaded("papers/survives.py")
-    return script, script.read(DOCS / RESULTS / "real")
+    return script, script.read(script.FORMER.parent)
 
 
 def test_the_leaderboard_of_real_tasks_is_what_their_archived_trials_say(tmp_path):
-    _, found = archived()
+    found = {path.stem: Result.load(path) for path in sorted((DOCS / RESULTS / "real").glob("*.parquet"))}
     families: dict[str, list[Result]] = {}
-    for name, (result, *_) in found.items():
-        families.setdefault(tasks()[name].family, []).append(result)
+    for name in tasks():
+        if name in found:
+            families.setdefault(tasks()[name].family, []).append(found[name])
+    families["all"] = [each for own in families.values() for each in own]
+    units = {f"Real/{name}": unit_of_task(f"Real/{name}") for name in found}
     for family, results in families.items():
         name = f"leaderboard-real-{family}"
         standings = Standings(results, REFERENCE)
         write_table(standings.overall(), tmp_path, name)
         if standings.wide:
             write_table(standings.by_environment(), tmp_path, f"{name}-each")
+        if len(results) > 1:
+            write_table(over_tasks(standings, units), tmp_path, f"{name}-tasks")
     shown = {path.stem: path.read_bytes() for path in tmp_path.glob("*.csv")}
     assert len(shown) >= 5
     stored = (DOCS / "tables").glob("leaderboard-real-*.csv")
     assert {path.stem: path.read_bytes() for path in stored} == shown
     page = read("leaderboard-real.md")
-    ranked = [name for name in shown if not name.endswith("-each")]
+    ranked = [name for name in shown if not name.endswith(("-each", "-tasks"))]
     assert page.count("\n## ") == len(ranked) + 1  # and who does not take part
-    for name, (result, *_) in found.items():
+    for name, result in found.items():
         assert f"`{name}`" in page or f"/{name}" in page, name
-        assert result.num_trials == 20
+        assert f"n = {result.num_trials} trials" in page
+
+
+def test_the_marks_on_the_page_of_real_tasks_are_those_of_the_archived_trials():
+    script = runpy.run_path(str(DOCS.parent / "scripts" / "real_marks.py"))
+    found, page = script["scores"](), read("real.md")
+    lines = script["as_markdown"](found)
+    _, after = page.split("## Marks of the agents of today")
+    shown = [line for line in after.split("\n## ")[0].splitlines() if line.startswith("| ")]
+    assert shown[1:] == lines
+    assert shown[0].split(" | ")[4:] == [*script["OTHERS"][:-1], f"{script['OTHERS'][-1]} |"]
+    assert f"on {len(found)} of the {len(tasks())} tasks" in " ".join(page.split())
 
 
 def test_what_survives_on_real_tasks_is_what_their_archived_trials_say():
@@ -221,7 +240,7 @@ def test_what_survives_says_which_agents_are_ahead():
     assert {*against["constrained-ei"]} == {1}
     assert (against["pdcbo"].count(1), len(against["pdcbo"])) == (23, 32)
     assert "than `constrained-ei` on every task with a limit, and than `pdcbo` on 23 of 32" in page
-    assert {*found} == {*tasks()}
+    assert {*found} == {*script.tasks()}
     assert "All 100 tasks were played" in page
     worse = {key for key, sign in signs["evidence"].items() if sign > 0}
     assert worse == {("ui-tvbo", "temperature"), ("sw-gp-ucb", "lcbench-changes")}
@@ -243,7 +262,8 @@ def test_what_survives_says_which_agents_are_ahead():
 
 
 def test_what_survives_says_which_tasks_publish_a_model_fitted_elsewhere():
-    tabled = {name: task for name, task in tasks().items() if task.tables}
+    former = loaded("papers/survives.py").tasks()
+    tabled = {name: task for name, task in former.items() if task.tables}
     informed = {name for name, task in tabled.items() if prior_of(task) is not None}
     packages = ("hpobench/", "hpolib/", "nasbench201/")
     named = {name for name, task in tabled.items() if task.tables[0].startswith(packages)} - {

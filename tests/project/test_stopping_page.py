@@ -126,3 +126,14 @@ def test_rules_with_a_model_stop_late_on_the_tuning_table():
         for rule in ("regret bound 0.9", "regret bound 0.95"):
             assert value("table", player, rule, "broken") == 0
             assert value("table", player, rule, "never") > 0.5
+
+
+def test_promises_under_a_constraint_are_as_the_page_says():
+    text = " ".join(PAGE.split())
+    for player in script.UNDER_COSTS:
+        bounds = ("regret bound 0.9", "regret bound 0.95")
+        assert " and ".join(f"{share('constrained', player, rule):.0%}" for rule in bounds) in text
+        stays = [value("constrained", player, rule, "never") for rule in bounds]
+        assert all(0.19 < each < 0.23 for each in stays) if player == "config" else stays == [0.0, 0.0]
+    plays = (value("constrained", "constrained-ei", rule, "stop") for rule in ("kg 0.01", "plateau"))
+    assert "stops `constrained-ei` after {:.1f} plays, `plateau` after {:.1f}".format(*plays) in text

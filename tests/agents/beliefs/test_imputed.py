@@ -9,9 +9,10 @@ from references.formulas import posterior
 from agents.acquisition.by_name import Always
 from agents.acquisition.rules import UCB
 from agents.agent.assembly import assemble
+from agents.agent.epochs import in_epochs
 from agents.beliefs.imputed import Imputed, posterior_mean
 from agents.model.model import Model
-from agents.objectives.base import NOTHING, Revision, Reward
+from agents.objectives.base import NOTHING, Reward
 from agents.widths.base import FixedWidth
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
@@ -25,10 +26,12 @@ SETTING = Setting(
 
 
 class InEpochs(Reward):
-    """The reward, with a fresh belief after every eleventh round."""
+    """The reward, in epochs of eleven rounds."""
+
+    epoch = 11
 
     def end_round(self, rounds):
-        return Revision(fresh_belief=True) if rounds % 11 == 0 else NOTHING
+        return NOTHING
 
 
 class Dense:
@@ -74,7 +77,9 @@ class Dense:
 @pytest.mark.parametrize("objective", [Reward, InEpochs])
 def test_the_mean_is_that_of_a_dense_process_of_counted_plays(objective):
     belief = partial(Imputed, window=WINDOW, fill=posterior_mean)
-    agent = assemble(Model.of(SETTING), Always(UCB(FixedWidth(2.0))), belief=belief, objective=objective)
+    kinds = in_epochs(False if objective is InEpochs else None)
+    rule_of = Always(UCB(FixedWidth(2.0)))
+    agent = assemble(Model.of(SETTING), rule_of, belief=belief, objective=objective, **kinds)
     agent.reset(0)
     rng, dense, none = np.random.default_rng(1), Dense(SETTING.kernel(ARMS)), np.zeros(1, dtype=np.int64)
     points, values = rng.integers(len(ARMS), size=ROUNDS), rng.normal(size=ROUNDS)

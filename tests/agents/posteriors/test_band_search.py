@@ -50,7 +50,7 @@ def observe(posterior: KroneckerPosterior, point: int, value: float) -> None:
 
 def read_by_search(searched: KroneckerPosterior, other: KroneckerPosterior, width: float) -> int:
     """Compare with a posterior that computes all, and return a point of the largest score."""
-    found = searched.largest(width, TIE)
+    found = searched.argmax_ucb(width, TIE)
     np.testing.assert_array_equal(found, by_all_scores(other, width))
     assert found is not None
     return int(found[0])
@@ -91,7 +91,7 @@ def test_no_score_exceeds_its_slabs_bound(case):
     for t in range(60):
         width = rng.uniform(0.0, 4.0)
         if t % 5 == 0:
-            searched.largest(width, TIE)
+            searched.argmax_ucb(width, TIE)
         search = searched._search
         assert search is not None
         scores = other.mean[0] + width * np.sqrt(np.maximum(other.variance[0], 0.0))
@@ -109,11 +109,11 @@ def test_far_slabs_are_left_out(monkeypatch):
     noted = lambda self, j, width: computed.append(j) or scores(self, j, width)  # noqa: E731
     monkeypatch.setattr(band_search.BandSearch, "_scores", noted)
     for _ in range(400):
-        point = int(posterior.largest(2.0, TIE)[0])
+        point = int(posterior.argmax_ucb(2.0, TIE)[0])
         observe(posterior, point, function[point] + 0.1 * rng.standard_normal())
-    posterior.largest(2.0, TIE)
+    posterior.argmax_ucb(2.0, TIE)
     computed.clear()
-    posterior.largest(2.0, TIE)  # nothing was noted since
+    posterior.argmax_ucb(2.0, TIE)  # nothing was noted since
     assert len(set(computed)) == 1
 
 
@@ -121,7 +121,7 @@ def test_rounds_of_a_search_update_no_table(monkeypatch):
     posterior, shown = made("square"), []
     monkeypatch.setattr(LazyTables, "_show", lambda *each: shown.append(each))
     for t in range(5):
-        point = int(posterior.largest(2.0, TIE)[0])
+        point = int(posterior.argmax_ucb(2.0, TIE)[0])
         observe(posterior, point, float(t))
     assert shown == []
 
@@ -137,10 +137,10 @@ def test_the_norm_of_the_other_factors_is_that_of_their_product():
 def test_other_changes_of_the_posterior_are_not_missed(change):
     searched, other, rng = made("square"), made("square"), np.random.default_rng(4)
     for posterior in (searched, other):
-        posterior.largest(2.0, TIE)
+        posterior.argmax_ucb(2.0, TIE)
         for point, value in ((40, 1.0), (300, -2.0)):
             observe(posterior, point, value)
-        posterior.largest(2.0, TIE)
+        posterior.argmax_ucb(2.0, TIE)
         if change == "reset":
             posterior.reset(ONLY)
         if change == "restored":
@@ -163,7 +163,7 @@ def test_other_changes_of_the_posterior_are_not_missed(change):
 def test_it_is_for_one_trial_of_many_points(monkeypatch):
     kernel, points = KERNELS["square"]
     assert made("square").searches
-    assert made("square").largest(-1.0, TIE) is None  # a std that counts against a point
+    assert made("square").argmax_ucb(-1.0, TIE) is None  # a std that counts against a point
     assert not KroneckerPosterior(Gram(kernel, points), NOISE, 2).searches
     monkeypatch.setattr(weight_space, "SEARCHED", len(points) + 1)
     assert not made("square").searches

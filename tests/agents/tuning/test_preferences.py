@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import agents
 import gpbandits
 from agents import Categorical, Linear
+from agents.saving.files import read, write
 from agents.tuning import PreferenceTuner
+from agents.tuning.preferences import FORM
 
 SPACE = {"x": Linear(-1.0, 1.0), "film": Categorical(["colour", "grey"])}
 
@@ -80,6 +84,55 @@ def test_a_saved_tuner_asks_on_alike(tmp_path):
     again = agents.load(tmp_path / "tuner.json")
     assert again.recommend() == here.recommend()
     assert [run(each, 5) for each in (again,)] == [run(each, 5) for each in (here,)]
+
+
+def test_the_incumbent_of_a_loaded_tuner_is_the_winner_of_the_last_answer(tmp_path):
+    here = tuner(agent="double-ts", incumbent=True, seed=1)
+    asked = here.ask(3)
+    for ticket in (2, 0, 1):
+        here.tell(ticket, "first")
+    here.save(tmp_path / "tuner.json")
+    again = agents.load(tmp_path / "tuner.json")
+    assert again.ask() == (following := here.ask())
+    assert following[1][0] == asked[1][1][0]
+
+
+@pytest.mark.parametrize("incumbent", [False, True])
+def test_a_question_that_the_tuner_would_not_ask_is_found_when_it_is_loaded(incumbent, tmp_path):
+    here = tuner(incumbent=incumbent, seed=3)
+    run(here, 6)
+    here.save(tmp_path / "tuner.json")
+    assert agents.load(tmp_path / "tuner.json").questions == here.questions
+    first, second = here.questions[4].pair
+    other = next(i for i in range(len(here.points)) if i not in (first, second))
+    here.questions[4] = dataclasses.replace(here.questions[4], pair=(first, other))
+    here.save(tmp_path / "other.json")
+    with pytest.raises(ValueError, match="question 4 is of the points"):
+        agents.load(tmp_path / "other.json")
+
+
+@pytest.mark.parametrize("order", [[0], [0, 1, 2, 2], [0, 1, 3], "0"])
+def test_an_order_of_answers_that_cannot_be_is_a_damaged_file(order, tmp_path):
+    here = tuner(incumbent=True)
+    run(here, 3)
+    here.ask()
+    here.order[:] = order
+    here.save(tmp_path / "tuner.json")
+    with pytest.raises(ValueError, match=r"order|damaged"):
+        agents.load(tmp_path / "tuner.json")
+
+
+def test_files_without_the_order_of_answers_are_read_too(tmp_path):
+    here = tuner(agent="double-ts", incumbent=True)
+    for ticket, _ in here.ask(3):
+        here.tell(ticket, "first")
+    run(here, 4)
+    here.save(path := tmp_path / "tuner.json")
+    content = read(path, FORM)
+    del content["order"]
+    path.unlink()
+    write(path, FORM, content)
+    assert run(agents.load(path), 3) == run(here, 3)
 
 
 def test_answers_in_a_file_are_not_overwritten_by_a_tuner_that_lacks_them(tmp_path):

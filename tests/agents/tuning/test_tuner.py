@@ -330,12 +330,6 @@ def told(**more):
     return tuner
 
 
-def misdeclared(setting):
-    """A factory that says what it knows as a list of words."""
-
-
-misdeclared.features = ["context"]
-
 WRONG = {
     "goal": (lambda: Tuner(SMALL, goal="min"), "goal must be 'maximise' or 'minimise', got 'min'"),
     "parameters": (lambda: Tuner({}), "parameters must be at least one"),
@@ -343,7 +337,6 @@ WRONG = {
     "agent": (lambda: Tuner(SMALL, agent="gp-ucbb"), "did you mean 'gp-ucb'"),
     "no agent": (lambda: Tuner(SMALL, agent=""), "unknown agent ''"),
     "agent of no kind": (lambda: Tuner(SMALL, agent=0), "an agent is a name such as .*, a path .* or a"),
-    "features": (lambda: Tuner(SMALL, agent=misdeclared), "`features` are an `agents.Features`"),
     "options": (lambda: Tuner(SMALL, constraints="cost"), "constraints must be a list of names"),
     "inequality": (
         lambda: Tuner(SMALL, constraints=["SLA >= 0.9"]),

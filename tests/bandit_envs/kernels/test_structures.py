@@ -143,6 +143,14 @@ def test_a_kernel_that_no_torus_fits_is_not_drawn(monkeypatch):
         circulant.draw(np.random.default_rng(0))
 
 
+def test_a_drawn_function_keeps_the_memory_of_its_points_and_not_that_of_the_torus():
+    circulant = Circulant.of(Matern(0.2, nu=2.5), unit_grid(50))
+    assert circulant is not None
+    drawn = circulant.draw(np.random.default_rng(0))
+    assert drawn.shape == (50,)
+    assert drawn.base is None or drawn.base.size == 50
+
+
 def test_only_regular_grids_are_put_on_a_torus():
     assert Circulant.of(RBF(0.2), product_of(axis(5), axis(6))) is None
     assert Circulant.of(RBF(0.2), SCATTERED) is None

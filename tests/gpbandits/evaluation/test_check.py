@@ -408,7 +408,7 @@ def test_an_agent_that_declares_no_delays_may_credit_the_arm_just_played():
 
     with pytest.raises(AgentCheckError, match="late rewards"):
         check_agent(factory, DELAYED)
-    factory.features = Declared()  # type: ignore[attr-defined]
+    factory.features = agents.Features()  # type: ignore[attr-defined]
     check_agent(factory, DELAYED)
 
 
@@ -426,17 +426,11 @@ def test_late_rewards_and_costs_are_told_apart_on_every_stage(stage):
 # --- which environments ---
 
 
-class Declared(NamedTuple):
-    finite: bool = True
-    delay: bool = False
-    box: bool = False
-
-
 def test_an_agent_is_checked_on_what_it_declares_to_handle():
     assert list(stages()) == ["finite", "delay", "context", "constraint", "change"]
-    assert list(stages(Declared())) == ["finite"]
-    assert list(stages(Declared(delay=True, box=True))) == ["finite", "box", "delay"]
-    assert list(stages(Declared(finite=False, delay=True, box=True))) == ["box"]
+    assert list(stages(agents.Features())) == ["finite"]
+    assert list(stages(agents.Features(delay=True, box=True))) == ["finite", "box", "delay"]
+    assert list(stages(agents.Features(finite=False, delay=True, box=True))) == ["box"]
 
 
 def test_the_delayed_stage_has_rounds_without_feedback_and_feedback_that_never_arrives():

@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from players import FirstArm
@@ -36,6 +37,15 @@ class Raising(Changing):
     def act(self, observation):
         super().act(observation)
         raise RuntimeError("not today")
+
+
+class Retuning(FirstArm):
+    """Sets the parameters of every kernel that its setting publishes."""
+
+    def reset(self, seed):
+        for kernel in (self.setting.kernel, self.setting.latent_kernel):
+            if kernel is not None:
+                kernel.set_params(**{name: 7.0 for name in kernel.get_params() if "length_scale" in name})
 
 
 class Looking(FirstArm):
@@ -86,3 +96,28 @@ def test_warnings_that_an_agent_hushed_are_given_again():
             warnings.simplefilter("ignore", FutureWarning)
             warnings.warn("later", FutureWarning, stacklevel=1)
         warnings.warn("later", FutureWarning, stacklevel=1)
+
+
+class OneSetting(gym.Wrapper):
+    """Publishes the same setting in every trial, as an environment of another package may."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.setting = env.get_wrapper_attr("setting")
+
+
+def foreign(**keywords):
+    return OneSetting(gym.make("GPBandit-GP-v0", **keywords))
+
+
+@pytest.mark.parametrize(
+    ("environment", "agent"),
+    [("GPBandit-GP-v0", "gp-ucb"), ("GPBandit-Clicks-v0", "laplace-ucb"), (foreign, "gp-ucb")],
+    ids=["kernel", "latent kernel", "foreign environment"],
+)
+@pytest.mark.parametrize("trials", [1, 3])
+def test_an_agent_that_changes_the_published_kernel_changes_no_play_of_the_next(environment, agent, trials):
+    given = {"trials": trials, "env_kwargs": {"num_arms": 30, "horizon": 15}}
+    alone = evaluate(environment, {"next": agent}, **given)
+    after = evaluate(environment, {"first": Retuning, "next": agent}, **given)
+    np.testing.assert_array_equal(after.actions["next"], alone.actions["next"])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gpbandits.evaluation import trial_seeds
+from gpbandits.evaluation.provenance import sources
 from gpbandits.evaluation.result import Record, Result
 from gpbandits.experiments import Checkpoints, Store, Study, compute, load_study
 from gpbandits.experiments import run as run_study
-from gpbandits.experiments.provenance import sources
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
 from gpbandits.experiments.toml import parse_study
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
+import tomllib
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
-from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, backends, run
+from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, backends, keep_study, run
 from gpbandits.experiments import survey as surveys
 from gpbandits.experiments.check import count_all
 from gpbandits.experiments.study import key_of, keys_of
 from gpbandits.experiments.survey import INDEX
+from gpbandits.experiments.toml import parse_study
+from gpbandits.report import write_report
 
 PLACES = tuple(
     EnvironmentEntry("GPBandit-GP-v0", label, {"horizon": n, "num_arms": 4})
@@ -130,3 +135,52 @@ def test_a_run_takes_its_cells_in_parts_of_bounded_memory(tmp_path, monkeypatch)
     assert run(STUDY, Store(tmp_path), backend=counting) == []
     assert sizes == [5, 5, 2, 0]  # and none that another run was computing
     assert len(Store(tmp_path).survey(STUDY).valid) == 12
+
+
+THINNED = """
+[study]
+name = "thinned"
+trials = 4
+block_size = 2
+[checkpoints]
+spacing = "log"
+[[environments]]
+id = "GPBandit-GP-v0"
+label = "GP"
+kwargs = { num_arms = 4, horizon = 12 }
+[[agents]]
+name = "random"
+"""
+
+
+def as_an_older_version_wrote_it(path):
+    """Write a cell's file as before there were running totals between checkpoints."""
+    table = pq.read_table(path)
+    header = json.loads(table.schema.metadata[b"gpbandits"])
+    del header["totals"]
+    pq.write_table(table.replace_schema_metadata({b"gpbandits": json.dumps(header).encode()}), path)
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["without an index", "in an older version's index"])
+def test_status_and_report_agree_on_cells_of_an_older_version_and_name_the_remedy(
+    tmp_path, monkeypatch, indexed
+):
+    monkeypatch.setattr(surveys, "WORTH", 1 if indexed else 500)
+    few = parse_study(tomllib.loads(THINNED))
+    store = keep_study(tmp_path, few, THINNED.encode())
+    run(few, store, 1)
+    for path in store.folder.glob("*.parquet"):
+        as_an_older_version_wrote_it(path)
+    if indexed:
+        with monkeypatch.context() as older:
+            older.setattr(surveys, "reader", lambda: "older")
+            surveys.note(store.folder, store.survey(few).keys)
+    known = store.survey(few)
+    assert known.valid == set()
+    assert all("did not count lost, " in each for each in known.faults.values())
+    assert all("run the study again" in each for each in known.faults.values())
+    with pytest.raises(ValueError, match="did not count lost, "):
+        write_report(tmp_path, figures=False)
+    assert run(few, store, 1) == []
+    assert len(store.survey(few).valid) == len(list(few.cells()))
+    assert write_report(tmp_path, figures=False).is_file()

@@ -19,6 +19,7 @@ from gpbandits.report.entrants import (
     JOINT,
     LEARNERS,
     REFERENCE,
+    REFERENCES,
     SELECTED,
     SUITES,
     WHOLE,
@@ -90,13 +91,40 @@ def test_real_tasks_are_ranked_by_family_and_those_that_are_not_here_are_named(m
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("GPBANDITS_DATA", raising=False)
     load_runs.cache_clear()
-    chosen = ("digits-late", "digits-limit", "clicks-men")
+    chosen = ("digits-late", "digits-limit", "fullerenes")
     studies, excluded, classes, _ = enter(2, 30, agents=["gp-ucb", "config"], suite="real")
     assert classes == {"Real/digits-late": "late", "Real/digits-limit": "limit"}
     entered = {study.environments[0].id: [agent.name for agent in study.agents] for study in studies}
-    assert entered["GPBandit-Real/digits-limit-v1"] == ["config", REFERENCE]
+    assert entered["GPBandit-Real/digits-limit-v2"] == ["config", REFERENCE]
     reasons = dict(excluded)
-    assert "save the wheel of obp" in reasons["GPBandit-Real/clicks-men-v1"]
+    assert "save the wheel of olymp" in reasons["GPBandit-Real/fullerenes-v2"]
+
+
+@pytest.mark.needs_packages("bocode")
+def test_references_enter_every_real_task_also_where_they_lack_a_feature():
+    env_id = "GPBandit-Real/lcbench-2-changes-v2"
+    ((study,), excluded, *_) = enter(2, 30, [env_id], ["gp-ucb", "local-search"], suite="real")
+    assert [agent.name for agent in study.agents] == ["local-search", REFERENCE]
+    assert excluded == [(f"gp-ucb on {env_id}", "it does not handle change")]
+
+
+def test_a_real_task_is_played_to_its_own_horizon_and_an_id_for_200_rounds():
+    for env_id, suite, rounds in (
+        ("GPBandit-Real/digits-late-v2", "real", 200),
+        ("GPBandit-GP-v0", "ids", 200),
+        ("GPBandit-Delayed-v0", "ids", 200),
+    ):
+        ((study,), *_) = enter(2, environments=[env_id], agents=["random"], suite=suite)
+        assert study.environments[0].kwargs == {"horizon": rounds}
+
+
+@pytest.mark.needs_packages("bocode")
+def test_no_data_set_of_a_changing_task_is_cut():
+    ((study,), _, _, cuts) = enter(
+        2, environments=["GPBandit-Real/lcbench-2-changes-v2"], agents=["random"], suite="real"
+    )
+    assert study.environments[0].kwargs == {"horizon": 240}
+    assert cuts == {}
 
 
 def test_the_command_offers_every_suite():
@@ -109,9 +137,9 @@ def test_an_unknown_suite_is_told_the_known_ones():
 
 
 def test_a_suite_of_real_tasks_refuses_other_environments():
-    for other in ("GPBandit-GP-v0", "GPBandit-Real-v1", "GPBandit-Real/digits-lat-v1"):
-        with pytest.raises(ValueError, match="ids such as GPBandit-Real/digits-late-v1 in the suite real"):
-            enter(2, 30, ["GPBandit-Real/digits-late-v1", other], suite="real")
+    for other in ("GPBandit-GP-v0", "GPBandit-Real-v2", "GPBandit-Real/digits-lat-v2"):
+        with pytest.raises(ValueError, match="ids such as GPBandit-Real/digits-repeat-v2 in the suite real"):
+            enter(2, 30, ["GPBandit-Real/digits-late-v2", other], suite="real")
 
 
 def test_losses_are_positive_regret_and_violation_relative_to_the_reference():
@@ -201,7 +229,7 @@ def test_an_environment_that_separates_nobody_weighs_like_any_other():
 
 
 def test_what_the_option_horizon_cuts_is_said_beside_the_result(tmp_path):
-    entries = enter(6, 90, ["GPBandit-Real/growing-datasets-v1", "GPBandit-GP-v0"], ["gp-ucb"])
+    entries = enter(6, 90, ["GPBandit-Real/growing-datasets-v2", "GPBandit-GP-v0"], ["gp-ucb"])
     assert entries.cuts["Real/growing-datasets"] == "90 of 600 rounds, 3 of 20 data sets"
     assert entries.cuts["GP"].startswith("90 of ")
     notes = cut_notes(["GP", "whole"], entries.cuts)
@@ -294,12 +322,12 @@ def test_where_there_are_many_environments_each_has_a_line(tmp_path):
 def test_agents_enter_real_tasks_for_what_these_have_and_joint_samples_up_to_a_number_of_arms(monkeypatch):
     def entered():
         names = ("digits-late", "digits-limit", "digits-budget")
-        studies, excluded, _, _ = enter(2, 30, [f"GPBandit-Real/{name}-v1" for name in names], suite="real")
+        studies, excluded, _, _ = enter(2, 30, [f"GPBandit-Real/{name}-v2" for name in names], suite="real")
         return [{agent.name for agent in study.agents} for study in studies], excluded
 
     (late, limit, budget), excluded = entered()
     assert late == {*SELECTED[""], *SELECTED["delay"], REFERENCE}
-    assert limit == {"gp-agent", *SELECTED["constraint"], REFERENCE}
+    assert limit == {"gp-agent", *SELECTED["constraint"], *REFERENCES, REFERENCE}
     assert budget == {*SELECTED[""], *SELECTED["budget"], REFERENCE}
     assert excluded == []
     monkeypatch.setattr("gpbandits.report.entrants.MOST", 239)

@@ -21,7 +21,7 @@ TASKS = ("digits-limit", "digits-repeat")
 @pytest.fixture
 def path(tmp_path):
     results = {
-        task: evaluate(f"GPBandit-Real/{task}-v1", ["config"], trials=3, env_kwargs={"horizon": 6}, seed=4)
+        task: evaluate(f"GPBandit-Real/{task}-v2", ["config"], trials=3, env_kwargs={"horizon": 6}, seed=4)
         for task in TASKS
     }
     write_submission(results, "config", {}, tmp_path / "sent.parquet")
@@ -106,7 +106,7 @@ def test_an_agent_that_meddles_with_the_comparison_or_reads_the_truth_is_refused
     for name in ("isclose", "allclose"):
         monkeypatch.setattr(np, name, getattr(np, name))  # restores it
     agent = {"a": f"{module}:Thief"}
-    result = evaluate("GPBandit-Real/digits-repeat-v1", agent, trials=2, env_kwargs=few, seed=4)
+    result = evaluate("GPBandit-Real/digits-repeat-v2", agent, trials=2, env_kwargs=few, seed=4)
     monkeypatch.undo()
     monkeypatch.delitem(sys.modules, module)
     monkeypatch.syspath_prepend(tmp_path)
@@ -204,7 +204,7 @@ def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(path):
 
 def test_trials_that_are_longer_than_the_task_are_refused(tmp_path):
     result = evaluate(
-        "GPBandit-Real/digits-repeat-v1", ["random"], trials=1, env_kwargs={"horizon": 201}, seed=4
+        "GPBandit-Real/digits-repeat-v2", ["random"], trials=1, env_kwargs={"horizon": 201}, seed=4
     )
     write_submission({"digits-repeat": result}, "random", {}, tmp_path / "x.parquet")
     (reason,) = check_submission(tmp_path / "x.parquet").reasons
@@ -213,7 +213,7 @@ def test_trials_that_are_longer_than_the_task_are_refused(tmp_path):
 
 def test_results_that_are_no_whole_evaluation_are_refused(tmp_path):
     part = evaluate(
-        "GPBandit-Real/digits-repeat-v1", ["random"], trials=1, env_kwargs={"horizon": 3}, first_trial=1
+        "GPBandit-Real/digits-repeat-v2", ["random"], trials=1, env_kwargs={"horizon": 3}, first_trial=1
     )
     with pytest.raises(ValueError, match="from trial 0 on that records all rounds"):
         write_submission({"digits-repeat": part}, "random", {}, tmp_path / "x.parquet")
@@ -236,7 +236,7 @@ def test_what_the_leaderboard_computed_is_packed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gpbandits.report.entrants.SELECTED", {"": ("gp-ucb",)})
     runner, played = CliRunner(), ["--trials", "6", "--horizon", "5", "--seed", "3"]
-    ids = [part for task in TASKS for part in ("--env", f"GPBandit-Real/{task}-v1")]
+    ids = [part for task in TASKS for part in ("--env", f"GPBandit-Real/{task}-v2")]
     early = runner.invoke(app, ["submission", "pack", "gp-ei", "--out", "sent.parquet", *played])
     assert early.exit_code == 2
     assert "run gpbandits leaderboard --suite real --agent gp-ei" in " ".join(

@@ -1,0 +1,58 @@
+"""Tables of HPO-B: exact accuracies of classifiers at many configurations (Pineda Arango et al. 2021)."""
+
+import io
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require_choice
+from bandit_envs.basics.immutable import fixed
+from bandit_envs.basics.types import Floats
+from bandit_envs.data.files import member
+from bandit_envs.data.runs import Origin
+
+PACKAGE = "bocode"  # its wheel holds the tables; `packages.toml` has its digest and licence
+ORIGIN = Origin(authors="Pineda Arango et al. (2021), HPO-B", licence="MIT", doi="10.48550/arXiv.2106.06257")
+_FILE = "bocode/opt_problems/hpo/data/hpob_data.npz"
+# The data sets of OpenML in each search space, from which names of tables are made, such as "4796-23".
+SEARCH_SPACES = {
+    "4796": ("23", "3549", "3918", "9903"),
+    "5527": ("10101", "145804", "146064", "146065", "31", "9914"),
+    "5889": ("3918", "9971"),
+    "5891": ("3492", "3891", "3899", "6566", "9889", "9980"),
+    "5965": ("10101", "145836", "3903", "49", "9889", "9914", "9946"),
+    "5970": ("14951", "34536", "3492", "37", "49", "9952"),
+    "6767": ("145804", "146064", "146065", "31", "9914", "9967"),
+    "7607": ("145976", "3896", "3903", "3913", "9946", "9967"),
+}
+TABLES = tuple(f"{space}-{data_set}" for space, held in SEARCH_SPACES.items() for data_set in held)
+
+
+class AccuracyTable(NamedTuple):
+    """Hold the exact accuracy of a classifier at A different configurations."""
+
+    unit: Floats  # (A, d) parameters as the authors scale them to [0, 1], categories one-hot
+    accuracy: Floats  # (A,)
+
+    @property
+    def normalised(self) -> Floats:
+        """Return (accuracy - worst) / (best - worst), (A,), whose best is 1, as the authors report it."""
+        return (self.accuracy - self.accuracy.min()) / np.ptp(self.accuracy)
+
+
+def load_hpob(table: str) -> AccuracyTable:
+    """Return a table by its name, such as "4796-23"; its package is downloaded at the first use.
+
+    Equal configurations, of which the largest tables have up to 16, count once, with the best accuracy.
+    """
+    require_choice("table", table, TABLES)
+    rows = _arrays()[table.replace("-", "_")].astype(np.float64)
+    rows = rows[np.lexsort((-rows[:, -1], *rows[:, :-1].T))]  # equal ones together, the best first
+    unit, first = np.unique(rows[:, :-1], axis=0, return_index=True)
+    return AccuracyTable(fixed(unit), fixed(rows[first, -1]))
+
+
+@cache
+def _arrays() -> Any:
+    return np.load(io.BytesIO(member(PACKAGE, _FILE)), allow_pickle=False)  # reads an array when it is asked

@@ -1,0 +1,116 @@
+"""What a file of results says of its origin: which code played what, and when."""
+
+import hashlib
+import re
+import subprocess
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.registry import AgentFactory, agent_modules
+from bandit_envs.environment.making import EnvLike, make
+from bandit_envs.laws.tabulated import RecordedValues
+from bandit_envs.problem.problem import Problem
+from gpbandits.evaluation.provenance import digests, modules_of_environment, sources, versions, versions_of
+
+Origin = Mapping[str, Any]  # plain data
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of a function, another in each process
+CODE = ("commit", "code", "versions")  # parts that a result has once it was saved
+
+
+def origin(environment: EnvLike, problem: Problem | None, factories: Iterable[AgentFactory]) -> Origin:
+    """Return what a result says of its origin when it was played; `signed` adds the code, which is slower."""
+    return {
+        "played": "" if problem is None else fingerprint(problem),
+        "finished": _now(),
+        "modules": sorted(_modules(environment).union(*map(_modules_of_agent, factories))),
+    }
+
+
+def signed(played: Origin) -> Origin:
+    """Return an origin with commit, code and versions of this process, unless it has those of another."""
+    if set(CODE) <= set(played):
+        return played
+    modules = played["modules"]
+    return {**played, "commit": commit(), "code": digests(modules), "versions": versions_of(modules)}
+
+
+def checked(origins: Any) -> tuple[Origin, ...]:
+    """Return origins that a file holds; a ValueError unless they have the parts that `signed` writes."""
+    kinds = {"played": str, "finished": str, "modules": list, "commit": str, "code": dict, "versions": dict}
+    for each in origins:
+        if not isinstance(each, dict) or any(not isinstance(each.get(x), kinds[x]) for x in kinds):
+            raise ValueError(f"an origin must have {', '.join(kinds)}, got {each!r}")
+    return tuple(origins)
+
+
+def brief(origins: Iterable[Origin]) -> list[str]:
+    """Return a line for each origin that names its code: time, version, commit and what was played."""
+    return [
+        f"played until {each['finished']} by gpbandits {each['versions'].get('gpbandits', '?')}"
+        + (f" of commit {each['commit'][:8]}" if each["commit"] else "")
+        + (f", environment {each['played']}" if each["played"] else "")
+        for each in origins
+        if set(CODE) <= set(each)
+    ]
+
+
+def stamp(env_id: str, kwargs: Mapping[str, Any], agent: str) -> dict[str, Any]:
+    """Return what an archive says of its origin: commit, code, versions, time, and what was played."""
+    made = make(env_id, **kwargs)
+    problem: Problem = made.unwrapped.problem  # type: ignore[attr-defined]
+    made.close()
+    return {
+        "commit": commit(),
+        "code": sources(env_id, agent),
+        "versions": versions(agent),
+        "written": _now(),
+        "played": fingerprint(problem),
+    }
+
+
+def fingerprint(problem: Problem) -> str:
+    """Return the hash of a problem's points, horizon and parts, and of the values of a table."""
+    said = repr((problem.name, problem.horizon, sorted(problem.composed.items())))
+    total = hashlib.sha256(_ADDRESS.sub("", said).encode())
+    for part in (problem.decisions.contexts, problem.decisions.arms):
+        total.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
+    if isinstance(problem.reward, RecordedValues):
+        total.update(np.ascontiguousarray(problem.reward.among(problem.decisions.points)).tobytes())
+    return total.hexdigest()[:16]
+
+
+@cache  # a file of a run that takes hours names the code that the process began with
+def commit() -> str:
+    """Return the commit of the checkout of this code, with "+" if files were changed; "" without one."""
+    root = Path(__file__).parents[2]
+    if not (root / ".git").exists():
+        return ""
+    git = ["git", "-C", str(root)]
+    with suppress(OSError, subprocess.CalledProcessError):
+        head, changed = (
+            subprocess.run([*git, *words], capture_output=True, text=True, check=True).stdout.strip()
+            for words in (["rev-parse", "HEAD"], ["status", "--porcelain", "-uno"])
+        )
+        return head + ("+" if changed else "")
+    return ""
+
+
+def _modules(environment: EnvLike) -> set[str]:
+    """Return the modules that define an environment, as far as its kind says."""
+    if isinstance(environment, str):
+        return modules_of_environment(environment)
+    return {type(environment).__module__ if isinstance(environment, Problem) else environment.__module__}
+
+
+def _modules_of_agent(factory: AgentFactory) -> set[str]:
+    return agent_modules(factory.name) if factory.name else {factory.make.__module__}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

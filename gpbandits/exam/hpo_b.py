@@ -1,0 +1,71 @@
+"""HPO-B: hyperparameters of classifiers on tables of exact accuracies (Pineda Arango et al. 2021)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.data.hpob import ORIGIN, TABLES, load_hpob
+from gpbandits.exam.entrants import Entrant, first_rows
+from gpbandits.exam.part import Milestone, Published
+from gpbandits.exam.played import PlayedPart
+
+FIRST = 5  # random configurations before the first question
+RESULTS = "https://github.com/machinelearningnuremberg/HPO-B, results/*.json"
+LEARNING = ("RGPE", "TAF", "TST", "FSBO", "FSBO2")  # methods that learn from other tables first
+
+
+@cache
+def published_rows() -> tuple[dict[str, str], ...]:
+    """Return the published results: a row a table and method, means over five seeds."""
+    text = files("gpbandits.exam").joinpath("published", "hpob.csv").read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines()))
+
+
+class HPOB(PlayedPart):
+    """Find the best configuration of a table, asking for none twice."""
+
+    name = "hpo-b"
+    title = "HPO-B"
+    source = f"{ORIGIN.authors}, doi:{ORIGIN.doi}, {ORIGIN.licence}; published numbers: {RESULTS}"
+    quantity = "simple regret of the normalised accuracy"
+    kept = (0, 1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
+    milestones = tuple(Milestone(f"{q} questions", q) for q in (5, 25, 50, 100))
+    seeds, quick_seeds = 5, 1
+    quick_tasks = ("4796-3549", "5889-9971", "5970-37", "7607-3896")
+    notes = (
+        f"After {FIRST} random first configurations. Theirs are not public: our first ones are others, and "
+        "runs are unpaired. Accuracies are normalised to [0, 1] over the table, means over tables weigh "
+        "alike, and published numbers are averaged over the same tables.",
+        f"‡ learns from other tables beforehand: {', '.join(LEARNING)}.",
+    )
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        return TABLES
+
+    def play(self, task: str, entrant: Entrant, seed: int, questions: int) -> Floats:
+        table = load_hpob(task)
+        regret = 1.0 - table.normalised
+        player = entrant.on_table(table.unit, FIRST + questions, seed)
+        chosen = first_rows(len(regret), FIRST, self.name, task, seed)
+        for row in chosen:
+            player.tell(row, float(table.normalised[row]))
+        for _ in range(questions):
+            chosen.append(player.ask())
+            player.tell(chosen[-1], float(table.normalised[chosen[-1]]))
+        best = np.minimum.accumulate(regret[chosen])[FIRST - 1 :]
+        return best[self.kept_until(task, questions)]
+
+    def published(self, at: Milestone, tasks: Sequence[str]) -> dict[str, Published]:
+        values: dict[str, list[float]] = {}
+        for row in published_rows():
+            if f"{row['search_space']}-{row['data_set']}" in tasks:
+                label = row["method"] + "‡" * (row["method"] in LEARNING)
+                values.setdefault(label, []).append(float(row[f"regret_{at.question}"]))
+        return {label: Published(float(np.mean(each))) for label, each in values.items()}

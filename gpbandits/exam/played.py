@@ -1,0 +1,157 @@
+"""Parts whose tasks are played here, cell by cell: a task, an entrant and a seed."""
+
+from __future__ import annotations
+
+import abc
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.types import Floats, Ints
+from gpbandits.exam.entrants import Entrant
+from gpbandits.exam.part import ExamPart, ExamReport, Milestone, Published, Sitting
+from gpbandits.exam.rows import ExamRow, RowFile, writing
+
+
+class PlayedPart(ExamPart):
+    """A part has tasks, each played by an entrant with a seed, and milestones.
+
+    `kept` are the questions after which the measured quantity is stored, the last one being the number of
+    questions; `better` is 1 where more of it is better, -1 where less is.
+    """
+
+    source: str
+    quantity: str
+    kept: tuple[int, ...]
+    milestones: tuple[Milestone, ...]
+    seeds: int
+    quick_seeds: int
+    quick_tasks: tuple[str, ...]
+    better: int = -1
+    notes: tuple[str, ...] = ()
+
+    @property
+    @abc.abstractmethod
+    def tasks(self) -> tuple[str, ...]:
+        """Return the names of the tasks."""
+
+    @abc.abstractmethod
+    def play(self, task: str, entrant: Entrant, seed: int, questions: int) -> Floats:
+        """Return the quantity after each question that `kept_until` names."""
+
+    @abc.abstractmethod
+    def published(self, at: Milestone, tasks: Sequence[str]) -> dict[str, Published]:
+        """Return the published numbers at a milestone on some of the tasks, by their owner."""
+
+    def lacking(self, task: str, entrant: Entrant) -> list[str]:
+        """Return the features that an entrant lacks for a task, from which it is then left out."""
+        return entrant.lacking("finite")
+
+    def questions(self, task: str) -> int:
+        """Return the number of questions of a task."""
+        return self.kept[-1]
+
+    def kept_until(self, task: str, questions: int) -> Ints:
+        """Return the questions of `kept` that a task has when it is asked so many."""
+        return np.array([each for each in self.kept if each <= questions], dtype=np.int64)
+
+    def tasks_of(self, at: Milestone, among: Sequence[str]) -> list[str]:
+        """Return the tasks of a milestone among some."""
+        return [task for task in at.tasks or self.tasks if task in among]
+
+    def hold(self, sitting: Sitting) -> ExamReport:
+        from gpbandits.exam.report import part_figure, part_table
+
+        cells = list(self.cells(sitting))
+        path, failures = sitting.folder / f"{self.name}.csv", []
+        with writing(path):
+            rows = RowFile(path, self.kept)
+            missing = [cell for cell in cells if not rows.holds(cell.key, cell.code)]
+            with sitting.bar(self.title, len(missing)) as advance:
+                for outcome in _outcomes(missing, sitting.workers):
+                    if isinstance(outcome, ExamRow):
+                        rows.add(outcome)
+                    else:
+                        failures.append(outcome)
+                    advance()
+        tasks = list(dict.fromkeys(cell.task for cell in cells))
+        shown = [row for row in rows.rows.values() if row.questions == self._asked(row.task, sitting)]
+        table = part_table(self, shown, tasks)
+        table = replace(table, notes=(*table.notes, *self.left_out(sitting)))
+        return ExamReport([table], part_figure(self, shown, tasks), failures)
+
+    def left_out(self, sitting: Sitting) -> list[str]:
+        """Return a note on each entrant that is left out of some tasks, with what it lacks there."""
+        notes = []
+        for entrant in sitting.entrants:
+            found = {task: self.lacking(task, entrant) for task in self.tasks}
+            said = ", ".join(f"{task} ({', '.join(lacks)})" for task, lacks in found.items() if lacks)
+            notes += [f"{entrant.label} is left out of what it does not handle: {said}."] if said else []
+        return notes
+
+    def cells(self, sitting: Sitting) -> Iterator[ExamCell]:
+        """Yield the cells of a sitting, or raise where an argument fits no task."""
+        seeds = sitting.seeds or (self.quick_seeds if sitting.quick else self.seeds)
+        few = max(1, self.kept[0])
+        enough = sitting.questions is None or sitting.questions >= few
+        require(enough, "questions", f"at least {few} for {self.name}", sitting.questions)
+        for entrant in sitting.entrants:
+            for task in self.quick_tasks if sitting.quick else self.tasks:
+                if not self.lacking(task, entrant):
+                    asked = self._asked(task, sitting)
+                    yield from (ExamCell(self, task, entrant, seed, asked) for seed in range(seeds))
+
+    def _asked(self, task: str, sitting: Sitting) -> int:
+        return min(self.questions(task), sitting.questions or self.questions(task))
+
+
+class ExamCell(NamedTuple):
+    """A cell is one task, played by one entrant with one seed."""
+
+    part: PlayedPart
+    task: str
+    entrant: Entrant
+    seed: int
+    questions: int
+
+    @property
+    def key(self) -> tuple[str, str, int, int]:
+        """Return what is played."""
+        return self.task, self.entrant.label, self.seed, self.questions
+
+    @property
+    def code(self) -> str:
+        """Return a digest of the code that computes it."""
+        return self.entrant.code(type(self.part).__module__)
+
+    def __str__(self) -> str:
+        return f"{self.entrant.label} on {self.part.name}/{self.task}, seed {self.seed}"
+
+
+def computed(cell: ExamCell, path: Sequence[str]) -> ExamRow | tuple[str, str]:
+    """Return the row of a cell, or its name with the traceback of an error; `path` finds plug-ins."""
+    sys.path.extend(each for each in path if each not in sys.path)
+    begun = time.perf_counter()
+    try:
+        values = cell.part.play(cell.task, cell.entrant, cell.seed, cell.questions)
+    except Exception:  # an entrant may raise anything, and others go on
+        return str(cell), traceback.format_exc()
+    return ExamRow(*cell.key, cell.code, time.perf_counter() - begun, values)
+
+
+def _outcomes(cells: Sequence[ExamCell], workers: int) -> Iterator[ExamRow | tuple[str, str]]:
+    """Yield outcomes as they finish."""
+    if workers == 1 or len(cells) < 2:
+        yield from (computed(cell, ()) for cell in cells)
+        return
+    path = tuple(sys.path)
+    given: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": 2 * workers}
+    outcomes: Any = Parallel(n_jobs=workers, **given)(delayed(computed)(cell, path) for cell in cells)
+    yield from outcomes

@@ -1,0 +1,202 @@
+"""The table and the figure of a part: published numbers beside those of entrants that were played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.rendering.figure import ShownFigure
+from gpbandits.evaluation.marks import styles
+from gpbandits.evaluation.table import Table
+from gpbandits.exam.marks import MARKS, reaches
+from gpbandits.exam.part import Milestone, Published
+from gpbandits.exam.rows import ExamRow
+
+WIDTH, HEIGHT, COLUMNS = 4.6, 3.4, 3  # of a panel in inches; panels in a row
+MOST = 6  # entries of a legend inside its panel
+MOST_COLUMNS = 4  # milestones that are columns of a table
+Found = dict[Milestone, Any]  # Published, or None where an entrant has not played all
+Layout = tuple[tuple[str, ...], list[tuple[str | int | None, ...]], set[tuple[int, int]]]
+Played = Mapping[str, Mapping[str, Floats]]  # entrant -> task -> (seeds, k)
+_MARKS = "Marks are the package's own; what reaches them is in bold."
+_ERRORS = "± one standard error over seeds; published errors as their source states them."
+
+
+class Compared(Protocol):
+    """What a table and a figure show of a part; see `gpbandits.exam.played.PlayedPart`."""
+
+    name: str
+    title: str
+    source: str
+    quantity: str
+    kept: tuple[int, ...]
+    milestones: tuple[Milestone, ...]
+    better: int
+    notes: tuple[str, ...]
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Return the names of the tasks."""
+        ...
+
+    def tasks_of(self, at: Milestone, among: Sequence[str]) -> list[str]:
+        """Return the tasks of a milestone among some."""
+        ...
+
+    def published(self, at: Milestone, tasks: Sequence[str]) -> dict[str, Published]:
+        """Return the published numbers at a milestone on some of the tasks, by their owner."""
+        ...
+
+
+def played_by(rows: Sequence[ExamRow], tasks: Sequence[str]) -> dict[str, dict[str, Floats]]:
+    """Return the values of each entrant on some tasks, by the seeds that it has on all of its tasks."""
+    found: dict[str, dict[str, dict[int, Floats]]] = {}
+    for row in rows:
+        if row.task in tasks:
+            found.setdefault(row.entrant, {}).setdefault(row.task, {})[row.seed] = row.values
+    played = {}
+    for entrant, by_task in sorted(found.items()):
+        shared = sorted(set.intersection(*(set(seeds) for seeds in by_task.values())))
+        if shared:
+            played[entrant] = {t: np.array([seeds[s] for s in shared]) for t, seeds in by_task.items()}
+    return played
+
+
+def found_at(part: Compared, at: Milestone, played: Mapping[str, Floats], tasks: Sequence[str]) -> Any:
+    """Return an entrant's number at a milestone, None unless it has played all its tasks so far."""
+    own, place = part.tasks_of(at, tasks), part.kept.index(at.question)
+    if not own or any(task not in played or played[task].shape[1] <= place for task in own):
+        return None
+    return at.of({task: played[task][:, place] for task in own}, part.better)
+
+
+def part_table(part: Compared, rows: Sequence[ExamRow], tasks: Sequence[str]) -> Table:
+    """Return published numbers, those of entrants, in bold what reaches a mark, and the marks.
+
+    A part of few milestones has a column each, one of many a line each.
+    """
+    shown = [at for at in part.milestones if part.tasks_of(at, tasks)]
+    theirs: dict[str, Found] = {}
+    for at in shown:
+        for who, value in part.published(at, part.tasks_of(at, tasks)).items():
+            theirs.setdefault(who, {})[at] = value
+    played = played_by(rows, tasks)
+    ours = {who: {at: found_at(part, at, own, tasks) for at in shown} for who, own in played.items()}
+    seeds = {who: min(map(len, own.values())) for who, own in played.items()}
+    layout = _by_owner if len(shown) <= MOST_COLUMNS else _by_milestone
+    header, lines, bold = layout(shown, theirs, ours, seeds, _marks(part, tasks), part.better > 0)
+    size = f"{part.quantity}; {len(tasks)} of {len(part.tasks)} tasks."
+    first = (size[0].upper() + size[1:], *([_MARKS] if _marks(part, tasks) else []))
+    notes = (*first, *part.notes, _ERRORS, f"Source: {part.source}.")
+    return Table(part.title, header, tuple(lines), notes, bold=frozenset(bold), name=part.name)
+
+
+def _by_owner(
+    shown: Sequence[Milestone],
+    theirs: Mapping[str, Found],
+    ours: Mapping[str, Found],
+    seeds: Mapping[str, int],
+    marks: Mapping[str, float],
+    more: bool,
+) -> Layout:
+    """Return header, lines and places in bold of a table with a line an owner of numbers."""
+    header = ("published, then played here", "seeds", *(at.title for at in shown))
+    lines: list[tuple[str | int | None, ...]]
+    lines = [(who, None, *(_text(found.get(at)) for at in shown)) for who, found in theirs.items()]
+    lines += [(who, seeds[who], *(_text(found[at]) for at in shown)) for who, found in ours.items()]
+    lines += [("mark", None, *(_text(_mark(at, marks)) for at in shown))] if marks else []
+    places = _reached(shown, list(ours.values()), marks, more)
+    return header, lines, {(len(theirs) + i, 2 + j) for i, j in places}
+
+
+def _by_milestone(
+    shown: Sequence[Milestone],
+    theirs: Mapping[str, Found],
+    ours: Mapping[str, Found],
+    seeds: Mapping[str, int],
+    marks: Mapping[str, float],
+    more: bool,
+) -> Layout:
+    """Return header, lines and places in bold of a table with a line a milestone."""
+    entrants = [f"{who} ({number} seed{'s' * (number > 1)})" for who, number in seeds.items()]
+    header = ("milestone", "published", *entrants, *(["mark"] if marks else []))
+    lines = []
+    for at in shown:
+        others = ", ".join(f"{found[at]} ({who})" for who, found in theirs.items() if at in found)
+        mark = [_text(_mark(at, marks))] if marks else []
+        lines.append((at.title, others or None, *(_text(found[at]) for found in ours.values()), *mark))
+    return header, lines, {(j, 2 + i) for i, j in _reached(shown, list(ours.values()), marks, more)}
+
+
+def _text(value: Published | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _mark(at: Milestone, marks: Mapping[str, float]) -> Published | None:
+    return Published(marks[at.title]) if at.title in marks else None
+
+
+def _marks(part: Compared, tasks: Sequence[str]) -> Mapping[str, float]:
+    """Return the marks of a part by title, none unless all its tasks are shown."""
+    return MARKS.get(part.name, {}) if set(tasks) == set(part.tasks) else {}
+
+
+def _reached(
+    shown: Sequence[Milestone], ours: Sequence[Found], marks: Mapping[str, float], more: bool
+) -> Iterator[tuple[int, int]]:
+    """Yield entrant and milestone where a mark is reached."""
+    for j, at in enumerate(shown):
+        for i, found in enumerate(ours):
+            value, greater = found.get(at), more or at.statistic == "share within"
+            if value is not None and at.title in marks and reaches(value.value, marks[at.title], greater):
+                yield i, j
+
+
+def part_figure(part: Compared, rows: Sequence[ExamRow], tasks: Sequence[str]) -> Figure | None:
+    """Draw the quantity by question, a panel for each statistic, with published numbers as points."""
+    panels: dict[Any, list[Milestone]] = {}
+    for at in part.milestones:
+        if part.tasks_of(at, tasks):
+            panels.setdefault((at.tasks, at.statistic, at.within), []).append(at)
+    played = played_by(rows, tasks)
+    if not panels or not played:
+        return None
+    across = min(COLUMNS, len(panels))
+    down = -(-len(panels) // across)
+    figure = ShownFigure.of_size(WIDTH * across, HEIGHT * down)
+    for i, group in enumerate(panels.values()):
+        _draw(figure.add_subplot(down, across, i + 1), part, group, played, tasks)
+    return figure
+
+
+def _draw(axes: Any, part: Compared, group: list[Milestone], played: Played, tasks: Sequence[str]) -> None:
+    points: dict[str, list[tuple[int, float]]] = {}
+    for at in group:
+        for who, value in part.published(at, part.tasks_of(at, tasks)).items():
+            points.setdefault(who, []).append((at.question, value.value))
+    lines = {who: _curve(part, group[0], own, tasks) for who, own in played.items()}
+    lines = {who: line for who, line in lines.items() if line}
+    looks = styles(len(lines) + len(points))
+    for (who, line), look in zip(lines.items(), looks, strict=False):
+        axes.plot(*np.array(line).T, look.dashes, color=look.colour, label=who)
+    for (who, line), look in zip(points.items(), looks[len(lines) :], strict=True):
+        axes.plot(*np.array(line).T, look.marker, color=look.colour, label=f"{who} (published)")
+    own = part.tasks_of(group[0], tasks)
+    where = own[0] if len(own) == 1 else f"{len(own)} tables"
+    within = f" {group[0].within:g}" if group[0].statistic == "share within" else ""
+    axes.set(xlabel="question", ylabel=f"{group[0].statistic}{within}", title=where)
+    if part.better < 0 and not within and any(value > 0 for line in lines.values() for _, value in line):
+        axes.set_yscale("log")
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(lines) + len(points) > MOST else {}
+    axes.legend(fontsize=6, frameon=False, **beside)
+
+
+def _curve(
+    part: Compared, at: Milestone, played: Mapping[str, Floats], tasks: Sequence[str]
+) -> list[tuple[int, float]]:
+    found = [(q, found_at(part, at._replace(question=q), played, tasks)) for q in part.kept]
+    return [(question, value.value) for question, value in found if value is not None]

@@ -1,0 +1,63 @@
+"""The page on the exam shows what the stored rows say."""
+
+from __future__ import annotations
+
+import pytest
+from pages import DOCS, blocks, read
+
+from bandit_envs.data.hpob import ORIGIN
+from gpbandits.exam import PARTS, PlayedPart
+from gpbandits.exam.marks import MARKS
+from gpbandits.exam.report import part_table
+from gpbandits.exam.rows import RowFile
+
+STORED = DOCS / "results" / "exam"
+PLAYED = {name: part for name, part in PARTS.items() if isinstance(part, PlayedPart)}
+
+
+def whole(part):
+    """The stored rows of whole tasks, and the table of all tasks."""
+    rows = RowFile(STORED / f"{part.name}.csv", part.kept).rows.values()
+    shown = [row for row in rows if row.questions == part.questions(row.task)]
+    return shown, part_table(part, shown, part.tasks)
+
+
+@pytest.mark.parametrize("part", PLAYED.values(), ids=PLAYED)
+def test_the_tables_of_the_page_are_those_of_the_stored_rows(part):
+    rows, table = whole(part)
+    assert {row.task for row in rows} == set(part.tasks)
+    assert (STORED / "tables" / f"{part.name}.csv").read_text(encoding="utf-8") == table.to_csv()
+    page = read("exam.md")
+    assert f":file: results/exam/tables/{part.name}.csv" in page
+    assert f"(results/exam/{part.name}.png)" in page
+    assert (STORED / f"{part.name}.png").is_file()
+
+
+@pytest.mark.parametrize("part", PLAYED.values(), ids=PLAYED)
+def test_stored_entrants_have_played_every_task_with_the_same_seeds(part):
+    rows, _ = whole(part)
+    for entrant in {row.entrant for row in rows}:
+        own = {task: {r.seed for r in rows if (r.entrant, r.task) == (entrant, task)} for task in part.tasks}
+        assert len({frozenset(seeds) for seeds in own.values()}) == 1, entrant
+    assert {"random", "tuner"} <= {row.entrant for row in rows}
+
+
+@pytest.mark.parametrize("part", PLAYED.values(), ids=PLAYED)
+def test_marks_are_of_milestones(part):
+    assert set(MARKS[part.name]) <= {at.title for at in part.milestones}
+
+
+def test_the_page_names_every_part_and_the_command_that_made_its_rows():
+    page = read("exam.md")
+    assert all(f"`{name}`" in page for name in PARTS)
+    for part in PLAYED.values():
+        entrants = {row.entrant for row in whole(part)[0]}
+        made = [each for each in blocks(DOCS / "exam.md", "bash") if "--out docs/results/exam" in each]
+        assert len(made) == 1
+        assert all(f"--agent {name} " in made[0] for name in entrants)
+
+
+def test_pages_cite_the_authors_of_the_tables():
+    for page in ("exam.md", "citing.md"):
+        assert f"https://doi.org/{ORIGIN.doi}" in read(page)
+        assert ORIGIN.licence in read(page)
