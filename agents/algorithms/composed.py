@@ -136,7 +136,7 @@ def gp_agent(
         incumbent=_incumbent(incumbent, rule, seen),
         objective=found.objective if objective is None else own_builder("objective", objective, {}),
         restart=make_restart(restart, seen, observed, restart_options),
-        **in_epochs(parts.incumbent_first),
+        **in_epochs(found.incumbent_first),
     )
 
 
