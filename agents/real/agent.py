@@ -65,7 +65,8 @@ class RealAgent(ArmAgent):
         self._switches, self._last = 0, -1
         arms = self.spec.reward.parameters.columns[: self.setting.decisions.num_arms]
         at_random = self.spec.cost is None
-        self._first = self._rng.permutation(len(arms)) if at_random else spread_out(arms, self._rng)
+        numeric = ~self.spec.reward.parameters.of_choices
+        self._first = self._rng.permutation(len(arms)) if at_random else spread_out(arms, numeric, self._rng)
 
     @property
     def alarms(self) -> list[int] | None:
@@ -113,7 +114,7 @@ class RealAgent(ArmAgent):
         alarms = -1 if self.changes is None else len(self.changes.alarms)
         use = rounds_to_use(left, self.round, switches, int(self._visits[z]), contexts, alarms)
         budget = None if self.setting.budget is None else self.setting.budget - self._spent
-        return RoundFacts(z, offered, pending.point[pending.round >= stale], left, use, budget)
+        return RoundFacts(z, offered, pending.point[pending.round >= stale], left, delay, use, budget)
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round."""

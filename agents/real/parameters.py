@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 
@@ -21,13 +21,15 @@ class Parameters:
     owner: Ints  # (D,) the parameter of each column
     data_set: Ints  # (N,) the context of a point where contexts are data sets without features, else 0
     num_data_sets: int
+    of_choices: Bools  # (D,) the columns of choices
 
     @classmethod
     def of(cls, setting: Setting, by_column: bool = False) -> Parameters:
         """Return the parameters of arms and of contexts that have features; each column one, if asked for."""
         decisions = setting.decisions
         arms, contexts = _unit(decisions.arms), _unit(np.asarray(decisions.contexts, dtype=np.float64))
-        choices = [] if by_column else _choices(arms)
+        found = _choices(arms)
+        choices = [] if by_column else found
         labels = bool(contexts.shape[1]) and _is_one_hot(contexts) and not by_column
         shown = np.empty((len(contexts), 0)) if labels or len(contexts) == 1 else contexts
         both = [_pairs(shown, len(arms)), np.tile(arms, (len(contexts), 1))]
@@ -36,7 +38,9 @@ class Parameters:
         scale[[column for choice in choices for column in choice]] = np.sqrt(0.5)
         both[1] = both[1] * scale
         index = np.repeat(np.arange(len(contexts)), len(arms)) if labels else np.zeros(len(both[1]), int)
-        return cls(np.hstack(both), np.concatenate(owner), index, len(contexts) if labels else 1)
+        of_choices = np.zeros(shown.shape[1] + arms.shape[1], dtype=bool)
+        of_choices[[shown.shape[1] + column for choice in found for column in choice]] = True
+        return cls(np.hstack(both), np.concatenate(owner), index, len(contexts) if labels else 1, of_choices)
 
     @property
     def number(self) -> int:

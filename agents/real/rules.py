@@ -24,6 +24,7 @@ class RoundFacts(NamedTuple):
     offered: Bools  # (A,)
     pending: Ints  # points whose feedback counts and is to come
     left: float  # rounds after the delivery of this round's feedback
+    delay: float  # of feedback, in rounds
     use: float  # rounds in which that is expected to be of use
     budget: float | None  # what is left of it, without pending plays; None without one
 
@@ -85,7 +86,7 @@ class PricedRule:
         plays = now.left
         if now.budget is not None:
             rest = max(now.budget - len(now.pending) * worth.price, 0.0)
-            plays = min(plays, rest / worth.price)
+            plays = min(plays, max(rest / worth.price - now.delay, 0.0))
         return scores(value, reward.mean + above, np.sqrt(reward.variance), costs, worth, plays)
 
     def _outlay(self, found: Sequence[Predicted], points: Ints) -> Outlay:
