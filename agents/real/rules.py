@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,7 +89,7 @@ class PricedRule:
         return scores(value, reward.mean + above, np.sqrt(reward.variance), costs, worth, plays)
 
     def _outlay(self, found: Sequence[Predicted], points: Ints) -> Outlay:
-        each = [(learner.values, one) for learner, one in zip(self._learners, found, strict=True)]
+        each: list[Any] = [(learner.values, one) for learner, one in zip(self._learners, found, strict=True)]
         limits, rest = each[1 : 1 + self._num_limits], each[1 + self._num_limits :]
         price = rest[0] if rest else None if self._known is None else self._known[points]
         return outlay(limits, price, len(points))

@@ -149,7 +149,7 @@ class Surrogate:
         if self.prior.linear:
             line = amplitude * math.exp(theta[-1]) * self._linear(seen.point, seen.point)
         together, between = smooth + line, 1.0
-        same = None
+        same, own, shared = None, 0.0, 1.0
         if self.parameters.num_data_sets > 1:
             same, (own, shared) = self._same(seen.point, seen.point), self._of_data_sets(theta)
             between = shared + (1.0 - shared) * same
