@@ -8,21 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback, spendings
 
 from ..agent.generators import Streams
+from ..agent.queries import NEVER
 from ..agent.single_trial import ArmAgent
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.model import Model
-from ..validation import one_seed, require_reset
+from ..validation import one_seed, require_costs, require_reset
 from .changes import ChangeSums, surprise
+from .costs import LIKELY
 from .first_plays import spread_out
 from .horizon import rounds_to_use
 from .quantities import PlayValues, PointRecord, QuantitySpec
 from .rules import HorizonRule, PricedRule, RoundFacts
 
 TIE = 1e-9  # in units of the reward
+LARGEST = 1e140  # size of values whose squares are numbers
+UNLIKELY = 0.01  # probability that the likeliest arm keeps all limits, below which none seems to
 ENOUGH = 3  # results after which models choose, where plays have costs
 FIRST_PUBLISHED, FEWEST_FIRST, MOST_FIRST = 6, 4, 10  # first plays at random
 
@@ -52,6 +57,8 @@ class RealAgent(ArmAgent):
         self.learners = self.spec.learners(of_fits)
         rule = HorizonRule if self.spec.cost is None else PricedRule
         self.rule = rule(self.setting, self.learners, self.offset)
+        self._infeasible: bool | None = None
+        self._infeasible_since = NEVER
         super().reset(seed)
 
     def begin(self) -> None:
@@ -82,7 +89,26 @@ class RealAgent(ArmAgent):
             return self._first_play(offered)
         self._learn(self.record.count)
         arms, scores = self.rule(self._round(z, offered))
+        self._note_infeasible(self.rule.likeliest)
         return int(arms[argmax_with_ties(scores[None], TIE, uniform)[0]])
+
+    @property
+    def infeasible(self) -> bool | None:
+        """Return True where no arm of the last choice seemed to keep all limits; None without a model."""
+        require_reset(self.round >= 0)
+        return self._infeasible
+
+    @property
+    def infeasible_since(self) -> int | None:
+        """Return the first round (0-based) with `infeasible` true, -1 where there is none; None likewise."""
+        require_reset(self.round >= 0)
+        return None if self._infeasible is None else self._infeasible_since
+
+    def _note_infeasible(self, likeliest: float | None) -> None:
+        if likeliest is not None:
+            self._infeasible = likeliest < UNLIKELY
+            if self._infeasible and self._infeasible_since == NEVER:
+                self._infeasible_since = self.round
 
     @property
     def _begins(self) -> bool:
@@ -122,6 +148,7 @@ class RealAgent(ArmAgent):
         arm = arms_of(action, 1, self.setting.decisions.num_arms)
         feedback, offered = Feedback.arrived(info), offered_in(info, self.setting, None)
         spent = None if self.setting.budget is None else spendings(info)
+        self._require_values(feedback, spent)
         point = self.setting.decisions.point_index(context, arm)
         played = self.book.record_round(point, feedback.trial, feedback.round)  # the last check
         self._visit(int(context[0]))
@@ -136,6 +163,21 @@ class RealAgent(ArmAgent):
             self._delays.append(self.round - rounds)
             self._receive(PlayValues(each, rounds, tuple(values)))
         self.round += 1
+
+    def _require_values(self, feedback: Feedback, spent: Floats | None) -> None:
+        """Raise an error that names the entry of `info` that cannot be learnt."""
+        require_costs(feedback.cost, self.setting.num_constraints)
+        if spent is None and self.setting.budget is not None and len(feedback.round):
+            require(False, "feedback_spent", "the cost of each play, as the setting has a budget", None)
+        entries = {
+            "feedback_reward": feedback.reward,
+            "feedback_cost": feedback.cost,
+            "feedback_spent": spent,
+        }
+        for name, values in entries.items():
+            if values is not None and np.abs(values).max(initial=0.0) > LARGEST:
+                words = f"at most {LARGEST:g} in size; write it in another unit"
+                require(False, name, words, values)
 
     def _visit(self, z: int) -> None:
         self._switches += self._last not in (-1, z)
@@ -159,7 +201,7 @@ class RealAgent(ArmAgent):
         posterior = learner.posteriors[0]
         found, theta = posterior.at(np.array([play.point])), posterior.theta
         surrogate, values = self.spec.reward, learner.values
-        z = values.bent(np.array([(play.values[0] - values.zero) / values.size]))[0].item()
+        z = values.bent(values.scaled(np.array(play.values[:1])))[0].item()
         amplitude = math.exp(theta[surrogate.parameters.number])
         return surprise(z, found.mean.item(), found.known.item() + surrogate.noise(theta), amplitude)
 
@@ -171,6 +213,15 @@ class RealAgent(ArmAgent):
             self.record.add(each)
         for learner in self.learners:
             learner.restart(self.record.count)
+
+    def best(self, context: Ints, mean: Floats, arms: Ints) -> int:
+        """Return the best of some arms, (n,), that probably keep all limits; else the likeliest to do so."""
+        if not self.record.count:
+            return super().best(context, mean, arms)
+        self._learn(0)
+        kept = self.rule.kept(int(context[0]) * self.setting.decisions.num_arms + arms)
+        likely = arms[kept >= min(LIKELY, float(kept.max()))]
+        return int(likely[mean[likely].argmax()])
 
     def known_at(self, context: Ints) -> tuple[Floats, Floats]:
         """Return mean and std of the reward of each arm, (A,) each, in its unit."""

@@ -31,6 +31,8 @@ class RoundFacts(NamedTuple):
 class HorizonRule:
     """Scores arms by their value now and what they may improve in the rounds that use their feedback."""
 
+    likeliest: float | None = None  # there are no limits
+
     def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats):
         (self._learner,), self._offset = learners, offset
         self._candidates = Shortlist(setting.decisions.num_arms, 1)
@@ -44,6 +46,10 @@ class HorizonRule:
         points = now.context * self._candidates.num_arms + arms
         each = [self._score(one, one.at(points, now.pending), points, now) for one in posteriors]
         return arms, np.mean(each, axis=0)
+
+    def kept(self, points: Ints) -> Floats:
+        """Return P(all limits are kept) at points, (n,)."""
+        return np.ones(len(points))
 
     def _score(
         self, posterior: SurrogatePosterior, found: Predicted, points: Ints, now: RoundFacts
@@ -64,6 +70,7 @@ class PricedRule:
         known, size = setting.known_costs, len(setting.decisions.points)
         self._known = None if known is None else np.array(np.broadcast_to(known, size), dtype=np.float64)
         self._num_limits = setting.num_constraints
+        self.likeliest: float | None = None  # largest P(all limits are kept) in the last choice
 
     def __call__(self, now: RoundFacts) -> tuple[Ints, Floats]:
         """Return some arms and their scores, (n,) each."""
@@ -74,7 +81,13 @@ class PricedRule:
         points = now.context * self._candidates.num_arms + arms
         first, *others = posteriors
         found = [first.at(points, now.pending), *(one.at(points) for one in others)]
+        if self._num_limits:
+            self.likeliest = float(self._outlay(found, points).kept.max())
         return arms, self._score(found, points, now)
+
+    def kept(self, points: Ints) -> Floats:
+        """Return P(all limits are kept) at points, (n,)."""
+        return self._outlay([learner.posteriors[0].at(points) for learner in self._learners], points).kept
 
     def _score(self, found: Sequence[Predicted], points: Ints, now: RoundFacts) -> Floats:
         values, reward = self._learners[0].values, found[0]

@@ -12,6 +12,7 @@ import agents
 import bandit_envs
 from agents.acquisition.improvement import gittins_index, log_expected_improvement
 from agents.posteriors.forgetting.memory import ForgettingPosterior
+from agents.real.agent import RealAgent
 from agents.registry import resolve_agent
 from agents.restarts.base import Never
 from agents.stopping.by_name import RULES
@@ -44,6 +45,8 @@ def models_reward(name: str) -> bool:
     if not takes(name, stopping=needed("knowledge-gradient")):
         return False
     agent = agents.make(name, SETTING)
+    if isinstance(agent, RealAgent):  # with the option it is composed, and plays otherwise
+        return False
     agent.reset(0)
     return agent.beliefs(np.zeros(1)) is not None
 
