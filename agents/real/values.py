@@ -208,7 +208,10 @@ class Logarithm(Values):
 
     def bent(self, z: Floats) -> tuple[Floats, Floats]:
         """Return T(z) and its slope."""
-        return (np.log(z), 1.0 / z) if self.logarithmic else (z, np.ones_like(z))
+        if not self.logarithmic:
+            return z, np.ones_like(z)
+        z = np.maximum(z, 1.0 / FARTHEST)
+        return np.log(z), 1.0 / z
 
     def moments(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
         """Return mean and variance of z: e^{m + v/2}."""
