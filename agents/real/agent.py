@@ -219,8 +219,10 @@ class RealAgent(ArmAgent):
         if not self.record.count:
             return super().best(context, mean, arms)
         self._learn(0)
-        kept = self.rule.kept(int(context[0]) * self.setting.decisions.num_arms + arms)
-        likely = arms[kept >= min(LIKELY, float(kept.max()))]
+        costs = self.rule.costs(int(context[0]) * self.setting.decisions.num_arms + arms)
+        likely = arms[costs.kept >= LIKELY]
+        if not len(likely):
+            return int(arms[np.lexsort((costs.excess, -costs.kept))[0]])
         return int(likely[mean[likely].argmax()])
 
     def known_at(self, context: Ints) -> tuple[Floats, Floats]:

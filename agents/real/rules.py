@@ -47,9 +47,9 @@ class HorizonRule:
         each = [self._score(one, one.at(points, now.pending), points, now) for one in posteriors]
         return arms, np.mean(each, axis=0)
 
-    def kept(self, points: Ints) -> Floats:
-        """Return P(all limits are kept) at points, (n,)."""
-        return np.ones(len(points))
+    def costs(self, points: Ints) -> Outlay:
+        """Return what plays of points cost: nothing."""
+        return outlay([], None, len(points))
 
     def _score(
         self, posterior: SurrogatePosterior, found: Predicted, points: Ints, now: RoundFacts
@@ -85,9 +85,9 @@ class PricedRule:
             self.likeliest = float(self._outlay(found, points).kept.max())
         return arms, self._score(found, points, now)
 
-    def kept(self, points: Ints) -> Floats:
-        """Return P(all limits are kept) at points, (n,)."""
-        return self._outlay([learner.posteriors[0].at(points) for learner in self._learners], points).kept
+    def costs(self, points: Ints) -> Outlay:
+        """Return what plays of points cost, by delivered feedback."""
+        return self._outlay([learner.posteriors[0].at(points) for learner in self._learners], points)
 
     def _score(self, found: Sequence[Predicted], points: Ints, now: RoundFacts) -> Floats:
         values, reward = self._learners[0].values, found[0]
