@@ -84,6 +84,15 @@ def test_where_no_arm_probably_keeps_the_limits_the_likeliest_counts(costs):
     assert exchange(np.array([1.0, 3.0, 5.0, 2.0]), unlikely, budgeted=False).best == 3.0
 
 
+def test_violations_have_a_price_where_every_other_arm_earns_more(costs):
+    """A round may then lose nothing, and violations would be free."""
+    kept = costs._replace(kept=np.array([0.9, 0.1, 0.0, 0.2]), excess=np.array([0.0, 1.0, 2.0, 0.5]))
+    now = np.array([1.0, 3.0, 5.0, 2.0])
+    worth = exchange(now, kept, budgeted=False)
+    assert worth.violation > 0.0
+    assert scores(now, now, np.zeros(4), kept, worth, 0.0).argmax() == 0
+
+
 def test_scores_are_those_of_the_formula(costs):
     now, mean, std = (
         np.array([1.0, 3.0, 5.0, 2.0]),
