@@ -57,10 +57,18 @@ def _matern32(square: Floats) -> Floats:
     return (1.0 + r) * np.exp(-r)
 
 
+def _matern32_slope(square: Floats) -> Floats:
+    return 3.0 * np.exp(-np.sqrt(3.0 * square))
+
+
+def _rbf(square: Floats) -> Floats:
+    return np.exp(-0.5 * square)
+
+
 SHAPES = {
     "matern52": Correlation(_matern52, _matern52_slope),
-    "matern32": Correlation(_matern32, lambda square: 3.0 * np.exp(-np.sqrt(3.0 * square))),
-    "rbf": Correlation(lambda square: np.exp(-0.5 * square), lambda square: np.exp(-0.5 * square)),
+    "matern32": Correlation(_matern32, _matern32_slope),
+    "rbf": Correlation(_rbf, _rbf),
 }
 
 
