@@ -187,12 +187,12 @@ class Asinh(Values):
         return np.exp(0.5 * v) * np.sinh(m), 0.5 * np.expm1(v) * (np.exp(v) * np.cosh(2.0 * m) + 1.0)
 
     def excess(self, mean: Floats, variance: Floats) -> Floats:
-        """Return E[c+] in the unit of c, at most the largest |c| seen, (n,)."""
+        """Return E[c+] over the unit, at most the largest |c| seen, (n,)."""
         v = np.minimum(variance, CALM)
         std = np.sqrt(np.maximum(v, 1e-12))
         up = np.exp(np.minimum(mean + 0.5 * v, 50.0)) * ndtr((mean + v) / std)
         down = np.exp(np.minimum(-mean + 0.5 * v, 50.0)) * ndtr((mean - v) / std)
-        return self.size * np.clip(0.5 * (up - down), 0.0, self._most)
+        return np.clip(0.5 * (up - down), 0.0, self._most)
 
 
 class Logarithm(Values):

@@ -345,10 +345,14 @@ def test_cheap_arms_are_preferred_where_all_rewards_are_equal():
 
 
 def test_the_rest_of_a_budget_bounds_how_many_rounds_use_what_is_learnt():
-    """Nothing is explored with the last coin: the best so far is played."""
-    agent, _ = played(line(horizon=400, budget=14.0), smooth, spent=lambda arm, t: 1.0, rounds=13)
-    mean, _ = agent.posterior(SEEN)
-    assert agent.act(SEEN) == mean.argmax()
+    """With the last coin the best so far is played; with most of them left another arm is explored."""
+    values = np.random.default_rng(0).standard_normal(60)
+    explored = []
+    for budget in (400.0, 12.2):
+        setting = line(num_arms=60, horizon=400, budget=budget)
+        agent, plays = played(setting, lambda arm, t: values[arm], spent=lambda arm, t: 1.0, rounds=12)
+        explored.append(agent.act(SEEN) not in plays)
+    assert explored == [True, False]
 
 
 @pytest.mark.parametrize("known", [False, True])
