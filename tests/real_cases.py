@@ -32,12 +32,13 @@ def surrogate(shape: str = "matern52", data_sets: int = 1, linear: bool = False)
     return Surrogate(found, HyperPrior(prior.centre, prior.spread, 0.7, shape, linear))
 
 
-def values(count: int = 10, seed: int = 1) -> PointValues:
-    """Values at the first points, of which some were played again."""
+def values(count: int = 10, seed: int = 1, weighted: bool = False) -> PointValues:
+    """Values at the first points, of which some were played again, or had a noise of their own."""
     rng = np.random.default_rng(seed)
     plays = rng.integers(1, 4, size=count).astype(float)
     squares = np.where(plays > 1.0, rng.uniform(0.0, 0.5, size=count), 0.0)
-    return PointValues(np.arange(count), plays, rng.standard_normal(count), squares)
+    mean, weight = rng.standard_normal(count), plays * rng.uniform(0.2, 5.0, size=count)
+    return PointValues(np.arange(count), plays, mean, squares, weight if weighted else plays)
 
 
 def hyperparameters(of: Surrogate, seed: int = 2) -> Floats:

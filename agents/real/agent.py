@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats, Ints
-from bandit_envs.problem.feedback import Feedback, spendings
+from bandit_envs.problem.feedback import Feedback, feedback_stds, spendings
 
 from ..agent.generators import Streams
 from ..agent.queries import NEVER
@@ -27,6 +28,7 @@ from .rules import HorizonRule, PricedRule, RoundFacts
 
 TIE = 1e-9  # in units of the reward
 LARGEST = 1e140  # size of values whose squares are numbers
+HEAVIEST = 1e8  # weight of a play
 UNLIKELY = 0.01  # probability that the likeliest arm keeps all limits, below which none seems to
 ENOUGH = 3  # results after which models choose, where plays have costs
 FIRST_PUBLISHED, FEWEST_FIRST, MOST_FIRST = 6, 4, 10  # first plays at random
@@ -68,12 +70,20 @@ class RealAgent(ArmAgent):
         self._delays: list[int] = []
         self._tried: set[int] = set()
         self._spent = 0.0
+        self._usual_std = (
+            float(np.mean(self.model.noise_std)) if self.model.noise_is_known else 0.0
+        )  # of plays of weight 1
         self.changes = ChangeSums() if self.setting.may_change else None
         self._visits = np.zeros(self.setting.decisions.num_contexts, dtype=np.int64)
         self._switches, self._last = 0, -1
         arms = self.spec.reward.parameters.columns[: self.setting.decisions.num_arms]
         at_random = self.spec.cost is None
         self._first = self._rng.permutation(len(arms)) if at_random else spread_out(arms, self._rng)
+
+    @property
+    def weighs(self) -> bool:
+        """Return True if plays are weighted by the noise that feedback states: where nothing has a cost."""
+        return self.spec.cost is None
 
     @property
     def alarms(self) -> list[int] | None:
@@ -148,6 +158,7 @@ class RealAgent(ArmAgent):
         arm = arms_of(action, 1, self.setting.decisions.num_arms)
         feedback, offered = Feedback.arrived(info), offered_in(info, self.setting, None)
         spent = None if self.setting.budget is None else spendings(info)
+        stds = feedback_stds(info) if self.weighs else None
         self._require_values(feedback, spent)
         point = self.setting.decisions.point_index(context, arm)
         played = self.book.record_round(point, feedback.trial, feedback.round)  # the last check
@@ -159,9 +170,11 @@ class RealAgent(ArmAgent):
             self._spent += float(spent.sum())
             columns.append(spent)
         rows = np.column_stack(columns)[:, : len(self.learners)].tolist()
-        for each, rounds, values in zip(played.tolist(), feedback.round.tolist(), rows, strict=True):
-            self._delays.append(self.round - rounds)
-            self._receive(PlayValues(each, rounds, tuple(values)))
+        weights = [1.0] * len(rows) if stds is None else map(self._weight, stds.tolist())
+        plays = zip(played.tolist(), feedback.round.tolist(), map(tuple, rows), weights, strict=True)
+        for play in itertools.starmap(PlayValues, plays):
+            self._delays.append(self.round - play.round)
+            self._receive(play)
         self.round += 1
 
     def _require_values(self, feedback: Feedback, spent: Floats | None) -> None:
@@ -178,6 +191,13 @@ class RealAgent(ArmAgent):
             if values is not None and np.abs(values).max(initial=0.0) > LARGEST:
                 words = f"at most {LARGEST:g} in size; write it in another unit"
                 require(False, name, words, values)
+
+    def _weight(self, std: float) -> float:
+        """Return the weight of a play whose noise std is stated, NaN where it is the usual one."""
+        if math.isnan(std):
+            return 1.0
+        self._usual_std = self._usual_std or std
+        return min(max((self._usual_std / std) ** 2, 1.0 / HEAVIEST), HEAVIEST)
 
     def _visit(self, z: int) -> None:
         self._switches += self._last not in (-1, z)
@@ -203,7 +223,9 @@ class RealAgent(ArmAgent):
         surrogate, values = self.spec.reward, learner.values
         z = values.bent(values.scaled(np.array(play.values[:1])))[0].item()
         amplitude = math.exp(theta[surrogate.parameters.number])
-        return surprise(z, found.mean.item(), found.known.item() + surrogate.noise(theta), amplitude)
+        return surprise(
+            z, found.mean.item(), found.known.item() + surrogate.noise(theta) / play.weight, amplitude
+        )
 
     def _restart(self, since: int) -> None:
         """Forget plays of rounds before one; hyperparameters stay."""

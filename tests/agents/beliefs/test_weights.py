@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import EACH, OF_PARTS
+from agent_cases import EACH
 from scipy.stats import binomtest
 
 import agents
@@ -147,7 +147,7 @@ def test_an_agent_declares_whether_told_noise_matters_to_it(name):
         return
     late = {"max_delay": 5, "delay": PoissonDelay(1.0)}
     alike = Setting(arms=ARMS, horizon=40, kernel=SETTING.kernel, noise_std=NOISE, **late)
-    alone = agents.make(name, alike, **OF_PARTS.get(name, {}))
+    alone = agents.make(name, alike)
     weighs = getattr(alone.reset(0) or alone, "weighs", False)
     assert weighs == features.noise
 

@@ -239,11 +239,11 @@ def test_beliefs_follow_from_delivered_feedback_alone(model):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_pending_plays_are_not_all_of_one_arm(model):
+@pytest.mark.parametrize("published", MODELS.values(), ids=MODELS)
+def test_pending_plays_are_not_all_of_one_arm(published):
     """Their std counts: while nothing is delivered it looks elsewhere."""
     agent = agents.make(
-        "gp-agent", line(num_arms=40, horizon=200, max_delay=30, delay=PoissonDelay(9.0), **MODELS[model])
+        "gp-agent", line(num_arms=40, horizon=200, max_delay=30, delay=PoissonDelay(9.0), **published)
     )
     agent.reset(0)
     for t in range(12):
@@ -254,6 +254,42 @@ def test_pending_plays_are_not_all_of_one_arm(model):
         plays.append(agent.act(SEEN))
         told(agent, t, plays[-1], [])
     assert len(set(plays)) > 3
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_values_that_are_stated_to_be_precise_draw_the_mean(model):
+    """Arm 5 earned 1 and -1, of which one is stated to be precise."""
+    found = {}
+    for first, second in ((3.0, 0.03), (0.03, 3.0), (np.nan, np.nan)):
+        agent = agents.make("gp-agent", line(**MODELS[model]))
+        agent.reset(0)
+        for t in range(14):
+            agent.act(SEEN)
+            arm, std = (t + (t == 5), 0.1) if t < 12 else (5, first if t == 12 else second)
+            value = 0.5 * np.sin(arm) if t < 12 else (1.0, -1.0)[t - 12]
+            std = np.array([std if np.isfinite(first) else np.nan])
+            agent.update(
+                SEEN, arm, 0.0, delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)), 0, std=std)
+            )
+        found[first] = [each[5] for each in agent.posterior(SEEN)]
+    assert found[0.03][0] > found[3.0][0] + 0.5
+    assert found[0.03][1] < found[np.nan][1]
+
+
+def test_stated_stds_that_are_the_usual_one_change_nothing():
+    setting, plays = line(**MODELS["published"]), []
+    for std in (np.nan, 0.1):
+        agent = agents.make("gp-agent", setting)
+        agent.reset(0)
+        arms = []
+        for t in range(10):
+            arms.append(agent.act(SEEN))
+            value, stated = np.array([smooth(arms[-1], t)]), np.array([std])
+            agent.update(
+                SEEN, arms[-1], 0.0, delivery(t, np.array([t]), value, np.empty((1, 0)), 0, std=stated)
+            )
+        plays.append(arms)
+    assert plays[0] == plays[1]
 
 
 def test_missing_arms_are_never_played():
@@ -344,14 +380,36 @@ def test_cheap_arms_are_preferred_where_all_rewards_are_equal():
     assert np.mean(plays[8:]) < 2.0
 
 
-def test_the_rest_of_a_budget_bounds_how_many_rounds_use_what_is_learnt():
-    """With the last coin the best so far is played; with most of them left another arm is explored."""
+def test_in_the_last_round_the_best_so_far_is_played():
     explored = []
-    for budget in (400.0, 6.2):
-        setting = line(num_arms=60, horizon=400, budget=budget)
-        agent, plays = played(setting, lambda arm, t: np.sin(arm / 7), spent=lambda arm, t: 1.0, rounds=6)
+    for horizon in (400, 6):
+        agent, plays = played(line(num_arms=60, horizon=horizon), lambda arm, t: np.sin(arm / 7), rounds=5)
         explored.append(agent.act(SEEN) not in plays)
     assert explored == [True, False]
+
+
+@pytest.mark.parametrize("pending", [0, 4])
+def test_the_rest_of_a_budget_bounds_how_many_rounds_use_what_is_learnt(pending):
+    """When all is spent, or will be, the largest mean is played; with much of it left not."""
+    explored = []
+    for budget in (400.0, 6.0 + pending):
+        setting = line(num_arms=60, horizon=400, budget=budget, **LATE)
+        agent, _ = played(setting, lambda arm, t: np.sin(arm / 7), spent=lambda arm, t: 1.0, rounds=6)
+        for t in range(6, 6 + pending):
+            agent.act(SEEN)
+            told(agent, t, 11, [])
+        mean, _ = agent.posterior(SEEN)
+        explored.append(agent.act(SEEN) != mean.argmax())
+    assert explored == [True, False]
+
+
+def test_an_arm_that_is_explored_is_not_explored_again_while_it_is_pending():
+    setting = line(num_arms=60, horizon=400, budget=400.0, **LATE)
+    agent, plays = played(setting, lambda arm, t: np.sin(arm / 7), spent=lambda arm, t: 1.0, rounds=6)
+    arm = agent.act(SEEN)
+    assert arm not in plays
+    told(agent, 6, arm, [])
+    assert agent.act(SEEN) != arm
 
 
 @pytest.mark.parametrize("known", [False, True])

@@ -14,8 +14,8 @@ DRAWS = norm.ppf((np.arange(200_000) + 0.5) / 200_000)
 
 
 def learnt(values, means):
-    means = np.array(means)
-    values.learn(PointValues(np.arange(len(means)), np.ones(len(means)), means, np.zeros(len(means))), [])
+    ones, zeros = np.ones(len(means)), np.zeros(len(means))
+    values.learn(PointValues(np.arange(len(means)), ones, np.array(means), zeros, ones), [])
     return values
 
 

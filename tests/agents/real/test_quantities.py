@@ -27,6 +27,17 @@ def test_means_and_squares_are_those_of_each_point():
     assert record.count == 400
 
 
+def test_plays_of_stated_noise_have_a_weighted_mean():
+    record = PointRecord(1)
+    for t, (value, weight) in enumerate(((1.0, 4.0), (3.0, 1.0), (0.0, 0.5))):
+        record.add(PlayValues(7, t, (value,), weight))
+    seen = record.seen(0)
+    mean = 7.0 / 5.5
+    assert (seen.plays[0], seen.weight[0]) == (3.0, 5.5)
+    assert seen.mean[0] == pytest.approx(mean)
+    assert seen.squares[0] == pytest.approx(4.0 * (1 - mean) ** 2 + (3 - mean) ** 2 + 0.5 * mean**2)
+
+
 def test_what_was_read_stays_as_it_was():
     record = PointRecord(1)
     record.add(PlayValues(3, 0, (1.0,)))

@@ -23,7 +23,7 @@ every_form = pytest.mark.parametrize(
 
 def precision(of, theta, seen):
     """Return the inverse covariance of the values under a constant mean of variance 1 / pi."""
-    point, noise = seen.point, noises(of, theta, seen) / seen.plays
+    point, noise = seen.point, noises(of, theta, seen) / seen.weight
     within = textbook_covariance(of, theta)[np.ix_(point, point)] + 1.0 / of.prior.mean_precision
     return np.linalg.inv(within + np.diag(noise + JITTER * np.exp(theta[of.parameters.number])))
 
@@ -38,11 +38,12 @@ def test_covariances_are_those_of_the_formula(shape, data_sets, linear):
 
 
 @every_form
-def test_the_loss_is_that_of_the_formula(shape, data_sets, linear):
-    of, seen = surrogate(shape, data_sets, linear), values()
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_loss_is_that_of_the_formula(shape, data_sets, linear, weighted):
+    of, seen = surrogate(shape, data_sets, linear), values(weighted=weighted)
     theta = hyperparameters(of)
     noise, own = of.noise(theta), noises(of, theta, seen)
-    within = textbook_covariance(of, theta)[:10, :10] + np.diag(own / seen.plays)
+    within = textbook_covariance(of, theta)[:10, :10] + np.diag(own / seen.weight)
     inverse, pi = np.linalg.inv(within), of.prior.mean_precision
     mean = inverse.sum(axis=0) @ seen.mean / (inverse.sum() + pi)
     gap, again = seen.mean - mean, seen.plays > 1.0
@@ -55,8 +56,9 @@ def test_the_loss_is_that_of_the_formula(shape, data_sets, linear):
 
 
 @every_form
-def test_slopes_are_those_of_differences(shape, data_sets, linear):
-    of, seen = surrogate(shape, data_sets, linear), values()
+@pytest.mark.parametrize("weighted", [False, True])
+def test_slopes_are_those_of_differences(shape, data_sets, linear, weighted):
+    of, seen = surrogate(shape, data_sets, linear), values(weighted=weighted)
     theta = hyperparameters(of)
     _, slopes = of.loss(theta, seen)
     steps = 1e-5 * np.eye(len(theta))
@@ -70,7 +72,7 @@ def test_the_posterior_is_that_of_sklearn_with_the_mean_as_a_constant_kernel(sha
     theta = hyperparameters(of)
     lengths = np.exp(theta[of.parameters.owner])
     kernel = ConstantKernel(np.exp(theta[2])) * OF_SKLEARN[shape](lengths) + ConstantKernel(1.0 / 0.7)
-    noise = noises(of, theta, seen) / seen.plays + JITTER * np.exp(theta[2])
+    noise = noises(of, theta, seen) / seen.weight + JITTER * np.exp(theta[2])
     model = GaussianProcessRegressor(kernel, alpha=noise, optimizer=None)
     columns = of.parameters.columns
     mean, std = model.fit(columns[seen.point], seen.mean).predict(columns, return_std=True)
@@ -81,8 +83,9 @@ def test_the_posterior_is_that_of_sklearn_with_the_mean_as_a_constant_kernel(sha
 
 
 @every_form
-def test_the_posterior_is_that_of_the_textbook(shape, data_sets, linear):
-    of, seen = surrogate(shape, data_sets, linear), values()
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_posterior_is_that_of_the_textbook(shape, data_sets, linear, weighted):
+    of, seen = surrogate(shape, data_sets, linear), values(weighted=weighted)
     theta = hyperparameters(of)
     prior = textbook_covariance(of, theta) + 1.0 / of.prior.mean_precision
     weights = prior[:, seen.point] @ precision(of, theta, seen)
@@ -99,7 +102,7 @@ def test_pending_plays_count_as_if_they_gave_their_expected_values(shape, data_s
     theta, points = hyperparameters(of), np.arange(18)
     before = SurrogatePosterior(of, theta, seen)
     found = before.at(points, pending)
-    extra = [pending, np.ones(2), before.at(pending).mean, np.zeros(2)]
+    extra = [pending, np.ones(2), before.at(pending).mean, np.zeros(2), np.ones(2)]
     after = SurrogatePosterior(of, theta, PointValues(*map(np.append, seen, extra))).at(points)
     np.testing.assert_allclose(found.mean, after.mean, atol=1e-8)
     np.testing.assert_allclose(found.variance, after.known, atol=1e-8)
@@ -129,7 +132,7 @@ def test_the_height_of_values_is_their_log_likelihood_at_the_likeliest_scale(qui
     theta = hyperparameters(of)
     height = of.standardised(theta, seen, quieter)
     within = textbook_covariance(of, theta)[:10, :10] + 1.0 / of.prior.mean_precision
-    inverse = np.linalg.inv(within + np.diag(quieter * of.noise(theta) / seen.plays))
+    inverse = np.linalg.inv(within + np.diag(quieter * of.noise(theta) / seen.weight))
     one, other = np.random.default_rng(5).standard_normal((2, 10))
     expected = -5.0 * np.log((one @ inverse @ one) / (other @ inverse @ other))
     assert height(one) - height(other) == pytest.approx(expected, rel=1e-6)

@@ -19,10 +19,9 @@ STRAIGHT = {  # the inverses of the transforms
 
 def of_arms(means, plays=None, squares=None):
     means = np.asarray(means, dtype=float)
-    ones, zeros = np.ones(len(means)), np.zeros(len(means))
-    return PointValues(
-        np.arange(len(means)), ones if plays is None else plays, means, zeros if squares is None else squares
-    )
+    plays = np.ones(len(means)) if plays is None else plays
+    squares = np.zeros(len(means)) if squares is None else squares
+    return PointValues(np.arange(len(means)), plays, means, squares, plays)
 
 
 def bent(alpha: float) -> Bent:
