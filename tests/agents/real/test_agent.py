@@ -403,6 +403,16 @@ def test_the_rest_of_a_budget_bounds_how_many_rounds_use_what_is_learnt(pending)
     assert explored == [True, False]
 
 
+def test_what_all_plays_spent_counts():
+    """With a fifth of a coin left no other arm is explored."""
+    explored = []
+    for budget in (400.0, 6.2):
+        setting = line(num_arms=60, horizon=400, budget=budget)
+        agent, plays = played(setting, lambda arm, t: np.sin(arm / 7), spent=lambda arm, t: 1.0, rounds=6)
+        explored.append(agent.act(SEEN) not in plays)
+    assert explored == [True, False]
+
+
 def test_an_arm_that_is_explored_is_not_explored_again_while_it_is_pending():
     setting = line(num_arms=60, horizon=400, budget=400.0, **LATE)
     agent, plays = played(setting, lambda arm, t: np.sin(arm / 7), spent=lambda arm, t: 1.0, rounds=6)
