@@ -388,7 +388,7 @@ def test_in_the_last_round_the_best_so_far_is_played():
     assert explored == [True, False]
 
 
-@pytest.mark.parametrize("pending", [0, 4])
+@pytest.mark.parametrize("pending", [0, 20])
 def test_the_rest_of_a_budget_bounds_how_many_rounds_use_what_is_learnt(pending):
     """When all is spent, or will be, the largest mean is played; with much of it left not."""
     explored = []
