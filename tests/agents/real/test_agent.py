@@ -292,6 +292,18 @@ def test_stated_stds_that_are_the_usual_one_change_nothing():
     assert plays[0] == plays[1]
 
 
+@pytest.mark.parametrize(("std", "alarms"), [(0.1, 1), (5.0, 0)])
+def test_a_value_that_is_stated_to_be_noisy_is_no_change(std, alarms):
+    agent = agents.make("gp-agent", line(may_change=True, **MODELS["published"]))
+    agent.reset(0)
+    for t in range(13):
+        agent.act(SEEN)
+        arm, value, stated = (t, np.sin(0.5 * t), 0.1) if t < 12 else (5, np.sin(2.5) - 3.0, std)
+        info = delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)), 0, std=np.array([stated]))
+        agent.update(SEEN, arm, 0.0, info)
+    assert len(agent.alarms) == alarms
+
+
 def test_missing_arms_are_never_played():
     agent, rng = agents.make("gp-agent", line(volatile=True)), np.random.default_rng(0)
     agent.reset(0)
