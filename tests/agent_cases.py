@@ -32,6 +32,10 @@ WITH_ALL = replace(
 BOX = Setting(low=np.zeros(1), high=np.ones(1), horizon=10, kernel=make_kernel("rbf"))
 
 
+# Options with which an agent that chooses another model by itself is composed of parts.
+OF_PARTS: dict[str, dict[str, Any]] = {"gp-agent": {"rule": "ucb"}}
+
+
 def on_a_line(num_arms: int, **told: Any) -> Setting:
     """Arms on a line, a model with an RBF kernel and noise of 0.1, and what else is told."""
     arms = np.linspace(0, 1, num_arms)[:, None]

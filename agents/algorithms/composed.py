@@ -110,8 +110,9 @@ def gp_agent(
     parts = (rule, width, delta, belief, constraint, objective, restart, incumbent)
     of_parts = (rule_options, belief_options, constraint_options, restart_options)
     alone = context and all(each is None for each in (*parts, *of_parts))
-    if alone and suits(setting, dict(options)):
-        return real_agent(setting, dict(options), num_trials)
+    given = {name: value for name, value in options.items() if value is not None}
+    if alone and suits(setting, given):
+        return real_agent(setting, given, num_trials)
     rule, width, delta = (
         "ucb" if rule is None else rule,
         IMPROVED if width is None else width,

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats, Ints
-from bandit_envs.problem.feedback import Feedback, spendings
+from bandit_envs.problem.feedback import Feedback, feedback_stds, spendings
 
 from ..agent.generators import Streams
+from ..agent.queries import NEVER
 from ..agent.single_trial import ArmAgent
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.model import Model
-from ..validation import one_seed, require_reset
+from ..validation import one_seed, require_costs, require_reset
 from .changes import ChangeSums, surprise
+from .costs import LIKELY
 from .first_plays import spread_out
 from .horizon import rounds_to_use
 from .quantities import PlayValues, PointRecord, QuantitySpec
 from .rules import HorizonRule, PricedRule, RoundFacts
 
 TIE = 1e-9  # in units of the reward
+LARGEST = 1e140  # size of values whose squares are numbers
+HEAVIEST = 1e8  # weight of a play
+UNLIKELY = 0.01  # probability that the likeliest arm keeps all limits, below which none seems to
 ENOUGH = 3  # results after which models choose, where plays have costs
 FIRST_PUBLISHED, FEWEST_FIRST, MOST_FIRST = 1, 4, 10  # first plays at random
 
@@ -51,6 +58,8 @@ class RealAgent(ArmAgent):
         self.learners = self.spec.learners(of_fits)
         rule = HorizonRule if self.spec.cost is None else PricedRule
         self.rule = rule(self.setting, self.learners, self.offset)
+        self._infeasible: bool | None = None
+        self._infeasible_since = NEVER
         super().reset(seed)
 
     def begin(self) -> None:
@@ -60,6 +69,9 @@ class RealAgent(ArmAgent):
         self._delays: list[int] = []
         self._tried: set[int] = set()
         self._spent = 0.0
+        self._usual_std = (
+            float(np.mean(self.model.noise_std)) if self.model.noise_is_known else 0.0
+        )  # of plays of weight 1
         self.changes = ChangeSums() if self.setting.may_change else None
         self._visits = np.zeros(self.setting.decisions.num_contexts, dtype=np.int64)
         self._switches, self._last = 0, -1
@@ -67,6 +79,11 @@ class RealAgent(ArmAgent):
         at_random = self.spec.cost is None
         numeric = ~self.spec.reward.parameters.of_choices
         self._first = self._rng.permutation(len(arms)) if at_random else spread_out(arms, numeric, self._rng)
+
+    @property
+    def weighs(self) -> bool:
+        """Return True if plays are weighted by the noise that feedback states: where nothing has a cost."""
+        return self.spec.cost is None
 
     @property
     def alarms(self) -> list[int] | None:
@@ -82,7 +99,26 @@ class RealAgent(ArmAgent):
             return self._first_play(offered)
         self._learn(self.record.count)
         arms, scores = self.rule(self._round(z, offered))
+        self._note_infeasible(self.rule.likeliest)
         return int(arms[argmax_with_ties(scores[None], TIE, uniform)[0]])
+
+    @property
+    def infeasible(self) -> bool | None:
+        """Return True where no arm of the last choice seemed to keep all limits; None without a model."""
+        require_reset(self.round >= 0)
+        return self._infeasible
+
+    @property
+    def infeasible_since(self) -> int | None:
+        """Return the first round (0-based) with `infeasible` true, -1 where there is none; None likewise."""
+        require_reset(self.round >= 0)
+        return None if self._infeasible is None else self._infeasible_since
+
+    def _note_infeasible(self, likeliest: float | None) -> None:
+        if likeliest is not None:
+            self._infeasible = likeliest < UNLIKELY
+            if self._infeasible and self._infeasible_since == NEVER:
+                self._infeasible_since = self.round
 
     @property
     def _begins(self) -> bool:
@@ -122,6 +158,8 @@ class RealAgent(ArmAgent):
         arm = arms_of(action, 1, self.setting.decisions.num_arms)
         feedback, offered = Feedback.arrived(info), offered_in(info, self.setting, None)
         spent = None if self.setting.budget is None else spendings(info)
+        stds = feedback_stds(info) if self.weighs else None
+        self._require_values(feedback, spent)
         point = self.setting.decisions.point_index(context, arm)
         played = self.book.record_round(point, feedback.trial, feedback.round)  # the last check
         self._visit(int(context[0]))
@@ -132,10 +170,34 @@ class RealAgent(ArmAgent):
             self._spent += float(spent.sum())
             columns.append(spent)
         rows = np.column_stack(columns)[:, : len(self.learners)].tolist()
-        for each, rounds, values in zip(played.tolist(), feedback.round.tolist(), rows, strict=True):
-            self._delays.append(self.round - rounds)
-            self._receive(PlayValues(each, rounds, tuple(values)))
+        weights = [1.0] * len(rows) if stds is None else map(self._weight, stds.tolist())
+        plays = zip(played.tolist(), feedback.round.tolist(), map(tuple, rows), weights, strict=True)
+        for play in itertools.starmap(PlayValues, plays):
+            self._delays.append(self.round - play.round)
+            self._receive(play)
         self.round += 1
+
+    def _require_values(self, feedback: Feedback, spent: Floats | None) -> None:
+        """Raise an error that names the entry of `info` that cannot be learnt."""
+        require_costs(feedback.cost, self.setting.num_constraints)
+        if spent is None and self.setting.budget is not None and len(feedback.round):
+            require(False, "feedback_spent", "the cost of each play, as the setting has a budget", None)
+        entries = {
+            "feedback_reward": feedback.reward,
+            "feedback_cost": feedback.cost,
+            "feedback_spent": spent,
+        }
+        for name, values in entries.items():
+            if values is not None and np.abs(values).max(initial=0.0) > LARGEST:
+                words = f"at most {LARGEST:g} in size; write it in another unit"
+                require(False, name, words, values)
+
+    def _weight(self, std: float) -> float:
+        """Return the weight of a play whose noise std is stated, NaN where it is the usual one."""
+        if math.isnan(std):
+            return 1.0
+        self._usual_std = self._usual_std or std
+        return min(max((self._usual_std / std) ** 2, 1.0 / HEAVIEST), HEAVIEST)
 
     def _visit(self, z: int) -> None:
         self._switches += self._last not in (-1, z)
@@ -159,9 +221,11 @@ class RealAgent(ArmAgent):
         posterior = learner.posteriors[0]
         found, theta = posterior.at(np.array([play.point])), posterior.theta
         surrogate, values = self.spec.reward, learner.values
-        z = values.bent(np.array([(play.values[0] - values.zero) / values.size]))[0].item()
+        z = values.bent(values.scaled(np.array(play.values[:1])))[0].item()
         amplitude = math.exp(theta[surrogate.parameters.number])
-        return surprise(z, found.mean.item(), found.known.item() + surrogate.noise(theta), amplitude)
+        return surprise(
+            z, found.mean.item(), found.known.item() + surrogate.noise(theta) / play.weight, amplitude
+        )
 
     def _restart(self, since: int) -> None:
         """Forget plays of rounds before one; hyperparameters stay."""
@@ -171,6 +235,17 @@ class RealAgent(ArmAgent):
             self.record.add(each)
         for learner in self.learners:
             learner.restart(self.record.count)
+
+    def best(self, context: Ints, mean: Floats, arms: Ints) -> int:
+        """Return the best of some arms, (n,), that probably keep all limits; else the likeliest to do so."""
+        if not self.record.count:
+            return super().best(context, mean, arms)
+        self._learn(0)
+        costs = self.rule.costs(int(context[0]) * self.setting.decisions.num_arms + arms)
+        likely = arms[costs.kept >= LIKELY]
+        if not len(likely):
+            return int(arms[np.lexsort((costs.excess, -costs.kept))[0]])
+        return int(likely[mean[likely].argmax()])
 
     def known_at(self, context: Ints) -> tuple[Floats, Floats]:
         """Return mean and std of the reward of each arm, (A,) each, in its unit."""

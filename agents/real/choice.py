@@ -20,8 +20,9 @@ from typing import Any
 
 from bandit_envs.problem.setting import Setting
 
-from ..agent.assembly import TrialList, each_trial
+from ..agent.assembly import PER_TRIAL, TrialList, each_trial
 from ..model.model import Model
+from ..validation import require_one_a_trial
 from .agent import RealAgent
 from .priors import understood
 
@@ -61,6 +62,8 @@ def real_agent(
 ) -> RealAgent | TrialList:
     """Return the agent of one trial, or a batch of B; options are of the model, `OF_THE_MODEL`."""
     model = Model.of(setting, **options)
+    for name in PER_TRIAL:
+        require_one_a_trial(name, getattr(model, name), num_trials or 1)
     published = publishes(setting, options)
 
     def make(trial: int) -> RealAgent:

@@ -1,7 +1,7 @@
 """The rule where plays have costs: limits that they should keep, prices that a budget pays, or both.
 
-f is the reward over its unit, k the price of a play (1 without a budget), c the costs. With F the arms that
-keep all limits with probability 1/2 or more (else those of the largest probability),
+f is the reward over its unit, k the price of a play (1 without a budget), c the costs over theirs. With F the
+arms that keep all limits with probability 1/2 or more (else those of the largest probability),
 
     rho = max_F f / k,    g = f - rho k,    g* = max_F g,
     pi = mean over the arms of (g* - g)+  /  mean over the arms of sum E[c+],
@@ -34,7 +34,7 @@ class Outlay(NamedTuple):
     """What plays of n arms cost, (n,) each."""
 
     kept: Floats  # P(all limits are kept), with pending plays' values as they are expected
-    excess: Floats  # sum of E[c+]
+    excess: Floats  # sum of E[c+], each cost in its own unit, whatever it is written in
     price: Floats  # E k
     prices: list[Floats]  # k_j
 
@@ -84,6 +84,8 @@ def exchange(now: Floats, costs: Outlay, budgeted: bool) -> ExchangeRates:
     gain = now - rate * costs.price
     place = np.flatnonzero(free)[gain[free].argmax()]
     lost, violated = np.maximum(gain[place] - gain, 0.0).mean(), costs.excess.mean()
+    if not lost:  # all other arms earn more: violations would be free
+        lost = (gain - gain[place]).mean()
     return ExchangeRates(
         rate, float(gain[place]), float(costs.price[place]), lost / violated if violated > 0.0 else 0.0
     )

@@ -34,7 +34,9 @@ def improvement(mean: Floats, variance: Floats, noise: Floats) -> Floats:
         return np.where(step > 0.0, step * (np.where(u > -np.inf, u, 0.0) * ndtr(u) + density), 0.0)
 
 
-def rounds_to_use(left: int, t: int, switches: int | None, visits: int, contexts: int, alarms: int) -> float:
+def rounds_to_use(
+    left: float, t: int, switches: int | None, visits: int, contexts: int, alarms: int
+) -> float:
     """Return h, the rounds in which feedback of this round is expected to be of use.
 
     Args:
@@ -44,7 +46,7 @@ def rounds_to_use(left: int, t: int, switches: int | None, visits: int, contexts
         visits: rounds so far in this context, of Z contexts.
         alarms: changes detected so far; -1 where nothing changes.
     """
-    rounds = float(max(left, 0))
+    rounds = max(left, 0.0)
     if switches is not None:
         rounds = min(rounds, max((t + MEMORY) / (switches + 1), rounds * (visits + 1) / (t + contexts)))
     if alarms >= 0:

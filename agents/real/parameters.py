@@ -32,7 +32,7 @@ class Parameters:
         choices = [] if by_column else found
         labels = bool(contexts.shape[1]) and _is_one_hot(contexts) and not by_column
         shown = np.empty((len(contexts), 0)) if labels or len(contexts) == 1 else contexts
-        both = [_pairs(shown, len(arms)), np.tile(arms, (len(contexts), 1))]
+        both = [np.repeat(shown, len(arms), axis=0), np.tile(arms, (len(contexts), 1))]
         owner = [np.arange(shown.shape[1]), _owners(choices, arms.shape[1]) + shown.shape[1]]
         scale = np.ones(arms.shape[1])
         scale[[column for choice in choices for column in choice]] = np.sqrt(0.5)
@@ -49,7 +49,7 @@ class Parameters:
 
     def sums(self, each: Floats) -> Floats:
         """Return the sums over the columns of each parameter, (D,) -> (P,)."""
-        return np.bincount(self.owner, each, self.number)
+        return np.bincount(self.owner, each, self.number).astype(np.float64)
 
 
 def _unit(features: Floats) -> Floats:
@@ -58,17 +58,13 @@ def _unit(features: Floats) -> Floats:
     return (features - low) / np.where(span > 0.0, span, 1.0)
 
 
-def _pairs(contexts: Floats, num_arms: int) -> Floats:
-    return np.repeat(contexts, num_arms, axis=0)
-
-
 def _is_one_hot(rows: Floats) -> bool:
-    return len(rows) > 1 and np.isin(rows, (0.0, 1.0)).all() and bool((rows.sum(axis=1) == 1.0).all())
+    return len(rows) > 1 and bool(np.isin(rows, (0.0, 1.0)).all() and (rows.sum(axis=1) == 1.0).all())
 
 
 def _choices(arms: Floats) -> list[list[int]]:
     """Return the groups of neighbouring columns of 0 and 1 that sum to 1 in every row."""
-    binary = np.isin(arms, (0.0, 1.0)).all(axis=0)
+    binary = np.all(np.isin(arms, (0.0, 1.0)), axis=0)
     found: list[list[int]] = []
     start = 0
     while start < len(binary):
@@ -79,7 +75,7 @@ def _choices(arms: Floats) -> list[list[int]]:
     return found
 
 
-def _group(arms: Floats, binary: Floats, start: int) -> list[int]:
+def _group(arms: Floats, binary: Bools, start: int) -> list[int]:
     """Return the shortest such group that begins at a column; none where there is none of two."""
     total, column = np.zeros(len(arms)), start
     while column < len(binary) and binary[column]:

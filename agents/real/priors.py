@@ -83,13 +83,13 @@ def _stationary(kernel: Any, columns: Ints, width: int) -> tuple[Floats, str] | 
         return _stationary(kernel.kernel, columns[np.asarray(kernel.columns)], width)
     if isinstance(kernel, Product):
         return _product(kernel, columns, width)
-    smooth = type(kernel) is Matern and kernel.nu in SMOOTHNESS
-    if not smooth and type(kernel) is not RBF:
+    smoothness = math.inf if type(kernel) is RBF else kernel.nu if type(kernel) is Matern else None
+    if smoothness not in SMOOTHNESS:
         return None
     precision = np.zeros(width)
     own = np.asarray(kernel.length_scale, dtype=np.float64) ** -2.0
     precision[columns] = np.broadcast_to(own, columns.shape)
-    return precision, SMOOTHNESS[kernel.nu] if smooth else "rbf"
+    return precision, SMOOTHNESS[smoothness]
 
 
 def _product(kernel: Product, columns: Ints, width: int) -> tuple[Floats, str] | None:

@@ -22,6 +22,7 @@ class PlayValues(NamedTuple):
     point: int
     round: int
     values: tuple[float, ...]  # the reward less its prior mean, the costs, the price
+    weight: float = 1.0  # common noise variance over that of this play
 
 
 class QuantitySpec(NamedTuple):
@@ -77,7 +78,7 @@ class PointRecord:
     def __init__(self, quantities: int):
         self._place: dict[int, int] = {}
         self._point = np.empty(FIRST_ROWS, dtype=np.int64)
-        self._plays = np.empty(FIRST_ROWS)
+        self._plays, self._weight = np.empty(FIRST_ROWS), np.empty(FIRST_ROWS)
         self._mean, self._squares = (np.empty((quantities, FIRST_ROWS)) for _ in range(2))
         self.count = 0  # plays
 
@@ -87,24 +88,26 @@ class PointRecord:
             row = self._place[play.point] = len(self._place)
             if row == len(self._point):
                 self._grow()
-            self._point[row], self._plays[row] = play.point, 0.0
+            self._point[row], self._plays[row], self._weight[row] = play.point, 0.0, 0.0
             self._mean[:, row] = self._squares[:, row] = 0.0
         self.count += 1
         self._plays[row] += 1.0
+        self._weight[row] += play.weight
         gap = np.array(play.values) - self._mean[:, row]
-        self._mean[:, row] += gap / self._plays[row]
-        self._squares[:, row] += gap * (np.array(play.values) - self._mean[:, row])
+        self._mean[:, row] += gap * (play.weight / self._weight[row])
+        self._squares[:, row] += play.weight * gap * (np.array(play.values) - self._mean[:, row])
 
     def _grow(self) -> None:
         more = np.zeros_like(self._mean)
         self._point = np.concatenate([self._point, np.zeros_like(self._point)])
-        self._plays = np.concatenate([self._plays, np.zeros_like(self._plays)])
+        self._plays, self._weight = (
+            np.concatenate([each, np.zeros_like(each)]) for each in (self._plays, self._weight)
+        )
         self._mean, self._squares = np.hstack([self._mean, more]), np.hstack([self._squares, more])
 
     def seen(self, quantity: int) -> PointValues:
         """Return the values of a quantity, (u,) each; copies."""
         used = len(self._place)
         point, plays = self._point[:used].copy(), self._plays[:used].copy()
-        return PointValues(
-            point, plays, self._mean[quantity, :used].copy(), self._squares[quantity, :used].copy()
-        )
+        mean, squares = self._mean[quantity, :used].copy(), self._squares[quantity, :used].copy()
+        return PointValues(point, plays, mean, squares, self._weight[:used].copy())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class RoundFacts(NamedTuple):
 class HorizonRule:
     """Scores arms by their value now and what they may improve in the rounds that use their feedback."""
 
+    likeliest: float | None = None  # there are no limits
+
     def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats):
         (self._learner,), self._offset = learners, offset
         self._candidates = Shortlist(setting.decisions.num_arms, 1)
@@ -45,6 +47,10 @@ class HorizonRule:
         points = now.context * self._candidates.num_arms + arms
         each = [self._score(one, one.at(points, now.pending), points, now) for one in posteriors]
         return arms, np.mean(each, axis=0)
+
+    def costs(self, points: Ints) -> Outlay:
+        """Return what plays of points cost: nothing."""
+        return outlay([], None, len(points))
 
     def _score(
         self, posterior: SurrogatePosterior, found: Predicted, points: Ints, now: RoundFacts
@@ -65,6 +71,7 @@ class PricedRule:
         known, size = setting.known_costs, len(setting.decisions.points)
         self._known = None if known is None else np.array(np.broadcast_to(known, size), dtype=np.float64)
         self._num_limits = setting.num_constraints
+        self.likeliest: float | None = None  # largest P(all limits are kept) in the last choice
 
     def __call__(self, now: RoundFacts) -> tuple[Ints, Floats]:
         """Return some arms and their scores, (n,) each."""
@@ -75,7 +82,13 @@ class PricedRule:
         points = now.context * self._candidates.num_arms + arms
         first, *others = posteriors
         found = [first.at(points, now.pending), *(one.at(points) for one in others)]
+        if self._num_limits:
+            self.likeliest = float(self._outlay(found, points).kept.max())
         return arms, self._score(found, points, now)
+
+    def costs(self, points: Ints) -> Outlay:
+        """Return what plays of points cost, by delivered feedback."""
+        return self._outlay([learner.posteriors[0].at(points) for learner in self._learners], points)
 
     def _score(self, found: Sequence[Predicted], points: Ints, now: RoundFacts) -> Floats:
         values, reward = self._learners[0].values, found[0]
@@ -90,7 +103,7 @@ class PricedRule:
         return scores(value, reward.mean + above, np.sqrt(reward.variance), costs, worth, plays)
 
     def _outlay(self, found: Sequence[Predicted], points: Ints) -> Outlay:
-        each = [(learner.values, one) for learner, one in zip(self._learners, found, strict=True)]
+        each: list[Any] = [(learner.values, one) for learner, one in zip(self._learners, found, strict=True)]
         limits, rest = each[1 : 1 + self._num_limits], each[1 + self._num_limits :]
         price = rest[0] if rest else None if self._known is None else self._known[points]
         return outlay(limits, price, len(points))

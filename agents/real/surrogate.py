@@ -9,7 +9,7 @@ with a constant mean m ~ N(0, 1 / pi). u points have n_i plays each, with mean t
 The noise variance of point i is the posterior mean under an inverse gamma prior of weight 4 around the common
 one,
 
-    s_i = (4 noise + S_i) / (3 + n_i),      C = K + diag(s_i / n_i),
+    s_i = (4 noise + S_i) / (3 + n_i),      C = K + diag(s_i / w_i),    w_i = n_i unless noise is stated,
 
 so that one arm that varies much does not make all seem noisy. With m = 1'C^-1 t / (1'C^-1 1 + pi) the loss is
 
@@ -57,10 +57,18 @@ def _matern32(square: Floats) -> Floats:
     return (1.0 + r) * np.exp(-r)
 
 
+def _matern32_slope(square: Floats) -> Floats:
+    return 3.0 * np.exp(-np.sqrt(3.0 * square))
+
+
+def _rbf(square: Floats) -> Floats:
+    return np.exp(-0.5 * square)
+
+
 SHAPES = {
     "matern52": Correlation(_matern52, _matern52_slope),
-    "matern32": Correlation(_matern32, lambda square: 3.0 * np.exp(-np.sqrt(3.0 * square))),
-    "rbf": Correlation(lambda square: np.exp(-0.5 * square), lambda square: np.exp(-0.5 * square)),
+    "matern32": Correlation(_matern32, _matern32_slope),
+    "rbf": Correlation(_rbf, _rbf),
 }
 
 
@@ -80,12 +88,13 @@ class HyperPrior:
 
 
 class PointValues(NamedTuple):
-    """Values at u points, in the model's unit: indices of points, plays n, means t and squares S."""
+    """Values at u points, in the model's unit: points, plays n, means t, squares S, weights w."""
 
     point: Ints
     plays: Floats
     mean: Floats
     squares: Floats
+    weight: Floats  # sums of the plays' weights, n unless their noise is stated
 
     @property
     def repeated(self) -> Any:
@@ -149,7 +158,7 @@ class Surrogate:
         if self.prior.linear:
             line = amplitude * math.exp(theta[-1]) * self._linear(seen.point, seen.point)
         together, between = smooth + line, 1.0
-        same = None
+        same, own, shared = None, 0.0, 1.0
         if self.parameters.num_data_sets > 1:
             same, (own, shared) = self._same(seen.point, seen.point), self._of_data_sets(theta)
             between = shared + (1.0 - shared) * same
@@ -157,7 +166,7 @@ class Surrogate:
         else:
             covariance = together
         shrunk = (WEIGHT * noise + seen.squares) / (WEIGHT - 1.0 + seen.plays)
-        upper, failed = _factor(covariance, shrunk / seen.plays + JITTER * amplitude)
+        upper, failed = _factor(covariance, shrunk / seen.weight + JITTER * amplitude)
         if failed:
             return math.inf, np.zeros(len(theta))
         ones = dpotrs(upper, np.column_stack([np.ones(len(shrunk)), seen.mean]), lower=0)[0]
@@ -177,7 +186,7 @@ class Surrogate:
         slopes[:count] = self.parameters.sums(each)
         slopes[count] = (both * together).sum() + JITTER * amplitude * pull.trace()
         slopes[count + 1] = (
-            pull.diagonal() * WEIGHT * noise / ((WEIGHT - 1.0 + seen.plays) * seen.plays)
+            pull.diagonal() * WEIGHT * noise / ((WEIGHT - 1.0 + seen.plays) * seen.weight)
         ).sum()
         again = seen.repeated
         plays, total = seen.plays[again], WEIGHT * noise + seen.squares[again]
@@ -199,7 +208,7 @@ class Surrogate:
             seen: the points and their plays.
             quieter: factor of the noise.
         """
-        noise = quieter * self.noise(theta) / seen.plays + JITTER * math.exp(theta[self.parameters.number])
+        noise = quieter * self.noise(theta) / seen.weight + JITTER * math.exp(theta[self.parameters.number])
         upper, failed = _factor(self.covariance(theta, seen.point, seen.point), noise)
         size = len(noise)
         if failed:
@@ -267,7 +276,7 @@ class SurrogatePosterior:
         self.noise = (WEIGHT * surrogate.noise(theta) + seen.squares) / weight  # of one play, (u,)
         within = surrogate.covariance(theta, seen.point, seen.point)
         jitter = JITTER * math.exp(theta[surrogate.parameters.number])
-        self._upper, failed = _factor(within, self.noise / seen.plays + jitter)
+        self._upper, failed = _factor(within, self.noise / seen.weight + jitter)
         if failed:
             raise ArithmeticError("the covariance of the values has no factor")
         solved = dpotrs(self._upper, np.column_stack([np.ones(len(weight)), seen.mean]), lower=0)[0]

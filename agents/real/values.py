@@ -27,6 +27,8 @@ IQR = 1.35  # of a standard normal, in stds
 KNEE = -1.5  # in units: below it values are compressed
 CALM = 3.0  # variance of asinh costs, beyond which their mean would explode
 QUIET = 2.0  # likewise of log prices
+FARTHEST = 1e50  # units from zero at which values are cut off, so that no square overflows
+STEEPEST = 150.0  # likewise of exponents
 
 Height = Callable[[Floats], float]  # log-likelihood of values, (u,), whose scale is the likeliest one
 
@@ -51,8 +53,15 @@ class Values(abc.ABC):
 
     def transformed(self, seen: PointValues) -> PointValues:
         """Return values as the model has them; squares by the slope at the mean."""
-        t, slope = self.bent((seen.mean - self.zero) / self.size)
-        return seen._replace(mean=t, squares=seen.squares / self.size**2 * slope**2)
+        t, slope = self.bent(self.scaled(seen.mean))
+        with np.errstate(over="ignore"):
+            squares = np.minimum(seen.squares / self.size / self.size, FARTHEST**2)
+        return seen._replace(mean=t, squares=squares * slope**2)
+
+    def scaled(self, values: Floats) -> Floats:
+        """Return z, (n,)."""
+        with np.errstate(over="ignore"):
+            return np.clip((values - self.zero) / self.size, -FARTHEST, FARTHEST)
 
 
 def by_nodes(straight: Callable[[Floats], Floats], mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
@@ -81,7 +90,7 @@ class Bent(Values):
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
         """Take unit and alpha."""
         self._measure(seen.mean)
-        z = (seen.mean - self.zero) / self.size
+        z = self.scaled(seen.mean)
         self._least = float(z.min()) - 1.0
         if heights and not (self._several or self.trusted) and len(z) >= FEWEST and self._least < -1.0:
             self.alpha = max(ALPHAS, key=lambda alpha: self._height(alpha, z, heights))
@@ -143,7 +152,7 @@ class Compressed(Values):
             share = len(means) / (len(means) + PLAYS_OF_PRIOR)
             zero, square = share * zero, share * square + (1.0 - share) * self._variance
         self.zero, self.size = zero, math.sqrt(square) if square > 0.0 else usual_size(means)
-        self._least = float((means.min() - self.zero) / self.size) - 1.0
+        self._least = float(self.scaled(means).min()) - 1.0
 
     def bent(self, z: Floats) -> tuple[Floats, Floats]:
         """Return T(z) and its slope."""
@@ -168,7 +177,7 @@ class Asinh(Values):
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
         """Take the unit."""
         self.size = float(np.median(np.abs(seen.mean))) or usual_size(seen.mean)
-        self._most = float(np.abs(seen.mean).max()) / self.size
+        self._most = float(np.abs(self.scaled(seen.mean)).max())
 
     def bent(self, z: Floats) -> tuple[Floats, Floats]:
         """Return T(z) and its slope."""
@@ -176,17 +185,16 @@ class Asinh(Values):
 
     def moments(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
         """Return mean and variance of z: of the sinh of a normal variable, in closed form."""
-        v = np.minimum(variance, CALM)
-        middle = np.exp(0.5 * v) * np.sinh(mean)
-        return middle, 0.5 * np.expm1(v) * (np.exp(v) * np.cosh(2.0 * mean) + 1.0)
+        v, m = np.minimum(variance, CALM), np.clip(mean, -STEEPEST, STEEPEST)
+        return np.exp(0.5 * v) * np.sinh(m), 0.5 * np.expm1(v) * (np.exp(v) * np.cosh(2.0 * m) + 1.0)
 
     def excess(self, mean: Floats, variance: Floats) -> Floats:
-        """Return E[c+] in the unit of c, at most the largest |c| seen, (n,)."""
+        """Return E[c+] over the unit, at most the largest |c| seen, (n,)."""
         v = np.minimum(variance, CALM)
         std = np.sqrt(np.maximum(v, 1e-12))
         up = np.exp(np.minimum(mean + 0.5 * v, 50.0)) * ndtr((mean + v) / std)
         down = np.exp(np.minimum(-mean + 0.5 * v, 50.0)) * ndtr((mean - v) / std)
-        return self.size * np.clip(0.5 * (up - down), 0.0, self._most)
+        return np.clip(0.5 * (up - down), 0.0, self._most)
 
 
 class Logarithm(Values):
@@ -202,17 +210,20 @@ class Logarithm(Values):
 
     def bent(self, z: Floats) -> tuple[Floats, Floats]:
         """Return T(z) and its slope."""
-        return (np.log(z), 1.0 / z) if self.logarithmic else (z, np.ones_like(z))
+        if not self.logarithmic:
+            return z, np.ones_like(z)
+        z = np.maximum(z, 1.0 / FARTHEST)
+        return np.log(z), 1.0 / z
 
     def moments(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
         """Return mean and variance of z: e^{m + v/2}."""
         if not self.logarithmic:
             return mean, variance
         v = np.minimum(variance, QUIET)
-        middle = np.exp(mean + 0.5 * v)
+        middle = np.exp(np.minimum(mean + 0.5 * v, STEEPEST))
         return middle, middle**2 * np.expm1(v)
 
     def quantile(self, mean: Floats, variance: Floats, stds: float) -> Floats:
         """Return the value some stds from the mean of t, in the quantity's unit, (n,)."""
-        t = mean + stds * np.sqrt(np.minimum(variance, QUIET))
+        t = np.minimum(mean + stds * np.sqrt(np.minimum(variance, QUIET)), STEEPEST)
         return self.zero + self.size * (np.exp(t) if self.logarithmic else t)

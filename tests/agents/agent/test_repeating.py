@@ -5,7 +5,7 @@ import math
 import gymnasium as gym
 import numpy as np
 import pytest
-from agent_cases import GAUSSIAN, REPEATING, SETTING, of_each_shape
+from agent_cases import GAUSSIAN, OF_PARTS, REPEATING, SETTING, of_each_shape
 
 import agents
 from agents.acquisition.rules import UCB
@@ -31,7 +31,8 @@ def actions(agent, environment="GPBandit-GP-v0", trials=2, **keywords):
 
 @pytest.mark.parametrize("name", of_each_shape(REPEATING))
 def test_once_is_the_plain_rule(name):
-    np.testing.assert_array_equal(actions((name, {"repeat": 1.0})), actions(name))
+    options = OF_PARTS.get(name, {})
+    np.testing.assert_array_equal(actions((name, options | {"repeat": 1.0})), actions((name, options)))
 
 
 @pytest.mark.parametrize("case", CASES)

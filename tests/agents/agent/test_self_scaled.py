@@ -187,7 +187,7 @@ def test_under_constraints_each_quantity_is_scaled_by_its_own_first_plays():
     problem = build("constrained", {"num_arms": 15, "horizon": 30, "publish_model": False})
     env = BanditEnv(problem)
     seen, _ = env.reset(seed=0)
-    agent = agents.make("gp-agent", env)
+    agent = agents.make("gp-agent", env, rule="ucb")
     agent.reset(0)
     for _ in range(8):
         action = agent.act(seen)

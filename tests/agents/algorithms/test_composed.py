@@ -53,9 +53,9 @@ def played(agents_by_label, trials=3, **keywords):
     return evaluate(COMPOSITE, agents_by_label, trials=trials, env_kwargs={**SMALL, **keywords}).actions
 
 
-def test_with_no_names_it_takes_the_parts_that_the_setting_calls_for():
-    everything = agents.make("gp-agent", setting())
-    nothing = agents.make("gp-agent", setting(**OFF))
+def test_with_a_rule_alone_it_takes_the_parts_that_the_setting_calls_for():
+    everything = agents.make("gp-agent", setting(), rule="ucb")
+    nothing = agents.make("gp-agent", setting(**OFF), rule="ucb")
     exact = agents.make("gp-agent", setting(), rule="ei")  # whose scores cannot be weighed against costs
     noisy = agents.make("gp-agent", setting(constraint_noise_std=0.1), rule="ei")
     for agent in (everything, nothing, exact, noisy):
@@ -75,7 +75,7 @@ def test_with_no_names_it_takes_the_parts_that_the_setting_calls_for():
 def test_named_parts_are_the_named_algorithms():
     plain = played(
         {
-            "parts": "gp-agent",
+            "parts": ("gp-agent", {"rule": "ucb"}),
             "named": "igp-ucb",
             "parts ts": ("gp-agent", {"rule": "thompson"}),
             "named ts": "gp-ts",
@@ -94,7 +94,7 @@ def test_named_parts_are_the_named_algorithms():
 def test_constraints_and_changes_of_named_parts_are_those_of_the_named_algorithms():
     costs = played(
         {
-            "default": "gp-agent",
+            "default": ("gp-agent", {"rule": "ucb"}),
             "config": ("gp-agent", {"constraint": "config"}),
             "parts": ("gp-agent", {"constraint": "multiplicative", "constraint_options": {"epoch": 10}}),
             "named": ("gp-ucb-noiseless-constraints", {"epoch": 10}),

@@ -175,7 +175,7 @@ def test_epsilon_greedy_is_greedy_at_zero_and_plays_anything_at_one(place):
 
 
 def test_a_part_of_ones_own_that_does_what_ours_does_plays_what_ours_plays():
-    ours = played("everything", 2)
+    ours = played("everything", 2, rule="ucb")
     same = {"belief": BELIEFS["hallucinated"](None), "width": "improved"}
     np.testing.assert_array_equal(ours, played("everything", 2, **same))
     periodic = played("arms", 2, restart="periodic", restart_options={"every": 7})

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED, SETTING, of_each_shape, takes
+from agent_cases import BATCHED, OF_PARTS, SETTING, of_each_shape, takes
 
 import agents
 import bandit_envs
@@ -43,7 +43,7 @@ def models_reward(name: str) -> bool:
     """Whether an agent has the option, and its belief is about the reward, not the reward less a penalty."""
     if not takes(name, stopping=needed("knowledge-gradient")):
         return False
-    agent = agents.make(name, SETTING)
+    agent = agents.make(name, SETTING, **OF_PARTS.get(name, {}))
     agent.reset(0)
     return agent.beliefs(np.zeros(1)) is not None
 
@@ -258,7 +258,7 @@ def forgets_nothing(name: str) -> bool:
     """Whether its posterior is that of all plays, exactly."""
     if resolve_agent(name).features.approximate or not models_reward(name):
         return False
-    agent = agents.make(name, SETTING)
+    agent = agents.make(name, SETTING, **OF_PARTS.get(name, {}))
     agent.reset(0)
     return type(agent.restart) is Never and not isinstance(agent.belief.mean_posterior, ForgettingPosterior)
 
@@ -284,7 +284,9 @@ def test_the_gain_of_an_outlook_is_that_of_the_plays_that_its_mean_rests_on(name
 def test_an_agent_with_the_option_has_stops_and_plays_what_it_played(name):
     keywords = {"num_arms": 15, "horizon": 8, "length_scale": 0.3}
     plain, asked = (
-        evaluate("GPBandit-GP-v0", {"it": (name, options)}, trials=3, env_kwargs=keywords)
+        evaluate(
+            "GPBandit-GP-v0", {"it": (name, OF_PARTS.get(name, {}) | options)}, trials=3, env_kwargs=keywords
+        )
         for options in ({}, {"stopping": {"it": ("knowledge-gradient", {"price": 0.3})}})
     )
     np.testing.assert_array_equal(plain.actions["it"], asked.actions["it"])
