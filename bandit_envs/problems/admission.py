@@ -78,7 +78,7 @@ def structure(task: Task, runs: "Runs") -> str:
     return "" if share >= EXPLAINED else f"neighbours explain {share:.2f} of the variance"
 
 
-def room(task: Task, runs: "Runs") -> str:
+def headroom(task: Task, runs: "Runs") -> str:
     """Refuse where ten random plays find one of the best configurations."""
     values = rewards_of(task.reward, runs).mean("reward")
     share = share_near_best(values)
@@ -147,7 +147,7 @@ def binding(task: Task, runs: "Runs") -> str:
 CRITERIA: dict[str, Callable[[Task, "Runs"], str]] = {
     "signal": signal,
     "structure": structure,
-    "room": room,
+    "room": headroom,
     "size": size,
     "observed": observed,
     "cheapest": cheapest,

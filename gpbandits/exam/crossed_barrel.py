@@ -21,7 +21,7 @@ class CrossedBarrel(PlayedPart):
 
     name = "crossed-barrel"
     title = "Crossed barrel"
-    source = f"{origins()['materials'].authors}, doi:{origins()['materials'].doi}; PV-Lab/Benchmarking"
+    source = f"{origins()['materials/Crossed barrel'].authors}, doi:{origins()['materials/Crossed barrel'].doi}; PV-Lab/Benchmarking"
     quantity = f"of the {BEST} best of 600, found"
     kept = tuple(range(FIRST, 101))
     milestones = tuple(Milestone(f"question {q}", q) for q in LIANG)

@@ -16,6 +16,7 @@ KWARGS = {"num_arms": 20, "horizon": 60, "safe_seed": True}
 
 # They have a model of a penalised sum, or none.
 SILENT = {"bandit-oco", "gp-ucb-noiseless-constraints", "gp-ucb-noisy-constraints", "random"}
+SILENT |= {"epsilon-greedy", "local-search", "lin-ucb", "forest-thompson", "forest-ei"}
 
 
 def last_scene(name, **options):
