@@ -3,8 +3,8 @@
 
 Everything at once: contexts, feedback 30 rounds late, a constraint, and functions that change twice.
 
-`agents.make("gp-agent", env)` takes the parts that the setting calls for; any of them can be named instead,
-by a string, without new code. Here the agent with all its parts plays against the same agent less one part.
+`agents.make("gp-agent", env, rule="ucb")` takes the parts that the setting calls for; any can be named
+instead, by a string, without new code. Here the agent with all its parts plays against the same agent less one part.
 
 One sees that each part is worth having: without the constraint the agent earns more, by violating; without
 the restart it uses plays from before the changes; without contexts it takes their differences for noise,
@@ -20,7 +20,7 @@ from gpbandits import evaluate, threads
 LATE = {"law": "constant", "rounds": 30}
 env = make("GPBandit-Composite-v0", horizon=900, delay=LATE)
 observation, _ = env.reset(seed=0)
-agent = agents.make("gp-agent", env)
+agent = agents.make("gp-agent", env, rule="ucb")
 agent.reset(0)
 with threads(1):
     for _ in range(100):
@@ -37,7 +37,10 @@ less = {
     "pending feedback": {"belief": "delivered"},
     "the restart": {"restart": "never"},
 }
-competitors = {"all parts": "gp-agent", **{f"less {part}": ("gp-agent", less[part]) for part in less}}
+competitors = {
+    "all parts": ("gp-agent", {"rule": "ucb"}),
+    **{f"less {part}": ("gp-agent", less[part]) for part in less},
+}
 result = evaluate(
     "GPBandit-Composite-v0", competitors, trials=6, seed=9000, env_kwargs={"horizon": 900, "delay": LATE}
 )

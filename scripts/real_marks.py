@@ -1,6 +1,8 @@
-"""Print the marks of docs/real.md: scores of today's agents in each family, from the archived trials.
+"""Print the marks of docs/real.md: scores of agents in each family, from the archived trials.
 
     python scripts/real_marks.py
+
+The first table is of the agents before anything was tuned, the second of today's `gp-agent` beside them.
 
 A score is 1 - loss, the mean over the tasks of a family of what `Standings` says of each; agents count in a
 family if they have results on all of its measured tasks. Both halves of the suite are shown.
@@ -18,6 +20,11 @@ from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.standings import relative_losses
 
 ARCHIVE = Path(__file__).parents[1] / "docs" / "results" / "real"
+TODAY = ARCHIVE.with_name("real-agent")
+AGENT = "gp-agent"
+# Share of the distance from the best of ours, local search and TPE to 1 that a family's mark closes.
+SHARES = {"repeat": 0.5, "laboratory": 0.45, "limit": 0.45, "late": 0.4, "everything": 0.35}
+SHARES |= {"datasets": 0.3, "changes": 0.25, "budget": 0.6}
 OURS = ("gp-ucb", "gp-bucb", "gp-ei", "gp-agent", "config", "constrained-ei", "pdcbo", "ratio-ucb")
 OTHERS = ("local-search", "optuna-tpe", "epsilon-greedy", "lin-ucb", "forest-thompson", "forest-ei")
 
@@ -56,5 +63,32 @@ def as_markdown(found: Mapping[str, Mapping[str, float]]) -> list[str]:
     return lines
 
 
+def beside_marks(before: Mapping[str, Mapping[str, float]], today: Mapping[str, float]) -> list[str]:
+    """Return a line a family and half: the former agent, the best then, the mark, and today's agent."""
+    lines = []
+    for family in dict.fromkeys(task.family for task in tasks().values()):
+        own = [name for name in today if tasks()[name].family == family]
+        for part in ("both", *HALVES):
+            names = [name for name in own if part in ("both", halves()[name])]
+            measured = [name for name in names if name in before]
+            mean = mean_of(measured, before)
+            rivals = {agent: mean[agent] for agent in (*OURS, *OTHERS[:2]) if agent in mean}
+            if not rivals:
+                continue
+            best = max(rivals, key=lambda agent: rivals[agent])
+            share = SHARES.get(family)
+            mark = "-" if share is None else f"{rivals[best] + share * (1.0 - rivals[best]):.3f}"
+            now = np.mean([today[name] for name in measured])
+            whole = np.mean([today[name] for name in names])
+            first = f"{family} | {part} | {len(measured)} | {mean[AGENT]:.3f} | {rivals[best]:.3f} ({best})"
+            lines.append(f"| {first} | {mark} | {now:.3f} | {len(names)} | {whole:.3f} |")
+    return lines
+
+
+def of_today() -> dict[str, float]:
+    """Return {task: score} of today's agent."""
+    return {name: own[AGENT] for name, own in scores(TODAY).items()}
+
+
 if __name__ == "__main__":
-    print("\n".join(as_markdown(scores())))
+    print("\n".join([*as_markdown(scores()), "", *beside_marks(scores(), of_today())]))

@@ -22,7 +22,8 @@ WEIGHT = 4.0  # plays that the common noise counts as
 def parameters(data_sets: int = 1, points: int = 18, seed: int = 0) -> Parameters:
     """Points of two parameters, of which the first has two columns."""
     columns = np.random.default_rng(seed).uniform(size=(points, 3))
-    return Parameters(columns, np.array([0, 0, 1]), np.arange(points) % data_sets, data_sets)
+    of_choices = np.array([True, True, False])
+    return Parameters(columns, np.array([0, 0, 1]), np.arange(points) % data_sets, data_sets, of_choices)
 
 
 def surrogate(shape: str = "matern52", data_sets: int = 1, linear: bool = False) -> Surrogate:

@@ -41,10 +41,9 @@ class RealAgent(ArmAgent):
         published: whether kernel, mean and noise of the model are known, or defaults.
     """
 
-    scales_itself = True  # its values have a unit of their own from the first on
-
     def __init__(self, model: Model, published: bool):
         super().__init__(model)
+        self.unit_is_known = True  # values have a unit of their own, which the first of them tell
         self.spec = QuantitySpec.of(model, published)
         decisions = self.setting.decisions
         self.offset = np.array(np.broadcast_to(model.prior_mean, len(decisions.points)), dtype=np.float64)
@@ -96,7 +95,7 @@ class RealAgent(ArmAgent):
         z = int(self.context(observation)[0])
         uniform, offered = self.tie_breaker(), self.available()[0]
         if self._begins:
-            return self._first_play(offered)
+            return self._first_play(z, offered)
         self._learn(self.record.count)
         arms, scores = self.rule(self._round(z, offered))
         self._note_infeasible(self.rule.likeliest)
@@ -128,9 +127,13 @@ class RealAgent(ArmAgent):
         restarted = self.changes is not None and bool(self.changes.alarms)
         return self.record.count < (1 if restarted else ENOUGH)
 
-    def _first_play(self, offered: Bools) -> int:
-        """Return an arm that was not played yet."""
-        fresh = (arm for arm in self._first.tolist() if offered[arm] and arm not in self._tried)
+    def _first_play(self, z: int, offered: Bools) -> int:
+        """Return an arm that was not played yet; of a published mean that differs, the best."""
+        order, num_arms = self._first, len(offered)
+        mean = self.offset[z * num_arms : (z + 1) * num_arms]
+        if self.spec.cost is None and np.ptp(mean) > 0.0:
+            order = np.argsort(-mean, kind="stable")
+        fresh = (arm for arm in order.tolist() if offered[arm] and arm not in self._tried)
         arm = next(fresh, None)
         return int(self._rng.choice(offered.nonzero()[0])) if arm is None else arm
 

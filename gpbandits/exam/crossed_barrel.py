@@ -13,6 +13,7 @@ from gpbandits.exam.part import Milestone, Published
 from gpbandits.exam.played import PlayedPart
 
 FIRST, BEST = 2, 30  # random first structures; how many of the toughest are to be found
+LIANG_ET_AL = origins()["materials/Crossed barrel"]
 LIANG = {12: Published(1.1), 30: Published(5.9, 0.4), 60: Published(11.5, 0.3), 96: Published(17.2, 0.2)}
 
 
@@ -21,7 +22,7 @@ class CrossedBarrel(PlayedPart):
 
     name = "crossed-barrel"
     title = "Crossed barrel"
-    source = f"{origins()['materials/Crossed barrel'].authors}, doi:{origins()['materials/Crossed barrel'].doi}; PV-Lab/Benchmarking"
+    source = f"{LIANG_ET_AL.authors}, doi:{LIANG_ET_AL.doi}; PV-Lab/Benchmarking"
     quantity = f"of the {BEST} best of 600, found"
     kept = tuple(range(FIRST, 101))
     milestones = tuple(Milestone(f"question {q}", q) for q in LIANG)

@@ -63,3 +63,15 @@ def test_moments_are_those_of_the_mixture_of_posteriors(kind):
     mean, std = found.moments(points)
     np.testing.assert_allclose(mean, y.mean(axis=0), atol=0.03 * y.std(axis=0).max())
     np.testing.assert_allclose(std, y.std(axis=0), rtol=0.05)
+
+
+def test_a_published_model_stays_beside_the_learnt_one_until_the_values_refute_it():
+    found = Learner(surrogate(), Bent(False, 1.0))
+    found.learn(values(3), 3)
+    learnt, published = found.states
+    np.testing.assert_array_equal(published, found.surrogate.prior.centre)
+    assert found.values.trusted
+    wild = values(18)
+    found.learn(wild._replace(mean=1e3 * wild.mean), 18)  # of quite another unit
+    assert not found.values.trusted
+    assert len(found.states) == 1

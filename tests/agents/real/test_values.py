@@ -116,11 +116,18 @@ def test_plays_repeated_of_one_arm_do_not_move_the_unit(kind):
 def test_a_published_variance_counts_as_four_arms_of_mean_zero(kind):
     values, plain = kind(False, 9.0), kind(False, None)
     assert values.size == 3.0
+    values.trusted = False  # the published model is refuted
     means = np.array([5.0, 6.0, 7.0, 8.0])
     values.learn(of_arms(means), [])
     plain.learn(of_arms(means), [])
     assert values.zero == pytest.approx(plain.zero / 2.0)
     assert values.size**2 == pytest.approx((plain.size**2 + 9.0) / 2.0)
+
+
+def test_a_published_variance_is_the_unit_until_the_model_is_refuted():
+    values = Bent(False, 9.0)
+    values.learn(of_arms(np.array([5.0, 6.0, 7.0, 8.0])), [])
+    assert (values.zero, values.size) == (0.0, 3.0)
 
 
 def test_squares_are_scaled_by_the_slope_at_the_mean():
