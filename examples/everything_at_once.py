@@ -4,7 +4,8 @@
 Everything at once: contexts, feedback 30 rounds late, a constraint, and functions that change twice.
 
 `agents.make("gp-agent", env, rule="ucb")` takes the parts that the setting calls for; any can be named
-instead, by a string, without new code. Here the agent with all its parts plays against the same agent less one part.
+instead, by a string, without new code. Here the agent with all its parts plays against the same agent less
+one part.
 
 One sees that each part is worth having: without the constraint the agent earns more, by violating; without
 the restart it uses plays from before the changes; without contexts it takes their differences for noise,

@@ -68,7 +68,7 @@ def test_moments_are_those_of_the_mixture_of_posteriors(kind):
 def test_a_published_model_stays_beside_the_learnt_one_until_the_values_refute_it():
     found = Learner(surrogate(), Bent(False, 1.0))
     found.learn(values(3), 3)
-    learnt, published = found.states
+    _, published = found.states
     np.testing.assert_array_equal(published, found.surrogate.prior.centre)
     assert found.values.trusted
     wild = values(18)
