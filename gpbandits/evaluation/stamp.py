@@ -3,6 +3,7 @@
 import hashlib
 import re
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -109,6 +110,9 @@ def _modules(environment: EnvLike) -> set[str]:
 
 
 def _modules_of_agent(factory: AgentFactory) -> set[str]:
+    module = factory.name.partition(":")[0]
+    if ":" in factory.name and module not in sys.modules:
+        return {module}  # of an isolated agent, whose module must not run here
     return agent_modules(factory.name) if factory.name else {factory.make.__module__}
 
 
