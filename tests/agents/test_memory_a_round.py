@@ -63,7 +63,7 @@ def processes(agent: Any) -> int:
 
 def covaries_over_time(agent: Any) -> bool:
     """Whether its posterior has a row of a factor for each play: two plays of one arm are not alike."""
-    memories = getattr(getattr(agent, "belief", None), "spread", None)
+    memories = getattr(getattr(agent, "belief", None), "std_posterior", None)
     return any(isinstance(each, Drifting | Wandering) for each in getattr(memories, "_trial", ()))
 
 
