@@ -13,7 +13,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.choice import Recommendation, arms_among, arms_of, offered_in, require_offered
 from ..options import require_arms
-from ..protocol import Shown
+from ..protocol import BaseAgent
 from ..validation import one_seed, require_context, require_costs, require_reset
 from .book import Book
 
@@ -55,7 +55,7 @@ def largest(scores: Floats, rng: np.random.Generator) -> int:
     return int(rng.choice((scores >= scores.max() - slack).nonzero()[0]))
 
 
-class ReferenceAgent(Shown, abc.ABC):
+class ReferenceAgent(BaseAgent):
     """Agent of one trial on arms that learns from delivered values alone; a subclass chooses the arm.
 
     Pending plays count as played, and for nothing else. Under a budget, rewards are divided by what the plays
@@ -92,10 +92,11 @@ class ReferenceAgent(Shown, abc.ABC):
         require_reset(self.round >= 0)
         self.offered = offered_in(info, self.setting, None)
 
-    def offer(self, arms: Bools) -> None:
+    def offer(self, arms: Bools) -> bool:
         """Restrict the next action to some arms, (A,); see `GPAgent.offer`."""
         require_reset(self.round >= 0)
         self.offered, self._arm = np.atleast_2d(arms), None
+        return True
 
     def act(self, observation: Floats) -> int:
         """Return the arm for the observed context, which stays until it is played."""

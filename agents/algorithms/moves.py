@@ -216,6 +216,10 @@ class PlannedAgent(GPAgent):
         self._last: list[int | None] = [None] * self._size  # arms of the last round
         self._orderers = self.streams.of("order")
 
+    def offer(self, arms: Any) -> bool:
+        """Return False: what is planned is played."""
+        return False
+
     def act(self, observation: Floats) -> Any:
         """Return the next arm of the plan, which is made anew when a batch begins."""
         self._contexts(observation)

@@ -470,3 +470,21 @@ def test_what_is_believed_can_be_asked_and_comes_to_what_is_true(name):
     assert mean.shape == std.shape == truth.shape
     assert np.corrcoef(mean, truth)[0, 1] > 0.9
     assert (std > 0).all()
+
+
+def restrictable(name):
+    """Whether it plays this setting by itself, and learns from plays that it did not choose."""
+    handled = agents.features(name)
+    return handled.finite and not (handled.privileged or handled.on_policy)
+
+
+@pytest.mark.parametrize("name", [*filter(restrictable, BATCHED)])
+def test_an_agent_that_takes_an_offer_plays_what_is_offered(name):
+    agent = start(agents.make(name, SETTING))
+    taken = agent.offer(np.arange(20) == 7)
+    assert isinstance(taken, bool)
+    for t, arm in enumerate((7, 3, 12)):
+        if taken:
+            agent.offer(np.arange(20) == arm)
+            assert agent.act(np.zeros(1)) == arm
+        agent.update(np.zeros(1), arm, 0.0, feedback(1.0, t))
