@@ -21,7 +21,7 @@ from ..objectives.by_name import APART, CONSTRAINTS, constraint_for
 from ..options import require_left_out
 from ..protocol import handles
 from ..real.agent import RealAgent
-from ..real.choice import real_agent, suits
+from ..real.choice import publishes, real_agent, suited
 from ..restarts.by_name import make_restart
 
 Options = Mapping[str, Any]
@@ -111,8 +111,8 @@ def gp_agent(
     of_parts = (rule_options, belief_options, constraint_options, restart_options)
     alone = context and all(each is None for each in (*parts, *of_parts))
     given = {name: value for name, value in options.items() if value is not None}
-    if alone and suits(setting, given):
-        return real_agent(setting, given, num_trials)
+    if alone and (model := suited(setting, given)) is not None:
+        return real_agent(model, publishes(setting, given), num_trials)
     rule, width, delta = (
         "ucb" if rule is None else rule,
         IMPROVED if width is None else width,

@@ -68,9 +68,8 @@ class RealAgent(ArmAgent):
         self._delays: list[int] = []
         self._tried: set[int] = set()
         self._spent = 0.0
-        self._usual_std = (
-            float(np.mean(self.model.noise_std)) if self.model.noise_is_known else 0.0
-        )  # of plays of weight 1
+        # Of plays of weight 1; 0 until the first that is stated where it is not known.
+        self._usual_std = float(np.mean(self.model.noise_std)) if self.model.noise_is_known else 0.0
         self.changes = ChangeSums() if self.setting.may_change else None
         self._visits = np.zeros(self.setting.decisions.num_contexts, dtype=np.int64)
         self._switches, self._last = 0, -1

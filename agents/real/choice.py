@@ -30,8 +30,8 @@ MOST_ROUNDS = 2000  # a round of the composed agent takes a hundredth of the tim
 OF_THE_MODEL = frozenset(("kernel", "length_scale", "noise_std", "noise_variance", "prior_mean"))
 
 
-def suits(setting: Setting, options: dict[str, Any]) -> bool:
-    """Return whether the agent plays a setting with some options of the model."""
+def suited(setting: Setting, options: dict[str, Any]) -> Model | None:
+    """Return the model with which the agent plays a setting, by some options; None if it does not play it."""
     other = (
         setting.continuous,
         setting.horizon > MOST_ROUNDS,
@@ -44,10 +44,11 @@ def suits(setting: Setting, options: dict[str, Any]) -> bool:
         callable(setting.known_costs),
     )
     if any(other) or not set(options) <= OF_THE_MODEL:
-        return False
+        return None
     if not publishes(setting, options):
-        return not options
-    return understood(Model.of(setting, **options).kernel, setting) is not None
+        return None if options else Model.of(setting)
+    model = Model.of(setting, **options)
+    return None if understood(model.kernel, setting) is None else model
 
 
 def publishes(setting: Setting, options: dict[str, Any]) -> bool:
@@ -57,14 +58,10 @@ def publishes(setting: Setting, options: dict[str, Any]) -> bool:
     )
 
 
-def real_agent(
-    setting: Setting, options: dict[str, Any], num_trials: int | None = None
-) -> RealAgent | TrialList:
-    """Return the agent of one trial, or a batch of B; options are of the model, `OF_THE_MODEL`."""
-    model = Model.of(setting, **options)
+def real_agent(model: Model, published: bool, num_trials: int | None = None) -> RealAgent | TrialList:
+    """Return the agent of one trial, or a batch of B, with a model that is published or the default."""
     for name in PER_TRIAL:
         require_one_a_trial(name, getattr(model, name), num_trials or 1)
-    published = publishes(setting, options)
 
     def make(trial: int) -> RealAgent:
         return RealAgent(model.of_trial(trial), published)

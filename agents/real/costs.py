@@ -23,7 +23,8 @@ from scipy.special import ndtr
 
 from bandit_envs.basics.types import Floats
 
-from .surrogate import Predicted
+from .horizon import expected_improvement
+from .posterior import Predicted
 from .values import Asinh, Logarithm
 
 LIKELY = 0.5
@@ -105,14 +106,7 @@ def scores(
     """
     lost = np.maximum(worth.best - (now - worth.rate * costs.price), 0.0)
     gains = [
-        weight * expected_improvement(mean - worth.rate * price, std, worth.best)
+        weight * expected_improvement(mean - worth.rate * price - worth.best, std)
         for price, (_, weight) in zip(costs.prices, PRICE_NODES, strict=True)
     ]
     return -lost - worth.violation * costs.excess + plays * costs.kept * np.sum(gains, axis=0)
-
-
-def expected_improvement(mean: Floats, std: Floats, best: float) -> Floats:
-    """Return s (u Phi(u) + phi(u)), u = (mean - best) / s, (n,)."""
-    s = np.maximum(std, 1e-12)
-    u = (mean - best) / s
-    return s * (u * ndtr(u) + np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi))

@@ -16,6 +16,7 @@ from scipy.special import ndtr
 from bandit_envs.basics.types import Floats
 
 SHARE = 0.5  # w: how much of what is learnt is used
+LEAST_STD = 1e-12
 MEMORY = 50.0  # rounds added to the rounds so far, in guesses of how long contexts and segments last
 
 
@@ -27,11 +28,15 @@ def improvement(mean: Floats, variance: Floats, noise: Floats) -> Floats:
     best = int(mean.argmax())
     rival = np.full(len(mean), mean[best])
     rival[best] = np.delete(mean, best).max()
-    gap = -np.abs(mean - rival)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        u = np.where(step > 0.0, gap / step, -np.inf)
-        density = np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi)
-        return np.where(step > 0.0, step * (np.where(u > -np.inf, u, 0.0) * ndtr(u) + density), 0.0)
+    return expected_improvement(-np.abs(mean - rival), step)
+
+
+def expected_improvement(gap: Floats, std: Floats) -> Floats:
+    """Return s (u Phi(u) + phi(u)), u = gap / s, and where s = 0 the gap itself, if it is positive, (n,)."""
+    s = np.maximum(std, LEAST_STD)
+    u = gap / s
+    found = s * (u * ndtr(u) + np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi))
+    return np.where(std > 0.0, found, np.maximum(gap, 0.0))
 
 
 def rounds_to_use(

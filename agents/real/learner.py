@@ -9,7 +9,8 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 
 from .fits import Chains, likeliest
-from .surrogate import PointValues, Surrogate, SurrogatePosterior
+from .posterior import SurrogatePosterior
+from .surrogate import PointValues, Surrogate
 from .values import Values
 
 FEWEST = 3  # values that a fit needs

@@ -13,8 +13,8 @@ from bandit_envs.problem.setting import Setting
 from .costs import Outlay, exchange, outlay, scores
 from .horizon import SHARE, improvement
 from .learner import Learner
+from .posterior import Predicted, SurrogatePosterior
 from .shortlist import Shortlist
-from .surrogate import Predicted, SurrogatePosterior
 
 
 class RoundFacts(NamedTuple):
@@ -76,25 +76,27 @@ class PricedRule:
     def __call__(self, now: RoundFacts) -> tuple[Ints, Floats]:
         """Return some arms and their scores, (n,) each."""
         posteriors = [learner.posteriors[0] for learner in self._learners]
-        arms = self._candidates.among(
-            now.context, now.offered, posteriors, lambda found, points: self._score(found, points, now)
-        )
+
+        def bound(found: Sequence[Predicted], points: Ints) -> Floats:
+            return self._score(found[0], self._outlay(found, points), points, now)
+
+        arms = self._candidates.among(now.context, now.offered, posteriors, bound)
         points = now.context * self._candidates.num_arms + arms
         first, *others = posteriors
         found = [first.at(points, now.pending), *(one.at(points) for one in others)]
+        costs = self._outlay(found, points)
         if self._num_limits:
-            self.likeliest = float(self._outlay(found, points).kept.max())
-        return arms, self._score(found, points, now)
+            self.likeliest = float(costs.kept.max())
+        return arms, self._score(found[0], costs, points, now)
 
     def costs(self, points: Ints) -> Outlay:
         """Return what plays of points cost, by delivered feedback."""
         return self._outlay([learner.posteriors[0].at(points) for learner in self._learners], points)
 
-    def _score(self, found: Sequence[Predicted], points: Ints, now: RoundFacts) -> Floats:
-        values, reward = self._learners[0].values, found[0]
+    def _score(self, reward: Predicted, costs: Outlay, points: Ints, now: RoundFacts) -> Floats:
+        values = self._learners[0].values
         above = (self._offset[points] + values.zero) / values.size
         value = values.moments(reward.mean, reward.known)[0] + above
-        costs = self._outlay(found, points)
         worth = exchange(value, costs, now.budget is not None)
         plays = now.left
         if now.budget is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from .surrogate import Predicted, SurrogatePosterior
+from .posterior import Predicted, SurrogatePosterior
 
 MOST = 2550  # arms of a set that is scored whole
 SHORT = 1000  # arms of a large set that are scored

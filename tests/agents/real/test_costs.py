@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from agents.real.costs import PRICE_NODES, Outlay, exchange, expected_improvement, outlay, scores
-from agents.real.surrogate import PointValues, Predicted
+from agents.real.costs import PRICE_NODES, Outlay, exchange, outlay, scores
+from agents.real.horizon import expected_improvement
+from agents.real.posterior import Predicted
+from agents.real.surrogate import PointValues
 from agents.real.values import Asinh, Logarithm
 
 DRAWS = norm.ppf((np.arange(200_000) + 0.5) / 200_000)
@@ -25,11 +27,11 @@ def known(mean, variance) -> Predicted:
 
 def test_expected_improvement_is_that_of_draws():
     mean, std = np.array([-1.0, 0.5, 2.0]), np.array([0.7, 0.3, 1.5])
-    found = expected_improvement(mean, std, 0.6)
+    found = expected_improvement(mean - 0.6, std)
     for i in range(3):
         assert found[i] == pytest.approx(np.maximum(mean[i] + std[i] * DRAWS - 0.6, 0.0).mean(), abs=1e-4)
     np.testing.assert_allclose(
-        expected_improvement(np.array([0.0, 2.0]), np.zeros(2), 0.6), [0.0, 1.4], atol=1e-9
+        expected_improvement(np.array([-0.6, 1.4]), np.zeros(2)), [0.0, 1.4], atol=1e-9
     )
 
 
@@ -101,7 +103,7 @@ def test_scores_are_those_of_the_formula(costs):
     )
     worth = exchange(now, costs, budgeted=True)
     gains = sum(
-        weight * expected_improvement(mean - worth.rate * price, std, worth.best)
+        weight * expected_improvement(mean - worth.rate * price - worth.best, std)
         for price, weight in zip(costs.prices, (2 / 3, 1 / 6, 1 / 6), strict=True)
     )
     lost = np.maximum(worth.best - now + worth.rate * costs.price, 0.0)

@@ -8,8 +8,9 @@ from real_cases import SEEN, hyperparameters, surrogate, values
 
 import agents
 from agents.real import shortlist
+from agents.real.posterior import SurrogatePosterior
 from agents.real.shortlist import Covariances, Shortlist
-from agents.real.surrogate import PointValues, SurrogatePosterior
+from agents.real.surrogate import PointValues
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery
 

@@ -8,7 +8,8 @@ from real_cases import hyperparameters, noises, surrogate, textbook_covariance, 
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
-from agents.real.surrogate import JITTER, SHAPES, PointValues, SurrogatePosterior
+from agents.real.posterior import SurrogatePosterior
+from agents.real.surrogate import JITTER, SHAPES, PointValues
 
 OF_SKLEARN = {
     "rbf": RBF,
