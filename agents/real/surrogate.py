@@ -102,6 +102,19 @@ class PointValues(NamedTuple):
         return self.plays > 1.0
 
 
+class CovarianceTerms(NamedTuple):
+    """The covariance of u points, and the terms that its slopes are made of."""
+
+    scaled: Floats  # (u, D) columns over length-scales
+    square: Floats  # (u, u) r^2
+    amplitude: float  # a
+    together: Floats  # (u, u) a [M + b ...]
+    line: Floats | float  # its linear part
+    between: Floats | float  # rho + (1 - rho) [c = c']
+    same: Floats | None  # [c = c']; None without data sets
+    covariance: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class Surrogate:
     """The Gaussian process over the points of a problem, under a prior of its hyperparameters."""
@@ -149,56 +162,61 @@ class Surrogate:
 
     def loss(self, theta: Floats, seen: PointValues) -> tuple[float, Floats]:
         """Return the loss and its slopes, (p,); infinite where the covariance has no factor."""
-        count, noise = self.parameters.number, self.noise(theta)
-        scaled = self.parameters.columns[seen.point] * self.scales(theta)
-        square = squared_distances(scaled, scaled)
-        amplitude = math.exp(theta[count])
-        smooth = amplitude * self.shape.value(square)
-        line = 0.0
-        if self.prior.linear:
-            line = amplitude * math.exp(theta[-1]) * self._linear(seen.point, seen.point)
-        together, between = smooth + line, 1.0
-        same, own, shared = None, 0.0, 1.0
-        if self.parameters.num_data_sets > 1:
-            same, (own, shared) = self._same(seen.point, seen.point), self._of_data_sets(theta)
-            between = shared + (1.0 - shared) * same
-            covariance = together * between + own * same
-        else:
-            covariance = together
+        noise, terms = self.noise(theta), self._terms(theta, seen.point)
         shrunk = (WEIGHT * noise + seen.squares) / (WEIGHT - 1.0 + seen.plays)
-        upper, failed = factor(covariance, shrunk / seen.weight + JITTER * amplitude)
+        upper, failed = factor(terms.covariance, shrunk / seen.weight + JITTER * terms.amplitude)
         if failed:
             return math.inf, np.zeros(len(theta))
-        ones = dpotrs(upper, np.column_stack([np.ones(len(shrunk)), seen.mean]), lower=0)[0]
-        mean = ones[:, 1].sum() / (ones[:, 0].sum() + self.prior.mean_precision)
-        alpha = ones[:, 1] - mean * ones[:, 0]
+        solved = dpotrs(upper, np.column_stack([np.ones(len(shrunk)), seen.mean]), lower=0)[0]
+        mean = solved[:, 1].sum() / (solved[:, 0].sum() + self.prior.mean_precision)
+        alpha = solved[:, 1] - mean * solved[:, 0]
         loss = 0.5 * (seen.mean - mean) @ alpha + np.log(upper.diagonal()).sum()
         loss += 0.5 * self.prior.mean_precision * mean**2
-        pull = _inverse(upper)
-        pull -= np.multiply.outer(alpha, alpha)
-        pull *= 0.5  # dL = sum pull dC
-        slopes = np.empty(len(theta))
-        both = pull * between
-        weight = both * self.shape.slope(square)
-        weight *= amplitude
-        each = 2.0 * (weight.sum(axis=1) @ np.square(scaled) - ((weight @ scaled) * scaled).sum(axis=0))
-        # dM/dlog l_p = slope D_p / l_p^2, and sum_ij G_ij (z_i - z_j)^2 in matrix products.
-        slopes[:count] = self.parameters.sums(each)
-        slopes[count] = (both * together).sum() + JITTER * amplitude * pull.trace()
-        slopes[count + 1] = (
-            pull.diagonal() * WEIGHT * noise / ((WEIGHT - 1.0 + seen.plays) * seen.weight)
-        ).sum()
-        again = seen.repeated
-        plays, total = seen.plays[again], WEIGHT * noise + seen.squares[again]
-        loss += (0.5 * (WEIGHT - 1.0 + plays) * np.log(total) - 2.0 * math.log(noise)).sum()
-        slopes[count + 1] += (0.5 * (WEIGHT - 1.0 + plays) * WEIGHT * noise / total - 2.0).sum()
-        if same is not None:
-            slopes[count + 2] = own * (pull * same).sum()
-            slopes[count + 3] = shared * (1.0 - shared) * (pull * together * (1.0 - same)).sum()
-        if self.prior.linear:
-            slopes[-1] = (both * line).sum()
+        gradient = _inverse(upper)
+        gradient -= np.multiply.outer(alpha, alpha)
+        gradient *= 0.5  # dL = sum gradient dC
+        slopes = self._slopes(theta, terms, gradient)
+        own = gradient.diagonal() * WEIGHT * noise / ((WEIGHT - 1.0 + seen.plays) * seen.weight)
+        more, steeper = _of_repeated(noise, seen)
+        slopes[self.parameters.number + 1] = own.sum() + steeper
         gap = (theta - self.prior.centre) / self.prior.spread
-        return float(loss + 0.5 * gap @ gap), slopes + gap / self.prior.spread
+        return float(loss + more + 0.5 * gap @ gap), slopes + gap / self.prior.spread
+
+    def _terms(self, theta: Floats, point: Ints) -> CovarianceTerms:
+        """Return the covariance of points and what its slopes need."""
+        scaled = self.parameters.columns[point] * self.scales(theta)
+        square = squared_distances(scaled, scaled)
+        amplitude = math.exp(theta[self.parameters.number])
+        together, line = amplitude * self.shape.value(square), 0.0
+        if self.prior.linear:
+            line = amplitude * math.exp(theta[-1]) * self._linear(point, point)
+            together = together + line
+        if self.parameters.num_data_sets == 1:
+            return CovarianceTerms(scaled, square, amplitude, together, line, 1.0, None, together)
+        same, (own, shared) = self._same(point, point), self._of_data_sets(theta)
+        between = shared + (1.0 - shared) * same
+        covariance = together * between + own * same
+        return CovarianceTerms(scaled, square, amplitude, together, line, between, same, covariance)
+
+    def _slopes(self, theta: Floats, terms: CovarianceTerms, gradient: Floats) -> Floats:
+        """Return the slopes of all but the noise, from dL / dC, (u, u) -> (p,)."""
+        count, slopes = self.parameters.number, np.empty(len(theta))
+        both = gradient * terms.between
+        weight = both * self.shape.slope(terms.square)
+        weight *= terms.amplitude
+        # dM/dlog l_p = slope D_p / l_p^2, and sum_ij G_ij (z_i - z_j)^2 in matrix products.
+        scaled = terms.scaled
+        each = 2.0 * (weight.sum(axis=1) @ np.square(scaled) - ((weight @ scaled) * scaled).sum(axis=0))
+        slopes[:count] = self.parameters.sums(each)
+        slopes[count] = (both * terms.together).sum() + JITTER * terms.amplitude * gradient.trace()
+        if terms.same is not None:
+            own, shared = self._of_data_sets(theta)
+            apart = 1.0 - terms.same
+            slopes[count + 2] = own * (gradient * terms.same).sum()
+            slopes[count + 3] = shared * (1.0 - shared) * (gradient * terms.together * apart).sum()
+        if self.prior.linear:
+            slopes[-1] = (both * terms.line).sum()
+        return slopes
 
     def standardised(self, theta: Floats, seen: PointValues, quieter: float) -> Callable[[Floats], float]:
         """Return the log-likelihood of values, (u,) -> number, whose scale is the likeliest one.
@@ -235,6 +253,14 @@ class Surrogate:
         """Return v and rho."""
         count = self.parameters.number
         return math.exp(theta[count + 2]), 1.0 / (1.0 + math.exp(-theta[count + 3]))
+
+
+def _of_repeated(noise: float, seen: PointValues) -> tuple[float, float]:
+    """Return what points with several plays add to the loss, and its slope in log noise."""
+    again = seen.repeated
+    plays, total = seen.plays[again], WEIGHT * noise + seen.squares[again]
+    loss = (0.5 * (WEIGHT - 1.0 + plays) * np.log(total) - 2.0 * math.log(noise)).sum()
+    return float(loss), float((0.5 * (WEIGHT - 1.0 + plays) * WEIGHT * noise / total - 2.0).sum())
 
 
 def squared_distances(one: Floats, other: Floats) -> Floats:
