@@ -17,6 +17,7 @@ from ..protocol import BaseAgent
 from ..validation import one_seed, require_context, require_costs, require_reset
 from .book import Book
 
+TINY = np.finfo(np.float64).tiny
 TIE = 1e-9  # relative to the spread of the scores
 
 
@@ -165,8 +166,26 @@ class ReferenceAgent(BaseAgent):
 
     def outcomes(self, values: Floats) -> OutcomeTable:
         """Return rows of reward, price and costs, (n, 2 + C), as outcomes; a price must divide."""
-        tiny = np.finfo(np.float64).tiny
-        return OutcomeTable(values[:, 0], values[:, 2:], np.maximum(values[:, 1], tiny))
+        return OutcomeTable(values[:, 0], values[:, 2:], np.maximum(values[:, 1], TINY))
+
+    def standardised(self) -> tuple[Ints, Floats, Floats, Floats]:
+        """Return points, (n,), their outcomes in stds with logarithms of prices, and these mean and std."""
+        values = self._value.copy()
+        values[:, 1] = np.log(np.maximum(values[:, 1], TINY))
+        mean, std = values.mean(axis=0), values.std(axis=0)
+        std = np.where(std > 0.0, std, 1.0)
+        return self._point, (values - mean) / std, mean, std
+
+    def modelled(self, values: Floats) -> OutcomeTable:
+        """Return rows of reward, log price and costs, (n, 2 + C), as outcomes."""
+        return self.outcomes(np.column_stack([values[:, 0], np.exp(values[:, 1]), values[:, 2:]]))
+
+    @property
+    def unit_points(self) -> Floats:
+        """Return the features of all points with every column scaled to [0, 1], (N, D)."""
+        points = self.setting.decisions.points
+        low, span = points.min(axis=0), np.ptp(points, axis=0)
+        return (points - low) / np.where(span > 0, span, 1.0)
 
     @property
     def _costs(self) -> int:

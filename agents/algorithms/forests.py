@@ -33,10 +33,8 @@ class ForestAgent(ReferenceAgent):
 
     def __init__(self, setting: Setting, initial: int):
         super().__init__(setting, initial)
-        points = setting.decisions.points
-        low, span = points.min(axis=0), np.ptp(points, axis=0)
-        unit = np.round((points - low) / np.where(span > 0, span, 1.0), DIGITS)
-        self._features = unit.astype(np.float32)  # what scikit-learn converts to
+        # What scikit-learn converts to.
+        self._features = np.round(self.unit_points, DIGITS).astype(np.float32)
 
     def choose(self, first: int, arms: Ints) -> int:
         if self.plays.sum() < self.initial or len(self.delivered[0]) < FEWEST:
@@ -56,19 +54,13 @@ class ForestAgent(ReferenceAgent):
         """Return a function from points, (n,), to a new tree's outcomes there."""
         from sklearn.tree import DecisionTreeRegressor  # 0.3 s
 
-        played, values = self.delivered
-        values = values.copy()
-        values[:, 1] = np.log(np.maximum(values[:, 1], np.finfo(np.float64).tiny))
-        centre, spread = values.mean(axis=0), values.std(axis=0)
-        spread = np.where(spread > 0.0, spread, 1.0)
+        played, values, mean, std = self.standardised()
         drawn = self.rng.integers(len(played), size=len(played))
         tree = DecisionTreeRegressor(max_features=SHARE, random_state=int(self.rng.integers(2**31)))
-        targets = np.round((values - centre) / spread, DIGITS)[drawn]
-        tree.fit(self._features[played[drawn]], targets)
+        tree.fit(self._features[played[drawn]], np.round(values, DIGITS)[drawn])
 
         def predicted(points: Ints) -> OutcomeTable:
-            fitted = centre + spread * tree.predict(self._features[points]).reshape(len(points), -1)
-            return self.outcomes(np.column_stack([fitted[:, 0], np.exp(fitted[:, 1]), fitted[:, 2:]]))
+            return self.modelled(mean + std * tree.predict(self._features[points]).reshape(len(points), -1))
 
         return predicted
 

@@ -27,31 +27,24 @@ class LinUCB(ReferenceAgent):
     def __init__(self, setting: Setting, alpha: float, ridge: float):
         super().__init__(setting, FEWEST)
         self.alpha, self.ridge = alpha, ridge
-        points = setting.decisions.points
-        low, span = points.min(axis=0), np.ptp(points, axis=0)
-        self._features = np.column_stack(
-            [np.ones(len(points)), (points - low) / np.where(span > 0, span, 1.0)]
-        )
+        self._features = np.column_stack([np.ones(len(setting.decisions.points)), self.unit_points])
 
     def choose(self, first: int, arms: Ints) -> int:
-        points, values = self.delivered
-        if len(points) < FEWEST:
+        if len(self.delivered[0]) < FEWEST:
             return self.unplayed(first, arms)
-        mean, std, spread = self._fitted(self._features[points], values, self._features[first + arms])
-        estimated = self.outcomes(np.column_stack([mean[:, 0], np.exp(mean[:, 1]), mean[:, 2:]]))
-        optimistic = estimated.reward + self.alpha * spread * std
+        fitted, width, std = self._fitted(self._features[first + arms])
+        estimated = self.modelled(fitted)
+        optimistic = estimated.reward + self.alpha * std * width
         return int(arms[largest(preference(estimated._replace(reward=optimistic), self.unit), self.rng)])
 
-    def _fitted(self, played: Floats, values: Floats, asked: Floats) -> tuple[Floats, Floats, float]:
+    def _fitted(self, asked: Floats) -> tuple[Floats, Floats, float]:
         """Return means of reward, log price and costs, (n, 2 + C), sqrt(x' A^-1 x), (n,), and a std."""
-        values = values.copy()
-        values[:, 1] = np.log(np.maximum(values[:, 1], np.finfo(np.float64).tiny))
-        centre, spread = values.mean(axis=0), values.std(axis=0)
-        spread = np.where(spread > 0.0, spread, 1.0)
+        points, values, mean, std = self.standardised()
+        played = self._features[points]
         gram = self.ridge * np.eye(played.shape[1]) + played.T @ played
-        theta = np.linalg.solve(gram, played.T @ ((values - centre) / spread))
+        theta = np.linalg.solve(gram, played.T @ values)
         root = np.linalg.solve(np.linalg.cholesky(gram), asked.T)
-        return centre + spread * (asked @ theta), np.sqrt((root**2).sum(axis=0)), float(spread[0])
+        return mean + std * (asked @ theta), np.sqrt((root**2).sum(axis=0)), float(std[0])
 
 
 @handles(*FEATURES)
