@@ -179,7 +179,9 @@ def test_the_marks_on_the_page_of_real_tasks_are_those_of_the_archived_trials():
     shown = [line for line in after.split("\n## ")[0].splitlines() if line.startswith("| ")]
     _, today = page.split("## The agent for real problems")
     beside = [line for line in today.split("\n## ")[0].splitlines() if line.startswith("| ")]
-    assert beside[1:] == script["beside_marks"](found, script["of_today"]())
+    now = script["of_today"]()
+    assert beside[1:] == script["beside_marks"](found, now)
+    assert f"{len(now)} of the {len(tasks())} tasks, " in " ".join(today.split())
     assert shown[1:] == lines
     assert shown[0].split(" | ")[4:] == [*script["OTHERS"][:-1], f"{script['OTHERS'][-1]} |"]
     assert f"on {len(found)} of the {len(tasks())} tasks" in " ".join(page.split())
