@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure
@@ -74,6 +75,17 @@ def found_at(part: Compared, at: Milestone, played: Mapping[str, Floats], tasks:
     return at.of({task: played[task][:, place] for task in own}, part.better)
 
 
+class Numbers(NamedTuple):
+    """What a table shows: published numbers and those of entrants at milestones."""
+
+    shown: Sequence[Milestone]
+    theirs: Mapping[str, Found]
+    ours: Mapping[str, Found]
+    seeds: Mapping[str, int]  # of each entrant
+    marks: Mapping[str, float]
+    more: bool  # whether more is better
+
+
 def part_table(part: Compared, rows: Sequence[ExamRow], tasks: Sequence[str]) -> Table:
     """Return published numbers, those of entrants, in bold what reaches a mark, and the marks.
 
@@ -88,47 +100,36 @@ def part_table(part: Compared, rows: Sequence[ExamRow], tasks: Sequence[str]) ->
     ours = {who: {at: found_at(part, at, own, tasks) for at in shown} for who, own in played.items()}
     seeds = {who: min(map(len, own.values())) for who, own in played.items()}
     layout = _by_owner if len(shown) <= MOST_COLUMNS else _by_milestone
-    header, lines, bold = layout(shown, theirs, ours, seeds, _marks(part, tasks), part.better > 0)
+    found = Numbers(shown, theirs, ours, seeds, _marks(part, tasks), part.better > 0)
+    header, lines, bold = layout(found)
     size = f"{part.quantity}; {len(tasks)} of {len(part.tasks)} tasks."
     first = (size[0].upper() + size[1:], *([_MARKS] if _marks(part, tasks) else []))
     notes = (*first, *part.notes, _ERRORS, f"Source: {part.source}.")
     return Table(part.title, header, tuple(lines), notes, bold=frozenset(bold), name=part.name)
 
 
-def _by_owner(
-    shown: Sequence[Milestone],
-    theirs: Mapping[str, Found],
-    ours: Mapping[str, Found],
-    seeds: Mapping[str, int],
-    marks: Mapping[str, float],
-    more: bool,
-) -> Layout:
+def _by_owner(found: Numbers) -> Layout:
     """Return header, lines and places in bold of a table with a line an owner of numbers."""
+    shown, theirs, ours, seeds, marks, more = found
     header = ("published, then played here", "seeds", *(at.title for at in shown))
     lines: list[tuple[str | int | None, ...]]
-    lines = [(who, None, *(_text(found.get(at)) for at in shown)) for who, found in theirs.items()]
-    lines += [(who, seeds[who], *(_text(found[at]) for at in shown)) for who, found in ours.items()]
+    lines = [(who, None, *(_text(each.get(at)) for at in shown)) for who, each in theirs.items()]
+    lines += [(who, seeds[who], *(_text(each[at]) for at in shown)) for who, each in ours.items()]
     lines += [("mark", None, *(_text(_mark(at, marks)) for at in shown))] if marks else []
     places = _reached(shown, list(ours.values()), marks, more)
     return header, lines, {(len(theirs) + i, 2 + j) for i, j in places}
 
 
-def _by_milestone(
-    shown: Sequence[Milestone],
-    theirs: Mapping[str, Found],
-    ours: Mapping[str, Found],
-    seeds: Mapping[str, int],
-    marks: Mapping[str, float],
-    more: bool,
-) -> Layout:
+def _by_milestone(found: Numbers) -> Layout:
     """Return header, lines and places in bold of a table with a line a milestone."""
+    shown, theirs, ours, seeds, marks, more = found
     entrants = [f"{who} ({number} seed{'s' * (number > 1)})" for who, number in seeds.items()]
     header = ("milestone", "published", *entrants, *(["mark"] if marks else []))
     lines = []
     for at in shown:
-        others = ", ".join(f"{found[at]} ({who})" for who, found in theirs.items() if at in found)
+        others = ", ".join(f"{each[at]} ({who})" for who, each in theirs.items() if at in each)
         mark = [_text(_mark(at, marks))] if marks else []
-        lines.append((at.title, others or None, *(_text(found[at]) for found in ours.values()), *mark))
+        lines.append((at.title, others or None, *(_text(each[at]) for each in ours.values()), *mark))
     return header, lines, {(j, 2 + i) for i, j in _reached(shown, list(ours.values()), marks, more)}
 
 
@@ -188,7 +189,9 @@ def _draw(axes: Any, part: Compared, group: list[Milestone], played: Played, tas
     own = part.tasks_of(group[0], tasks)
     where = own[0] if len(own) == 1 else f"{len(own)} tables"
     within = f" {group[0].within:g}" if group[0].statistic == "share within" else ""
-    axes.set(xlabel="question", ylabel=f"{group[0].statistic}{within}", title=where)
+    axes.set(xlabel="question", title=where)
+    axes.set_ylabel(f"{group[0].statistic}{within}\n{part.quantity}", fontsize=8)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if part.better < 0 and not within and any(value > 0 for line in lines.values() for _, value in line):
         axes.set_yscale("log")
     beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(lines) + len(points) > MOST else {}
