@@ -236,6 +236,8 @@ def _keep(task: CellTask, result: Result, seconds: float) -> None:
     seeds = [trial_seeds(result.seed, trial) for trial in trials]
     timings = {"seconds": seconds, "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
     with _writing(task.path):
+        if task.path.exists() and not task.path.is_file():
+            task.path.unlink()  # a pipe, which `write` would refuse to replace
         # not `save`, which lists the folder of all cells for what killed writers of this file have left
         write(result, task.path, task.metadata | {"seeds": seeds, "timings": timings})
         failure_beside(task.path).unlink(missing_ok=True)
