@@ -10,6 +10,7 @@ import argparse
 import math
 from collections.abc import Callable
 
+import gymnasium as gym
 import numpy as np
 
 from agents.agent.assembly import TrialList
@@ -69,8 +70,6 @@ def factory(parts: Parts) -> Callable[[Setting], RealAgent | TrialList]:
 
 def lines(task: str, trials: int, seed: int) -> list[str]:
     """Return a row of the table for each part that a task calls for."""
-    import gymnasium as gym
-
     setting = gym.make(real_id(task)).unwrapped.setting
     entrants = {name: factory(parts) for name, (parts, applies) in LEFT_OUT.items() if applies(setting)}
     result = evaluate(real_id(task), {**entrants, REFERENCE: REFERENCE}, trials=trials, seed=seed)
@@ -86,7 +85,7 @@ def lines(task: str, trials: int, seed: int) -> list[str]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("tasks", nargs="*", default=TASKS, help="names of measured tasks without costs")
     parser.add_argument("--trials", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
