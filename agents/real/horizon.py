@@ -15,9 +15,21 @@ from scipy.special import ndtr
 
 from bandit_envs.basics.types import Floats
 
-SHARE = 0.5  # w: how much of what is learnt is used
+SHARE = 0.25  # w: how much of what is learnt is used
 LEAST_STD = 1e-12
 MEMORY = 50.0  # rounds added to the rounds so far, in guesses of how long contexts and segments last
+
+
+def knowledge_gradient(value: Floats, mean: Floats, variance: Floats, noise: Floats, use: float) -> Floats:
+    """Return the scores of n arms by the formula above, (n,).
+
+    Args:
+        value: E[z], (n,).
+        mean, variance: of the transformed values, with pending plays, (n,) each.
+        noise: variance of one more play, (n,).
+        use: h.
+    """
+    return value + SHARE * use * improvement(mean, variance, noise)
 
 
 def improvement(mean: Floats, variance: Floats, noise: Floats) -> Floats:
