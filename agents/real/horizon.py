@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from bandit_envs.basics.types import Floats
 
-SHARE = 0.25  # w: how much of what is learnt is used
+SHARE = 0.5  # w: how much of what is learnt is used
 LEAST_STD = 1e-12
 MEMORY = 50.0  # rounds added to the rounds so far, in guesses of how long contexts and segments last
 
