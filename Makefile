@@ -83,9 +83,9 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --editable '.[eval]'
 	@touch $@
 
-.venv/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+.venv/.installed-dev: pyproject.toml tools/constraints.txt | $(BIN)/python
 	@echo "Installing into .venv; this takes a minute or two"
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --constraint tools/constraints.txt --editable '.[dev]'
 	@touch $@ .venv/.installed-eval
 
 # MLflow and Trackio ask for older versions of libraries that others need: they have an environment of their own,

@@ -11,7 +11,7 @@ from gpbandits.catalogue import origin_of, task_rows
 
 ROOT = Path(__file__).parents[2]
 PAGE = " ".join((ROOT / "docs" / "card.md").read_text(encoding="utf-8").split())
-SCRIPT = runpy.run_path(str(ROOT / "scripts" / "croissant.py"))
+SCRIPT = runpy.run_path(str(ROOT / "tools" / "croissant.py"))
 
 
 def test_the_machine_readable_card_is_what_its_script_writes():

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-RECIPE = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8"))
+RECIPE = yaml.safe_load((ROOT / "tools" / "recipe" / "recipe.yaml").read_text(encoding="utf-8"))
 JOBS = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))["jobs"]
 RELATIVE = re.compile(r"""(?:\]\(|src=")(?!https?://)([^)#"]+)""")
 
@@ -38,7 +38,7 @@ def run(line: str, folder: Path, **variables: str) -> int:
 @pytest.mark.long
 def test_a_release_can_be_rehearsed_without_a_network():
     pytest.importorskip("twine", reason="needs the extra `dev`")
-    command = [sys.executable, "scripts/rehearse_release.py", "--borrow"]
+    command = [sys.executable, "tools/rehearse_release.py", "--borrow"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     played = f"{PROJECT['version']} was built, checked, installed by its name and played quick.toml"
@@ -74,15 +74,15 @@ def test_links_of_the_readme_lead_somewhere_and_the_workflow_makes_them_absolute
 
 
 def test_the_workflow_refuses_placeholders_and_tags_of_other_versions(tmp_path):
-    (tmp_path / "recipe").mkdir()
-    for name in ("pyproject.toml", "recipe/recipe.yaml"):
+    (tmp_path / "tools" / "recipe").mkdir(parents=True)
+    for name in ("pyproject.toml", "tools/recipe/recipe.yaml"):
         shutil.copy(ROOT / name, tmp_path / name)
     version = command("Refuse a tag that is not the version")
     assert run(version, tmp_path, GITHUB_REF_NAME=f"v{PROJECT['version']}") == 0
     assert run(version, tmp_path, GITHUB_REF_NAME="v99") != 0
     placeholders = command("Refuse placeholders of addresses")
     assert run(placeholders, tmp_path) != 0
-    for name in ("pyproject.toml", "recipe/recipe.yaml"):
+    for name in ("pyproject.toml", "tools/recipe/recipe.yaml"):
         text = (tmp_path / name).read_text(encoding="utf-8")
         (tmp_path / name).write_text(text.replace("example.invalid", "host"), encoding="utf-8")
     assert run(placeholders, tmp_path) == 0

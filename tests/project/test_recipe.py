@@ -10,7 +10,7 @@ import yaml
 from conda_channel import make_channel
 
 ROOT = Path(__file__).parents[2]
-RECIPE = ROOT / "recipe" / "recipe.yaml"
+RECIPE = ROOT / "tools" / "recipe" / "recipe.yaml"
 
 
 def needed() -> list[str]:

@@ -1,8 +1,8 @@
 """Records every agent's actions on every id, so that a change of structure can be held to change none.
 
-    python scripts/actions.py before.json              # on the code before; agents in two processes
-    python scripts/actions.py after.json --than before.json
-    python scripts/actions.py after.json --than before.json --env Delayed --agent gp-ucb --agent config
+    python tools/actions.py before.json              # on the code before; agents in two processes
+    python tools/actions.py after.json --than before.json
+    python tools/actions.py after.json --than before.json --env Delayed --agent gp-ucb --agent config
 
 Three trials of 60 rounds, once as a batch of trials and once as single trials. An entry is a digest of the
 actions' bytes; what cannot be played is recorded with its error. Exits with 1 where entries differ. Needs

@@ -1,6 +1,6 @@
 """Fit a kernel to each table of real tasks that has siblings, for the tasks of these siblings.
 
-    python scripts/real_priors.py
+    python tools/real_priors.py
 
 Of each table of HPOBench, HPOLib, NAS-Bench-201 and LCBench, 400 random configurations are taken (seed 0),
 their mean rewards standardised over the whole table, and a Matern 5/2 kernel with a length-scale for each
@@ -38,7 +38,7 @@ def length_scales(features: np.ndarray, values: np.ndarray, isotropic: bool) -> 
 def main() -> None:
     """Write the priors."""
     reward = {table: task.reward for task in tasks().values() for table in task.tables}
-    lines = ["# Made by scripts/real_priors.py: what each table tells about the tasks of its siblings."]
+    lines = ["# Made by tools/real_priors.py: what each table tells about the tasks of its siblings."]
     for family in SIBLINGS:
         for name in FAMILIES[family].names:
             table = f"{family}/{name}"

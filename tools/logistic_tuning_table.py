@@ -1,4 +1,4 @@
-r"""Compute the table behind GPBandit-LogisticTuning-v0: `python scripts/logistic_tuning_table.py`.
+r"""Compute the table behind GPBandit-LogisticTuning-v0: `python tools/logistic_tuning_table.py`.
 
 Every row is the validation accuracy of real training runs: logistic regression on scikit-learn's
 breast-cancer data (569 patients, 30 features, standardised by the training part; 70 % training and 30 %

@@ -1,7 +1,7 @@
 """Finds the presets of the reinforcement-learning agents, on trials that no evaluation can contain.
 
-    python scripts/tune_rl.py [--algorithms a2c dqn] [--trials 3] [--horizon 200] [--out tuning.csv]
-    python scripts/tune_rl.py --against docs/results/presets.csv --trials 20 --out fresh.csv
+    python tools/tune_rl.py [--algorithms a2c dqn] [--trials 3] [--horizon 200] [--out tuning.csv]
+    python tools/tune_rl.py --against docs/results/presets.csv --trials 20 --out fresh.csv
 
 Every configuration plays the same trials of two small problems, 30 arms without contexts and with four, where
 learners for boxes play the nearest arm. Regret is printed as a share of that of uniform plays, averaged over

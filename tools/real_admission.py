@@ -1,6 +1,6 @@
 """Print the lists of docs/real.md: the halves of the suite, and what was refused, with every reason.
 
-    python scripts/real_admission.py
+    python tools/real_admission.py
 
 It needs all packages and measurements of the real tasks. HPO-B's tables are grouped by search space.
 """

@@ -1,4 +1,4 @@
-"""Compute the table behind GPBandit-CNNTuning-v0: `python scripts/cnn_tuning_table.py`.
+"""Compute the table behind GPBandit-CNNTuning-v0: `python tools/cnn_tuning_table.py`.
 
 Every row is the mean validation accuracy of eight real training runs, see `bandit_envs.data.cnn_training`,
 and the deviation of one of them. Needs torch (`pip install 'gpbandits[rl]'`); five minutes on one core.

@@ -1,6 +1,6 @@
 """Train a perceptron on scikit-learn's digits with five seeds, and write what each run reached and took.
 
-    python scripts/digits_table.py
+    python tools/digits_table.py
 
 240 configurations of step size, width, batch size and weight decay, on log scales; 70 % of the 1797 images
 train, 30 % validate (stratified, random_state 0); 15 epochs of Adam. A row is a run: configuration, seed,

@@ -1,6 +1,6 @@
 """Draw the tables behind the real tasks: rewards of all configurations, and what their runs take.
 
-    python scripts/real_tables.py
+    python tools/real_tables.py
 
 It needs all packages of `bandit_envs/data/packages.toml`, which it downloads (88 MB), and writes
 `docs/figures/real-tables.png` and `docs/figures/real-lcbench.png`.

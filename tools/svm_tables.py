@@ -1,7 +1,7 @@
 r"""Compute the tables behind GPBandit-SVMTuning-v0 and GPBandit-GrowingDataSVM-v0.
 
-    python scripts/svm_tables.py                                  # those that ship; seven minutes
-    python scripts/svm_tables.py growing-diabetes uniform 11 251  # another grid, into the user's cache
+    python tools/svm_tables.py                                  # those that ship; seven minutes
+    python tools/svm_tables.py growing-diabetes uniform 11 251  # another grid, into the user's cache
 
 A row is a data set: its number of validation patients, then how many of them the machine at each point of
 the grid gets right. See `bandit_envs.data.svm_tuning` for what is trained.

@@ -1,6 +1,6 @@
 """Print the marks of docs/real.md: scores of agents in each family, from the archived trials.
 
-    python scripts/real_marks.py
+    python tools/real_marks.py
 
 The first table is of the agents before anything was tuned, the second of today's `gp-agent` beside them.
 

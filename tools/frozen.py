@@ -1,6 +1,6 @@
 """Write what each id is and what it gives, which must not change within a version of the id.
 
-    python scripts/frozen.py
+    python tools/frozen.py
 
 For every id: its horizon, its pairs of a context and an arm, and with seed 0 what 30 plays that are drawn by
 `numpy.random.default_rng(0)` bring. It writes `tests/bandit_envs/environment/frozen.toml`, and needs the
@@ -51,7 +51,7 @@ def _action(space: gym.Space, rng: np.random.Generator) -> Any:
 
 def main() -> None:
     """Write the manifest."""
-    lines = ["# Made by scripts/frozen.py. Within a version of an id nothing of this may change."]
+    lines = ["# Made by tools/frozen.py. Within a version of an id nothing of this may change."]
     for env_id in IDS:
         lines += [f'\n["{env_id}"]', *(f"{name} = {value:.12g}" for name, value in reference(env_id).items())]
     MANIFEST.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,6 +1,6 @@
 """Write the card of the real tasks in the Croissant format, with its responsible-AI fields.
 
-    python scripts/croissant.py
+    python tools/croissant.py
 
 The text is that of `docs/card.md`; packages, checksums, tasks and licences are those of the suite. It writes
 `docs/croissant.json`.

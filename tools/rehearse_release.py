@@ -1,8 +1,8 @@
 """Rehearses a release on this machine: build, check, a local index, an installation by name, and a study.
 
-    python scripts/rehearse_release.py            # in a checkout with the extra `dev`
-    python scripts/rehearse_release.py --extras eval,data --study examples/studies/demo.toml
-    python scripts/rehearse_release.py --borrow   # without a network
+    python tools/rehearse_release.py            # in a checkout with the extra `dev`
+    python tools/rehearse_release.py --extras eval,data --study examples/studies/demo.toml
+    python tools/rehearse_release.py --borrow   # without a network
 
 The index serves our package alone, by its name and the hash of its file (PEP 503); dependencies come from the
 index that pip is configured with, or with `--borrow` from the environment that runs this. The new environment

@@ -1,8 +1,8 @@
 """Sixty small errors, each of which the quick tests must find.
 
-    python scripts/mutants.py                    # an hour
-    python scripts/mutants.py --room agents/widths
-    python scripts/mutants.py --check            # only that every text to replace is there, once
+    python tools/mutants.py                    # an hour
+    python tools/mutants.py --room agents/widths
+    python tools/mutants.py --check            # only that every text to replace is there, once
 
 An error is written into a copy of the checkout's files. There the tests of the module's name are run until
 one fails, then those of the room's mirror folder. Errors that these do not find are tried on all quick tests
