@@ -41,11 +41,50 @@ def run(line: str, folder: Path, **variables: str) -> int:
 @pytest.mark.long
 def test_a_release_can_be_rehearsed_without_a_network():
     pytest.importorskip("twine", reason="needs the extra `dev`")
-    command = [sys.executable, "tools/rehearse_release.py", "--borrow"]
+    checks = ["distributions", "sizes", "placeholders", "citation", "data", "install"]
+    command = [sys.executable, "tools/rehearse_release.py", *checks, "--borrow"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    played = f"{PROJECT['version']} was built, checked, installed by its name and played quick.toml"
-    assert done.stdout.splitlines()[-1] == f"{PROJECT['name']} {played}"
+    played = f"{PROJECT['version']} was installed by its name and played quick.toml"
+    assert f"{PROJECT['name']} {played}" in done.stdout.splitlines()
+    ended = [line.split() for line in done.stdout.splitlines()[-len(checks) :]]
+    assert [name for name, *_ in ended] == checks
+    said = {name: how for name, how, *_ in ended}
+    assert (said["distributions"], said["install"]) == ("passed", "passed")
+    assert said["placeholders"] == "refused:"  # until a person fills in
+
+
+def test_a_check_of_the_rehearsal_that_fails_is_named_and_one_that_is_not_there_is_refused(
+    tmp_path, monkeypatch
+):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    script = runpy.run_path(str(ROOT / "tools" / "rehearse_release.py"))
+    rehearsal = script["Rehearsal"](tmp_path, tmp_path, True, "eval", tmp_path / "none.toml")
+
+    def broken(_):
+        raise subprocess.CalledProcessError(3, ["twine"])
+
+    assert script["outcome"](broken, rehearsal) == "failed: twine ended with code 3"
+    assert script["outcome"](lambda each: each.tool("no-such-tool"), rehearsal) == (
+        "skipped: no-such-tool is not installed"
+    )
+    assert script["outcome"](script["CHECKS"]["placeholders"], rehearsal).startswith("refused: ")
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    broken = runpy.run_path(str(ROOT / "tools" / "site_links.py"))["broken"]
+    (tmp_path / "b").mkdir()
+    links = ["b/index.html#there", "b/", "#here", "https://host/x", "mailto:a@b", "b/index.html?x#there"]
+    (tmp_path / "a.html").write_text("<p id=here>" + "".join(f'<a href="{link}">' for link in links))
+    (tmp_path / "b" / "index.html").write_text('<p id="there"><img src="../a.html">')
+    assert broken(tmp_path) == []
+    (tmp_path / "b" / "index.html").write_text('<a href="../a.html#there"><img src="none.png">')
+    assert broken(tmp_path) == [
+        "a.html: b/index.html#there",
+        "a.html: b/index.html?x#there",
+        "b/index.html: ../a.html#there",
+        "b/index.html: none.png",
+    ]
 
 
 def test_the_readme_renders_as_on_pypi():
