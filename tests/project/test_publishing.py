@@ -9,10 +9,13 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -147,6 +150,22 @@ def test_the_workflow_refuses_what_pypi_would_show_and_names_it(capsys):
     assert [name for name in PLACEHOLDERS["TARGETS"]["pypi"] if f"pypi: {name}:" not in said] == []
     with pytest.raises(SystemExit, match="unknown target 'pipy'"):
         PLACEHOLDERS["main"](["pipy"])
+
+
+def test_the_page_lists_exactly_what_a_person_fills_in():
+    page = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `([^`]+)` \|.*\| `(\w+)` \|$", page, re.MULTILINE)
+    open_places = {(each.path, each.target) for each in PLACEHOLDERS["placeholders"]()}
+    assert len(listed) == len(set(listed))
+    assert set(listed) == open_places
+
+
+def test_the_badge_of_gymnasiums_list_is_of_a_version_that_was_tested():
+    page = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
+    (badge,) = re.findall(r"badge/Gymnasium-v([\d.]+)-blue", page)
+    (needed,) = (Requirement(each) for each in PROJECT["dependencies"] if each.startswith("gymnasium"))
+    assert needed.specifier.contains(badge)
+    assert Version(badge) <= Version(version("gymnasium"))
 
 
 def test_files_that_are_too_large_are_refused(tmp_path, capsys):
