@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick quick-tests test test-data test-long test-trackers test-numerics lint format benchmark lite clean
+.PHONY: help demo quick quick-tests test test-data test-long test-trackers test-numerics lint format benchmark lite rehearse clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,13 +60,11 @@ format: .venv/.installed-dev ## Format the code and mend what ruff can
 benchmark: .venv/.installed-dev ## Measure microseconds a step of every posterior
 	$(BIN)/python benchmarks/posterior_step.py
 
-lite: .venv/.installed-dev ## Build the tutorials and guides for the browser into build/lite/site (JupyterLite)
-	$(BIN)/python -m pip install --quiet --editable '.[lite]'
-	rm -rf build/lite
-	$(BIN)/python -m build --wheel --outdir build/lite/wheels
-	$(BIN)/python docs/notebooks.py build/lite/notebooks --browser
-	$(BIN)/jupyter lite build --lite-dir $(CURDIR)/build/lite --contents $(CURDIR)/build/lite/notebooks \
-		--piplite-wheels $(CURDIR)/build/lite/wheels/*.whl --output-dir $(CURDIR)/build/lite/site
+lite: .venv/.installed-lite ## Build the site, with tutorials that run in a browser, into build/lite/docs
+	$(BIN)/python tools/rehearse_release.py lite site --keep build/lite
+
+rehearse: .venv/.installed-lite build/release-tools/.installed ## Build all that is published, checked as its registry would
+	$(BIN)/python tools/rehearse_release.py
 
 clean: ## Remove .venv, results and everything generated
 	rm -rf .venv build dist results .pytest_cache .ruff_cache .hypothesis
@@ -83,9 +81,9 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --editable '.[eval]'
 	@touch $@
 
-.venv/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+.venv/.installed-dev: pyproject.toml tools/constraints.txt | $(BIN)/python
 	@echo "Installing into .venv; this takes a minute or two"
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --constraint tools/constraints.txt --editable '.[dev]'
 	@touch $@ .venv/.installed-eval
 
 # MLflow and Trackio ask for older versions of libraries that others need: they have an environment of their own,
@@ -95,4 +93,14 @@ build/trackers/.installed: .venv/.installed-dev
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 		> "$$(build/trackers/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/borrowed.pth"
 	$(BIN)/python -m pip --python build/trackers/bin/python install --quiet --no-compile 'mlflow-skinny>=3' 'trackio>=0.2'
+	@touch $@
+
+.venv/.installed-lite: .venv/.installed-dev
+	$(BIN)/python -m pip install --quiet --editable '.[lite]'
+	@touch $@
+
+# What checks formats of registries asks for versions of its own.
+build/release-tools/.installed: tools/release-tools.txt | $(BIN)/python
+	$(PYTHON) -m venv build/release-tools
+	build/release-tools/bin/python -m pip install --quiet --requirement $<
 	@touch $@

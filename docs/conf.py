@@ -14,6 +14,7 @@ from cells import keep_in_one_line
 from docstrings import process, skip
 from gallery import copied_examples, runnable
 from mathml import add_renderer
+from notebooks import show_button
 from outputs import show_outputs
 from reference import write_reference
 
@@ -59,6 +60,7 @@ def setup(app):  # noqa: D103
     add_renderer(app)
     app.connect("builder-inited", lambda app: write_reference(Path(app.srcdir) / "generated"))
     app.connect("source-read", show_outputs)
+    app.connect("source-read", show_button)
     app.connect("autodoc-skip-member", skip)
     app.connect("autodoc-process-docstring", process, priority=400)  # before napoleon
     app.connect("doctree-read", keep_in_one_line)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import nbformat
@@ -15,6 +16,7 @@ from nbformat import v4
 
 FOLDERS = [Path(__file__).parent / name for name in ("tutorials", "guides")]
 BROWSER = '%pip install "gpbandits[eval]"'  # the wheel that JupyterLite serves
+BUTTON = '\n<p><a class="lite" href="../lite/lab/index.html?path={}.ipynb">Run in the browser</a></p>\n'
 NO_BROWSER = {"ask_and_tell", "queries", "reinforcement", "stable_baselines3"}  # processes, their packages
 INSTALL = (
     '%pip install "gpbandits[eval,rl]"  # works once the package is published; until then from a checkout'
@@ -30,6 +32,18 @@ def guides() -> list[Path]:
     """The sources, one a notebook."""
     pages = (page for folder in FOLDERS for page in sorted(folder.glob("*.md")))
     return [page for page in pages if "```python" in page.read_text(encoding="utf-8")]
+
+
+def in_browser() -> list[Path]:
+    """The sources of those that run in a browser."""
+    return [guide for guide in guides() if guide.stem not in NO_BROWSER]
+
+
+def show_button(app: Any, name: str, source: list[str]) -> None:
+    """Lead from a page to its notebook, if the site has them (an event handler of `source-read`)."""
+    if app.tags.has("lite") and name in {f"{page.parent.name}/{page.stem}" for page in in_browser()}:
+        title, rest = source[0].split("\n", 1)
+        source[0] = f"{title}\n{BUTTON.format(name.rpartition('/')[2])}{rest}"
 
 
 def notebook(guide: Path, browser: bool = False) -> nbformat.NotebookNode:
@@ -48,9 +62,8 @@ def notebook(guide: Path, browser: bool = False) -> nbformat.NotebookNode:
 def write(folder: Path, browser: bool = False) -> None:
     """Write every guide into a folder, or those that run in a browser."""
     folder.mkdir(parents=True, exist_ok=True)
-    for guide in guides():
-        if not (browser and guide.stem in NO_BROWSER):
-            nbformat.write(notebook(guide, browser), folder / f"{guide.stem}.ipynb")
+    for guide in in_browser() if browser else guides():
+        nbformat.write(notebook(guide, browser), folder / f"{guide.stem}.ipynb")
 
 
 if __name__ == "__main__":

@@ -6,9 +6,11 @@ Each public name is imported at its first use.
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from importlib.abc import InspectLoader
+
     from agents.protocol import Agent
     from agents.tuning import Categorical, Integer, Linear, Log, PreferenceTuner, Tuner
     from bandit_envs.basics.threads import threads
@@ -59,13 +61,24 @@ def _check_not_shadowed() -> None:
     spec = find_spec("agents")
     if spec is None:
         raise ImportError("the package 'agents' of gpbandits is missing; install gpbandits again")
-    place = spec.origin or next(iter(spec.submodule_search_locations or ()), "an unknown place")
     ours = Path(__file__).parents[1] / "agents" / "__init__.py"
-    if Path(place) != ours and not (Path(place).exists() and ours.exists() and ours.samefile(place)):
+    # Without a file of its own (a namespace) the folder is all that is known.
+    place = Path(spec.origin or Path(next(iter(spec.submodule_search_locations or ()), "?"), "__init__.py"))
+    if place != ours and not (place.exists() and ours.exists() and ours.samefile(place)):
         raise ImportError(
             f"another package named 'agents', at {place}, hides that of gpbandits; rename or move it, "
             "or start Python from another folder"
         )
+    if spec.origin is None or _OURS not in (cast("InspectLoader", spec.loader).get_source("agents") or ""):
+        raise ImportError(
+            f"{place} is not that of gpbandits: another distribution with a package 'agents', such as "
+            "openai-agents, was installed into this environment or removed from it; they cannot share one, "
+            "so install gpbandits into a new environment"
+        )
+
+
+_OURS = "Gaussian-process bandits"  # in the first line of our agents/__init__.py
+_check_not_shadowed()  # the name `agents` is common
 
 
 def __getattr__(name: str) -> Any:

@@ -42,12 +42,13 @@ def make_channel(folder: Path, wanted: list[str]) -> str:
 
 
 def _closure(wanted: list[str]) -> dict[str, Distribution]:
+    """The distributions by the names that conda gives them."""
     found: dict[str, Distribution] = {}
     names = list(wanted)
     while names:
         name = names.pop()
         if name not in found:
-            found[name] = distribution(name)
+            found[name] = distribution(name.removesuffix("-base"))  # matplotlib-base has no windows
             names += _needs(found[name])
     return found
 

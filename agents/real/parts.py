@@ -19,7 +19,7 @@ Score = Callable[[Floats, Floats, Floats, Floats, float], Floats]  # as `knowled
 
 @dataclass(frozen=True)
 class Parts:
-    """What the agent is made of; `gp-agent` has the defaults, which `scripts/real_ablation.py` leaves out."""
+    """What the agent is made of; `gp-agent` has the defaults, which `tools/real_ablation.py` leaves out."""
 
     score: Score = knowledge_gradient  # where nothing has a cost
     alphas: Sequence[float] = ALPHAS  # transforms of rewards that are tried; (0,) leaves them as they are

@@ -1,6 +1,6 @@
 """Learners of stable-baselines3 and sb3-contrib: algorithms, presets, how a model is made, a warning.
 
-They were found by `scripts/tune_rl.py`, see docs/reinforcement.md. Without delay an action has no effect on
+They were found by `tools/tune_rl.py`, see docs/reinforcement.md. Without delay an action has no effect on
 later rounds, hence a discount of 0. With delay a reward is delivered when other actions are played: a
 positive discount lets it reach its own action, unless the learner credits rewards itself.
 """

@@ -231,7 +231,7 @@ def _rows(content: bytes) -> list[dict[str, str]]:
 
 
 def _of_ours(family: str, name: str) -> Runs:
-    """Read our own runs of a perceptron on scikit-learn's digits, made by `scripts/digits_table.py`."""
+    """Read our own runs of a perceptron on scikit-learn's digits, made by `tools/digits_table.py`."""
     text = files("bandit_envs.data").joinpath("tables", f"{name}.csv").read_text(encoding="utf-8")
     rows = np.loadtxt(text.splitlines(), delimiter=",", skiprows=1)
     # step size, width, batch size, weight decay; seed

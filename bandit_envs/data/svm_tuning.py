@@ -6,7 +6,7 @@ in [0, 1]^2. On nearly all of that square the machine learns nothing; the accura
 about 0.004 and exceeds the plateau below about 0.001. The "uniform" grid is the square as the authors search
 it, with the edge x_2 = 0 and a few rows beside it; on the "log" grid, log-spaced towards both edges, one
 point in five is above the plateau, so that random play does well there.
-`scripts/svm_tables.py` computes the tables.
+`tools/svm_tables.py` computes the tables.
 """
 
 from collections.abc import Callable
@@ -81,7 +81,7 @@ def svm_accuracy(data: str, grid: ResultGrid) -> Floats:
         first, second = grid.shape
         raise ValueError(
             f"shape must be that of a shipped or computed table, got {grid.shape}; compute it by"
-            f" `python scripts/svm_tables.py {data} {grid.spacing} {first} {second}`, or train at once with"
+            f" `python tools/svm_tables.py {data} {grid.spacing} {first} {second}`, or train at once with"
             " train=True"
         )
     return accuracy_of(np.loadtxt(found.read_text(encoding="utf-8").splitlines(), delimiter=",", ndmin=2))

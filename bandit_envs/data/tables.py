@@ -111,12 +111,12 @@ class TuningTable(NamedTuple):
 
 
 def logistic_tuning() -> TuningTable:
-    """Load logistic regression on the breast-cancer data, made by `scripts/logistic_tuning_table.py`."""
+    """Load logistic regression on the breast-cancer data, made by `tools/logistic_tuning_table.py`."""
     return tuning_table(_read("logistic_tuning.csv"), LOGISTIC_BOUNDS)
 
 
 def cnn_tuning() -> TuningTable:
-    """Load a convolutional network on scikit-learn's digits, made by `scripts/cnn_tuning_table.py`."""
+    """Load a convolutional network on scikit-learn's digits, made by `tools/cnn_tuning_table.py`."""
     return tuning_table(_read("cnn_tuning.csv"), CNN_BOUNDS)
 
 

@@ -1,6 +1,6 @@
 """Which tables become real tasks: criteria that read the table alone, never what an agent did on it.
 
-A table is refused where a criterion gives a reason; `scripts/real_admission.py` lists all of them.
+A table is refused where a criterion gives a reason; `tools/real_admission.py` lists all of them.
 """
 
 from collections.abc import Callable, Mapping

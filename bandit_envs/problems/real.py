@@ -74,7 +74,7 @@ def _read(file: str) -> dict[str, Task]:
 
 
 class SiblingPrior(NamedTuple):
-    """Hold what a table tells about the tasks of its siblings, see `scripts/real_priors.py`."""
+    """Hold what a table tells about the tasks of its siblings, see `tools/real_priors.py`."""
 
     length_scales: tuple[float, ...]  # of a Matern 5/2 kernel
     mean: float  # of the rewards

@@ -62,7 +62,7 @@ def svm_tuning(
         grid: "uniform", or "log": log-spaced towards both edges, where a fifth of the configurations learn
             and random play is hard to beat.
         shape: values of C and of gamma; (11, 251) of the uniform grid and (30, 30) of the other ship, others
-            need `train`, or a table by `scripts/svm_tables.py`; at most 10,000 configurations.
+            need `train`, or a table by `tools/svm_tables.py`; at most 10,000 configurations.
         train: train now instead, a hundredth of a second a configuration, once a process; diabetes is
             downloaded for that.
         scale: features of an arm: "linear" is (x_1, x_2), as the paper's model sees them; "log" is log C

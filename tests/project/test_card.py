@@ -1,17 +1,22 @@
 """The card of the real tasks says what the suite holds, for readers and for programs."""
 
+import hashlib
 import json
 import re
 import runpy
+import zipfile
 from pathlib import Path
 
+import pytest
+
+from bandit_envs.data.files import find_wheel
 from bandit_envs.data.runs import origins
 from bandit_envs.problems.real import FAMILIES, FITTING, PLAYS, WORKERS, candidates, tasks
 from gpbandits.catalogue import origin_of, task_rows
 
 ROOT = Path(__file__).parents[2]
 PAGE = " ".join((ROOT / "docs" / "card.md").read_text(encoding="utf-8").split())
-SCRIPT = runpy.run_path(str(ROOT / "scripts" / "croissant.py"))
+SCRIPT = runpy.run_path(str(ROOT / "tools" / "croissant.py"))
 
 
 def test_the_machine_readable_card_is_what_its_script_writes():
@@ -23,6 +28,52 @@ def test_it_has_every_task_and_every_field_of_responsible_ai_its_section():
     assert [row["tasks/task"] for row in card["recordSet"][0]["data"]] == list(tasks())
     assert all(card[field] for field in SCRIPT["FIELDS"])
     assert not re.search(r"\]\(", json.dumps(card))  # no links of the page
+
+
+def files_of(card):
+    return {each["@id"]: each for each in card["distribution"]}
+
+
+def test_every_record_names_a_file_and_every_file_is_named_by_its_content():
+    card = json.loads((ROOT / "docs" / "croissant.json").read_text(encoding="utf-8"))
+    files = files_of(card)
+    assert {row["tasks/publisher"] for row in card["recordSet"][0]["data"]} <= set(files)
+    for name, digest in SCRIPT["BLAKE2"].items():
+        assert digest in files[name]["contentUrl"].replace("/", "")
+    for file in card["distribution"]:
+        assert "containedIn" in file or re.fullmatch("[0-9a-f]{64}", file["sha256"])
+
+
+@pytest.mark.parametrize("name", SCRIPT["BLAKE2"])
+def test_the_address_of_a_wheel_is_that_of_the_file_with_this_digest(name):
+    wheel = find_wheel(name)
+    if wheel is None:
+        pytest.skip(f"the wheel of {name} is not on this machine")
+    assert hashlib.blake2b(wheel.read_bytes(), digest_size=32).hexdigest() == SCRIPT["BLAKE2"][name]
+
+
+def test_the_archive_of_our_data_is_the_same_file_in_every_writing_and_that_of_the_card(tmp_path):
+    build = SCRIPT["ARCHIVE"]["build"]
+    first, second = build(tmp_path / "a").read_bytes(), build(tmp_path / "b").read_bytes()
+    card = json.loads((ROOT / "docs" / "croissant.json").read_text(encoding="utf-8"))
+    assert first == second
+    assert files_of(card)["gpbandits"]["sha256"] == hashlib.sha256(first).hexdigest()
+    with zipfile.ZipFile(tmp_path / "a" / SCRIPT["ARCHIVE"]["NAME"]) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    assert {"digits.csv", "real_priors.toml", "tasks.toml", "LICENSE"} <= set(held)
+    columns = [field["name"] for field in card["recordSet"][1]["field"]]
+    assert held["digits.csv"].decode().splitlines()[0].split(",") == columns
+
+
+@pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated")  # in rdflib
+def test_the_validator_of_the_format_finds_nothing_and_reads_the_records(tmp_path, caplog):
+    library = pytest.importorskip("mlcroissant", reason="needs mlcroissant")
+    archive = SCRIPT["ARCHIVE"]["build"](tmp_path)
+    data = library.Dataset(ROOT / "docs" / "croissant.json", mapping={"gpbandits": archive})
+    assert data.metadata.issues.report() == ""
+    assert [each for each in caplog.records if each.levelname == "WARNING"] == []  # of the context
+    assert len(list(data.records("tasks"))) == len(tasks())
+    assert len(list(data.records("digits"))) == 240 * 5
 
 
 def test_the_authors_of_every_table_are_named_with_doi_and_licence_where_people_cite():

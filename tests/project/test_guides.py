@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from running_notebooks import outputs, run
@@ -55,3 +57,19 @@ def test_the_same_guide_makes_the_same_notebook(tmp_path):
         SCRIPT["write"](tmp_path / folder)
     for file in (tmp_path / "one").iterdir():
         assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes()
+
+
+def test_every_notebook_that_runs_in_a_browser_has_its_button_on_its_page(tmp_path):
+    SCRIPT["write"](tmp_path, browser=True)
+    shown = set()
+    for page in (page for folder in SCRIPT["FOLDERS"] for page in folder.glob("*.md")):
+        for built, source in (("lite", ["# Title\n\nText."]), ("html", ["# Title\n\nText."])):
+            tags = SimpleNamespace(has=lambda name, built=built: name == built)
+            SCRIPT["show_button"](SimpleNamespace(tags=tags), f"{page.parent.name}/{page.stem}", source)
+            links = re.findall(r'href="\.\./lite/lab/index\.html\?path=([^"]+)"', source[0])
+            assert built == "lite" or links == []
+            assert source[0].startswith("# Title\n")
+            assert source[0].endswith("\nText.")
+            shown |= set(links)
+    assert shown == {path.name for path in tmp_path.iterdir()}
+    assert {"researcher.ipynb", "engineer.ipynb", "lecturer.ipynb"} <= shown

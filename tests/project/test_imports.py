@@ -119,7 +119,7 @@ def test_every_string_that_names_a_module_leads_to_it():
         resolve(text)
 
 
-@pytest.mark.parametrize("folder", ["benchmarks", "docs", "examples", "scripts"])
+@pytest.mark.parametrize("folder", ["benchmarks", "docs", "examples", "tools"])
 def test_every_name_that_a_script_imports_exists(folder):
     for path in sorted((ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

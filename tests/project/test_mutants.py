@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "mutants.py"
+SCRIPT = Path(__file__).parents[2] / "tools" / "mutants.py"
 
 
 def test_the_text_that_each_mutant_replaces_is_there_once():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -246,3 +247,20 @@ def test_a_folder_named_agents_in_the_way_is_named_by_the_error(tmp_path):
     assert result.returncode != 0
     assert "agents" in error
     assert str(shadow) in error
+
+
+@pytest.mark.parametrize("left", ["import logging\n", None], ids=["replaced", "removed"])
+def test_a_distribution_that_overwrites_agents_or_removed_it_is_named_with_the_remedy(left, tmp_path):
+    """As pip installs openai-agents: into the same folder, with an `__init__.py` of its own."""
+    for package in ("gpbandits", "agents"):
+        (tmp_path / package).mkdir()
+        shutil.copy(CHECKOUT / package / "__init__.py", tmp_path / package)
+    if left is None:
+        (tmp_path / "agents" / "__init__.py").unlink()
+    else:
+        (tmp_path / "agents" / "__init__.py").write_text(left)
+    result = run(sys.executable, "-Sc", "import gpbandits", cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    error = result.stderr.strip().splitlines()[-1]
+    assert "openai-agents" in error
+    assert str(tmp_path / "agents" / "__init__.py") in error
+    assert "install gpbandits into a new environment" in error

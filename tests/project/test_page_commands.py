@@ -18,9 +18,10 @@ from pages import DOCS, ROOT, blocks
 from gpbandits import cli
 
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "CHANGELOG.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted((ROOT / ".github").rglob("*.md")),
     *(page for page in sorted(DOCS.rglob("*.md")) if "generated" not in page.parts),
-    *sorted((ROOT / "integrations").rglob("*.md")),
+    *sorted((ROOT / "tools").rglob("*.md")),
 ]
 # Python is run by `test_docs`, `test_guides`, `test_readme` and the build of the tutorials; text is what
 # programs print, or a scheme; toml is read by `test_docs`, and the rest by the build of the site.
@@ -39,12 +40,17 @@ NOT_RUN = {
     "scontrol ": "needs Slurm; test_slurm runs the script",
     "kubectl ": "needs Kubernetes",
     "rattler-build ": "needs conda's channel; test_recipe builds on a channel of its own",
-    "sphinx-build ": "the fixture `site` builds the pages in the same way",
     "python docs/versions.py ": "test_versions runs it on two builds",
-    "python scripts/rehearse_release.py": "installs from the network; test_publishing runs it",
+    "make rehearse": "installs from the network; test_publishing runs a part",
+    "make lite": "installs from the network; test_guides and test_browser look at its notebooks",
+    "python tools/placeholders.py": "ends with code 1 until a person fills in; test_publishing runs it",
+    "python tools/rehearse_release.py": "takes minutes; test_publishing runs it",
+    "python tools/conda_recipe.py": "needs an sdist; test_recipe runs it",
+    "python tools/data_archive.py": "test_card runs it",
+    "python tools/croissant.py": "writes the card; test_card compares it",
     "python on_slurm.py ": "needs Slurm; test_clusters compares the job scripts",
     "python on_kubernetes.py ": "needs Kubernetes; test_clusters compares the specifications",
-    "python integrations/": "fetches a package of OptunaHub; test_hub runs it from this folder",
+    "python tools/integrations/": "fetches a package of OptunaHub; test_hub runs it from this folder",
     "gpbandits exam": "plays for minutes; tests/gpbandits/exam runs parts of it",
     "gpbandits board ": "serves until it is stopped; test_live_board starts it",
     "gpbandits run study.toml --out results/study --backend dask ": "needs a scheduler; see test_clusters",

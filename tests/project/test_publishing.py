@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import io
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-RECIPE = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8"))
+RECIPE = yaml.safe_load((ROOT / "tools" / "recipe" / "recipe.yaml").read_text(encoding="utf-8"))
 JOBS = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))["jobs"]
+PLACEHOLDERS = runpy.run_path(str(ROOT / "tools" / "placeholders.py"))
+SIZES = runpy.run_path(str(ROOT / "tools" / "sizes.py"))
 RELATIVE = re.compile(r"""(?:\]\(|src=")(?!https?://)([^)#"]+)""")
 
 
@@ -38,11 +44,50 @@ def run(line: str, folder: Path, **variables: str) -> int:
 @pytest.mark.long
 def test_a_release_can_be_rehearsed_without_a_network():
     pytest.importorskip("twine", reason="needs the extra `dev`")
-    command = [sys.executable, "scripts/rehearse_release.py", "--borrow"]
+    checks = ["distributions", "sizes", "placeholders", "citation", "data", "install"]
+    command = [sys.executable, "tools/rehearse_release.py", *checks, "--borrow"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    played = f"{PROJECT['version']} was built, checked, installed by its name and played quick.toml"
-    assert done.stdout.splitlines()[-1] == f"{PROJECT['name']} {played}"
+    played = f"{PROJECT['version']} was installed by its name and played quick.toml"
+    assert f"{PROJECT['name']} {played}" in done.stdout.splitlines()
+    ended = [line.split() for line in done.stdout.splitlines()[-len(checks) :]]
+    assert [name for name, *_ in ended] == checks
+    said = {name: how for name, how, *_ in ended}
+    assert (said["distributions"], said["install"]) == ("passed", "passed")
+    assert said["placeholders"] == "refused:"  # until a person fills in
+
+
+def test_a_check_of_the_rehearsal_that_fails_is_named_and_one_that_is_not_there_is_refused(
+    tmp_path, monkeypatch
+):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    script = runpy.run_path(str(ROOT / "tools" / "rehearse_release.py"))
+    rehearsal = script["Rehearsal"](tmp_path, tmp_path, True, "eval", tmp_path / "none.toml")
+
+    def broken(_):
+        raise subprocess.CalledProcessError(3, ["twine"])
+
+    assert script["outcome"](broken, rehearsal) == "failed: twine ended with code 3"
+    assert script["outcome"](lambda each: each.tool("no-such-tool"), rehearsal) == (
+        "skipped: no-such-tool is not installed"
+    )
+    assert script["outcome"](script["CHECKS"]["placeholders"], rehearsal).startswith("refused: ")
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    broken = runpy.run_path(str(ROOT / "tools" / "site_links.py"))["broken"]
+    (tmp_path / "b").mkdir()
+    links = ["b/index.html#there", "b/", "#here", "https://host/x", "mailto:a@b", "b/index.html?x#there"]
+    (tmp_path / "a.html").write_text("<p id=here>" + "".join(f'<a href="{link}">' for link in links))
+    (tmp_path / "b" / "index.html").write_text('<p id="there"><img src="../a.html">')
+    assert broken(tmp_path) == []
+    (tmp_path / "b" / "index.html").write_text('<a href="../a.html#there"><img src="none.png">')
+    assert broken(tmp_path) == [
+        "a.html: b/index.html#there",
+        "a.html: b/index.html?x#there",
+        "b/index.html: ../a.html#there",
+        "b/index.html: none.png",
+    ]
 
 
 def test_the_readme_renders_as_on_pypi():
@@ -73,19 +118,67 @@ def test_links_of_the_readme_lead_somewhere_and_the_workflow_makes_them_absolute
     assert "](https://host/o/r/blob/v1/docs/agents.md" in made
 
 
-def test_the_workflow_refuses_placeholders_and_tags_of_other_versions(tmp_path):
-    (tmp_path / "recipe").mkdir()
-    for name in ("pyproject.toml", "recipe/recipe.yaml"):
-        shutil.copy(ROOT / name, tmp_path / name)
+def test_the_workflow_refuses_tags_of_other_versions(tmp_path):
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
     version = command("Refuse a tag that is not the version")
     assert run(version, tmp_path, GITHUB_REF_NAME=f"v{PROJECT['version']}") == 0
     assert run(version, tmp_path, GITHUB_REF_NAME="v99") != 0
-    placeholders = command("Refuse placeholders of addresses")
-    assert run(placeholders, tmp_path) != 0
-    for name in ("pyproject.toml", "recipe/recipe.yaml"):
-        text = (tmp_path / name).read_text(encoding="utf-8")
-        (tmp_path / name).write_text(text.replace("example.invalid", "host"), encoding="utf-8")
-    assert run(placeholders, tmp_path) == 0
+
+
+@pytest.mark.parametrize("target", PLACEHOLDERS["TARGETS"])
+def test_nothing_is_published_with_a_placeholder_in_it(target, tmp_path):
+    """As it stands the check refuses; once a person filled in, it does not."""
+    for path in {each.path for each in PLACEHOLDERS["placeholders"](root=ROOT)}:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        text = (ROOT / path).read_text(encoding="utf-8")
+        (tmp_path / path).write_text(PLACEHOLDERS["MARKS"].sub("filled in", text), encoding="utf-8")
+    for word in ("https://example.invalid/x", "git clone ADDRESS", "# FILL-IN"):
+        assert list(PLACEHOLDERS["placeholders"]((target,), tmp_path)) == []
+        path = tmp_path / next(iter(PLACEHOLDERS["TARGETS"][target])).replace("**/*.*", "README.md")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        path.write_text(f"{before}\n{word}\n", encoding="utf-8")
+        (found,) = PLACEHOLDERS["placeholders"]((target,), tmp_path)
+        assert found.text == word
+        path.write_text(before, encoding="utf-8")
+
+
+def test_the_workflow_refuses_what_pypi_would_show_and_names_it(capsys):
+    assert command("Refuse what a person has not filled in") == "python tools/placeholders.py pypi"
+    assert PLACEHOLDERS["main"](["pypi"]) == 1
+    said = capsys.readouterr().out
+    assert [name for name in PLACEHOLDERS["TARGETS"]["pypi"] if f"pypi: {name}:" not in said] == []
+    with pytest.raises(SystemExit, match="unknown target 'pipy'"):
+        PLACEHOLDERS["main"](["pipy"])
+
+
+def test_the_page_lists_exactly_what_a_person_fills_in():
+    page = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `([^`]+)` \|.*\| `(\w+)` \|$", page, re.MULTILINE)
+    open_places = {(each.path, each.target) for each in PLACEHOLDERS["placeholders"]()}
+    assert len(listed) == len(set(listed))
+    assert set(listed) == open_places
+
+
+def test_the_badge_of_gymnasiums_list_is_of_a_version_that_was_tested():
+    page = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
+    (badge,) = re.findall(r"badge/Gymnasium-v([\d.]+)-blue", page)
+    (needed,) = (Requirement(each) for each in PROJECT["dependencies"] if each.startswith("gymnasium"))
+    assert needed.specifier.contains(badge)
+    assert Version(badge) <= Version(version("gymnasium"))
+
+
+def test_files_that_are_too_large_are_refused(tmp_path, capsys):
+    assert command("Refuse files that are too large") == "python tools/sizes.py dist"
+    for suffix, limit in SIZES["LIMITS"].items():
+        (tmp_path / f"a{suffix}").write_bytes(bytes(limit * 1000))
+    assert SIZES["main"](tmp_path) == 0
+    for suffix, limit in SIZES["LIMITS"].items():
+        (tmp_path / f"a{suffix}").write_bytes(bytes(limit * 1000 + 1))
+        assert SIZES["main"](tmp_path) == 1
+        assert f"a{suffix}: {limit} kB, at most {limit}" in capsys.readouterr().out
+        (tmp_path / f"a{suffix}").unlink()
+    assert SIZES["main"](tmp_path) == 1  # nothing was built
 
 
 def test_only_the_job_that_publishes_may_sign_in_and_needs_the_built():
@@ -124,9 +217,10 @@ def test_the_citation_is_valid():
 
 
 def test_the_recipe_says_what_the_package_says():
-    spaced = [re.sub(r"(?=>=)", " ", need) for need in PROJECT["dependencies"]]
+    wanted = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["eval"]]
+    spaced = [re.sub(r"(?=>=)", " ", need) for need in wanted]
     python, *others = RECIPE["requirements"]["run"]
-    assert others == spaced
+    assert [each.replace("-base", "") for each in others] == spaced
     assert python == "python >=${{ python_min }}"
     assert PROJECT["requires-python"] == f">={RECIPE['context']['python_min']}"
     assert RECIPE["context"]["version"] == PROJECT["version"]

@@ -172,7 +172,7 @@ def test_the_leaderboard_of_real_tasks_is_what_their_archived_trials_say(tmp_pat
 
 
 def test_the_marks_on_the_page_of_real_tasks_are_those_of_the_archived_trials():
-    script = runpy.run_path(str(DOCS.parent / "scripts" / "real_marks.py"))
+    script = runpy.run_path(str(DOCS.parent / "tools" / "real_marks.py"))
     found, page = script["scores"](), read("real.md")
     lines = script["as_markdown"](found)
     _, after = page.split("## Marks of the agents of today")

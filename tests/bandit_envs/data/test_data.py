@@ -69,7 +69,7 @@ def know(monkeypatch: pytest.MonkeyPatch, file: str, url: str, sha256: str = SHA
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    path = Path(__file__).parents[3] / "scripts" / "logistic_tuning_table.py"
+    path = Path(__file__).parents[3] / "tools" / "logistic_tuning_table.py"
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

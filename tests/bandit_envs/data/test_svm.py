@@ -151,7 +151,7 @@ def test_a_table_that_the_script_computed_is_found_in_the_cache(tmp_path, monkey
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(ValueError, match=r"got \(3, 2\); compute .*svm_tables.py breast-cancer log 3 2`"):
         data.svm_accuracy("breast-cancer", grid)
-    path = Path(__file__).parents[3] / "scripts" / "svm_tables.py"
+    path = Path(__file__).parents[3] / "tools" / "svm_tables.py"
     spec: Any = importlib.util.spec_from_file_location(path.stem, path)
     script: Any = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)

@@ -10,7 +10,7 @@ from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import data_files
 
 ROOT = Path(__file__).parents[3]
-SCRIPT = runpy.run_path(str(ROOT / "scripts" / "frozen.py"))
+SCRIPT = runpy.run_path(str(ROOT / "tools" / "frozen.py"))
 FROZEN = tomllib.loads(SCRIPT["MANIFEST"].read_text(encoding="utf-8"))
 CLOSE = (
     1e-6  # relative; another processor rounds otherwise, and a function is a solve of condition 1e8 or less

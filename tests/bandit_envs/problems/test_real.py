@@ -35,7 +35,7 @@ from bandit_envs.problems.real import (
 )
 
 FROZEN = {
-    "problems/real_priors.toml": "fe25d45dc2a24ed5bd8624d6a6f63915d364427868acacc18a34fb11026ae95b",
+    "problems/real_priors.toml": "fb79174a1c8d986e994a6943e9cd94e5a100c704e754236a5603fdbc7c376730",
     "problems/tasks.toml": "61addeef35f8e94d6ce8ecd7d0789accf6a9a222bb8463af815ecc7065b02534",
     "data/tables/digits.csv": "4b32cca25f5127ba8fa6692d6577f7fee8ce38cbd1a50593c522477b2e2d693e",
 }

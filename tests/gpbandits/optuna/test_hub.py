@@ -10,7 +10,7 @@ import optuna
 import pytest
 
 ROOT = Path(__file__).parents[3]
-REGISTRY = ROOT / "integrations" / "optunahub" / "package"
+REGISTRY = ROOT / "tools" / "integrations" / "optunahub" / "package"
 PACKAGE = REGISTRY / "samplers" / "gpbandits"
 # The front matter of the registry's template, all of it text or lists of text.
 FIELDS = {

@@ -1,0 +1,94 @@
+"""Print the marks of docs/real.md: scores of agents in each family, from the archived trials.
+
+    python tools/real_marks.py
+
+The first table is of the agents before anything was tuned, the second of today's `gp-agent` beside them.
+
+A score is 1 - loss, the mean over the tasks of a family of what `Standings` says of each; agents count in a
+family if they have results on all of its measured tasks. Both halves of the suite are shown.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from bandit_envs.problems.halves import HALVES, halves
+from bandit_envs.problems.real import tasks
+from gpbandits.evaluation import Result
+from gpbandits.report.entrants import REFERENCE
+from gpbandits.report.standings import relative_losses
+
+ARCHIVE = Path(__file__).parents[1] / "docs" / "results" / "real"
+TODAY = ARCHIVE.with_name("real-agent")
+AGENT = "gp-agent"
+# Share of the distance from the best of ours, local search and TPE to 1 that a family's mark closes.
+SHARES = {"repeat": 0.5, "laboratory": 0.45, "limit": 0.45, "late": 0.4, "everything": 0.35}
+SHARES |= {"datasets": 0.3, "changes": 0.25, "budget": 0.6}
+OURS = ("gp-ucb", "gp-bucb", "gp-ei", "gp-agent", "config", "constrained-ei", "pdcbo", "ratio-ucb")
+OTHERS = ("local-search", "optuna-tpe", "epsilon-greedy", "lin-ucb", "forest-thompson", "forest-ei")
+
+
+def scores(archive: Path = ARCHIVE) -> dict[str, dict[str, float]]:
+    """Return {task: {agent: score}} of the archived tasks, in the order of the suite."""
+    found = {}
+    for name in tasks():
+        if (archive / f"{name}.parquet").exists():
+            result = Result.load(archive / f"{name}.parquet")
+            losses = relative_losses(result, REFERENCE)
+            found[name] = {agent: float(1.0 - loss.mean()) for agent, loss in losses.items()}
+    return found
+
+
+def mean_of(names: Iterable[str], found: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean score over some tasks of the agents that have results on all of them."""
+    each = [found[name] for name in names]
+    agents = set.intersection(*map(set, each)) if each else set()
+    return {agent: float(np.mean([own[agent] for own in each])) for agent in sorted(agents)}
+
+
+def as_markdown(found: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Return a line a family and half: the best of ours with its name, and the others' scores."""
+    lines = []
+    for family in dict.fromkeys(task.family for task in tasks().values()):
+        own = [name for name in found if tasks()[name].family == family]
+        for part in ("both", *HALVES):
+            names = [name for name in own if part in ("both", halves()[name])]
+            mean = mean_of(names, found)
+            ours = {agent: mean[agent] for agent in OURS if agent in mean}
+            best = max(ours, key=lambda agent: ours[agent], default="")
+            cells = [f"{ours[best]:.3f} ({best})" if best else "-"]
+            cells += [f"{mean[agent]:.3f}" if agent in mean else "-" for agent in OTHERS]
+            lines += [f"| {family} | {part} | {len(names)} | {' | '.join(cells)} |"] if names else []
+    return lines
+
+
+def beside_marks(before: Mapping[str, Mapping[str, float]], today: Mapping[str, float]) -> list[str]:
+    """Return a line a family and half: the former agent, the best then, the mark, and today's agent."""
+    lines = []
+    for family in dict.fromkeys(task.family for task in tasks().values()):
+        own = [name for name in today if tasks()[name].family == family]
+        for part in ("both", *HALVES):
+            names = [name for name in own if part in ("both", halves()[name])]
+            measured = [name for name in names if name in before]
+            mean = mean_of(measured, before)
+            rivals = {agent: mean[agent] for agent in (*OURS, *OTHERS[:2]) if agent in mean}
+            if not rivals:
+                continue
+            best = max(rivals, key=lambda agent: rivals[agent])
+            share = SHARES.get(family)
+            mark = "-" if share is None else f"{rivals[best] + share * (1.0 - rivals[best]):.3f}"
+            now = np.mean([today[name] for name in measured])
+            whole = np.mean([today[name] for name in names])
+            first = f"{family} | {part} | {len(measured)} | {mean[AGENT]:.3f} | {rivals[best]:.3f} ({best})"
+            lines.append(f"| {first} | {mark} | {now:.3f} | {len(names)} | {whole:.3f} |")
+    return lines
+
+
+def of_today() -> dict[str, float]:
+    """Return {task: score} of today's agent."""
+    return {name: own[AGENT] for name, own in scores(TODAY).items()}
+
+
+if __name__ == "__main__":
+    print("\n".join([*as_markdown(scores()), "", *beside_marks(scores(), of_today())]))
