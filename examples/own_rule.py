@@ -21,7 +21,7 @@ from gpbandits import evaluate
 
 @dataclass(frozen=True)
 class EpsilonGreedy:
-    epsilon: float = 0.1
+    epsilon: agents.PerTrial = 0.1  # a number, or one a trial
 
     def __call__(self, candidates: agents.Candidates):
         coin = np.array([rng.random() for rng in candidates.rngs])  # one a trial

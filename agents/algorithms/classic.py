@@ -28,6 +28,7 @@ from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..named import is_name
 from ..protocol import handles
+from ..validation import PerTrial
 from ..widths.base import KernelUCBWidth, Width
 from ..widths.by_name import DMM, improved_width, make_width
 
@@ -37,8 +38,8 @@ def gp_ucb(
     setting: Setting,
     *,
     width: str | float | Width | None = None,
-    delta: float = 0.1,
-    beta_scale: float | None = None,
+    delta: PerTrial = 0.1,
+    beta_scale: PerTrial | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -69,7 +70,7 @@ def dmm_ucb(
     setting: Setting,
     *,
     ratios: Any = RATIOS,
-    delta: float = 0.1,
+    delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -92,7 +93,7 @@ def dmm_ucb(
 def igp_ucb(
     setting: Setting,
     *,
-    delta: float = 0.1,
+    delta: PerTrial = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -112,7 +113,7 @@ def gp_ts(
     setting: Setting,
     *,
     width: str | float | Width = "improved",
-    delta: float = 0.1,
+    delta: PerTrial = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -135,7 +136,7 @@ def gp_ts(
 
 @handles("delay", "context", "box", "noise", "availability")
 def kernel_ucb(
-    setting: Setting, *, eta: float = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
+    setting: Setting, *, eta: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
     """KernelUCB: argmax mu + eta s / sqrt(lambda) sigma, s the prior std (Valko et al. 2013)."""
     return assemble(
@@ -148,7 +149,7 @@ def gp_ei(
     setting: Setting,
     *,
     incumbent: str | None = None,
-    xi: float = 0.0,
+    xi: PerTrial = 0.0,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -171,7 +172,7 @@ def gp_pi(
     setting: Setting,
     *,
     incumbent: str = "max_mean",
-    xi: float = 0.01,
+    xi: PerTrial = 0.01,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -196,7 +197,7 @@ def pure_exploration(
     return assemble(Model.of(setting, **options), Always(rules.PosteriorVariance()), num_trials)
 
 
-def _kernel_ucb_width(eta: float, model: Model) -> Width:
+def _kernel_ucb_width(eta: PerTrial, model: Model) -> Width:
     return KernelUCBWidth(eta, model.relative_variance)
 
 

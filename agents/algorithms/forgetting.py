@@ -30,6 +30,7 @@ from ..named import is_name
 from ..options import require_arms
 from ..protocol import handles
 from ..restarts.base import Periodic
+from ..validation import PerTrial
 from ..widths.base import LogarithmicWidth, Width
 from ..widths.by_name import make_width
 from ..widths.information_gain import spectral_bound
@@ -38,7 +39,7 @@ DEFAULT_VARIATION = 1.0  # prior stds
 MOST_POINTS = 256  # of the spectrum: the fourth root of gamma_T needs no more precision
 
 
-def memory_length(model: Model, variation: float) -> Floats:
+def memory_length(model: Model, variation: PerTrial) -> Floats:
     """Return the length gamma_T^(1/4) sqrt(T / B_T), 2 to T rounds, () or (B,) (Zhou & Shroff 2021).
 
     gamma_T is the spectral bound on at most 256 points, and B_T the `variation`.
@@ -50,7 +51,7 @@ def memory_length(model: Model, variation: float) -> Floats:
     rounds = np.full(np.shape(model.noise_variance), horizon)
     bound = spectral_bound(sample, model.noise_variance, horizon)
     gamma = bound(rounds, np.zeros_like(rounds, dtype=np.float64))
-    length = gamma**0.25 * np.sqrt(horizon / variation)
+    length = gamma**0.25 * np.sqrt(horizon / np.asarray(variation))
     return np.clip(length, 2.0, max(horizon, 2))
 
 
@@ -63,17 +64,17 @@ def _sample(setting: Setting) -> Floats:
     return low + (high - low) * unit_grid(MOST_POINTS, len(low))
 
 
-def window_of(model: Model, variation: float) -> Ints:
+def window_of(model: Model, variation: PerTrial) -> Ints:
     """Return W = H = ceil(gamma_T^(1/4) sqrt(T / B_T)), () or (B,), a window or time between restarts."""
     return np.ceil(memory_length(model, variation)).astype(np.int64)
 
 
-def discount_of(model: Model, variation: float) -> Floats:
+def discount_of(model: Model, variation: PerTrial) -> Floats:
     """Return rho = 1 - gamma_T^(-1/4) sqrt(B_T / T), () or (B,) (Deng et al. 2022)."""
     return 1.0 - 1.0 / memory_length(model, variation)
 
 
-def drift_of(model: Model, variation: float) -> Floats:
+def drift_of(model: Model, variation: PerTrial) -> Floats:
     """Return eps = 2 / W, () or (B,), with which the covariance falls to 1/e over W rounds (our reading)."""
     return 2.0 / window_of(model, variation)
 
@@ -82,11 +83,11 @@ def drift_of(model: Model, variation: float) -> Floats:
 def sw_gp_ucb(
     setting: Setting,
     *,
-    window: int | None = None,
-    variation: float = DEFAULT_VARIATION,
+    window: PerTrial | None = None,
+    variation: PerTrial = DEFAULT_VARIATION,
     width: str | float | Width | None = None,
-    delta: float = 0.1,
-    beta_scale: float | None = None,
+    delta: PerTrial = 0.1,
+    beta_scale: PerTrial | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -109,11 +110,11 @@ def sw_gp_ucb(
 def r_gp_ucb(
     setting: Setting,
     *,
-    every: int | None = None,
-    variation: float = DEFAULT_VARIATION,
+    every: PerTrial | None = None,
+    variation: PerTrial = DEFAULT_VARIATION,
     width: str | float | Width | None = None,
-    delta: float = 0.1,
-    beta_scale: float | None = None,
+    delta: PerTrial = 0.1,
+    beta_scale: PerTrial | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -135,10 +136,10 @@ def r_gp_ucb(
 def tv_gp_ucb(
     setting: Setting,
     *,
-    eps: float | None = None,
-    variation: float = DEFAULT_VARIATION,
+    eps: PerTrial | None = None,
+    variation: PerTrial = DEFAULT_VARIATION,
     width: str | float | Width = "theory",
-    delta: float = 0.1,
+    delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -159,10 +160,10 @@ def tv_gp_ucb(
 def ui_tvbo(
     setting: Setting,
     *,
-    rate: float | None = None,
-    variation: float = DEFAULT_VARIATION,
+    rate: PerTrial | None = None,
+    variation: PerTrial = DEFAULT_VARIATION,
     width: str | float | Width = 2.0,
-    delta: float = 0.1,
+    delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -186,11 +187,11 @@ def ui_tvbo(
 def w_gp_ucb(
     setting: Setting,
     *,
-    discount: float | None = None,
-    variation: float = DEFAULT_VARIATION,
+    discount: PerTrial | None = None,
+    variation: PerTrial = DEFAULT_VARIATION,
     width: str | float | Width = "self-normalised",
-    delta: float = 0.1,
-    beta_scale: float | None = None,
+    delta: PerTrial = 0.1,
+    beta_scale: PerTrial | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -213,9 +214,9 @@ def w_gp_ucb(
 def _with_memory(
     make: Callable[..., Any],
     name: str,
-    given: float | None,
-    default_of: Callable[[Model, float], Any],
-    variation: float,
+    given: PerTrial | None,
+    default_of: Callable[[Model, PerTrial], Any],
+    variation: PerTrial,
     model: Model,
     num_trials: int,
 ) -> Any:
@@ -223,7 +224,7 @@ def _with_memory(
     return make(model, num_trials, **{name: memory})
 
 
-def _time_varying_width(width: str | float | Width, model: Model, *, delta: float) -> Width:
+def _time_varying_width(width: str | float | Width, model: Model, *, delta: PerTrial) -> Width:
     if is_name(width, "experiments"):
         return LogarithmicWidth()
     theory = is_name(width, "theory")

@@ -35,6 +35,7 @@ from ..model.rounds import Delivery
 from ..options import require_arms, require_left_out, require_once
 from ..posteriors.sketched import SketchedPosterior
 from ..protocol import handles
+from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.bounded_norm import BBKBWidth, BKBWidth
 
@@ -125,7 +126,7 @@ def bkb(
     *,
     size: float = 10.0,
     reading: str = "code",
-    delta: float = 0.1,
+    delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -156,7 +157,7 @@ def bbkb(
     *,
     size: float = 10.0,
     growth: float = 2.0,
-    delta: float = 0.1,
+    delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -176,11 +177,11 @@ def bbkb(
     return assemble(_sketched_model(setting, options), rule_of, num_trials, belief=belief)
 
 
-def _bkb_width(model: Model, delta: float) -> Width:
+def _bkb_width(model: Model, delta: PerTrial) -> Width:
     return BKBWidth(model.rkhs_bound, model.noise_std, model.noise_variance, delta)
 
 
-def _bbkb_width(model: Model, growth: float, delta: float) -> Width:
+def _bbkb_width(model: Model, growth: float, delta: PerTrial) -> Width:
     return BBKBWidth(model.rkhs_bound, model.noise_std, model.noise_variance, growth, delta)
 
 
