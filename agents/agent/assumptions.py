@@ -328,6 +328,6 @@ class EachLearntInScales(EachLearnt):
         ]
 
 
-def learnt_apart(model: Model, apart: bool) -> dict[str, Any]:
+def learnt_separately(model: Model, separate: bool) -> dict[str, Any]:
     """Return the assumptions of an agent that learns, and models reward and costs apart; else nothing."""
-    return {"assumptions": EachLearnt} if apart and model.learning is not None else {}
+    return {"assumptions": EachLearnt} if separate and model.learning is not None else {}

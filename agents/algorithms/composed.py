@@ -11,7 +11,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule, own_rule
 from ..acquisition.incumbents import INCUMBENTS, improvable, incumbent_of
 from ..agent.assembly import Agent, assemble
-from ..agent.assumptions import learnt_apart
+from ..agent.assumptions import learnt_separately
 from ..agent.epochs import in_epochs
 from ..beliefs.by_name import make_belief
 from ..kernels.amplitude import without_contexts
@@ -137,7 +137,7 @@ def gp_agent(
         objective=found.objective if objective is None else own_builder("objective", objective, {}),
         restart=make_restart(restart, seen, observed, restart_options),
         **in_epochs(found.incumbent_first),
-        **learnt_apart(found.model, found.apart),
+        **learnt_separately(found.model, found.separate),
     )
 
 

@@ -16,7 +16,7 @@ from ..acquisition.by_name import Always, WithWidth
 from ..acquisition.incumbents import MaxWorth
 from ..acquisition.rules import UCB, ExpectedImprovement, Thompson
 from ..agent.assembly import Agent, assemble
-from ..agent.assumptions import EachLearntInScales, OwnNoise, learnt_apart
+from ..agent.assumptions import EachLearntInScales, OwnNoise, learnt_separately
 from ..agent.epochs import in_epochs
 from ..beliefs.delivered import Delivered
 from ..beliefs.imputed import Hallucinated
@@ -111,7 +111,7 @@ def _assemble(parts: PenalisedParts, inner: str, gamma: Any, num_trials: int | N
     require_choice("inner", inner, ("ucb", "thompson"))
     width_of = partial(improved_width, gamma=gamma, delta=parts.delta, union=2 if inner == "thompson" else 1)
     rule_of = WithWidth(Thompson if inner == "thompson" else UCB, width_of)
-    kinds = in_epochs(parts.incumbent_first) | learnt_apart(parts.model, parts.apart)
+    kinds = in_epochs(parts.incumbent_first) | learnt_separately(parts.model, parts.separate)
     return assemble(parts.model, rule_of, num_trials, objective=parts.objective, **kinds)
 
 

@@ -22,7 +22,7 @@ from ..acquisition.by_name import with_width
 from ..acquisition.candidates import Candidates, Rule
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..agent.assumptions import learnt_apart
+from ..agent.assumptions import learnt_separately
 from ..beliefs.by_name import make_belief
 from ..beliefs.safety import Safety
 from ..model.model import Model
@@ -192,7 +192,7 @@ def safely(
         belief=make_belief(belief, setting, belief_options),
         objective=parts.objective,
         restart=make_restart(restart, setting, observed, restart_options),
-        **learnt_apart(parts.model, parts.apart),
+        **learnt_separately(parts.model, parts.separate),
     )
 
 

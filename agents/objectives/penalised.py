@@ -241,7 +241,7 @@ class PenalisedParts(NamedTuple):
     objective: Callable[..., Objective]  # from the model and the number of trials
     delta: float  # failure probability of one epoch
     incumbent_first: bool | None = None  # of epochs that begin afresh; None where they do not
-    apart: bool = False  # whether reward and costs are modelled apart, and learn hyperparameters each
+    separate: bool = False  # whether reward and costs are modelled apart, and learn hyperparameters each
 
 
 def penalised_parts(
@@ -327,7 +327,7 @@ def parts_of(
         least = model.noise_variance if standardize else NOISE_FLOOR * model.prior_std**2
         assumed = CostModelSpec(**units, noise=cost_noise, least=least, width=IMPROVED, delta=share)
         made = partial(PenalisedModels, penalty=penalty, epoch=epoch, assumed=assumed)
-        return PenalisedParts(model, made, share, apart=True)
+        return PenalisedParts(model, made, share, separate=True)
     made = partial(Penalised, penalty=penalty, epoch=epoch, cost_noise=cost_noise, reuse=reuse, **units)
     return PenalisedParts(model, made, share, None if reuse else incumbent_first)
 

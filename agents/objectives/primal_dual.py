@@ -148,7 +148,7 @@ def primal_dual_parts(
     step = setting.horizon**-0.5 if dual.step is None else dual.step
     model, assumed = model_and_costs(setting, delta=delta, **options)
     made = partial(PrimalDual, assumed=assumed, dual=replace(dual, step=step))
-    return PenalisedParts(model, made, assumed.delta, apart=True)
+    return PenalisedParts(model, made, assumed.delta, separate=True)
 
 
 class Rectified(SeparateModels):
@@ -209,4 +209,4 @@ def rectified_parts(
     """Return what models reward and costs, and charges violations by a schedule; see `model_and_costs`."""
     model, assumed = model_and_costs(setting, delta=delta, **options)
     made = partial(Rectified, assumed=assumed, schedule=schedule)
-    return PenalisedParts(model, made, assumed.delta, apart=True)
+    return PenalisedParts(model, made, assumed.delta, separate=True)

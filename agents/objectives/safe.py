@@ -211,7 +211,7 @@ def safe_parts(
         _require_units(setting, model, options)
     mask_of = make_mask(sets, model, assumed, lipschitz, cost_noise_bound)
     made = partial(Safe, assumed=assumed, seed=seed, mask_of=mask_of, patience=patience)
-    return PenalisedParts(model, made, assumed.delta, apart=True)
+    return PenalisedParts(model, made, assumed.delta, separate=True)
 
 
 def _require_units(setting: Setting, model: Model, options: Mapping[str, Any]) -> None:

@@ -187,6 +187,24 @@ def test_the_marks_on_the_page_of_real_tasks_are_those_of_the_archived_trials():
     assert f"on {len(found)} of the {len(tasks())} tasks" in " ".join(page.split())
 
 
+def test_what_the_page_of_vain_attempts_found_in_the_package_is_what_is_stored():
+    script = runpy.run_path(str(DOCS.parent / "scripts" / "real_marks.py"))
+    found = [
+        each.strip("| ").split(" | ")
+        for each in script["beside_marks"](script["scores"](), script["of_today"]())
+    ]
+    parts = {f"{family}, {half}": rest for family, half, *rest in found}
+    section = read("did-not-help.md").partition("## Found in the package")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")]
+    held = [row for row in rows if row[1] in parts]
+    assert len(held) == 3
+    for _, where, before, after, why in held:
+        _, former, best, mark, now, *_ = parts[where]
+        assert before in (former, best.partition(" ")[0]), where
+        assert after == now, where
+        assert "mark" not in why or mark in why, where
+
+
 def test_what_survives_on_real_tasks_is_what_their_archived_trials_say():
     script, found = archived()
     lines = [line for line in script.page_lines(found) if line]
