@@ -20,7 +20,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import LARGEST_COUNT, ArgumentError, hint, is_integer, shown
 
-from .validation import ONE_A_TRIAL, require_one_a_trial
+from .validation import ONE_A_TRIAL, ROW_A_TRIAL, require_one_a_trial
 
 Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
@@ -156,6 +156,16 @@ def path_of(made: Callable[..., Any]) -> str:
 
 def is_per_trial(owner: Callable[..., Any], name: str) -> bool:
     """Return whether an argument or a field is annotated as `PerTrial`, alone or in a union of types."""
+    return PER_TRIAL in map(_kind, _alternatives(_hint(owner, name)))
+
+
+def has_row_per_trial(owner: Callable[..., Any], name: str) -> bool:
+    """Return whether an argument or a field is annotated as `RowPerTrial`."""
+    return ROW_A_TRIAL in getattr(_named(_hint(owner, name)), "__metadata__", ())
+
+
+def _hint(owner: Callable[..., Any], name: str) -> Any:
+    """Return the annotation of an argument or a field, None without one."""
     annotations, parameters = _annotations(owner), signature(owner).parameters.values()
     others = [each.name for each in parameters if each.kind is Parameter.VAR_KEYWORD]
     hinted = next((annotations[each] for each in (name, *others) if each in annotations), None)
@@ -164,7 +174,7 @@ def is_per_trial(owner: Callable[..., Any], name: str) -> bool:
             f"the annotation {hinted.args[0]!r} of {name}, which is given an array, must have a meaning at "
             f"run time, but {hinted.args[1]}; import it outside `if TYPE_CHECKING`"
         )
-    return PER_TRIAL in map(_kind, _alternatives(hinted))
+    return hinted
 
 
 def _annotations(takes: Callable[..., Any]) -> Mapping[str, Any]:

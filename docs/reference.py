@@ -171,7 +171,8 @@ def _signature(given: Mapping[str, Any]) -> str:
 
 def _commands() -> Iterator[str]:
     yield "For readers at a terminal: every command with its options and defaults."
-    for name, command in leaves(typer.main.get_command(app)):
+    group: Any = typer.main.get_command(app)
+    for name, command in group.commands.items():
         given = [p for p in command.params if p.param_type_name == "argument"]
         usage = " ".join(["gpbandits", name, *(str(p.name).upper() for p in given)])
         about = to_pages((command.help or "").replace("`", "``"))
@@ -181,15 +182,6 @@ def _commands() -> Iterator[str]:
             spelt = ", ".join(option.opts) if option not in given else str(option.name).upper()
             about = to_pages((option.help or "").replace("`", "``"))
             yield _directive("option", spelt, about + _default(option.default))
-
-
-def leaves(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every command that does something, such as "submission check", with its name."""
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            yield from leaves(command, f"{prefix}{name} ")
-        else:
-            yield f"{prefix}{name}", command
 
 
 def _default(value: Any) -> str:

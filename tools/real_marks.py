@@ -2,12 +2,14 @@
 
     python tools/real_marks.py
 
-The first table is of the agents before anything was tuned, the second of today's `gp-agent` beside them.
+The first table is of the agents before anything was tuned, the second of today's `gp-agent` beside them, the
+last line is the README's.
 
 A score is 1 - loss, the mean over the tasks of a family of what `Standings` says of each; agents count in a
 family if they have results on all of its measured tasks. Both halves of the suite are shown.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -85,10 +87,38 @@ def beside_marks(before: Mapping[str, Mapping[str, float]], today: Mapping[str, 
     return lines
 
 
+def evidence(before: Mapping[str, Mapping[str, float]], today: Mapping[str, float]) -> str:
+    """Return what the README says of today's agent: a score a family, and where it is ahead of all others.
+
+    The others are those of the stored leaderboard, but for the former agent of the same name.
+    """
+    others = {
+        name: {who: own for who, own in before[name].items() if who != AGENT}
+        for name in today
+        if name in before
+    }
+    said = []
+    for family in dict.fromkeys(tasks()[name].family for name in others):
+        names = [name for name in others if tasks()[name].family == family]
+        now, best = np.mean([today[name] for name in names]), max(mean_of(names, others).values())
+        said.append(f"{family} {now:.2f} ({best:.2f})")
+    behind = [name for name in others if today[name] <= max(others[name].values())]
+    where = " and ".join(f"{n} of {family}" for family, n in Counter(map(_family, behind)).items())
+    ahead = (
+        f"On {len(others) - len(behind)} of {len(others)} tasks it is ahead of whoever else is first there"
+    )
+    return f"{', '.join(said)}. {ahead}" + (f", not on {where}." if where else ".")
+
+
+def _family(task: str) -> str:
+    return tasks()[task].family
+
+
 def of_today() -> dict[str, float]:
     """Return {task: score} of today's agent."""
     return {name: own[AGENT] for name, own in scores(TODAY).items()}
 
 
 if __name__ == "__main__":
-    print("\n".join([*as_markdown(scores()), "", *beside_marks(scores(), of_today())]))
+    found, now = scores(), of_today()
+    print("\n".join([*as_markdown(found), "", *beside_marks(found, now), "", evidence(found, now)]))

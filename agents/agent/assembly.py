@@ -15,7 +15,7 @@ from bandit_envs.basics.types import Floats, Ints
 from ..acquisition.candidates import Rule
 from ..model.choice import Recommendation
 from ..model.model import Model
-from ..options import is_per_trial
+from ..options import has_row_per_trial, is_per_trial
 from ..protocol import BaseAgent, adapted
 from ..stopping.by_name import Stops, joined_stops
 from ..validation import require_one_a_trial, require_trials, seeds_of
@@ -192,6 +192,8 @@ def _own(owner: Any, name: str, value: Any, trial: int, num_trials: int) -> Any:
     """Return one trial's value of an argument of a function or a class."""
     if not isinstance(value, np.ndarray):
         return part_of_trial(value, trial, num_trials)
+    if value.ndim == 2 and len(value) == num_trials and has_row_per_trial(owner, name):
+        return value[[trial]]
     if value.ndim == 0 or not is_per_trial(owner, name):
         return value
     require_one_a_trial(name, value, num_trials)

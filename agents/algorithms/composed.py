@@ -11,6 +11,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule, own_rule
 from ..acquisition.incumbents import INCUMBENTS, improvable, incumbent_of
 from ..agent.assembly import Agent, assemble
+from ..agent.assumptions import learnt_separately
 from ..agent.epochs import in_epochs
 from ..beliefs.by_name import make_belief
 from ..kernels.amplitude import without_contexts
@@ -76,9 +77,8 @@ def gp_agent(
             that must balance on average; "safe", for costs that must be kept in every round, starting from a
             safe seed; "dual" (Algorithm 3 of Shi & Eryilmaz 2022) or "multiplicative" (Algorithm 2); see the
             agents of these names and `safe_ucb`. Scores without a unit, such as those of "ei", cannot be
-            weighed against costs, and hyperparameters are learnt for one model only: with such rules and with
-            `refit_every` the default is "dual" where costs are noisy and "multiplicative" where they are
-            exact.
+            weighed against costs: with such rules the default is "dual" where costs are noisy and
+            "multiplicative" where they are exact.
         objective: a builder of an `Objective`, which defines what is maximised, in place of a constraint.
         restart: "never"; "evidence" (an alarm by likelihood ratios that needs no uniform plays, after which
             plays since the likeliest change are kept; default where the functions may change);
@@ -119,8 +119,7 @@ def gp_agent(
         0.1 if delta is None else delta,
     )
     seen = setting if context else without_contexts(setting)
-    together = _is_unitless(rule) or bool(options.get("refit_every"))
-    kept = _constraint(seen, constraint, objective, together)
+    kept = _constraint(seen, constraint, objective, _is_unitless(rule))
     if kept != "none":
         separate = (constraint_options or {}).get("models") == "separate"
         _require_comparable(rule, incumbent, kept in APART or separate)
@@ -138,6 +137,7 @@ def gp_agent(
         objective=found.objective if objective is None else own_builder("objective", objective, {}),
         restart=make_restart(restart, seen, observed, restart_options),
         **in_epochs(found.incumbent_first),
+        **learnt_separately(found.model, found.separate),
     )
 
 

@@ -16,7 +16,7 @@ from ..acquisition.by_name import Always, WithWidth
 from ..acquisition.incumbents import MaxWorth
 from ..acquisition.rules import UCB, ExpectedImprovement, Thompson
 from ..agent.assembly import Agent, assemble
-from ..agent.assumptions import EachLearnt, OwnNoise
+from ..agent.assumptions import EachLearntInScales, OwnNoise, learnt_separately
 from ..agent.epochs import in_epochs
 from ..beliefs.delivered import Delivered
 from ..beliefs.imputed import Hallucinated
@@ -24,10 +24,16 @@ from ..model.defaults import SharedOptions
 from ..model.units import PerCost, known_per_cost, once_model
 from ..named import made
 from ..objectives.feasible import Feasible
-from ..objectives.penalised import EPOCH, PenalisedOptions, PenalisedParts, dual, penalised_parts
+from ..objectives.penalised import (
+    EPOCH,
+    PenalisedOptions,
+    PenalisedParts,
+    dual,
+    penalised_parts,
+    require_own_means,
+)
 from ..objectives.penalties import PSI, Multiplicative
 from ..objectives.separate_models_parts import each_with_own_noise
-from ..options import require_left_out
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.by_name import improved_width
@@ -105,7 +111,7 @@ def _assemble(parts: PenalisedParts, inner: str, gamma: Any, num_trials: int | N
     require_choice("inner", inner, ("ucb", "thompson"))
     width_of = partial(improved_width, gamma=gamma, delta=parts.delta, union=2 if inner == "thompson" else 1)
     rule_of = WithWidth(Thompson if inner == "thompson" else UCB, width_of)
-    kinds = in_epochs(parts.incumbent_first)
+    kinds = in_epochs(parts.incumbent_first) | learnt_separately(parts.model, parts.separate)
     return assemble(parts.model, rule_of, num_trials, objective=parts.objective, **kinds)
 
 
@@ -140,10 +146,7 @@ def constrained_ei(
             keeps several workers apart.
         **options: with `refit_every` reward and costs learn a kernel and a noise each.
     """
-    for name, default in (("fit_on", "arrived"), ("fit_mean", False)):
-        given, where = options.get(name, default), "where reward and costs have separate models"
-        remedy = "their prior means are taken from the first delivered plays"
-        require_left_out(name, given, default, where, remedy)
+    require_own_means(options)
     of_reward = once_model(setting, initial=initial, noise_variance=noise_variance, **options)
     belief = Hallucinated if hallucinate else Delivered
     model, assumed = each_with_own_noise(
@@ -156,5 +159,5 @@ def constrained_ei(
         belief=belief,
         incumbent=MaxWorth,
         objective=partial(Feasible, assumed=assumed),
-        assumptions=OwnNoise if model.learning is None else EachLearnt,
+        assumptions=OwnNoise if model.learning is None else EachLearntInScales,
     )

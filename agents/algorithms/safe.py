@@ -22,6 +22,7 @@ from ..acquisition.by_name import with_width
 from ..acquisition.candidates import Candidates, Rule
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
+from ..agent.assumptions import learnt_separately
 from ..beliefs.by_name import make_belief
 from ..beliefs.safety import Safety
 from ..model.model import Model
@@ -191,6 +192,7 @@ def safely(
         belief=make_belief(belief, setting, belief_options),
         objective=parts.objective,
         restart=make_restart(restart, setting, observed, restart_options),
+        **learnt_separately(parts.model, parts.separate),
     )
 
 

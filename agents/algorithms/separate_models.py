@@ -15,6 +15,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import make_rule
 from ..agent.assembly import Agent, assemble
+from ..agent.assumptions import learnt_separately
 from ..beliefs.by_name import make_belief, make_cost_belief
 from ..model.defaults import least_reward
 from ..model.model import Model
@@ -95,6 +96,7 @@ def with_separate_models(
         belief=make_belief(belief, setting, belief_options),
         objective=parts.objective,
         restart=make_restart(restart, setting, observed, restart_options),
+        **learnt_separately(parts.model, parts.separate),
     )
 
 

@@ -24,7 +24,7 @@ def constraint_for(setting: Setting, together: bool = False) -> str:
     """Return the name of a setting's default constraint; see docs/constraints.md and docs/field.md.
 
     Reward and costs must share one model, be `together`, where scores without a unit cannot be weighed
-    against costs, or hyperparameters are learnt, for one model only.
+    against costs.
     """
     if not setting.num_constraints:
         return "none"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,6 @@ from ..beliefs.points import Pairs, Points
 from ..beliefs.safety import INFEASIBLE, log_feasibility, log_feasibility_slopes
 from ..beliefs.surface import ONLY, Surface
 from ..model.defaults import NOISE_FLOOR
-from ..model.hyperparameters import Hyperparameters
 from ..model.model import Model
 from .base import Band
 from .separate_models import CostModelSpec, SeparateModels
@@ -34,8 +33,6 @@ class Feasible(SeparateModels):
     resumes = True
 
     def __init__(self, model: Model, num_trials: int, assumed: CostModelSpec):
-        self._model, self._assumed = model, assumed
-        self._learnt: list[Hyperparameters] = []
         super().__init__(model, num_trials, assumed)
         self._delivered = self.first_plays.delivered
 
@@ -43,18 +40,9 @@ class Feasible(SeparateModels):
         """Return lambda of the reward under the scales of all, (B, 1 + C) -> (B,)."""
         return np.maximum(self._model.noise_variance / scale[:, 0] ** 2, NOISE_FLOOR)
 
-    def cost_models(self, scale: Floats) -> list[Model]:
+    def given_models(self, scale: Floats) -> list[Model]:
         reward = replace(self._model, noise_variance=self.reward_noise_at(scale))
-        models = self._assumed.models(reward, scale)
-        if not self._learnt:
-            return models
-        return [model.learnt(found) for model, found in zip(models, self._learnt, strict=True)]
-
-    def learn(self, found: Sequence[Hyperparameters]) -> None:
-        """Take a kernel and a noise, in squares of its scale, for each cost, (C,)."""
-        self._learnt = list(found)
-        for belief, model in zip(self.costs, self.cost_models(self.scale), strict=True):
-            belief.remodel(model)
+        return self._assumed.models(reward, scale)
 
     def observe(self, trial: Ints, cost: Floats) -> None:
         """Do nothing: costs enter by their models alone."""

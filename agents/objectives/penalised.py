@@ -241,6 +241,7 @@ class PenalisedParts(NamedTuple):
     objective: Callable[..., Objective]  # from the model and the number of trials
     delta: float  # failure probability of one epoch
     incumbent_first: bool | None = None  # of epochs that begin afresh; None where they do not
+    separate: bool = False  # whether reward and costs are modelled apart, and learn hyperparameters each
 
 
 def penalised_parts(
@@ -305,8 +306,8 @@ def parts_of(
     require_integer("initial", initial, 0, "it is the number of uniform first plays")
     if initial > epoch:
         raise ValueError(f"initial must lie in 0..epoch = {epoch}, got {initial}")
-    if models == "separate" and options.get("refit_every"):
-        raise ValueError('refit_every must be left out with separate models; take models="penalised"')
+    if models == "separate":
+        require_own_means(options)
     given = GivenUnits(centre, scale)
     given.require(1 + setting.num_constraints if models == "separate" else 1)
     taken: ModelOptions = {"rkhs_bound": BOUND, **options, "initial": initial}
@@ -326,7 +327,7 @@ def parts_of(
         least = model.noise_variance if standardize else NOISE_FLOOR * model.prior_std**2
         assumed = CostModelSpec(**units, noise=cost_noise, least=least, width=IMPROVED, delta=share)
         made = partial(PenalisedModels, penalty=penalty, epoch=epoch, assumed=assumed)
-        return PenalisedParts(model, made, share)
+        return PenalisedParts(model, made, share, separate=True)
     made = partial(Penalised, penalty=penalty, epoch=epoch, cost_noise=cost_noise, reuse=reuse, **units)
     return PenalisedParts(model, made, share, None if reuse else incumbent_first)
 
@@ -340,6 +341,14 @@ def _require_an_effect(given: Mapping[str, Any], separate: bool, reuse: bool) ->
         where = "where epochs do not begin with a fresh posterior"
         first = given.get("incumbent_first", True)
         require_left_out("incumbent_first", first, True, where, "take reuse=False")
+
+
+def require_own_means(options: Mapping[str, Any]) -> None:
+    """Raise where fits are asked for what models of reward and costs apart do not learn."""
+    for name, default in (("fit_on", "arrived"), ("fit_mean", False)):
+        given, where = options.get(name, default), "where reward and costs have separate models"
+        remedy = "their prior means are taken from the first delivered plays, or published"
+        require_left_out(name, given, default, where, remedy)
 
 
 def in_prior_stds(model: Model, noise_variance: PerTrial) -> Model:

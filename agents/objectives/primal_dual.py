@@ -148,7 +148,7 @@ def primal_dual_parts(
     step = setting.horizon**-0.5 if dual.step is None else dual.step
     model, assumed = model_and_costs(setting, delta=delta, **options)
     made = partial(PrimalDual, assumed=assumed, dual=replace(dual, step=step))
-    return PenalisedParts(model, made, assumed.delta)
+    return PenalisedParts(model, made, assumed.delta, separate=True)
 
 
 class Rectified(SeparateModels):
@@ -208,4 +208,5 @@ def rectified_parts(
 ) -> PenalisedParts:
     """Return what models reward and costs, and charges violations by a schedule; see `model_and_costs`."""
     model, assumed = model_and_costs(setting, delta=delta, **options)
-    return PenalisedParts(model, partial(Rectified, assumed=assumed, schedule=schedule), assumed.delta)
+    made = partial(Rectified, assumed=assumed, schedule=schedule)
+    return PenalisedParts(model, made, assumed.delta, separate=True)

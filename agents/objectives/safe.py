@@ -19,7 +19,7 @@ from ..model.model import Model
 from ..model.rounds import Delivery
 from ..model.units import PerCost, PriorUnits
 from ..options import require_arms, require_left_out, typed
-from ..validation import require_known
+from ..validation import RowPerTrial, require_known
 from .base import Band
 from .penalised import PenalisedParts
 from .safe_masks import ByBands, ByNeighbours, ByPlays, SafeMask
@@ -90,14 +90,15 @@ class Safe(SeparateModels):
         num_trials: int,
         *,
         assumed: CostModelSpec,
-        seed: Ints,
+        seed: RowPerTrial,
         mask_of: Callable[[Bools], SafeMask],
         patience: int | None,
     ):
         super().__init__(model, num_trials, assumed)
         shape = num_trials, model.setting.decisions.num_contexts, model.setting.decisions.num_arms
         safe = np.zeros(shape, dtype=bool)  # S0, (B, Z, A)
-        safe[np.arange(num_trials)[:, None], :, np.broadcast_to(seed, (num_trials, seed.shape[-1]))] = True
+        arms = np.asarray(np.broadcast_to(seed, (num_trials, seed.shape[-1])), dtype=np.int64)
+        safe[np.arange(num_trials)[:, None], :, arms] = True
         self.mask, self._patience = mask_of(safe), patience
         self._ever, self._settled = self.mask.seed.copy(), np.zeros(num_trials, dtype=bool)
         self._idle = np.zeros(num_trials, dtype=np.int64)  # rounds with feedback since S grew
@@ -210,7 +211,7 @@ def safe_parts(
         _require_units(setting, model, options)
     mask_of = make_mask(sets, model, assumed, lipschitz, cost_noise_bound)
     made = partial(Safe, assumed=assumed, seed=seed, mask_of=mask_of, patience=patience)
-    return PenalisedParts(model, made, assumed.delta)
+    return PenalisedParts(model, made, assumed.delta, separate=True)
 
 
 def _require_units(setting: Setting, model: Model, options: Mapping[str, Any]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..beliefs.points import Points
 from ..model.defaults import rests_on_default
+from ..model.hyperparameters import Hyperparameters
 from ..model.model import Model
 from ..model.rounds import Clock, Delivery, Rows
 from ..model.units import PriorUnits, Units
@@ -84,7 +86,8 @@ class SeparateModels(Objective):
         self._late = assumed.standardize and model.setting.max_delay > 0
         self._longest, self._rounds = model.setting.max_delay, 0
         self._based_on = np.zeros(num_trials, dtype=np.int64)  # number of first plays the units are made from
-        self._models, self._width_of = partial(assumed.models, model), assumed.width_of
+        self._model, self._assumed = model, assumed
+        self._learnt: list[Hyperparameters] = []  # of the costs, in their scales; none before a fit
         self._unknown = self._units()  # of the reward, then of the costs, (B, 1 + C)
         models = self.cost_models(self._unknown.scale)
         self.costs = [assumed.belief(cost, num_trials) for cost in models]
@@ -97,7 +100,23 @@ class SeparateModels(Objective):
 
     def cost_models(self, scale: Floats) -> list[Model]:
         """Return the model of each cost under the scales of all, (B, 1 + C)."""
-        return self._models(scale)
+        models = self.given_models(scale)
+        if not self._learnt:
+            return models
+        return [model.learnt(found) for model, found in zip(models, self._learnt, strict=True)]
+
+    def given_models(self, scale: Floats) -> list[Model]:
+        """Return the model of each cost before any fit."""
+        return self._assumed.models(self._model, scale)
+
+    def learn(self, reward: Hyperparameters, costs: Sequence[Hyperparameters]) -> None:
+        """Take a kernel and a noise, in squares of its scale, for the reward and for each cost, (C,)."""
+        self.reward_noise = math.sqrt(reward.noise_variance) * self.scale[:, 0]
+        self._learnt = list(costs)
+        models = self.cost_models(self.scale)
+        self.widths = [self._assumed.width_of(model) for model in models]
+        for belief, model in zip(self.costs, models, strict=True):
+            belief.remodel(model)
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Return scaled rewards, (n,)."""
@@ -219,7 +238,7 @@ class SeparateModels(Objective):
     def _take(self, units: Units) -> None:
         self.centre, self.scale = units
         models = self.cost_models(self.scale)
-        self.widths = [self._width_of(cost) for cost in models]
+        self.widths = [self._assumed.width_of(cost) for cost in models]
         for belief, cost in zip(self.costs, models, strict=True):
             if np.any(belief.std_posterior.noise != cost.noise_variance):  # lambda is in squares of the scale
                 belief.remodel(cost)

@@ -16,17 +16,20 @@ from ..kernels.amplitude import is_found
 from ..model.defaults import NOISE_FLOOR, ModelOptions, SharedOptions
 from ..model.model import Model
 from ..model.units import PerCost, PriorUnits, centred_model, known_per_cost
-from ..options import require_absent, typed
+from ..options import typed
 from .first_plays import GivenUnits, Values
-from .penalised import BOUND, FIRST, NOISE_VARIANCE, in_prior_stds
+from .penalised import BOUND, FIRST, NOISE_VARIANCE, in_prior_stds, require_own_means
 from .separate_models import IMPROVED, CostModelSpec
 
 NO_WIDTH = 1.0  # of bands that are not used
-LEARNING = 'the agent "gp-agent" with constraint="dual" learns hyperparameters'
 
 
 class SeparateModelsOptions(SharedOptions, total=False):
-    """Options of agents that model reward and costs apart; `prior_mean` and `refit_every` are left out."""
+    """Options of agents that model reward and costs apart; `prior_mean` is left out.
+
+    With `refit_every` the reward and each cost learn a kernel and a noise each, by one schedule, and with the
+    stds `fit_spread`, `fit_amplitude_spread` and `fit_noise_spread` around each one's own. B stays the same.
+    """
 
     standardize: bool | None
     """Centre and scale reward and costs by uniform first plays; else they are in prior stds around the
@@ -84,7 +87,7 @@ def model_and_costs(
     All bands share delta alike: one constraint more widens all that depend on it, even if it is never active.
     """
     require_probability("delta", delta)
-    require_absent(options, ("refit_every",), f"reward and costs are modelled apart; {LEARNING}")
+    require_own_means(options)
     if standardize is None:
         stds = known_per_cost("constraint_prior_std", setting, constraint_prior_std)
         withheld = stds is None and setting.num_constraints > 0

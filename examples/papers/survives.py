@@ -1,233 +1,187 @@
-"""What holds on real tasks of what our pages say of samples of Gaussian processes.
+"""What holds on real tasks of what our pages say of samples of Gaussian processes: docs/survives.md, whole.
 
-The results are those of the former suite, GPBandit-Real-v1, whose leaderboard archived every trial. Variants
-of gp-agent were played beside it on the same trials: treatments of late feedback, objectives under
-constraints, and restarts where nothing changes, whose alarms are all false. docs/survives.md says what one
-sees.
+The results are those that the leaderboard of the real tasks archived. Where results of today's `gp-agent` are
+stored beside them, on the same trials, they replace those of the agent of that name.
 
-    python examples/papers/survives.py --archive docs/results/real-v1
+    python examples/papers/survives.py --write docs/survives.md
 """
 
 from __future__ import annotations
 
 import argparse
-import tomllib
-from collections.abc import Iterable, Mapping
-from functools import cache
+import dataclasses
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom
 
 from bandit_envs.basics.types import Floats
-from bandit_envs.problems.real import Task
+from bandit_envs.problems.real import tasks
 from gpbandits.evaluation.result import Metric, Result
-from gpbandits.evaluation.statistics import (
-    Interval,
-    bootstrap_interval,
-    holm,
-    significant_signs,
-    wilson_interval,
-)
+from gpbandits.evaluation.statistics import ENOUGH, Interval, bootstrap_interval, significant_signs
+from gpbandits.report.entrants import REFERENCE
+from gpbandits.report.standings import relative_losses
 
-FORMER = Path(__file__).parents[2] / "docs" / "results" / "real-v1" / "tasks.toml"
-WATCHED = 2000  # most points of a task on which false alarms are counted
-TRIALS = 20
-PROMISED = 0.1  # false alarms in a run, of all restarts but "bocpd"
-VARIANTS: dict[str, dict[str, Any]] = {
-    "late": {name: ("gp-agent", {"belief": name}) for name in ("delivered", "censored")},
-    "limit": {
-        name: ("gp-agent", {"constraint": name}) for name in ("rpol", "pdcbo", "dual", "multiplicative")
-    },
-    "still": {name: ("gp-agent", {"restart": name}) for name in ("evidence",)},
-}
-STILL = ("repeat", "laboratory")  # families in which nothing changes
+ARCHIVE = Path(__file__).parents[2] / "docs" / "results" / "real"
+AGENT = "gp-agent"
+MOST_FLIPS = 2**20  # all of 20 trials: random ones decide another way about a p-value near the level
+LOSS = "loss"
 QUANTITIES: dict[str, Metric] = {
     "regret": "cumulative",
     "budget regret": "budget",
     "hard violation": "hard-violation",
 }
 WORDS = {-1: "less", 1: "more", 0: "no significant difference"}
+IMMEDIATE = ("repeat", "laboratory", "tuning")
+MODELFREE = ("local-search", "epsilon-greedy", "lin-ucb", "forest-thompson", "forest-ei")
 
 
 class Statement(NamedTuple):
     """A statement says that some agent has less of a quantity than others on tasks of some families."""
 
     text: str  # what the pages say
-    families: tuple[str, ...]
-    quantity: str  # of `QUANTITIES`
+    families: tuple[str, ...]  # all if empty
+    quantity: str  # of `QUANTITIES`, or the loss of the leaderboard
     one: str
-    others: tuple[str, ...]
-    variants: str = ""  # of `VARIANTS`, played beside the leaderboard
+    others: tuple[str, ...]  # all others of a task if empty
 
 
-STATEMENTS = {
-    "immediate": Statement(
-        "`gp-bucb` has the least regret where feedback is immediate",
-        STILL,
+STATEMENTS = (
+    Statement("`gp-agent` has the least loss", (), LOSS, AGENT, ()),
+    Statement(
+        "`gp-bucb` has the least regret of the agents of papers where feedback is immediate",
+        IMMEDIATE,
         "regret",
         "gp-bucb",
-        ("gp-ucb", "gp-ts", "gp-ei", "gp-agent", "optuna-tpe"),
+        ("gp-ucb", "gp-ts", "gp-ei"),
     ),
-    "bucb": Statement(
-        "`gp-bucb` has the least regret where feedback is late",
+    Statement(
+        "`gp-bucb` has the least regret of the agents of papers where feedback is late",
         ("late",),
         "regret",
         "gp-bucb",
-        ("gp-ucb", "gp-ei", "gp-ucb-sdf", "gp-agent", "optuna-tpe"),
+        ("gp-ucb", "gp-ei", "gp-bts", "gp-ucb-sdf"),
     ),
-    "hallucinated": Statement(
-        "hallucinating late feedback, as `gp-agent` does, has less regret than waiting for it",
-        ("late",),
+    Statement(
+        "`gp-bucb` has less regret than agents without a Gaussian process",
+        (*IMMEDIATE, "late"),
         "regret",
-        "gp-agent",
-        ("delivered",),
-        "late",
+        "gp-bucb",
+        (*MODELFREE, "optuna-tpe"),
     ),
-    "censored": Statement(
-        "censoring late feedback has less regret than waiting for it",
-        ("late",),
-        "regret",
-        "censored",
-        ("delivered",),
-        "late",
-    ),
-    "budget": Statement(
-        "`ratio-ucb` has the least regret under a budget",
+    Statement(
+        "`ratio-ucb` has the least regret of the agents of papers under a budget",
         ("budget",),
         "budget regret",
         "ratio-ucb",
-        ("gp-ucb", "gp-ei", "gp-bucb", "gp-agent", "ei-per-cost", "optuna-tpe"),
+        ("gp-ucb", "gp-ei", "gp-bucb", "ei-per-cost"),
     ),
-    "expected": Statement(
-        "`constrained-ei` violates least",
+    Statement(
+        "`constrained-ei` violates least of the agents of papers",
         ("limit", "everything"),
         "hard violation",
         "constrained-ei",
-        ("config", "pdcbo", "gp-agent", "random"),
+        ("config", "pdcbo"),
     ),
-    "config": Statement(
-        "`config` violates least",
+    Statement(
+        "`config` violates least of the agents of papers",
         ("limit", "everything"),
         "hard violation",
         "config",
-        ("constrained-ei", "pdcbo", "gp-agent", "random"),
+        ("constrained-ei", "pdcbo"),
     ),
-    "parts": Statement(
-        "`gp-agent` violates less with `config`, its default, than with other constraints",
-        ("limit",),
-        "hard violation",
-        "gp-agent",
-        ("rpol", "pdcbo", "dual", "multiplicative"),
-        "limit",
-    ),
-    "evidence": Statement(
-        "`gp-agent`, which restarts by `evidence`, has the least regret where rewards change",
-        ("changes", "sensors"),
-        "regret",
-        "gp-agent",
-        ("gp-ucb-cpd", "ui-tvbo", "sw-gp-ucb"),
-    ),
-    "harm": Statement(
-        "where nothing changes, `gp-agent` has less regret without a restart than with `evidence`",
-        STILL,
-        "regret",
-        "gp-agent",
-        ("evidence",),
-        "still",
-    ),
-}
+)
+HEAD = """# What survives on real tasks
+
+For readers who choose an agent by what our pages found on samples of Gaussian processes: afterwards you
+know which of it holds on [real tasks](real.md), where delays, limits, costs and noise were measured.
+
+{about}
+
+A statement is judged by the pairs of its agent with another one on a task, at the last round: all sign
+flips, paired by trial, with Holm's correction over the pairs of the statement. It *holds* where some
+differences are significant and all these have the right sign, holds *in part* where there are both signs,
+is *reversed* where all have the other one, and *does not come out* where none is significant. Every task
+but the digits has its own table, and no verdict reaches beyond these tables. The loss is that of the
+[leaderboard](leaderboard-real.md): the positive part of the regret, of the budget regret under a budget,
+and under limits the violation too, both relative to random play.
+"""
+PAIRS = "Mean losses over tasks, of agents that played all of them, and pairs of `gp-agent` with others."
+MEANS = "Means with 95 % intervals; * marks the least mean."
+FOOT = """## How to make it again
+
+```bash
+python examples/papers/survives.py --write docs/survives.md
+```
+
+`docs/results/real` has every trial at the quarters of its rounds."""
 
 
-@cache
-def tasks() -> dict[str, Task]:
-    """Return the tasks of the former suite by name."""
-    rows = tomllib.loads(FORMER.read_text(encoding="utf-8"))
-    return {name: Task(**{**row, "tables": tuple(row.get("tables", ()))}) for name, row in rows.items()}
+def read(archive: Path = ARCHIVE) -> dict[str, Result]:
+    """Return the archived result of each task; of `gp-agent` today's alone, if it is stored beside them."""
+    found, today = {}, archive.with_name(f"{archive.name}-agent")
+    for name in tasks():
+        if (archive / f"{name}.parquet").exists():
+            board, own = Result.load(archive / f"{name}.parquet"), today / f"{name}.parquet"
+            if own.exists():
+                board = with_agent(board, Result.load(own))
+            elif today.exists():
+                board = board.select([label for label in board.agents if label != AGENT])
+            found[name] = board
+    return found
 
 
-def question_of(task: str) -> str:
-    """Return the name in `VARIANTS` of what is played on a task beside the leaderboard, or ""."""
-    family = tasks()[task].family
-    still = family in STILL and tasks()[task].points <= WATCHED
-    return "still" if still else family if family in VARIANTS else ""
+def with_agent(board: Result, today: Result) -> Result:
+    """Return results in which the agent is today's; random play shows that the trials are the same."""
+    same = np.allclose(*(each.regret[REFERENCE][:, -1] for each in (board, today)), rtol=1e-6)
+    if not same:
+        raise ValueError(f"{today.environment}: the trials of {AGENT} are others than the leaderboard's")
+    return dataclasses.replace(board, records={**board.records, AGENT: today.records[AGENT]})
 
 
-def read(folder: Path) -> dict[str, list[Result]]:
-    """Return the archived results of each task: the leaderboard's and, if played, the variants'."""
-    found = {path.stem: [Result.load(path)] for path in sorted(folder.glob("*.parquet"))}
-    for path in (folder / "variants").glob("*.parquet"):
-        found[path.stem].append(Result.load(path))
-    return {name: found[name] for name in tasks() if name in found}
+def finals(result: Result, quantity: str) -> dict[str, Floats]:
+    """Return a quantity at the end of each trial, (B,), by agent that may be compared."""
+    if quantity == LOSS:
+        values = relative_losses(result, REFERENCE)
+    else:
+        values = {label: own[:, -1] for label, own in result.curves(QUANTITIES[quantity]).items()}
+    return {label: own for label, own in values.items() if result.comparable(label)}
 
 
-def finals(results: Iterable[Result], quantity: str) -> dict[str, Floats]:
-    """Return a quantity at the end of each trial, (B,), by agent; of one label the last result's."""
-    curves = (each.curves(QUANTITIES[quantity]) for each in results)
-    return {label: values[:, -1] for each in curves for label, values in each.items()}
+def on_tasks(statement: Statement, found: Mapping[str, Result]) -> dict[str, dict[str, Floats]]:
+    """Return {task: finals} of the tasks on which a statement is judged, of its agents alone."""
+    judged = {}
+    for name, result in found.items():
+        if statement.families and tasks()[name].family not in statement.families:
+            continue
+        values = finals(result, statement.quantity)
+        kept = {x: own for x, own in values.items() if x in (statement.one, *(statement.others or values))}
+        if statement.one in kept and len(kept) > 1:
+            judged[name] = kept
+    return judged
 
 
-def on_tasks(statement: Statement, found: Mapping[str, list[Result]]) -> dict[str, dict[str, Floats]]:
-    """Return {task: finals} of the tasks on which a statement is judged."""
-    needed = 1 + bool(statement.variants)
-    return {
-        name: finals(results[:needed], statement.quantity)
-        for name, results in found.items()
-        if tasks()[name].family in statement.families and len(results) >= needed
-    }
-
-
-def signs_of(statement: Statement, found: Mapping[str, list[Result]]) -> dict[tuple[str, str], int]:
-    """Return {(other, task): -1 where the first agent has significantly less, 1 more, else 0}.
-
-    All pairs of a statement are tested together, by sign flips paired by trial with Holm's correction: by all
-    2^20 of them, since a share of random ones decides another way about a p-value near the level.
-    """
+def signs_of(statement: Statement, found: Mapping[str, Result]) -> dict[tuple[str, str], int]:
+    """Return {(other, task): -1 where the agent has significantly less, 1 more, else 0}, tested together."""
     values = on_tasks(statement, found)
-    tests = [(other, name) for other in statement.others for name in values if other in values[name]]
+    tests = [(x, name) for name, own in values.items() for x in own if x != statement.one]
     pairs = [(values[name][statement.one], values[name][other]) for other, name in tests]
-    return dict(zip(tests, significant_signs(pairs, flips=2**TRIALS).tolist(), strict=True)) if tests else {}
+    if not pairs:
+        return {}
+    flips = min(MOST_FLIPS, 2 ** max(len(one) for one, _ in pairs))
+    return dict(zip(tests, significant_signs(pairs, flips=flips).tolist(), strict=True))
 
 
-def as_markdown(statement: Statement, found: Mapping[str, list[Result]]) -> list[str]:
-    """Return a line a task, with each agent's mean and 95 % interval; a star marks the least mean."""
-    agents, lines = sorted([statement.one, *statement.others]), []
-    for name, values in on_tasks(statement, found).items():
-        least = min(values[agent].mean() for agent in agents if agent in values)
-        cells = [_cell(values.get(agent), least) for agent in agents]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return lines
-
-
-def _cell(own: Floats | None, least: float) -> str:
-    if own is None:
-        return "-"
-    return _text(bootstrap_interval(own)) + (" *" if own.mean() == least else "")
-
-
-def head(statement: Statement) -> str:
-    """Return the first line of the table."""
-    return f"| {statement.quantity} | {' | '.join(sorted([statement.one, *statement.others]))} |"
-
-
-def verdicts(statement: Statement, found: Mapping[str, list[Result]]) -> list[str]:
-    """Say on which tasks the first agent has significantly less or more than each other."""
-    signs = signs_of(statement, found)
-    lines = []
-    for other in statement.others:
-        own = {name: sign for (against, name), sign in signs.items() if against == other}
-        where = {word: [n for n, sign in own.items() if sign == code] for code, word in WORDS.items()}
-        said = "; ".join(f"{word}: {', '.join(names)}" for word, names in where.items() if names)
-        lines.append(f"- `{statement.one}` against `{other}`: {said}")
-    return lines
-
-
-def summary(statement: Statement, found: Mapping[str, list[Result]]) -> str:
+def summary(statement: Statement, found: Mapping[str, Result]) -> str:
     """Return the line of a statement: pairs of a rival and a task, by sign, and what that amounts to."""
-    signs = np.array(list(signs_of(statement, found).values()), dtype=np.int64)
-    less, more = int((signs < 0).sum()), int((signs > 0).sum())
-    return f"| {statement.text} | {less} | {more} | {len(signs) - less - more} | {_word(less, more)} |"
+    less, more, equal = counts(list(signs_of(statement, found).values()))
+    return f"| {statement.text} | {less} | {more} | {equal} | {_word(less, more)} |"
+
+
+def counts(signs: list[int]) -> tuple[int, int, int]:
+    """Return how many are negative, positive and zero."""
+    return signs.count(-1), signs.count(1), signs.count(0)
 
 
 def _word(less: int, more: int) -> str:
@@ -236,89 +190,95 @@ def _word(less: int, more: int) -> str:
     return "holds" if less else "is reversed" if more else "does not come out"
 
 
-class Alarms(NamedTuple):
-    """In how many of so many runs without a change a restart raised an alarm."""
-
-    task: str
-    restart: str
-    alarmed: int
-    runs: int
-
-
-def alarms(found: Mapping[str, list[Result]]) -> list[Alarms]:
-    """Count the runs with a false alarm."""
-    played = {
-        name: results[1] for name, results in found.items() if question_of(name) == "still" and results[1:]
-    }
-    return [
-        Alarms(name, restart, sum(len(own) > 0 for own in result.alarms[restart]), result.num_trials)
-        for name, result in played.items()
-        for restart in VARIANTS["still"]
-    ]
+def by_family(statement: Statement, found: Mapping[str, Result]) -> Iterator[str]:
+    """Yield a line a family: means, pairs by sign, and who has significantly less than the agent where."""
+    signs, values = signs_of(statement, found), on_tasks(statement, found)
+    for family in dict.fromkeys(tasks()[name].family for name in values):
+        names = [name for name in values if tasks()[name].family == family]
+        own = {pair: sign for pair, sign in signs.items() if pair[1] in names}
+        ahead = ", ".join(f"`{other}` on {name}" for (other, name), sign in own.items() if sign > 0)
+        mean = {
+            label: float(np.mean([values[name][label].mean() for name in names]))
+            for label in values[names[0]]
+            if all(label in values[name] for name in names)
+        }
+        best = min((label for label in mean if label != statement.one), key=lambda label: mean[label])
+        means = f"{mean[statement.one]:.3f}", f"{mean[best]:.3f} (`{best}`)"
+        cells = (family, len(names), *means, *counts(list(own.values())), ahead or "nobody")
+        yield f"| {' | '.join(map(str, cells))} |"
 
 
-def defaults_as_markdown(found: Mapping[str, list[Result]]) -> list[str]:
-    """Return a line a late task with a known default: its regret, and of agents the least mean and random's.
-
-    A configuration that is kept has the same regret in every round, however late its results are.
-    """
-    lines = []
-    for name, (board, *_) in found.items():
-        task = tasks()[name]
-        if task.family != "late" or task.default is None:
-            continue
-        mean = {label: values.mean() for label, values in finals([board], "regret").items()}
-        best = min(mean, key=lambda label: mean[label])
-        kept = board.horizon * (task.best - task.default)
-        lines.append(f"| {name} | {kept:.3g} | {mean[best]:.3g}, {best} | {mean['random']:.3g} |")
-    return lines
+def as_markdown(statement: Statement, found: Mapping[str, Result]) -> Iterator[str]:
+    """Yield a line a task, with each agent's mean and 95 % interval; a star marks the least mean."""
+    values = on_tasks(statement, found)
+    agents = sorted({label for own in values.values() for label in own})
+    if agents:
+        yield f"| {statement.quantity} | {' | '.join(agents)} |"
+        yield f"|{'---|' * (1 + len(agents))}"
+    for name, own in values.items():
+        least = min(each.mean() for each in own.values())
+        cells = [_cell(own[label], least) if label in own else "-" for label in agents]
+        yield f"| {name} | {' | '.join(cells)} |"
 
 
-def alarms_as_markdown(counts: list[Alarms]) -> list[str]:
-    """Return a line a task, with the runs that had an alarm; a dagger marks significantly more than promised.
-
-    Exact binomial tests against a tenth of the runs, all together with Holm's correction.
-    """
-    worse = dict(zip(counts, _beyond(counts), strict=True))
-    lines = []
-    for name in dict.fromkeys(each.task for each in counts):
-        own = [each for each in counts if each.task == name]
-        cells = (f"{each.alarmed} of {each.runs}{' †' if worse[each] else ''}" for each in own)
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return [*lines, f"| all | {' | '.join(_share(counts, restart) for restart in VARIANTS['still'])} |"]
-
-
-def _beyond(counts: list[Alarms]) -> list[bool]:
-    """Return where the share of runs with an alarm is significantly above `PROMISED`."""
-    tails = [float(binom.sf(each.alarmed - 1, each.runs, PROMISED)) for each in counts]
-    return [p_value <= 0.05 for p_value in holm(tails)]
-
-
-def _share(counts: list[Alarms], restart: str) -> str:
-    """Return the share of all runs with its interval, in %."""
-    own = [each for each in counts if each.restart == restart]
-    runs = sum(each.runs for each in own)
-    share = wilson_interval(np.array(sum(each.alarmed for each in own) / runs), runs)
-    return "{:.0f} % [{:.0f}, {:.0f}]".format(*(100 * float(end) for end in share))
+def _cell(own: Floats, least: float) -> str:
+    return _text(bootstrap_interval(own)) + (" *" if own.mean() == least else "")
 
 
 def _text(interval: Interval) -> str:
     return "{:.3g} [{:.3g}, {:.3g}]".format(*map(float, interval))
 
 
-def page_lines(found: Mapping[str, list[Result]]) -> list[str]:
-    """Return all lines that the page has from the results."""
-    lines = [summary(each, found) for each in STATEMENTS.values()]
-    for each in STATEMENTS.values():
-        lines += ["", head(each), *as_markdown(each, found), "", *verdicts(each, found)]
-    return [*lines, "", *defaults_as_markdown(found), "", *alarms_as_markdown(alarms(found))]
+def verdicts(statement: Statement, found: Mapping[str, Result]) -> Iterator[str]:
+    """Yield on which tasks the agent has significantly less or more than each other."""
+    signs = signs_of(statement, found)
+    for other in statement.others:
+        own = {name: sign for (against, name), sign in signs.items() if against == other}
+        where = {word: [n for n, sign in own.items() if sign == code] for code, word in WORDS.items()}
+        said = "; ".join(f"{word}: {', '.join(names)}" for word, names in where.items() if names)
+        if said:
+            yield f"- `{statement.one}` against `{other}`: {said}"
+
+
+def about(found: Mapping[str, Result]) -> str:
+    """Say what was played, and whether that is enough."""
+    numbers = sorted({result.num_trials for result in found.values()})
+    trials = " to ".join(map(str, numbers[:: max(len(numbers) - 1, 1)]))
+    own = sum(AGENT in result.agents for result in found.values())
+    said = f"{len(found)} of the {len(tasks())} tasks are judged here, in {trials} trials each; "
+    said += f"`{AGENT}` on {own} of them."
+    if len(found) == len(tasks()) and numbers[0] >= ENOUGH:
+        return said
+    missing = f"This page is provisional until all have {ENOUGH} trials"
+    return f"{said} **{missing}: few trials leave most differences open.**"
+
+
+def page(found: Mapping[str, Result]) -> str:
+    """Return the page."""
+    columns = "less | more | no significant difference |"
+    first, *others = STATEMENTS
+    heads = f"family | tasks | loss | least of others | {columns} significantly less loss"
+    lines = [HEAD.format(about=about(found)), f"| statement | {columns} verdict |", "|---|---|---|---|---|"]
+    lines += [summary(each, found) for each in STATEMENTS]
+    lines += ["", "## The agent for real problems", "", PAIRS, "", f"| {heads} |", f"|{'---|' * 8}"]
+    lines += by_family(first, found)
+    for each in others:
+        judged = list(as_markdown(each, found))
+        lines += ["", f"## {each.text}", ""]
+        lines += [MEANS, "", *judged, "", *verdicts(each, found)] if judged else ["Not measured yet."]
+    return "\n".join([*lines, "", FOOT, ""])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--archive", type=Path, default=FORMER.parent, help="of `leaderboard --archive`")
+    parser.add_argument("--archive", type=Path, default=ARCHIVE, help="of `leaderboard --archive`")
+    parser.add_argument("--write", type=Path, help="the page to write; by default it is printed")
     options = parser.parse_args()
-    print("\n".join(page_lines(read(options.archive))))
+    text = page(read(options.archive))
+    if options.write:
+        options.write.write_text(text, encoding="utf-8")
+    else:
+        print(text)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,6 @@ import agents
 from bandit_envs.basics.types import Floats
 from gpbandits import Result, Results, evaluate
 from gpbandits.experiments import EnvironmentEntry, Study, load_study
-from gpbandits.reproductions.page import condensed
 
 RANDOM = "random"
 TRAINED = {
@@ -164,7 +163,7 @@ def main() -> None:
     draw(second, options.results / "pretrained.png")
     if options.keep is not None:
         for track, results in of_track.items():
-            together(condensed(each, ()) for each in results.values()).save(
+            together(each.condensed(()) for each in results.values()).save(
                 options.keep / track, timings=False
             )
 

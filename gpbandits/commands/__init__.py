@@ -51,4 +51,3 @@ for command in (
     board.compare,
 ):
     app.command()(command)
-app.add_typer(leaderboard.submission, name="submission")

@@ -153,6 +153,13 @@ class SharedTrials:
         records = {label: record.at(rounds) for label, record in self.records.items()}
         return dataclasses.replace(self, records=records, checkpoints=rounds)
 
+    def condensed(self, rounds: Iterable[int]) -> Self:
+        """Cut to the last recorded round up to each of `rounds`, and the last of all."""
+        ends = [self.column_of(each) for each in (*rounds, None)]
+        columns = np.unique(np.array(ends) % len(self.rounds))
+        records = {label: record.at(columns + 1) for label, record in self.records.items()}
+        return dataclasses.replace(self, records=records, checkpoints=self.rounds[columns])
+
     @property
     def _first(self) -> Record:
         return next(iter(self.records.values()))

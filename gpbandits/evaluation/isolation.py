@@ -10,14 +10,14 @@ seed and trial. It is no sandbox: files, and memory that the system lets it read
 import builtins
 import multiprocessing
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from traceback import format_exception
-from typing import Any, NamedTuple
+from typing import Any
 
 from agents.protocol import BaseAgent, adapted
-from agents.registry import AgentFactory, resolve_agent
+from agents.registry import AgentFactory
 from agents.stopping.by_name import Stops
 from bandit_envs.basics.threads import chosen_threads, require_workers, threads
 from bandit_envs.problem.setting import Setting
@@ -67,30 +67,6 @@ def isolated(factory: AgentFactory) -> AgentFactory:
     if factory.requires:
         make.requires = factory.requires
     return AgentFactory(make, name=factory.name)
-
-
-def isolated_by_name(agent: str, options: Mapping[str, Any]) -> AgentFactory:
-    """Return a factory of the agents of a name or a class path whose module this process never imports.
-
-    Importing a module runs its code, which could change how results are compared here. The agents play one
-    trial at a time, without an axis of trials.
-    """
-    parcel = pickle.dumps(_Named(agent, dict(options)))
-
-    def one(setting: Setting) -> Isolated:
-        return Isolated(parcel, setting, None)
-
-    return AgentFactory(one, name=agent)
-
-
-class _Named(NamedTuple):
-    """Makes the agent in the process that unpickles it."""
-
-    agent: str
-    options: dict[str, Any]
-
-    def __call__(self, setting: Setting, num_trials: int | None = None) -> Any:
-        return resolve_agent((self.agent, self.options))(setting, num_trials)
 
 
 def _asked(name: str) -> Any:

@@ -109,10 +109,13 @@ def read_with_metadata(
     # Most files are small: threads, also one that reads ahead, would cost more than they save.
     with _undamaged(path), pq.ParquetFile(path, pre_buffer=False) as file:
         require_small(path, file.metadata, max_bytes)
-        stored, table = file.schema_arrow.metadata or {}, file.read(use_threads=False)
+        stored = file.schema_arrow.metadata or {}
+        header = _header_of(stored, path)
+        _require_counts(header, file)
+        columns = [name for name in file.schema_arrow.names if name != "agent"]
+        table = file.read(columns, use_threads=False)
         if _DIGEST in stored and stored[_DIGEST] != _digest(stored[_KEY], table):
             raise ValueError("its digest is another")
-        header = _header_of(stored, path)
         return kind(**_arguments(header, table)), header["metadata"]
 
 
@@ -129,6 +132,25 @@ def require_small(path: str | os.PathLike[str], known: pq.FileMetaData, max_byte
             f"{os.fspath(path)} takes more than {max_bytes} bytes; pass max_bytes={size} or more to load it "
             "all the same"
         )
+
+
+def _require_counts(header: Mapping[str, Any], file: pq.ParquetFile) -> None:
+    """Raise unless the header's trials, rounds and coordinates are the file's, before they are made room for.
+
+    Text may unpack to more bytes than a file declares, so columns that are read hold numbers.
+    """
+    rows, columns = file.metadata.num_rows, file.schema_arrow
+    counts = [len(header["agents"]), *header["shape"]]
+    tails = [header["cost_shape"], header["action_shape"], *header.get("totals", {}).values()]
+    numbers = [each.type for each in columns if each.name != "agent"]
+    sound = (
+        all(map(is_count, counts))
+        and math.prod(counts) == rows
+        and all(all(0 <= size <= len(columns) for size in tail) for tail in tails)
+        and all(pa.types.is_primitive(kind) for kind in numbers)
+    )
+    if not sound:
+        raise ValueError("its rows are not those that its header declares")
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:

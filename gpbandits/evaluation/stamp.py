@@ -3,7 +3,6 @@
 import hashlib
 import re
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -62,17 +61,23 @@ def brief(origins: Iterable[Origin]) -> list[str]:
 
 
 def stamp(env_id: str, kwargs: Mapping[str, Any], agent: str) -> dict[str, Any]:
-    """Return what an archive says of its origin: commit, code, versions, time, and what was played."""
-    made = make(env_id, **kwargs)
-    problem: Problem = made.unwrapped.problem  # type: ignore[attr-defined]
-    made.close()
+    """Return what an archive says of its origin: id, commit, code, versions, time, and what was played."""
     return {
+        "id": env_id,
         "commit": commit(),
         "code": sources(env_id, agent),
         "versions": versions(agent),
         "written": _now(),
-        "played": fingerprint(problem),
+        "played": played(env_id, kwargs),
     }
+
+
+def played(env_id: str, kwargs: Mapping[str, Any]) -> str:
+    """Return the fingerprint of the problem of an environment."""
+    made = make(env_id, **kwargs)
+    problem: Problem = made.unwrapped.problem  # type: ignore[attr-defined]
+    made.close()
+    return fingerprint(problem)
 
 
 def fingerprint(problem: Problem) -> str:
@@ -110,9 +115,6 @@ def _modules(environment: EnvLike) -> set[str]:
 
 
 def _modules_of_agent(factory: AgentFactory) -> set[str]:
-    module = factory.name.partition(":")[0]
-    if ":" in factory.name and module not in sys.modules:
-        return {module}  # of an isolated agent, whose module must not run here
     return agent_modules(factory.name) if factory.name else {factory.make.__module__}
 
 

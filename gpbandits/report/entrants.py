@@ -72,6 +72,7 @@ def enter(
     agents: Sequence[str] = (),
     seed: int = 0,
     suite: str = "ids",
+    within: Sequence[str] = (),
 ) -> Entries:
     """Pair agents and environments.
 
@@ -85,6 +86,7 @@ def enter(
             one those `SELECTED` for what the task has. Agents without `features` are paired with every
             environment.
         suite: of `SUITES`; where environments and agents are taken from.
+        within: ids of the suite to take instead of all.
     """
     require_choice("suite", suite, SUITES)
     most = ROUNDS if horizon is None and suite == "ids" else horizon
@@ -97,7 +99,7 @@ def enter(
     if not agents and suite == "ids":
         slow = f"{LEARNERS}* and optimisers of other libraries"
         excluded.append((slow, "they take longer than all others together; --agent names them"))
-    for env_id in environments or offered:
+    for env_id in environments or within or offered:
         try:
             whole = make(env_id)
             own = whole.unwrapped.problem.horizon  # type: ignore[attr-defined]
@@ -135,13 +137,18 @@ def enter(
                     excluded.append((f"{label} on {env_id}", _line(error)))
             else:
                 entrants.append(entrant)
-        short = env_id.removeprefix("GPBandit-").removesuffix("-v0").removesuffix("-v2")
+        short = label_of(env_id)
         entry, title = EnvironmentEntry(env_id, short, kwargs), f"leaderboard: {short}"
         classes[short] = class_of(problem)
         if kwargs["horizon"] < own:
             cuts[short] = cut_of(problem, own)
         studies.append(Study(title, trials, (entry,), tuple(entrants), seed, checkpoints=_EVERY))
     return Entries(studies, excluded, classes, cuts)
+
+
+def label_of(env_id: str) -> str:
+    """Return the label of an environment on a page, such as "Real/digits-late"."""
+    return env_id.removeprefix("GPBandit-").removesuffix("-v0").removesuffix("-v2")
 
 
 def cut_of(problem: Problem, whole: int) -> str:

@@ -3,13 +3,10 @@
 Results are cut to what the page reads, so that it can be made again from them; a test compares the two.
 """
 
-import dataclasses
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-
-import numpy as np
 
 from bandit_envs.basics.files import write_whole
 from gpbandits.evaluation.result import Result
@@ -143,18 +140,10 @@ def condensing(compute: Compute, kept: Condensed) -> Compute:
         for entry, result in results:
             path = kept.path(part, entry.file_name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            condensed(result, part.rounds).save(path, timings=False)
+            result.condensed(part.rounds).save(path, timings=False)
         return results
 
     return compute_and_keep
-
-
-def condensed(result: Result, rounds: Iterable[int]) -> Result:
-    """Cut a result to the last recorded round up to each of `rounds`, and the last of all."""
-    ends = [result.column_of(each) for each in (*rounds, None)]
-    columns = np.unique(np.array(ends) % len(result.rounds))
-    records = {label: record.at(columns + 1) for label, record in result.records.items()}
-    return dataclasses.replace(result, records=records, checkpoints=result.rounds[columns])
 
 
 def parts_of(study: Study) -> dict[str, Study]:

@@ -232,6 +232,14 @@ def test_nor_on_the_unit_of_each_cost(name, kind):
     assert_same(name, kind, build(kind, SMALL | TWO | seed_for(name)), OF_EACH)
 
 
+@pytest.mark.sampled(6)
+@pytest.mark.filterwarnings(PSI)
+@pytest.mark.parametrize("name", of_each_shape(name for name in CONSTRAINED if name in LEARNING))
+def test_nor_on_the_unit_of_each_cost_where_hyperparameters_are_learnt(name):
+    problem = build("constrained", SMALL | TWO | seed_for(name))
+    assert_same(name, "learnt", problem, OF_EACH, refit_every=8)
+
+
 @pytest.mark.sampled(1)
 @pytest.mark.filterwarnings(PSI)
 @pytest.mark.parametrize("name", of_each_shape(name for name in CONSTRAINED if agents.features(name).box))

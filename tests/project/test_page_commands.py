@@ -55,8 +55,7 @@ NOT_RUN = {
     "gpbandits board ": "serves until it is stopped; test_live_board starts it",
     "gpbandits run study.toml --out results/study --backend dask ": "needs a scheduler; see test_clusters",
     "gpbandits run first.toml --out results/first --backend dask ": "needs a scheduler; see test_clusters",
-    "gpbandits leaderboard ": "takes hours; test_leaderboard and test_submission run short ones",
-    "gpbandits submission ": "plays all real tasks, in minutes; test_submission runs short ones",
+    "gpbandits leaderboard ": "takes hours; test_leaderboard and test_archive run short ones",
     "python examples/papers/": "takes hours and writes what docs/results stores; tests read that",
     "python benchmarks/": "takes hours and writes what docs/results stores; tests read that",
 }

@@ -1,6 +1,7 @@
 """What the README says runs, prints what it shows, and is short enough to be read."""
 
 import re
+import runpy
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ from pages import read
 
 import agents
 from agents.built_in import BUILT_IN
+from agents.real.choice import MOST_ROUNDS
 from bandit_envs.environment.registration import IDS
 from gpbandits import check_agent, evaluate
+from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.table import Table
 
 ROOT = Path(__file__).parents[2]
@@ -87,21 +90,27 @@ CLASSES = {
 
 
 def test_those_to_begin_with_have_the_first_or_second_place_of_their_class() -> None:
-    for page, heading in ((README, "## Which agent?"), (read("agents.md"), "# Which agent?")):
-        rows = re.findall(
-            r"^\| [^|]+ \| `([\w-]+)`", page.partition(heading)[2].partition("\n## ")[0], re.MULTILINE
-        )
-        assert {*CLASSES, "safe-ucb"} <= set(rows)
+    page = read("agents.md").partition("# Which agent?")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| [^|]+ \| `([\w-]+)`", page, re.MULTILINE)
+    assert {*CLASSES, "safe-ucb"} <= set(rows)
     for name, classes in CLASSES.items():
         for each in classes:
             section = read("leaderboard.md").partition(f"\n## {each}\n")[2].partition("\n## ")[0]
             (place,) = re.findall(rf"^\| (?:.* = )?{name}\W.*?\| (\d+) \| \d+ \|", section, re.MULTILINE)
             assert int(place) <= 2, (name, each)
-    for page in (README, read("agents.md")):
-        assert "the first or second place of its class" in " ".join(page.split())
+    assert "the first or second place of its class" in " ".join(page.split())
     safe = re.findall(r"^\| ([\w-]+) \|[^|]+\|[^|]+\| ([\d.]+) \[", read("constraints.md"), re.MULTILINE)
     assert min((float(mean), name) for name, mean in safe if name in SAFE)[1] == "safe-ucb"
     assert {name for name, _ in safe} >= SAFE
+
+
+def test_the_evidence_for_the_one_agent_is_that_of_the_stored_trials() -> None:
+    script = runpy.run_path(str(ROOT / "scripts" / "real_marks.py"))
+    section = README.partition("## Which agent?")[2].partition("\n## ")[0]
+    assert script["evidence"](script["scores"](), script["of_today"]()) in " ".join(section.split())
+    (trials,) = {Result.load(path).num_trials for path in script["TODAY"].glob("*.parquet")}
+    assert f"in {trials} trials a task" in section
+    assert f"{MOST_ROUNDS:,} rounds" in section
 
 
 def test_the_readme_has_700_to_900_words_and_counts_what_is_registered() -> None:

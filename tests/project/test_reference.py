@@ -33,7 +33,7 @@ from docstrings import as_rst  # noqa: E402
 from parts import PARTS, built, laws_by_kind  # noqa: E402
 from pictures import SHOWN, portrait  # noqa: E402
 from public import place  # noqa: E402
-from reference import agents_for, leaves  # noqa: E402
+from reference import agents_for  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_every_room_and_what_it_exports_is_in_the_inventory(inventory, package):
 def test_every_environment_agent_part_law_and_command_is_in_the_inventory(inventory):
     own = {name for name in agent_names() if resolve_agent(name).make.__module__.startswith("agents.")}
     parts = {f"{kind}: {name}" for kind, made in {**PARTS, **laws_by_kind()}.items() for name in made}
-    commands = {f"gpbandits {name}" for name, _ in leaves(typer.main.get_command(app))}
+    commands = {f"gpbandits {name}" for name in typer.main.get_command(app).commands}
     for kind, names in {"environment": set(IDS), "agent": own, "part": parts, "command": commands}.items():
         assert len(names) > 5
         assert names - inventory[f"std:{kind}"] == set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import re
 import runpy
@@ -13,8 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 from pages import DOCS, loaded, missing, read, told
+from synthetic import result as synthetic_result
 
-from bandit_envs.problems.real import prior_of, tasks
+from bandit_envs.problems.real import tasks
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, significant_signs
@@ -137,12 +139,6 @@ def test_the_leaderboard_says_what_its_tables_say(table):
         assert f"| {' | '.join(row)} |" in page
 
 
-def archived() -> tuple[ModuleType, dict[str, list[Result]]]:
-    """The script, and the results of the former suite, on which the page rests."""
-    script = loaded("papers/survives.py")
-    return script, script.read(script.FORMER.parent)
-
-
 def test_the_leaderboard_of_real_tasks_is_what_their_archived_trials_say(tmp_path):
     found = {path.stem: Result.load(path) for path in sorted((DOCS / RESULTS / "real").glob("*.parquet"))}
     families: dict[str, list[Result]] = {}
@@ -187,97 +183,57 @@ def test_the_marks_on_the_page_of_real_tasks_are_those_of_the_archived_trials():
     assert f"on {len(found)} of the {len(tasks())} tasks" in " ".join(page.split())
 
 
-def test_what_survives_on_real_tasks_is_what_their_archived_trials_say():
-    script, found = archived()
-    lines = [line for line in script.page_lines(found) if line]
-    page = read("survives.md")
-    assert not missing(lines, page)
-    tables = {line for line in page.splitlines() if line.startswith("| ")}
-    heads = {
-        "| statement | less | more | no significant difference | verdict |",
-        "| task | runs with an alarm |",
-        "| task | default, kept | least of the agents | random |",
-    }
-    assert tables == {line for line in lines if line.startswith("| ")} | heads
-
-
-def test_a_default_configuration_that_is_kept_has_less_regret_than_every_agent():
-    script, found = archived()
-    lines = script.defaults_as_markdown(found)
-    assert lines
-    for line in lines:
-        kept, least = (float(cell.split(",")[0]) for cell in line.split(" | ")[1:3])
-        assert kept < least, line
-    assert "regret is less than that of every agent in 200 rounds" in " ".join(read("survives.md").split())
-
-
-def test_agents_of_the_leaderboard_are_not_taken_for_variants_of_the_same_name():
-    script, found = archived()
-    board, variants = found["digits-limit"]
-    values = script.on_tasks(script.STATEMENTS["expected"], found)["digits-limit"]["pdcbo"]
-    assert values.tolist() == board.hard_violation["pdcbo"][:, -1].tolist()
-    assert values.tolist() != variants.hard_violation["pdcbo"][:, -1].tolist()
-
-
-def test_what_survives_says_which_agents_are_ahead():
-    script, found = archived()
-    signs = {name: script.signs_of(each, found) for name, each in script.STATEMENTS.items()}
-    page = " ".join(read("survives.md").split())
-    rivals = {key for name in ("immediate", "bucb") for key, sign in signs[name].items() if sign > 0}
-    others = {key for key in rivals if key[0] != "optuna-tpe"}
-    assert others == {("gp-ei", "digits-late"), ("gp-ei", "slice-repeat")}
-    assert (
-        "only `gp-ei`, on `digits-late` and `slice-repeat`, has significantly less regret than `gp-bucb`"
-        in page
-    )
-    behind = [
-        name
-        for name in ("immediate", "bucb")
-        for key, sign in signs[name].items()
-        if sign < 0 and key[0] == "optuna-tpe"
+def test_what_the_page_of_vain_attempts_found_in_the_package_is_what_is_stored():
+    script = runpy.run_path(str(DOCS.parent / "scripts" / "real_marks.py"))
+    found = [
+        each.strip("| ").split(" | ")
+        for each in script["beside_marks"](script["scores"](), script["of_today"]())
     ]
-    assert (len(rivals - others), len(behind)) == (11, 6)
-    assert "`optuna-tpe`, which assumes no kernel, has less on 11 tasks and more on six" in page
-    against = {
-        rival: [sign for (other, _), sign in signs["config"].items() if other == rival]
-        for rival in ("constrained-ei", "pdcbo")
-    }
-    assert {*against["constrained-ei"]} == {1}
-    assert (against["pdcbo"].count(1), len(against["pdcbo"])) == (23, 32)
-    assert "than `constrained-ei` on every task with a limit, and than `pdcbo` on 23 of 32" in page
-    assert {*found} == {*script.tasks()}
-    assert "All 100 tasks were played" in page
-    worse = {key for key, sign in signs["evidence"].items() if sign > 0}
-    assert worse == {("ui-tvbo", "temperature"), ("sw-gp-ucb", "lcbench-changes")}
-    censored = list(signs["censored"].values())
-    assert (censored.count(1), censored.count(-1), len(censored)) == (11, 0, 16)
-    assert "censoring it is worse on 11 of the 16 late tasks and better on none" in page
-    waiting = {task: sign for (_, task), sign in signs["hallucinated"].items() if sign}
-    less = ("kc1-late", "naval-late", "slice-late", "imagenet-late")
-    assert waiting == {"digits-late": 1, "cifar100-late": 1} | dict.fromkeys(less, -1)
-    assert "Censoring raises regret significantly on 11 of the 16 tasks and lowers it on none." in page
-    raises, lowers, others = (
-        "raises it on `digits-late` and `cifar100-late`",
-        "lowers it on `kc1-late`, `naval-late`, `slice-late` and `imagenet-late`",
-        "on the ten others there is no significant difference to waiting",
+    parts = {f"{family}, {half}": rest for family, half, *rest in found}
+    section = read("did-not-help.md").partition("## Found in the package")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")]
+    held = [row for row in rows if row[1] in parts]
+    assert len(held) == 3
+    for _, where, before, after, why in held:
+        _, former, best, mark, now, *_ = parts[where]
+        assert before in (former, best.partition(" ")[0]), where
+        assert after == now, where
+        assert "mark" not in why or mark in why, where
+
+
+@pytest.fixture(scope="module")
+def survives() -> ModuleType:
+    return loaded("papers/survives.py")
+
+
+def test_what_survives_on_real_tasks_is_what_their_archived_trials_say(survives):
+    assert survives.page(survives.read()) == read("survives.md")
+
+
+def test_an_agent_of_former_code_is_not_taken_for_todays(survives):
+    found = survives.read()
+    today = {path.stem for path in (DOCS / RESULTS / "real-agent").glob("*.parquet")}
+    assert today
+    for name, result in found.items():
+        assert (survives.AGENT in result.agents) == (name in today), name
+    own = Result.load(DOCS / RESULTS / "real-agent" / "digits-late.parquet")
+    np.testing.assert_array_equal(
+        found["digits-late"].regret[survives.AGENT][:, -1], own.regret[survives.AGENT][:, -1]
     )
-    assert f"Hallucinating {raises} and {lowers}; {others}." in page
-    assert {*signs["expected"].values(), *signs["budget"].values()} == {-1, 0}
-    assert not any(signs["harm"].values())
+    other = dataclasses.replace(own, records={**own.records, REFERENCE: own.records[survives.AGENT]})
+    with pytest.raises(ValueError, match="the trials of gp-agent are others than the leaderboard's"):
+        survives.with_agent(found["digits-late"], other)
 
 
-def test_what_survives_says_which_tasks_publish_a_model_fitted_elsewhere():
-    former = loaded("papers/survives.py").tasks()
-    tabled = {name: task for name, task in former.items() if task.tables}
-    informed = {name for name, task in tabled.items() if prior_of(task) is not None}
-    packages = ("hpobench/", "hpolib/", "nasbench201/")
-    named = {name for name, task in tabled.items() if task.tables[0].startswith(packages)} - {
-        "image-datasets"
-    }
-    named |= {f"lcbench-{i}-changes" for i in range(1, 7)}
-    assert informed == named
-    said = "The tasks of HPOBench, HPOlib and NAS-Bench-201 (but `image-datasets`), `lcbench-1-changes` to"
-    assert said in " ".join(read("survives.md").split())
+def test_a_statement_is_judged_by_the_signs_of_significant_pairs(survives):
+    board = synthetic_result(labels=("gp-bucb", "gp-ucb", "random"), num_trials=20)
+    found = {"digits-repeat": board}
+    statement = survives.STATEMENTS[1]
+    assert survives.signs_of(statement, found) == {("gp-ucb", "digits-repeat"): -1}
+    assert survives.summary(statement, found).endswith("| 1 | 0 | 0 | holds |")
+    turned = synthetic_result(labels=("gp-ucb", "gp-bucb", "random"), num_trials=20)
+    assert survives.summary(statement, {"digits-repeat": turned}).endswith("| 0 | 1 | 0 | is reversed |")
+    assert survives.summary(statement, {"digits-late": board}).endswith("| 0 | 0 | 0 | does not come out |")
 
 
 def test_the_page_on_calibration_says_what_its_table_says():

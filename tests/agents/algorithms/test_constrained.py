@@ -177,8 +177,8 @@ BAD = {
     "half a play": (lambda: agents.make(BOTH[1], SETTING, initial=2.5), "initial must be an integer .* 2.5"),
     "half a play of EI": (lambda: agents.make("gp-ei", SETTING, initial=0.5), "initial must be an integer"),
     "learning": (
-        lambda: agents.make(BOTH[0], SETTING, refit_every=5, models="separate"),
-        "refit_every must be left out with separate models",
+        lambda: agents.make(BOTH[0], SETTING, refit_every=5, fit_mean=True, models="separate"),
+        "fit_mean must be left out where reward and costs have separate models",
     ),
     "prior mean": (lambda: agents.make(BOTH[0], SETTING, prior_mean=1.0), "prior_mean must be left out"),
     "centre": (

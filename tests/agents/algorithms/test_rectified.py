@@ -178,11 +178,6 @@ def test_the_widths_of_reward_and_costs_are_options():
         agents.make("config", PROBLEMS["two costs"].setting(), cost_width="wide")
 
 
-def test_hyperparameters_are_not_learnt_where_costs_would_be_left_behind():
-    with pytest.raises(ValueError, match=r'refit_every must be left out.*"gp-agent" with constraint="dual"'):
-        agents.make("config", PROBLEMS["two costs"].setting(), refit_every=5)
-
-
 def started(name, setting, **options):
     agent = agents.make(name, setting, **options)
     agent.reset(0)

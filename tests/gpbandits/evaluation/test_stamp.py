@@ -17,12 +17,11 @@ from gpbandits import Result, evaluate
 from gpbandits.evaluation import stamp as stamps
 from gpbandits.evaluation.parquet import DamagedFileError, read_metadata, write
 from gpbandits.evaluation.stamp import fingerprint, stamp
-from gpbandits.reproductions.page import condensed
 
 
 def test_an_archive_carries_commit_code_versions_time_and_what_was_played(tmp_path):
     said = stamp("GPBandit-Real/digits-late-v2", {"horizon": 50}, "random")
-    condensed(synthetic_result(), [1]).save(tmp_path / "a.parquet", said, timings=False)
+    synthetic_result().condensed([1]).save(tmp_path / "a.parquet", said, timings=False)
     found = read_metadata(tmp_path / "a.parquet")
     assert found == said
     assert {"bandit_envs", "agents", "gpbandits"} <= set(found["code"])
