@@ -110,7 +110,8 @@ def require_choice(argument: str, given: Any, choices: Collection[str]) -> None:
 def require_known(kind: str, name: Any, known: Iterable[str]) -> None:
     """Raise unless a name is one of those that are known, which the message lists."""
     if name not in (known := list(known)):
-        raise ValueError(f"unknown {kind} {name!r}; choose one of {', '.join(known)}")
+        close = hint(name, known) if isinstance(name, str) else ""
+        raise ValueError(f"unknown {kind} {name!r}{close}; choose one of {', '.join(known)}")
 
 
 def is_number(value: Any) -> bool:

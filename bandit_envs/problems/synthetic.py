@@ -309,10 +309,11 @@ def composite(**keywords: Any) -> Problem:
 
     100 arms of [0, 1] in 5 contexts; three segments of 200 rounds with functions of their own; one cost that
     30 % of the arms satisfy in the tightest context; feedback is about 5 rounds late. SE kernels on contexts
-    and arms, multiplied. `delay=None`, `context=None`, `changes=None` and `constraints=None` each switch a
-    feature off, so that any of the 16 subsets takes one call. Action: `Discrete(num_arms)`. Observation: the
-    context in [0, 1], without contexts a constant 0. With `continuous=True` the arms are all of [0, 1], and
-    a reset takes seconds to find the optimum of every segment and context. Reward: the delivered sum.
+    and arms, multiplied. `delay=None`, `context=None`, `changes=None` and `constraints=None` (or False, as in
+    TOML) each switch a feature off, so that any of the 16 subsets takes one call. Action:
+    `Discrete(num_arms)`. Observation: the context in [0, 1], without contexts a constant 0. With
+    `continuous=True` the arms are all of [0, 1], and a reset takes seconds to find the optimum of every
+    segment and context. Reward: the delivered sum.
     Info: see docs/environments.md. Regret: to the best feasible arm in the round's segment and context,
     noiseless, charged at play time, negative while violating. The setting is ours. Keywords: see `synthetic`.
 

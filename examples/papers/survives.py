@@ -44,9 +44,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 STILL = ("repeat", "laboratory")  # families in which nothing changes
 QUANTITIES: dict[str, Metric] = {
-    "regret": "cumulative",
-    "budget regret": "budget",
-    "hard violation": "hard-violation",
+    "regret": "regret",
+    "budget regret": "budget_regret",
+    "hard violation": "hard_violation",
 }
 WORDS = {-1: "less", 1: "more", 0: "no significant difference"}
 

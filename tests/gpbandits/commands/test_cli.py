@@ -250,7 +250,7 @@ def test_run_shows_who_did_better_and_keeps_everything(call, tmp_path):
         "results/GP-l-0.2.parquet",
         "figures/GP-l-0.2-regret-linear.png",
         "figures/GP-l-0.2-regret-log-log.png",
-        "figures/GP-l-0.2-simple-regret.png",
+        "figures/GP-l-0.2-simple_regret.png",
     }
     result = Result.load(tmp_path / "out" / "results" / "GP-l-0.2.parquet")
     assert result.agents == ["gp-ucb", "random"]

@@ -360,7 +360,7 @@ def test_odd_text_numbers_and_keys_survive_writing_and_none_is_refused():
 
 def test_box_plots_show_the_quartiles_of_the_trials_over_time_an_agent_a_panel():
     outcome = synthetic_result(num_trials=9, horizon=60)
-    figure = box_figure(outcome, "average")
+    figure = box_figure(outcome, "average_regret")
     assert [panel.get_title() for panel in figure.axes] == outcome.agents
     (edges,) = {panel.get_ylim() for panel in figure.axes}
     values = outcome.average_regret["GP-TS"]
@@ -375,7 +375,7 @@ def test_box_plots_show_the_quartiles_of_the_trials_over_time_an_agent_a_panel()
 
 def test_box_plots_explain_every_mark_of_their_panels():
     outcome = synthetic_result(unfit={"GP-TS"}, assuming={"GP-UCB"})
-    figure = box_figure(outcome, "average")
+    figure = box_figure(outcome, "average_regret")
     used = {sign for panel in figure.axes for sign in panel.get_title() if not sign.isascii()}
     assert used == {"¶", "§"} == {line[0] for line in figure.get_supxlabel().splitlines()[1:]}
 
