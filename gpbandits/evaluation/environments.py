@@ -72,6 +72,17 @@ class Results(Mapping[str, Result]):
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
 
+    def join(self, more: Results) -> Results:
+        """Return one of both: further environments, or in the same ones what `Result.join` joins.
+
+        Example:
+            >>> others = {"hard": ("GPBandit-Hard-v0", {"horizon": 30})}
+            >>> both = results.join(evaluate(others, ["gp-ucb", "random"], trials=2))
+        """
+        require(isinstance(more, Results), "more", "results of several environments", more)
+        joined = {x: each.join(more[x]) if x in more else each for x, each in self.items()}
+        return Results({**joined, **{x: each for x, each in more.items() if x not in self}})
+
     def table(self, metric: Metric | None = None, style: Style = "interval") -> Table:
         """Return means at the horizon, a line an environment and a column an agent, the best in bold.
 

@@ -97,6 +97,26 @@ class Result(Curves):
 
         return result_table(self, columns, baseline, style, sort, metric)
 
+    def join(self, more: Result) -> Result:
+        """Return one result of the same agents on more trials, or of more agents on the same trials.
+
+        Both must be of one evaluation: environment, seed, entropy and recorded rounds are compared, and the
+        fingerprints of the environments; trials of the same agents must follow each other.
+
+        Args:
+            more: another result, such as one of `evaluate(..., first_trial=result.num_trials)`.
+
+        Example:
+            >>> few = {"num_arms": 20, "horizon": 30}
+            >>> result = evaluate("GPBandit-GP-v0", ["gp-ucb"], trials=2, env_kwargs=few)
+            >>> others = evaluate("GPBandit-GP-v0", ["random"], trials=2, env_kwargs=few)
+            >>> assert result.join(others).agents == ["gp-ucb", "random"]
+        """
+        from gpbandits.evaluation.joining import join
+
+        require(isinstance(more, Result), "more", "a result", more)
+        return join(self, more)
+
     def plot(
         self,
         path: str | os.PathLike[str] | None = None,
