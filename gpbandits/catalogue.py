@@ -17,6 +17,7 @@ from bandit_envs.data.files import find, find_wheel, packages
 from bandit_envs.data.runs import Origin, origin_of_table, package_of
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
+from bandit_envs.problems.manual import example, meanings, sections
 from bandit_envs.problems.real import Task, tasks
 
 Rows = list[tuple[str, ...]]
@@ -37,13 +38,19 @@ def environment(env_id: str) -> Entry:
         close = hint(env_id, list(IDS))
         raise ValueError(f"unknown environment {env_id!r}{close}; `gpbandits envs` lists them")
     problem = IDS[env_id]
-    text, header = documented(FACTORIES[problem]), ("keyword", "default")
+    description, *others = sections(problem).items()
+    parts = [description[1], *(f"{heading}: {text}" for heading, text in others)]
+    code = "".join(f"    {line}\n" for line in example(problem).splitlines())
+    text = "\n\n".join([*parts, *([f"Example:\n{code}"] if code else [])])
+    header, effects = ("keyword", "default", "meaning"), meanings(problem)
     if any(find(file) is None for file in data_files(problem)):
-        unknown = [(keyword, "?") for keyword in keywords_of(problem)]
-        return Entry(env_id, text, [("Keywords; defaults need the data files", header, unknown)])
+        unknown = [(keyword, "?", effects[keyword]) for keyword in keywords_of(problem)]
+        return Entry(env_id, text, [("Arguments; defaults need the data files", header, unknown)])
     composed = list(build(problem, {}).composed.items())
-    parts = ("Parts by default", ("part", "value"), composed)
-    return Entry(env_id, text, [parts, ("Keywords", header, _defaults(defaults_of(problem)))])
+    known = [(keyword, default, effects[keyword]) for keyword, default in _defaults(defaults_of(problem))]
+    return Entry(
+        env_id, text, [("Parts by default", ("part", "value"), composed), ("Arguments", header, known)]
+    )
 
 
 def agent(name: str) -> Entry:

@@ -108,6 +108,7 @@ def _described(thing: Any) -> bytes:
             self._seen: set[type] = set()
 
         def reducer_override(self, obj: Any) -> Any:
+            """Describe a class of a script by its name, its bases and its members."""
             if not isinstance(obj, type) or _importable(obj):
                 return super().reducer_override(obj)
             if obj in self._seen:  # a method names its own class
