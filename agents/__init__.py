@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from .algorithms.admmbo import admmbo
     from .algorithms.aggregated import gp_ucb_aggregated
     from .algorithms.bandit_oco import bandit_oco
+    from .algorithms.budgets import ei_per_cost, kg_per_cost, pbgi, ratio_ucb
+    from .algorithms.change_points import gp_ucb_cpd, gp_ucb_no_detector, gp_ucb_oracle
     from .algorithms.classic import (
         dmm_ucb,
         eims,
@@ -26,18 +28,24 @@ if TYPE_CHECKING:
         pure_exploitation,
         pure_exploration,
     )
+    from .algorithms.clicks import laplace_ts, laplace_ucb
+    from .algorithms.composed import gp_agent
     from .algorithms.constrained import constrained_ei, gp_ucb_noiseless_constraints, gp_ucb_noisy_constraints
     from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
     from .algorithms.duel_phases import mr_lpf
     from .algorithms.duels import double_ts, map_challenger, max_info_duel, maxminlcb, multisbm, pop_bo, rucb
     from .algorithms.elimination import bpe, bpe_delay, mvr, phased_elimination, reds
     from .algorithms.forests import forest_ei, forest_thompson
+    from .algorithms.forgetting import r_gp_ucb, sw_gp_ucb, tv_gp_ucb, ui_tvbo, w_gp_ucb
     from .algorithms.lin_ucb import lin_ucb
     from .algorithms.means import epsilon_greedy, local_search
+    from .algorithms.moves import batch_and_sort, movement_ucb, permuted_elimination
     from .algorithms.random import random
     from .algorithms.rgp_pe import rgp_pe
     from .algorithms.risk_averse import rahbo
     from .algorithms.robust import ec_gp_ucb, rgp_ucb, stable_opt, tgp_ucb
+    from .algorithms.safe import ise, losbo, safe_ucb, safeopt, stageopt
+    from .algorithms.separate_models import ckb, config, epbo, pdcbo, rpol
     from .algorithms.sketched import bbkb, bkb
     from .algorithms.sup_kernel_ucb import sup_kernel_ucb
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
@@ -45,10 +53,30 @@ if TYPE_CHECKING:
     from .making import compose, make
     from .model.defaults import ModelOptions
     from .objectives.base import Objective
+    from .optimisers.factories import (
+        bayes_opt,
+        botorch_logei,
+        botorch_nei,
+        optuna_gp,
+        optuna_tpe,
+        skopt,
+        smac,
+    )
     from .protocol import Features, handles
     from .registry import features, names
     from .restarts.base import Restart
     from .rl import Policy, from_sb3, pretrained, sb3, train_policy
+    from .rl.learner import (
+        sb3_a2c,
+        sb3_dqn,
+        sb3_maskable_ppo,
+        sb3_ppo,
+        sb3_qr_dqn,
+        sb3_recurrent_ppo,
+        sb3_sac,
+        sb3_td3,
+        sb3_trpo,
+    )
     from .saving import load
     from .tuning import Categorical, Integer, Linear, Log, PreferenceTuner, Tuner
     from .validation import PerTrial
@@ -94,21 +122,30 @@ __all__ = [
     "admmbo",
     "asy_ts",
     "bandit_oco",
+    "batch_and_sort",
+    "bayes_opt",
     "bbkb",
     "bkb",
+    "botorch_logei",
+    "botorch_nei",
     "bpe",
     "bpe_delay",
+    "ckb",
     "compose",
+    "config",
     "constrained_ei",
     "dmm_ucb",
     "double_ts",
     "ec_gp_ucb",
+    "ei_per_cost",
     "eims",
+    "epbo",
     "epsilon_greedy",
     "features",
     "forest_ei",
     "forest_thompson",
     "from_sb3",
+    "gp_agent",
     "gp_bts",
     "gp_bucb",
     "gp_ei",
@@ -117,43 +154,78 @@ __all__ = [
     "gp_ts_sdf",
     "gp_ucb",
     "gp_ucb_aggregated",
+    "gp_ucb_cpd",
+    "gp_ucb_no_detector",
     "gp_ucb_noiseless_constraints",
     "gp_ucb_noisy_constraints",
+    "gp_ucb_oracle",
     "gp_ucb_sdf",
     "handles",
     "igp_ucb",
     "irgp_ucb",
+    "ise",
     "kernel_ucb",
+    "kg_per_cost",
+    "laplace_ts",
+    "laplace_ucb",
     "lb_gp_ucb",
     "lin_ucb",
     "load",
     "local_search",
+    "losbo",
     "make",
     "map_challenger",
     "max_info_duel",
     "maxminlcb",
+    "movement_ucb",
     "mr_lpf",
     "multisbm",
     "mvr",
     "names",
+    "optuna_gp",
+    "optuna_tpe",
+    "pbgi",
+    "pdcbo",
     "pe_gp_ucb",
+    "permuted_elimination",
     "phased_elimination",
     "pims",
     "pop_bo",
     "pretrained",
     "pure_exploitation",
     "pure_exploration",
+    "r_gp_ucb",
     "rahbo",
     "random",
+    "ratio_ucb",
     "reds",
     "rgp_pe",
     "rgp_ucb",
+    "rpol",
     "rucb",
+    "safe_ucb",
+    "safeopt",
     "sb3",
+    "sb3_a2c",
+    "sb3_dqn",
+    "sb3_maskable_ppo",
+    "sb3_ppo",
+    "sb3_qr_dqn",
+    "sb3_recurrent_ppo",
+    "sb3_sac",
+    "sb3_td3",
+    "sb3_trpo",
+    "skopt",
+    "smac",
     "stable_opt",
+    "stageopt",
     "sup_kernel_ucb",
+    "sw_gp_ucb",
     "tgp_ucb",
     "train_policy",
+    "tv_gp_ucb",
+    "ui_tvbo",
+    "w_gp_ucb",
 ]
 
 

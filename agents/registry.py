@@ -1,4 +1,4 @@
-"""The registry of agents by name, of this and other packages."""
+"""The registry of agents by name: ours, and those of other packages by the entry-point group `GROUP`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any
 from bandit_envs.basics.arguments import ArgumentError, entry, hint, require
 from bandit_envs.problem.setting import Setting
 
+from .built_in import BUILT_IN
 from .options import path_of, require_annotated, require_taken
 from .protocol import UNDECLARED, Features, adapted
 
@@ -141,7 +142,7 @@ def lacking_method(agent: Any) -> str:
 
 
 def names() -> list[str]:
-    """The registered names, of this and of every installed package."""
+    """The names of agents, ours and those that installed packages register."""
     _registered.cache_clear()
     return sorted(_registered(tuple(sys.path)))
 
@@ -247,11 +248,17 @@ def _point(name: str) -> EntryPoint:
 
 @cache
 def _registered(_places: tuple[str, ...]) -> dict[str, EntryPoint]:
-    """Return the entry points by name, cached by the folders of packages: reading them takes some 10 ms."""
-    points: dict[str, EntryPoint] = {}
+    """Return where names lead, ours first, cached by the folders of packages: reading these takes 10 ms."""
+    points = {point.name: point for point in _built_in()}
     for point in entry_points(group=GROUP):
         points.setdefault(point.name, point)
     return points
+
+
+def _built_in() -> Iterable[EntryPoint]:
+    for module, written in BUILT_IN.items():
+        for name in written.split():
+            yield EntryPoint(name, f"{__package__}.{module}:{name.replace('-', '_')}", GROUP)
 
 
 def _load_path(path: str) -> Callable[..., Any]:
@@ -264,7 +271,5 @@ def _load_path(path: str) -> Callable[..., Any]:
 
 def _unknown(name: str) -> str:
     known = names()
-    if not known:
-        return f"unknown agent {name!r}: none are registered; install the package, pip install gpbandits"
     among = f"choose one of {', '.join(known)}, or a path 'package.module:Class'"
     return f"unknown agent {name!r}{hint(name, known)}; {among}"

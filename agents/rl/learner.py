@@ -165,17 +165,19 @@ def _learner(name: str, what: str, *features: str) -> Callable[..., SB3Agent]:
     def made(setting: Setting, **options: Any) -> SB3Agent:
         return sb3(setting, name, **options)
 
-    made.__name__ = made.__qualname__ = name.replace("-", "_")
+    made.__name__ = made.__qualname__ = f"sb3_{name.replace('-', '_')}"
     made.__doc__ = f"{what}, from scratch in every trial; options as `sb3`."
     return made
 
 
-ppo = _learner("ppo", "PPO of stable-baselines3 (Schulman et al. 2017)", "box")
-a2c = _learner("a2c", "A2C of stable-baselines3 (Mnih et al. 2016)", "box")
-dqn = _learner("dqn", "DQN of stable-baselines3 (Mnih et al. 2015)")
-sac = _learner("sac", "SAC of stable-baselines3 (Haarnoja et al. 2018)", "box")
-td3 = _learner("td3", "TD3 of stable-baselines3 (Fujimoto et al. 2018)", "box")
-trpo = _learner("trpo", "TRPO of sb3-contrib (Schulman et al. 2015)", "box")
-qr_dqn = _learner("qr-dqn", "QR-DQN of sb3-contrib (Dabney et al. 2018)")
-recurrent_ppo = _learner("recurrent-ppo", "Recurrent PPO of sb3-contrib", "box")
-maskable_ppo = _learner("maskable-ppo", "Maskable PPO of sb3-contrib (Huang & Ontanon 2020)", "availability")
+sb3_ppo = _learner("ppo", "PPO of stable-baselines3 (Schulman et al. 2017)", "box")
+sb3_a2c = _learner("a2c", "A2C of stable-baselines3 (Mnih et al. 2016)", "box")
+sb3_dqn = _learner("dqn", "DQN of stable-baselines3 (Mnih et al. 2015)")
+sb3_sac = _learner("sac", "SAC of stable-baselines3 (Haarnoja et al. 2018)", "box")
+sb3_td3 = _learner("td3", "TD3 of stable-baselines3 (Fujimoto et al. 2018)", "box")
+sb3_trpo = _learner("trpo", "TRPO of sb3-contrib (Schulman et al. 2015)", "box")
+sb3_qr_dqn = _learner("qr-dqn", "QR-DQN of sb3-contrib (Dabney et al. 2018)")
+sb3_recurrent_ppo = _learner("recurrent-ppo", "Recurrent PPO of sb3-contrib", "box")
+sb3_maskable_ppo = _learner(
+    "maskable-ppo", "Maskable PPO of sb3-contrib (Huang & Ontanon 2020)", "availability"
+)

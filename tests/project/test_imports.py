@@ -17,7 +17,9 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
+import agents
 from agents import registry
+from agents.built_in import BUILT_IN
 from agents.registry import GROUP
 from bandit_envs.environment.registration import IDS
 
@@ -81,11 +83,16 @@ def test_every_contract_of_the_import_linter_is_kept():
     assert " 0 broken" in done.stdout
 
 
-def test_every_entry_point_leads_somewhere():
-    points = [path for group in PROJECT["entry-points"].values() for path in group.values()]
-    points += PROJECT["scripts"].values()
-    assert len(points) > 30
-    assert [path for path in points if not callable(resolve(path))] == []
+def test_every_script_leads_somewhere():
+    assert [path for path in PROJECT["scripts"].values() if not callable(resolve(path))] == []
+
+
+def test_every_agent_of_ours_is_public_under_its_own_name():
+    names = [name for written in BUILT_IN.values() for name in written.split()]
+    made = {name: registry.resolve_agent(name).make for name in names}
+    written = {name.replace("-", "_"): name for name in names}
+    assert set(written) <= set(agents.__all__)
+    assert {name: factory.__name__ for name, factory in made.items()} == {v: k for k, v in written.items()}
 
 
 @pytest.mark.parametrize("env_id", IDS)
