@@ -21,7 +21,7 @@ class Grid(NamedTuple):
     spared: Sequence[int] = ()  # columns that are left out where they do not fit, the first first
 
 
-class Cell(NamedTuple):
+class PrintedCell(NamedTuple):
     """A cell of a printed line."""
 
     row: int  # -1 of headings and rules
@@ -32,7 +32,7 @@ class Cell(NamedTuple):
 class Layout(NamedTuple):
     """A layout holds the printed lines, cells beside each other with a gap, and the columns left out."""
 
-    lines: list[list[Cell]]
+    lines: list[list[PrintedCell]]
     left_out: list[int]
 
 
@@ -56,13 +56,13 @@ def laid_out(grid: Grid, width: int | None) -> Layout:
 Column = list[list[str]]  # the lines of the heading and of each row
 
 
-def _framed(blocks: Sequence[list[list[Cell]]]) -> list[list[Cell]]:
+def _framed(blocks: Sequence[list[list[PrintedCell]]]) -> list[list[PrintedCell]]:
     """Return the lines of all blocks with a rule above and below their headings, and at the end."""
-    lines: list[list[Cell]] = []
-    last: list[Cell] = []
+    lines: list[list[PrintedCell]] = []
+    last: list[PrintedCell] = []
     for block in blocks:
         length = sum(len(cell.text) for cell in block[0]) + GAP * (len(block[0]) - 1)
-        last = [Cell(-1, 0, RULE * length)]
+        last = [PrintedCell(-1, 0, RULE * length)]
         head, body = ([line for line in block if (line[0].row < 0) == first] for first in (True, False))
         lines += [last, *head, last, *body]
     return [*lines, last]
@@ -103,7 +103,7 @@ def _split(shown: Sequence[int], made: Sequence[Column], width: int) -> Iterator
     yield part
 
 
-def _block(made: Sequence[Column], columns: Sequence[int]) -> list[list[Cell]]:
+def _block(made: Sequence[Column], columns: Sequence[int]) -> list[list[PrintedCell]]:
     sizes = [*map(_size, made)]
     lines = []
     for row in range(len(made[0])):
@@ -111,5 +111,5 @@ def _block(made: Sequence[Column], columns: Sequence[int]) -> list[list[Cell]]:
             texts = [column[row][k] if k < len(column[row]) else "" for column in made]
             padded = [text.rjust(size) for text, size in zip(texts, sizes, strict=True)]
             padded[0] = texts[0].ljust(sizes[0])
-            lines.append([Cell(row - 1, i, text) for i, text in zip(columns, padded, strict=True)])
+            lines.append([PrintedCell(row - 1, i, text) for i, text in zip(columns, padded, strict=True)])
     return lines

@@ -176,6 +176,41 @@ class Result(Curves):
             save_figure(figure, path)
         return figure
 
+    def plot_learning(
+        self,
+        learners: Mapping[str, Any],
+        path: str | os.PathLike[str] | None = None,
+        *,
+        points: int = 40,
+        ax: Axes | None = None,
+        size: str | tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Draw regret a round while learners train, beside that of the result's agents as horizontal lines.
+
+        Learners from scratch and marked policies, trained beforehand, may be among the lines.
+
+        Args:
+            learners: label -> a `RegretCallback` with which a model of stable-baselines3 has learnt, or
+                several of different seeds, whose mean has a band, its 95 % interval.
+            path: path of a .png, .pdf or .svg file to write; by default no file.
+            points: stretches of training over which regret is averaged.
+            ax: existing axes instead of a new figure.
+            size: see `plot`.
+            title: title of the figure; by default the environment.
+
+        Example:
+            >>> result.plot_learning({"PPO": callbacks}, "learning.png")  # doctest: +SKIP
+        """
+        with from_extra("eval", "figures"):
+            from gpbandits.evaluation.learning import learning_figure
+            from gpbandits.evaluation.plots import save_figure
+
+        figure = learning_figure(self, learners, points=points, ax=ax, size=size, title=title)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
+
     def detection_table(self) -> Table:
         """Return detection delay, missed changes and false alarms of each detecting agent."""
         from gpbandits.evaluation.columns import detection_table
