@@ -79,7 +79,6 @@ if TYPE_CHECKING:
     )
     from .saving import load
     from .tuning import Categorical, Integer, Linear, Log, PreferenceTuner, Tuner
-    from .validation import PerTrial
 
 _HOMES = {
     "acquisition.candidates": ["Candidates"],
@@ -94,7 +93,6 @@ _HOMES = {
     "saving": ["load"],
     "tuning": ["Categorical", "Integer", "Linear", "Log", "PreferenceTuner", "Tuner"],
     "model.defaults": ["ModelOptions"],
-    "validation": ["PerTrial"],
 }
 
 _BY_HAND = [
@@ -113,7 +111,6 @@ __all__ = [
     "Log",
     "ModelOptions",
     "Objective",
-    "PerTrial",
     "Policy",
     "PreferenceTuner",
     "Restart",

@@ -154,19 +154,6 @@ def path_of(made: Callable[..., Any]) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def is_per_trial(owner: Callable[..., Any], name: str) -> bool:
-    """Return whether an argument or a field is annotated as `PerTrial`, alone or in a union of types."""
-    annotations, parameters = _annotations(owner), signature(owner).parameters.values()
-    others = [each.name for each in parameters if each.kind is Parameter.VAR_KEYWORD]
-    hinted = next((annotations[each] for each in (name, *others) if each in annotations), None)
-    if isinstance(hinted, NameError):
-        raise ValueError(
-            f"the annotation {hinted.args[0]!r} of {name}, which is given an array, must have a meaning at "
-            f"run time, but {hinted.args[1]}; import it outside `if TYPE_CHECKING`"
-        )
-    return PER_TRIAL in map(_kind, _alternatives(hinted))
-
-
 def _annotations(takes: Callable[..., Any]) -> Mapping[str, Any]:
     """Return what arguments or fields are annotated with; the error where that has no meaning at run time."""
     made = takes.func if isinstance(takes, partial) else takes

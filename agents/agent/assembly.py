@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from functools import partial
-from inspect import signature
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,8 +14,8 @@ from bandit_envs.basics.types import Floats, Ints
 from ..acquisition.candidates import Rule
 from ..model.choice import Recommendation
 from ..model.model import Model
-from ..options import is_per_trial
 from ..protocol import BaseAgent, adapted
+from ..restarts.alarms import CalibratedAlarm
 from ..stopping.by_name import Stops, joined_stops
 from ..validation import require_one_a_trial, require_trials, seeds_of
 from .assumptions import FORM, Learnt
@@ -155,47 +154,14 @@ def of_trial(info: dict[str, Any], trial: int) -> dict[str, Any]:
     }
 
 
-def part_of_trial(part: Any, trial: int, num_trials: int) -> Any:
-    """Return a part with the trial's own number in place of every array that is declared as `PerTrial`.
-
-    An array is never recognised by its length: one of a number per arm stays whole, even with as many trials
-    as arms. The search covers partial functions, dataclasses and their arguments; a part with a method
-    `of_trial` converts itself.
-    """
-    if isinstance(part, type):
-        return part
-    if hasattr(part, "of_trial"):
-        return part.of_trial(trial)
+def part_of_trial(part: Any, trial: int) -> Any:
+    """Return a builder for one trial of a batch: the models that it was given are the trial's."""
     if isinstance(part, partial):
-        return _partial_of_trial(part, trial, num_trials)
-    if is_dataclass(part):
-        return _dataclass_of_trial(part, trial, num_trials)
-    return part
-
-
-def _partial_of_trial(part: partial[Any], trial: int, num_trials: int) -> partial[Any]:
-    names = signature(part.func).parameters if part.args else ()
-    given = [*zip(names, part.args, strict=False), *part.keywords.items()]
-    own = [_own(part.func, name, value, trial, num_trials) for name, value in given]
-    keywords = dict(zip(part.keywords, own[len(part.args) :], strict=True))
-    return partial(part.func, *own[: len(part.args)], **keywords)
-
-
-def _dataclass_of_trial(part: Any, trial: int, num_trials: int) -> Any:
-    given = {field.name: getattr(part, field.name) for field in fields(part) if field.init}
-    own = {name: _own(type(part), name, value, trial, num_trials) for name, value in given.items()}
-    changed = {name: value for name, value in own.items() if value is not given[name]}
-    return replace(part, **changed) if changed else part
-
-
-def _own(owner: Any, name: str, value: Any, trial: int, num_trials: int) -> Any:
-    """Return one trial's value of an argument of a function or a class."""
-    if not isinstance(value, np.ndarray):
-        return part_of_trial(value, trial, num_trials)
-    if value.ndim == 0 or not is_per_trial(owner, name):
-        return value
-    require_one_a_trial(name, value, num_trials)
-    return value[trial].item()
+        given = [part_of_trial(each, trial) for each in part.args]
+        return partial(
+            part.func, *given, **{name: part_of_trial(each, trial) for name, each in part.keywords.items()}
+        )
+    return part.of_trial(trial) if isinstance(part, Model | CalibratedAlarm) else part
 
 
 PER_TRIAL = ("noise_std", "noise_variance", "rkhs_bound")  # of a model
@@ -222,16 +188,15 @@ def assemble(
     require_repeatable(model, rule_of(model), parts)
     given = {"rule_of": rule_of, **repeating(model, parts)}
     if not model.setting.continuous and model.learning is None:
-        _of_trial(given, 0, num_trials or 1)  # raises where a trial would have no number of its own
         return kind(model, num_trials=num_trials, **given)
     make = box_kind if model.setting.continuous else kind
     if model.learning is not None:
         model, make = replace(model, form=model.form or FORM), partial(make, assumptions=Learnt)
     if num_trials is None:
-        return make(model.of_trial(0), **_of_trial(given, 0, 1))
+        return make(model.of_trial(0), **_of_trial(given, 0))
     each = range(num_trials)
-    return TrialList([make(model.of_trial(i), **_of_trial(given, i, num_trials)) for i in each])
+    return TrialList([make(model.of_trial(i), **_of_trial(given, i)) for i in each])
 
 
-def _of_trial(parts: dict[str, Any], trial: int, num_trials: int) -> dict[str, Any]:
-    return {name: part_of_trial(part, trial, num_trials) for name, part in parts.items()}
+def _of_trial(parts: dict[str, Any], trial: int) -> dict[str, Any]:
+    return {name: part_of_trial(part, trial) for name, part in parts.items()}

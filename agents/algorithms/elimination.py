@@ -38,7 +38,6 @@ from ..named import is_name
 from ..options import require_absent, require_arms
 from ..protocol import handles
 from ..restarts.base import BatchEnds, SubExponential, Wait, doubling_lengths, growing_lengths, quantile_wait
-from ..validation import PerTrial
 from ..widths.bounded_norm import ConstantBand, PlainBand, SplitBand
 
 BANDS = {"split": SplitBand, "plain": PlainBand}
@@ -51,7 +50,7 @@ def bpe(
     setting: Setting,
     *,
     band: str | float = "split",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -73,7 +72,7 @@ def phased_elimination(
     *,
     first: int = FIRST,
     band: str | float = "split",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -95,7 +94,7 @@ def reds(
     *,
     first: int = FIRST,
     band: str | float = "split",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -120,7 +119,7 @@ def eliminating(
     design: Rule,
     lengths: list[int],
     band: str | float,
-    delta: PerTrial,
+    delta: float,
     num_trials: int | None,
     options: ModelOptions,
 ) -> Agent:
@@ -147,12 +146,12 @@ def require_band(band: Any) -> None:
     require(positive, "band", f"one of {', '.join(BANDS)} or a positive number", band)
 
 
-def band_builder(band: str | float, batches: int, delta: PerTrial) -> Callable[[Model], HalfWidth]:
+def band_builder(band: str | float, batches: int, delta: float) -> Callable[[Model], HalfWidth]:
     """Return the builder of a band, at level delta for all arms and so many batches."""
     return partial(_band, band=band, batches=batches, delta=delta)
 
 
-def _band(model: Model, *, band: str | float, batches: int, delta: PerTrial) -> HalfWidth:
+def _band(model: Model, *, band: str | float, batches: int, delta: float) -> HalfWidth:
     if not isinstance(band, str):
         return ConstantBand(band)
     values = model.gram.size * batches
@@ -166,7 +165,7 @@ def bpe_delay(
     wait: str | int | None = None,
     late: float = 0.01,
     band: str | float = "split",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:

@@ -35,7 +35,6 @@ from ..objectives.base import Objective, Reward
 from ..options import require_absent, require_arms
 from ..protocol import handles
 from ..restarts.base import BatchEnds, growing_lengths
-from ..validation import PerTrial
 from ..widths.bounded_norm import DriftBand
 from .elimination import band_builder, require_band
 
@@ -52,7 +51,7 @@ def batch_and_sort(
     setting: Setting,
     *,
     band: str | float = "split",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -84,7 +83,7 @@ def permuted_elimination(
     *,
     variation: float | None = None,
     restart_every: int | None = None,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -159,7 +158,7 @@ def _planned(model: Model, lengths: list[int], order: Order, belief: Any, num_tr
     return assemble(model, rule, num_trials, kind, belief=belief, restart=restart)
 
 
-def _drift_band(model: Model, delta: PerTrial, values: int) -> DriftBand:
+def _drift_band(model: Model, delta: float, values: int) -> DriftBand:
     return DriftBand(model.rkhs_bound, model.noise_std, model.noise_variance, delta, values)
 
 

@@ -35,7 +35,6 @@ from ..model.rounds import Delivery
 from ..options import require_arms, require_left_out, require_once
 from ..posteriors.sketched import SketchedPosterior
 from ..protocol import handles
-from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.bounded_norm import BBKBWidth, BKBWidth
 
@@ -126,7 +125,7 @@ def bkb(
     *,
     size: float = 10.0,
     reading: str = "code",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -157,7 +156,7 @@ def bbkb(
     *,
     size: float = 10.0,
     growth: float = 2.0,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -177,11 +176,11 @@ def bbkb(
     return assemble(_sketched_model(setting, options), rule_of, num_trials, belief=belief)
 
 
-def _bkb_width(model: Model, delta: PerTrial) -> Width:
+def _bkb_width(model: Model, delta: float) -> Width:
     return BKBWidth(model.rkhs_bound, model.noise_std, model.noise_variance, delta)
 
 
-def _bbkb_width(model: Model, growth: float, delta: PerTrial) -> Width:
+def _bbkb_width(model: Model, growth: float, delta: float) -> Width:
     return BBKBWidth(model.rkhs_bound, model.noise_std, model.noise_variance, growth, delta)
 
 

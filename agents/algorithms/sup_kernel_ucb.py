@@ -30,7 +30,6 @@ from ..model.model import Model
 from ..model.rounds import Delivery
 from ..options import require_absent, require_arms, require_once
 from ..protocol import handles
-from ..validation import PerTrial
 from ..widths.bounded_norm import ConstantBand, PlainBand
 
 TIE = 1e-9  # in prior stds
@@ -135,7 +134,7 @@ def sup_kernel_ucb(
     setting: Setting,
     *,
     band: float | None = None,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> SupKernelUCB | TrialList:
@@ -153,9 +152,8 @@ def sup_kernel_ucb(
     return each_trial(partial(_of_trial, Model.of(setting, **options), band, delta), num_trials)
 
 
-def _of_trial(model: Model, band: float | None, delta: PerTrial, trial: int) -> SupKernelUCB:
+def _of_trial(model: Model, band: float | None, delta: float, trial: int) -> SupKernelUCB:
     own = model.of_trial(trial)
-    level = float(np.broadcast_to(delta, trial + 1)[trial])
     values = own.gram.size * own.setting.horizon
-    plain = partial(PlainBand, own.rkhs_bound, own.noise_std, own.noise_variance, level, values)
+    plain = partial(PlainBand, own.rkhs_bound, own.noise_std, own.noise_variance, delta, values)
     return SupKernelUCB(own, plain() if band is None else ConstantBand(band))

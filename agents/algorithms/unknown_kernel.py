@@ -36,7 +36,6 @@ from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..options import require_left_out, require_once
 from ..protocol import handles
-from ..validation import PerTrial
 from ..widths.by_name import improved_width, make_width
 
 FORM = "pairs"  # the posterior that is cheapest to rebuild
@@ -59,7 +58,7 @@ def a_gp_ucb(
     b: float = 0.0,
     start: float = 1.0,
     width: str = "amm",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -91,7 +90,7 @@ def lb_gp_ucb(
     scales: Any = None,
     g: float = 0.5,
     width: str = "amm",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> ModelEnsemble | TrialList:
@@ -122,7 +121,7 @@ def pe_gp_ucb(
     *,
     priors: Any = None,
     width: str = "amm",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> ModelEnsemble | TrialList:
@@ -149,7 +148,7 @@ def pe_gp_ucb(
     return together(partial(Optimistic, delta=delta), models, rule_of, num_trials)
 
 
-def _bands(width: str, delta: PerTrial) -> WithWidth:
+def _bands(width: str, delta: float) -> WithWidth:
     require_choice("width", width, WIDTHS)
     return WithWidth(UCB, partial(WIDTHS[width], delta=delta))
 
@@ -229,7 +228,7 @@ class Balanced(ModelEnsemble):
         rule_of: WithWidth,
         *,
         is_open: Callable[[int], Bools],
-        delta: PerTrial,
+        delta: float,
     ):
         super().__init__(agents, rule_of)
         self._is_open, self._delta = is_open, delta
@@ -284,7 +283,7 @@ class Optimistic(ModelEnsemble):
         delta: probability that a right prior is eliminated, or its band fails.
     """
 
-    def __init__(self, agents: Sequence[GPAgent], rule_of: WithWidth, *, delta: PerTrial):
+    def __init__(self, agents: Sequence[GPAgent], rule_of: WithWidth, *, delta: float):
         super().__init__(agents, rule_of)
         self._delta = delta
 

@@ -22,6 +22,7 @@ from .changes import ChangeSums, surprise
 from .costs import LIKELY
 from .first_plays import spread_out
 from .horizon import rounds_to_use
+from .parts import Parts
 from .quantities import PlayValues, PointRecord, QuantitySpec
 from .rules import HorizonRule, PricedRule, RoundFacts
 
@@ -29,7 +30,7 @@ TIE = 1e-9  # in units of the reward
 LARGEST = 1e140  # size of values whose squares are numbers
 HEAVIEST = 1e8  # weight of a play
 UNLIKELY = 0.01  # probability that the likeliest arm keeps all limits, below which none seems to
-ENOUGH = 3  # results after which models choose, where plays have costs
+ENOUGH = 3  # results after which models choose, where plays have costs or results are late
 FIRST_PUBLISHED, FEWEST_FIRST, MOST_FIRST = 1, 4, 10  # first plays at random
 
 
@@ -39,16 +40,18 @@ class RealAgent(ArmAgent):
     Args:
         model: the published setting, with the user's kernel, noise and mean, if any.
         published: whether kernel, mean and noise of the model are known, or defaults.
+        parts: what it is made of.
     """
 
-    def __init__(self, model: Model, published: bool):
+    def __init__(self, model: Model, published: bool, parts: Parts):
         super().__init__(model)
         self.unit_is_known = True  # values have a unit of their own, which the first of them tell
-        self.spec = QuantitySpec.of(model, published)
+        self.spec = QuantitySpec.of(model, published, parts)
         decisions = self.setting.decisions
         self.offset = np.array(np.broadcast_to(model.prior_mean, len(decisions.points)), dtype=np.float64)
         usual = min(MOST_FIRST, max(FEWEST_FIRST, self.spec.reward.parameters.number + 1))
-        self.num_first = min(FIRST_PUBLISHED if published else usual, decisions.num_arms)
+        first = parts.first or (FIRST_PUBLISHED if published else usual)
+        self.num_first = min(first, decisions.num_arms)
 
     def reset(self, seed: int) -> None:
         """Forget everything."""
@@ -56,7 +59,7 @@ class RealAgent(ArmAgent):
         self._rng, of_fits = (streams.of(role)[0] for role in ("first plays", "fits"))
         self.learners = self.spec.learners(of_fits)
         rule = HorizonRule if self.spec.cost is None else PricedRule
-        self.rule = rule(self.setting, self.learners, self.offset)
+        self.rule = rule(self.setting, self.learners, self.offset, self.spec.parts)
         self._infeasible: bool | None = None
         self._infeasible_since = NEVER
         super().reset(seed)
@@ -70,7 +73,7 @@ class RealAgent(ArmAgent):
         self._spent = 0.0
         # Of plays of weight 1; 0 until the first that is stated where it is not known.
         self._usual_std = float(np.mean(self.model.noise_std)) if self.model.noise_is_known else 0.0
-        self.changes = ChangeSums() if self.setting.may_change else None
+        self.changes = ChangeSums(self.spec.parts.alarm) if self.setting.may_change else None
         self._visits = np.zeros(self.setting.decisions.num_contexts, dtype=np.int64)
         self._switches, self._last = 0, -1
         arms = self.spec.reward.parameters.columns[: self.setting.decisions.num_arms]
@@ -127,10 +130,11 @@ class RealAgent(ArmAgent):
     @property
     def _begins(self) -> bool:
         """Return whether first plays go on."""
-        if self.spec.cost is None:
-            return self.round < self.num_first or not self.record.count
         restarted = self.changes is not None and bool(self.changes.alarms)
-        return self.record.count < (1 if restarted else ENOUGH)
+        patient = (self.spec.cost is not None or self.setting.max_delay > 0) and not restarted
+        if self.record.count < (ENOUGH if patient else 1):
+            return True
+        return self.spec.cost is None and self.round < self.num_first
 
     def _first_play(self, z: int, offered: Bools) -> int:
         """Return an arm that was not played yet; of a published mean that differs, the best."""

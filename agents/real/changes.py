@@ -27,7 +27,8 @@ def surprise(z: float, mean: float, variance: float, amplitude: float) -> float:
 class ChangeSums:
     """The sum, and the rounds of alarms."""
 
-    def __init__(self) -> None:
+    def __init__(self, alarm: float = ALARM) -> None:
+        self._alarm = alarm
         self.alarms: list[int] = []
         self.since = 0  # plays from this round on count
         self._sum, self._zero = 0.0, 0  # and the round that follows where the sum last was zero
@@ -37,7 +38,7 @@ class ChangeSums:
         self._sum += more
         if self._sum <= 0.0:
             self._sum, self._zero = 0.0, played + 1
-        if self._sum <= ALARM:
+        if self._sum <= self._alarm:
             return False
         if now not in self.alarms[-1:]:  # several values may be delivered in a round
             self.alarms.append(now)

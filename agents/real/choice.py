@@ -8,6 +8,7 @@
 | changes | alarm by log-likelihoods, hyperparameters stay | a kernel outlives a change of the function |
 | limits, budget | a model of each cost, `costs` | what is not kept, or dear, is to be played least |
 | delays | pending plays count in the std, fewer rounds to use | a play teaches only after its delay |
+| | plays at random until 3 are delivered | quick results are often the bad ones |
 
 Actions that are duels, outcomes that are clicks or counts, sums of rewards, moves with a price, costs that
 must be kept in every round from a safe seed, published noise profiles and kernels of another kind than a
@@ -24,9 +25,11 @@ from ..agent.assembly import PER_TRIAL, TrialList, each_trial
 from ..model.model import Model
 from ..validation import require_one_a_trial
 from .agent import RealAgent
+from .parts import Parts
 from .priors import understood
 
 MOST_ROUNDS = 2000  # a round of the composed agent takes a hundredth of the time
+USUAL = Parts()
 OF_THE_MODEL = frozenset(("kernel", "length_scale", "noise_std", "noise_variance", "prior_mean"))
 
 
@@ -58,12 +61,14 @@ def publishes(setting: Setting, options: dict[str, Any]) -> bool:
     )
 
 
-def real_agent(model: Model, published: bool, num_trials: int | None = None) -> RealAgent | TrialList:
+def real_agent(
+    model: Model, published: bool, num_trials: int | None = None, parts: Parts = USUAL
+) -> RealAgent | TrialList:
     """Return the agent of one trial, or a batch of B, with a model that is published or the default."""
     for name in PER_TRIAL:
         require_one_a_trial(name, getattr(model, name), num_trials or 1)
 
     def make(trial: int) -> RealAgent:
-        return RealAgent(model.of_trial(trial), published)
+        return RealAgent(model.of_trial(trial), published, parts)
 
     return each_trial(make, num_trials)

@@ -37,9 +37,9 @@ def likeliest(surrogate: Surrogate, seen: PointValues, starts: list[Floats]) -> 
 class Chains:
     """Hamiltonian Monte Carlo over the hyperparameters, one transition whenever it is moved (Neal 2011)."""
 
-    def __init__(self, surrogate: Surrogate, rng: np.random.Generator):
+    def __init__(self, surrogate: Surrogate, rng: np.random.Generator, number: int = NUM_CHAINS):
         self._surrogate, self._rng = surrogate, rng
-        self.states = [surrogate.prior.centre.copy() for _ in range(NUM_CHAINS)]
+        self.states = [surrogate.prior.centre.copy() for _ in range(number)]
 
     def move(self, seen: PointValues) -> None:
         """Move every chain towards the posterior of these values."""

@@ -20,6 +20,18 @@ LEAST_STD = 1e-12
 MEMORY = 50.0  # rounds added to the rounds so far, in guesses of how long contexts and segments last
 
 
+def knowledge_gradient(value: Floats, mean: Floats, variance: Floats, noise: Floats, use: float) -> Floats:
+    """Return the scores of n arms by the formula above, (n,).
+
+    Args:
+        value: E[z], (n,).
+        mean, variance: of the transformed values, with pending plays, (n,) each.
+        noise: variance of one more play, (n,).
+        use: h.
+    """
+    return value + SHARE * use * improvement(mean, variance, noise)
+
+
 def improvement(mean: Floats, variance: Floats, noise: Floats) -> Floats:
     """Return s (u Phi(u) + phi(u)) at n arms, (n,)."""
     if len(mean) < 2:

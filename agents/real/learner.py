@@ -15,7 +15,7 @@ from .values import Values
 
 FEWEST = 3  # values that a fit needs
 EVERY = ((40, 3), (100, 6), (10**9, 12))  # up to so many values, a fit every so many
-REFUTED = 3.0  # nats by which learnt hyperparameters are likelier than published ones, their prior included
+REFUTED = 3.0  # nats
 QUIETER = (1.0, 0.1)  # factors of the noise under which a transform is judged
 
 
@@ -25,12 +25,16 @@ class Learner:
     Args:
         surrogate: of the values.
         values: their unit and transform.
-        rng: of chains; None for the likeliest hyperparameters alone.
+        chains: of hyperparameters; None for the likeliest ones alone.
+        refuted: nats by which learnt hyperparameters are likelier than published ones, their prior included,
+            beyond which those are dropped.
     """
 
-    def __init__(self, surrogate: Surrogate, values: Values, rng: np.random.Generator | None = None):
+    def __init__(
+        self, surrogate: Surrogate, values: Values, chains: Chains | None = None, refuted: float = REFUTED
+    ):
         self.surrogate, self.values = surrogate, values
-        self._chains = None if rng is None else Chains(surrogate, rng)
+        self._chains, self._refuted = chains, refuted
         self.states = [surrogate.prior.centre.copy()]
         self.fits, self._next = 0, FEWEST
         self._latest: PointValues | None = None  # as given
@@ -67,7 +71,7 @@ class Learner:
         found = likeliest(self.surrogate, self._seen, [self.states[0], centre])
         if self.values.trusted:
             rise = self.surrogate.loss(centre, self._seen)[0] - self.surrogate.loss(found, self._seen)[0]
-            self.values.trusted = rise < REFUTED
+            self.values.trusted = rise < self._refuted
         return [found, centre.copy()] if self.values.trusted else [found]
 
     @cached_property

@@ -10,7 +10,7 @@ from scipy.linalg.lapack import dpotrs, dtrtrs  # type: ignore[attr-defined]
 
 from bandit_envs.basics.types import Floats, Ints
 
-from .surrogate import JITTER, WEIGHT, PointValues, Surrogate, factor
+from .surrogate import JITTER, PointValues, Surrogate, factor
 
 
 class Predicted(NamedTuple):
@@ -26,14 +26,13 @@ class SurrogatePosterior:
 
     def __init__(self, surrogate: Surrogate, theta: Floats, seen: PointValues):
         self.surrogate, self.theta, self.seen = surrogate, theta, seen
-        weight = WEIGHT - 1.0 + seen.plays
-        self.noise = (WEIGHT * surrogate.noise(theta) + seen.squares) / weight  # of one play, (u,)
+        self.noise = surrogate.noises(theta, seen)
         within = surrogate.covariance(theta, seen.point, seen.point)
         jitter = JITTER * math.exp(theta[surrogate.parameters.number])
         self._upper, failed = factor(within, self.noise / seen.weight + jitter)
         if failed:
             raise ArithmeticError("the covariance of the values has no factor")
-        solved = dpotrs(self._upper, np.column_stack([np.ones(len(weight)), seen.mean]), lower=0)[0]
+        solved = dpotrs(self._upper, np.column_stack([np.ones(len(seen.point)), seen.mean]), lower=0)[0]
         self._ones, self._precision = solved[:, 0], solved[:, 0].sum() + surrogate.prior.mean_precision
         self.centre = solved[:, 1].sum() / self._precision
         self.alpha = solved[:, 1] - self.centre * solved[:, 0]

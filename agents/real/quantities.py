@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model.model import Model
+from .fits import Chains
 from .learner import Learner
 from .parameters import Parameters
+from .parts import Parts
 from .priors import cost_prior, published_prior, understood, usual_prior, with_line
 from .surrogate import HyperPrior, PointValues, Surrogate
-from .values import Asinh, Bent, Compressed, Logarithm
+from .values import Asinh, Bent, Compressed, Logarithm, Values
 
 FIRST_ROWS = 64  # points; doubled whenever they are full
 
@@ -35,29 +37,36 @@ class QuantitySpec(NamedTuple):
     variance: float | None  # of a published model
     several: bool  # whether there are contexts
     chained: bool
+    parts: Parts
 
     @classmethod
-    def of(cls, model: Model, published: bool) -> QuantitySpec:
+    def of(cls, model: Model, published: bool, parts: Parts) -> QuantitySpec:
         """Return how the quantities of a model's setting are modelled."""
         setting = model.setting
         has_costs = setting.num_constraints > 0 or setting.budget is not None
         parameters = Parameters.of(setting, by_column=published or has_costs)
         prior = _reward_prior(model, parameters) if published else usual_prior(parameters)
-        surrogate = Surrogate(parameters, with_line(prior) if has_costs else prior)
+        prior = with_line(prior) if has_costs else prior
+        surrogate = Surrogate(parameters, prior, parts.noise_weight)
         return cls(
             surrogate,
-            Surrogate(parameters, cost_prior(parameters)) if has_costs else None,
+            Surrogate(parameters, cost_prior(parameters), parts.noise_weight) if has_costs else None,
             setting.num_constraints,
             setting.budget is not None and setting.known_costs is None,
             float(model.prior_std) ** 2 if published else None,
             setting.has_contexts,
-            not (published or has_costs or setting.has_contexts),
+            parts.chains > 0 and not (published or has_costs or setting.has_contexts),
+            parts,
         )
 
     def learners(self, rng: np.random.Generator) -> list[Learner]:
         """Return the learners of the reward, each cost and the price."""
-        values = (Bent if self.cost is None else Compressed)(self.several, self.variance)
-        found = [Learner(self.reward, values, rng if self.chained else None)]
+        if self.cost is None:
+            values: Values = Bent(self.several, self.variance, self.parts.alphas)
+        else:
+            values = Compressed(self.several, self.variance)
+        chains = Chains(self.reward, rng, self.parts.chains) if self.chained else None
+        found = [Learner(self.reward, values, chains, self.parts.refuted)]
         if self.cost is not None:
             found += [Learner(self.cost, Asinh()) for _ in range(self.num_limits)]
             found += [Learner(self.cost, Logarithm())] if self.learns_price else []

@@ -11,8 +11,8 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from .costs import Outlay, exchange, outlay, scores
-from .horizon import SHARE, improvement
 from .learner import Learner
+from .parts import Parts
 from .posterior import Predicted, SurrogatePosterior
 from .shortlist import Shortlist
 
@@ -34,7 +34,8 @@ class HorizonRule:
 
     likeliest: float | None = None  # there are no limits
 
-    def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats):
+    def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats, parts: Parts):
+        self._parts = parts
         (self._learner,), self._offset = learners, offset
         self._candidates = Shortlist(setting.decisions.num_arms, 1)
 
@@ -45,7 +46,8 @@ class HorizonRule:
             now.context, now.offered, [first], lambda found, points: self._score(first, found[0], points, now)
         )
         points = now.context * self._candidates.num_arms + arms
-        each = [self._score(one, one.at(points, now.pending), points, now) for one in posteriors]
+        pending = now.pending if self._parts.pending else None
+        each = [self._score(one, one.at(points, pending), points, now) for one in posteriors]
         return arms, np.mean(each, axis=0)
 
     def costs(self, points: Ints) -> Outlay:
@@ -58,15 +60,15 @@ class HorizonRule:
         values = self._learner.values
         above = self._offset[points] / values.size
         value = values.moments(found.mean, found.known)[0] + above
-        more = improvement(found.mean + above, found.variance, posterior.noise_at(points))
-        return value + SHARE * now.use * more
+        noise = posterior.noise_at(points)
+        return self._parts.score(value, found.mean + above, found.variance, noise, now.use)
 
 
 class PricedRule:
     """Scores arms whose plays have costs: limits, prices or both; see `costs`."""
 
-    def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats):
-        self._learners, self._offset = learners, offset
+    def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats, parts: Parts):
+        self._learners, self._offset, self._parts = learners, offset, parts
         self._candidates = Shortlist(setting.decisions.num_arms, len(learners))
         known, size = setting.known_costs, len(setting.decisions.points)
         self._known = None if known is None else np.array(np.broadcast_to(known, size), dtype=np.float64)
@@ -83,7 +85,8 @@ class PricedRule:
         arms = self._candidates.among(now.context, now.offered, posteriors, bound)
         points = now.context * self._candidates.num_arms + arms
         first, *others = posteriors
-        found = [first.at(points, now.pending), *(one.at(points) for one in others)]
+        pending = now.pending if self._parts.pending else None
+        found = [first.at(points, pending), *(one.at(points) for one in others)]
         costs = self._outlay(found, points)
         if self._num_limits:
             self.likeliest = float(costs.kept.max())

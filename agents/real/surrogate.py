@@ -121,6 +121,7 @@ class Surrogate:
 
     parameters: Parameters
     prior: HyperPrior
+    weight: float = WEIGHT  # plays that the common noise counts as
     shape: Correlation = field(init=False)
 
     def __post_init__(self) -> None:
@@ -133,6 +134,10 @@ class Surrogate:
     def noise(self, theta: Floats) -> float:
         """Return the common noise variance."""
         return math.exp(theta[self.parameters.number + 1])
+
+    def noises(self, theta: Floats, seen: PointValues) -> Floats:
+        """Return s, the noise variance of one play at each point, (u,)."""
+        return (self.weight * self.noise(theta) + seen.squares) / (self.weight - 1.0 + seen.plays)
 
     def covariance(self, theta: Floats, one: Ints, other: Ints) -> Floats:
         """Return k between points, (n,) and (m,) -> (n, m)."""
@@ -163,7 +168,7 @@ class Surrogate:
     def loss(self, theta: Floats, seen: PointValues) -> tuple[float, Floats]:
         """Return the loss and its slopes, (p,); infinite where the covariance has no factor."""
         noise, terms = self.noise(theta), self._terms(theta, seen.point)
-        shrunk = (WEIGHT * noise + seen.squares) / (WEIGHT - 1.0 + seen.plays)
+        shrunk = self.noises(theta, seen)
         upper, failed = factor(terms.covariance, shrunk / seen.weight + JITTER * terms.amplitude)
         if failed:
             return math.inf, np.zeros(len(theta))
@@ -176,8 +181,8 @@ class Surrogate:
         gradient -= np.multiply.outer(alpha, alpha)
         gradient *= 0.5  # dL = sum gradient dC
         slopes = self._slopes(theta, terms, gradient)
-        own = gradient.diagonal() * WEIGHT * noise / ((WEIGHT - 1.0 + seen.plays) * seen.weight)
-        more, steeper = _of_repeated(noise, seen)
+        own = gradient.diagonal() * self.weight * noise / ((self.weight - 1.0 + seen.plays) * seen.weight)
+        more, steeper = _of_repeated(noise, seen, self.weight)
         slopes[self.parameters.number + 1] = own.sum() + steeper
         gap = (theta - self.prior.centre) / self.prior.spread
         return float(loss + more + 0.5 * gap @ gap), slopes + gap / self.prior.spread
@@ -255,12 +260,12 @@ class Surrogate:
         return math.exp(theta[count + 2]), 1.0 / (1.0 + math.exp(-theta[count + 3]))
 
 
-def _of_repeated(noise: float, seen: PointValues) -> tuple[float, float]:
+def _of_repeated(noise: float, seen: PointValues, weight: float) -> tuple[float, float]:
     """Return what points with several plays add to the loss, and its slope in log noise."""
     again = seen.repeated
-    plays, total = seen.plays[again], WEIGHT * noise + seen.squares[again]
-    loss = (0.5 * (WEIGHT - 1.0 + plays) * np.log(total) - 2.0 * math.log(noise)).sum()
-    return float(loss), float((0.5 * (WEIGHT - 1.0 + plays) * WEIGHT * noise / total - 2.0).sum())
+    shape, total = 0.5 * (weight - 1.0 + seen.plays[again]), weight * noise + seen.squares[again]
+    loss = (shape * np.log(total) - 0.5 * weight * math.log(noise)).sum()
+    return float(loss), float((shape * weight * noise / total - 0.5 * weight).sum())
 
 
 def squared_distances(one: Floats, other: Floats) -> Floats:

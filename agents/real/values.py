@@ -81,8 +81,8 @@ class Bent(Values):
     differ, have mean and std as zero and size, and no transform.
     """
 
-    def __init__(self, several: bool, variance: float | None):
-        self._several, self._variance = several, variance
+    def __init__(self, several: bool, variance: float | None, alphas: Sequence[float] = ALPHAS):
+        self._several, self._variance, self._alphas = several, variance, alphas
         self.trusted = variance is not None
         self.alpha, self._least = 0.0, 0.0
         self.size = math.sqrt(variance or 1.0)
@@ -93,7 +93,7 @@ class Bent(Values):
         z = self.scaled(seen.mean)
         self._least = float(z.min()) - 1.0
         if heights and not (self._several or self.trusted) and len(z) >= FEWEST and self._least < -1.0:
-            self.alpha = max(ALPHAS, key=lambda alpha: self._height(alpha, z, heights))
+            self.alpha = max(self._alphas, key=lambda alpha: self._height(alpha, z, heights))
 
     def _measure(self, means: Floats) -> None:
         if self._several:

@@ -52,7 +52,7 @@ class ImprovedWidth:
     bound: PerTrial
     noise_std: PerTrial
     gamma: Gamma = Realised()
-    delta: PerTrial = 0.1
+    delta: float = 0.1
     union: int = 1
 
     def __post_init__(self) -> None:
@@ -70,7 +70,7 @@ class ImprovedWidth:
 
     @cached_property
     def _failure(self) -> Any:
-        """1 + log(union / delta), a number or (B,)."""
+        """1 + log(union / delta)."""
         return 1.0 + log(self.union / self.delta)
 
 
@@ -83,7 +83,7 @@ class SelfNormalisedWidth(BoundedNorm):
     """
 
     gamma: Gamma = Realised()
-    delta: PerTrial = 0.1
+    delta: float = 0.1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -152,7 +152,7 @@ class RKHSWidth:
 
     bound: PerTrial
     gamma: Gamma
-    delta: PerTrial = 0.1
+    delta: float = 0.1
     lag: int = 0
 
     def __post_init__(self) -> None:
@@ -183,7 +183,7 @@ class DelayedWidth:
     noise_std: PerTrial
     reward_bound: PerTrial = 1.0
     gamma: Gamma = Realised()
-    delta: PerTrial = 0.1
+    delta: float = 0.1
     union: int = 2
 
     def __post_init__(self) -> None:
@@ -206,7 +206,7 @@ class BKBWidth(BoundedNorm):
     It fails with probability delta if dictionaries are as large as the theorem requires.
     """
 
-    delta: PerTrial = 0.1
+    delta: float = 0.1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -226,7 +226,7 @@ class BBKBWidth(BoundedNorm):
     """
 
     growth: float = 2.0
-    delta: PerTrial = 0.1
+    delta: float = 0.1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -253,7 +253,7 @@ class NonAdaptive(BoundedNorm):
     B. Each covers one value of the function at a time, so no information gain enters.
     """
 
-    delta: PerTrial = 0.1
+    delta: float = 0.1
     values: int = 1
 
     def __post_init__(self) -> None:
@@ -264,7 +264,7 @@ class NonAdaptive(BoundedNorm):
     @property
     def _noise(self) -> Floats:
         """R sqrt(2 log(2 N H / delta)), (1, 1) or (B, 1)."""
-        return _column(self.noise_std * np.sqrt(2.0 * np.log(2.0 * self.values / np.asarray(self.delta))))
+        return _column(self.noise_std * np.sqrt(2.0 * np.log(2.0 * self.values / self.delta)))
 
 
 @dataclass(frozen=True)
@@ -331,7 +331,7 @@ class DriftBand(NonAdaptive):
 
     def _split(self, std: Floats, weight_norm: Floats, noise: Floats) -> Floats:
         bias = np.maximum(std**2 - _column(self.noise_variance) * weight_norm**2, 0.0)
-        quantile = np.sqrt(2.0 * np.log(2.0 * self.values / _column(self.delta)))
+        quantile = np.sqrt(2.0 * np.log(2.0 * self.values / self.delta))
         return _column(self.bound) * np.sqrt(bias) + noise * weight_norm * quantile
 
 

@@ -368,6 +368,25 @@ def test_before_any_value_it_believes_the_prior(kind):
     assert np.isfinite(agent.recommend().mean)
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_where_results_are_late_plays_are_drawn_until_three_are_delivered(model):
+    """Values that differ change no play before, whenever they are delivered."""
+    delivered = {4: [0], 6: [1], 8: [2]}
+    plays = {}
+    for sign in (1.0, -1.0):
+        agent = agents.make("gp-agent", line(num_arms=40, **LATE, **MODELS[model]))
+        agent.reset(0)
+        arms = plays[sign] = []
+        for t in range(9):
+            arms.append(agent.act(SEEN))
+            rounds = np.array(delivered.get(t, []), dtype=np.int64)
+            values = sign * np.array([smooth(arms[each], 0) for each in rounds])
+            info = delivery(t, rounds, values, np.empty((len(rounds), 0)), agent.setting.max_delay)
+            agent.update(SEEN, arms[-1], 0.0, info)
+    assert plays[1.0] == plays[-1.0]
+    assert len(set(plays[1.0])) == 9
+
+
 def test_a_published_mean_is_added_to_what_is_learnt():
     mean = np.linspace(-3.0, 3.0, 12)
     flat, sloping = (line(**MODELS["published"], prior_mean=each) for each in (0.0, mean))

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from real_cases import surrogate, values
 
+from agents.real.fits import Chains
 from agents.real.learner import FEWEST, Learner
 from agents.real.values import Asinh, Bent, Compressed
 
 
 def learner(chained: bool = False, kind=lambda: Bent(False, None)) -> Learner:
-    return Learner(surrogate(), kind(), np.random.default_rng(0) if chained else None)
+    of = surrogate()
+    return Learner(of, kind(), Chains(of, np.random.default_rng(0)) if chained else None)
 
 
 def test_hyperparameters_are_learnt_every_third_value_and_later_less_often():

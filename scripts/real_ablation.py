@@ -1,0 +1,99 @@
+"""Print what each part of `gp-agent` brings on real tasks: scores with one part left out, paired by trial.
+
+    python scripts/real_ablation.py --trials 6 [TASK ...]
+
+A score is 1 - loss relative to random play, as on the leaderboard; the difference to the whole agent has its
+standard error over trials. Parts that a task does not call for are left out of its lines.
+"""
+
+import argparse
+import math
+from collections.abc import Callable
+
+import gymnasium as gym
+import numpy as np
+
+from agents.agent.assembly import TrialList
+from agents.model.model import Model
+from agents.real.agent import RealAgent
+from agents.real.choice import publishes, real_agent
+from agents.real.horizon import expected_improvement
+from agents.real.parts import Parts
+from bandit_envs import Setting
+from bandit_envs.basics.types import Floats
+from bandit_envs.environment.registration import real_id
+from bandit_envs.problems.halves import halves
+from gpbandits import evaluate
+from gpbandits.report.entrants import REFERENCE
+from gpbandits.report.standings import relative_losses
+
+TASKS = (
+    "digits-repeat",
+    "digits-late",
+    "crossed-barrel",
+    "conductive-film",
+    "perovskite",
+    "lcbench-4-changes",
+)
+WHOLE = "the whole agent"
+
+
+def width_one(value: Floats, mean: Floats, variance: Floats, noise: Floats, use: float) -> Floats:
+    """Return upper bounds of width 1."""
+    return mean + np.sqrt(variance)
+
+
+def improvement_alone(value: Floats, mean: Floats, variance: Floats, noise: Floats, use: float) -> Floats:
+    """Return the expected improvement upon the largest mean."""
+    return expected_improvement(mean - mean.max(), np.sqrt(variance))
+
+
+LEFT_OUT: dict[str, tuple[Parts, Callable[[Setting], bool]]] = {
+    WHOLE: (Parts(), lambda setting: True),
+    "width 1": (Parts(score=width_one), lambda setting: True),
+    "expected improvement": (Parts(score=improvement_alone), lambda setting: True),
+    "values as they are": (Parts(alphas=(0.0,)), lambda setting: not setting.has_contexts),
+    "one noise for all arms": (Parts(noise_weight=1e6), lambda setting: True),
+    "likeliest hyperparameters": (Parts(chains=0), lambda setting: not publishes(setting, {})),
+    "published model always kept": (Parts(refuted=math.inf), lambda setting: publishes(setting, {})),
+    "published model a prior alone": (Parts(refuted=-math.inf), lambda setting: publishes(setting, {})),
+    "pending plays ignored": (Parts(pending=False), lambda setting: setting.max_delay > 0),
+    "changes ignored": (Parts(alarm=math.inf), lambda setting: setting.may_change),
+    "one first play": (Parts(first=1), lambda setting: not publishes(setting, {})),
+}
+
+
+def factory(parts: Parts) -> Callable[[Setting], RealAgent | TrialList]:
+    """Return what makes the agent of these parts."""
+    return lambda setting: real_agent(Model.of(setting), publishes(setting, {}), parts=parts)
+
+
+def lines(task: str, trials: int, seed: int) -> list[str]:
+    """Return a row of the table for each part that a task calls for."""
+    setting = gym.make(real_id(task)).unwrapped.setting
+    entrants = {name: factory(parts) for name, (parts, applies) in LEFT_OUT.items() if applies(setting)}
+    result = evaluate(real_id(task), {**entrants, REFERENCE: REFERENCE}, trials=trials, seed=seed)
+    score = {name: 1.0 - loss for name, loss in relative_losses(result, REFERENCE).items()}
+    found = []
+    for name in entrants:
+        gap = score[name] - score[WHOLE]
+        error = gap.std(ddof=1) / math.sqrt(trials)
+        more = "" if name == WHOLE else f"{gap.mean():+.3f} +- {error:.3f}"
+        found.append(f"| {task} | {halves()[task]} | {name} | {score[name].mean():.3f} | {more} |")
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("tasks", nargs="*", default=TASKS, help="names of measured tasks without costs")
+    parser.add_argument("--trials", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    print("| task | half | without | score | difference |\n|---|---|---|---|---|")
+    for task in given.tasks:
+        print("\n".join(lines(task, given.trials, given.seed)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
