@@ -92,7 +92,7 @@ class Results(Mapping[str, Result]):
             style: see `Result.table`.
         """
         require_choice("style", style, ("interval", "±"))
-        return dataclasses.replace(overview(list(self.values()), metric), style=style)
+        return overview(list(self.values()), metric, style)
 
     def plot(
         self,
@@ -166,7 +166,7 @@ class Results(Mapping[str, Result]):
         return self.table().to_latex(caption, label)
 
 
-def overview(results: Sequence[Result], metric: Metric | None = None) -> Table:
+def overview(results: Sequence[Result], metric: Metric | None = None, style: Style = "interval") -> Table:
     """Return the table of some environments, with lines of violation where there are costs and no metric."""
     asked = {i: each.asked for i, each in enumerate(results) if each.asked and metric is None}
     kept = {i: _finals(results[i], violation) for i, violation in asked.items()}
@@ -187,8 +187,8 @@ def overview(results: Sequence[Result], metric: Metric | None = None) -> Table:
     bold = {(i, 1 + labels.index(x)) for i, (*_, own) in enumerate(lines) for x in own if len(labels) > 1}
     marked = (label + signs(label, *results) for label in labels)
     header = ("environment", *marked)
-    notes = _notes(results, _undecided(results, best), metric)
-    return Table("All environments", header, rows, notes, frozenset(bold), "environments")
+    notes = _notes(results, _undecided(results, best), metric, style)
+    return Table("All environments", header, rows, notes, frozenset(bold), "environments", style=style)
 
 
 def _finals(result: Result, metric: Metric) -> Finals:
@@ -219,12 +219,15 @@ def _undecided(results: Sequence[Result], best: Sequence[set[str]]) -> bool:
     return tests * least > 1 - LEVEL and comparable == list(best)
 
 
-def _notes(results: Sequence[Result], undecided: bool, metric: Metric | None) -> tuple[str, ...]:
+def _notes(
+    results: Sequence[Result], undecided: bool, metric: Metric | None, style: Style
+) -> tuple[str, ...]:
     trials = sorted({each.num_trials for each in results})
     several = " to ".join(map(str, trials[:: max(len(trials) - 1, 1)]))
     kinds = "cumulative regret at the horizon" + BUDGETED * any(each.spent for each in results)
     kinds = kinds if metric is None else f"{metric_named(metric).text} at the horizon"
-    interval = f"with 95 % BCa bootstrap intervals ({RESAMPLES} resamples)"
+    ends = "with" if style == "interval" else "± half the width of"
+    interval = f"{ends} 95 % BCa bootstrap intervals ({RESAMPLES} resamples)"
     notes = {
         f"Means of {kinds} over {several} trials, {interval}.": True,
         _BEST: any(len(each.agents) > 1 for each in results),
