@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, is_typeddict
 
 import typer
-from docstrings import linked, to_pages
+from docstrings import as_rst, linked, to_pages
 from entries import NOTATION, entries
 from parts import PARTS, built, laws_by_kind, options
 from pictures import portrait
@@ -24,6 +24,7 @@ from bandit_envs.data.files import find
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
+from bandit_envs.problems.manual import meanings, sections
 from gpbandits.catalogue import documented_keys
 from gpbandits.commands import app
 
@@ -89,7 +90,11 @@ def _environment(env_id: str, name: str) -> Iterator[str]:
     if found:
         yield _directive("image", f"pictures/{env_id}.png", "", f"alt: {env_id}", "width: 480")
         yield "The mean rewards of one trial, and random plays."
-    yield _directive("autofunction", made, "", "no-index:")
+    (_, description), *others = sections(name).items()
+    yield "\n".join(as_rst(description.splitlines()))
+    for heading, text in others:
+        yield f"{heading}\n{'-' * len(heading)}\n\n" + "\n".join(as_rst([text]))
+    yield "Agents\n------"
     if found:
         setting = build(name, {}).setting()
         best, handling = agents_for(setting)
@@ -100,8 +105,9 @@ def _environment(env_id: str, name: str) -> Iterator[str]:
         yield "With these defaults the setting gives agents:"
         yield "\n".join(f"- ``{fact}``: ``{brief(value)}``" for fact, value in _told(setting).items())
     values = defaults_of(name) if found else dict.fromkeys(keywords_of(name), "needs the data files")
-    yield "Keywords, with the values that this environment has where you give none:"
-    yield "\n".join(f"- ``{keyword}``: ``{brief(value)}``" for keyword, value in values.items())
+    yield "Arguments\n---------\n\nThe values are those that this environment has where you give none."
+    effects = {keyword: linked(effect) for keyword, effect in meanings(name).items()}
+    yield "\n".join(f"- ``{key}={brief(value)}``: {effects[key]}." for key, value in values.items())
 
 
 def agents_for(setting: Setting) -> tuple[list[str], list[str]]:

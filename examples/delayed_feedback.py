@@ -39,4 +39,4 @@ for amplitude in (1.0, 0.05):
     kwargs = {"horizon": 300, "signal_variance": amplitude, "prior_mean": False}
     result = evaluate("GPBandit-Delayed-v0", competitors, trials=20, env_kwargs=kwargs)
     print(f"\nPrior amplitude {amplitude}\n{result.table()}")
-result.plot("delayed_feedback.png", metric="simple")
+result.plot("delayed_feedback.png", metric="simple_regret")

@@ -38,7 +38,7 @@ ends = np.arange(EPOCH, HORIZON + 1, EPOCH)
 allowed = bounds.violation(ends) / ends
 print(f"\nTheorem 1 allows an average violation of {allowed[-1]:.2f} if B = 1.")
 
-figure = regret_figure(result, metric="average-violation")
+figure = regret_figure(result, metric="average_violation")
 figure.axes[0].plot(ends, allowed, color="0.4", linewidth=1)
 figure.axes[0].set_ylim(top=1.5)
 save_figure(figure, "long_term_constraints.png")

@@ -29,4 +29,4 @@ result = evaluate(
 )
 print(result.table())
 result.plot("sensors.png")
-result.plot("sensors-simple.png", metric="simple")
+result.plot("sensors-simple.png", metric="simple_regret")

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
 
     from agents.protocol import Agent
     from agents.tuning import Categorical, Integer, Linear, Log, PreferenceTuner, Tuner
+    from bandit_envs import laws
     from bandit_envs.basics.threads import threads
+    from bandit_envs.environment import wrappers
+    from bandit_envs.problem.decisions import Decisions
+    from bandit_envs.problem.problem import Problem
+    from bandit_envs.problem.setting import Setting
+    from gpbandits.catalogue import list_agents
     from gpbandits.evaluation import (
         AgentCheckError,
         Record,
@@ -29,31 +35,42 @@ __all__ = [
     "Agent",
     "AgentCheckError",
     "Categorical",
+    "Decisions",
     "Integer",
     "Linear",
     "Log",
     "PreferenceTuner",
+    "Problem",
     "Record",
     "Result",
     "Results",
+    "Setting",
     "Tuner",
     "check_agent",
     "evaluate",
+    "laws",
+    "list_agents",
     "threads",
     "trial_seeds",
     "watch",
+    "wrappers",
 ]
 
 _HOMES = {
     "agents.protocol": ["Agent"],
     "agents.tuning": ["Categorical", "Integer", "Linear", "Log", "PreferenceTuner", "Tuner"],
+    "bandit_envs": ["Decisions", "Problem", "Setting", "laws"],
     "bandit_envs.basics.threads": ["threads"],
+    "bandit_envs.environment": ["wrappers"],
+    "gpbandits.catalogue": ["list_agents"],
     "gpbandits.evaluation": [
         *("AgentCheckError", "Record", "Result", "Results"),
         *("check_agent", "evaluate", "trial_seeds"),
     ],
     "gpbandits.report.film": ["watch"],
 }
+
+_MODULES = ("laws", "wrappers")  # names that are modules
 
 
 def _check_not_shadowed() -> None:
@@ -82,14 +99,19 @@ _check_not_shadowed()  # the name `agents` is common
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("gpbandits")
     for module, names in _HOMES.items():
         if name in names:
-            return getattr(import_module(module), name)
+            path = f"{module}.{name}"
+            return import_module(path) if name in _MODULES else getattr(import_module(module), name)
     raise AttributeError(f"module 'gpbandits' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})  # completes names that are not imported yet
+    return sorted([*__all__, "__version__"])  # also of what is not imported yet, and nothing else
 
 
 _check_not_shadowed()  # the name `agents` is common

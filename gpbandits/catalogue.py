@@ -15,8 +15,9 @@ from bandit_envs.basics.arguments import hint
 from bandit_envs.basics.notebook import brief
 from bandit_envs.data.files import find, find_wheel, packages
 from bandit_envs.data.runs import Origin, origin_of_table, package_of
-from bandit_envs.environment.registration import IDS
+from bandit_envs.environment.registration import IDS, near_id
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
+from bandit_envs.problems.manual import example, meanings, sections
 from bandit_envs.problems.real import Task, tasks
 
 Rows = list[tuple[str, ...]]
@@ -34,16 +35,21 @@ class Entry(NamedTuple):
 def environment(env_id: str) -> Entry:
     """Describe an environment by its docstring, its parts and its keywords; an unknown id is a ValueError."""
     if env_id not in IDS:
-        close = hint(env_id, list(IDS))
-        raise ValueError(f"unknown environment {env_id!r}{close}; `gpbandits envs` lists them")
+        raise ValueError(f"unknown environment {env_id!r}{near_id(env_id)}; `gpbandits envs` lists them")
     problem = IDS[env_id]
-    text, header = documented(FACTORIES[problem]), ("keyword", "default")
+    description, *others = sections(problem).items()
+    parts = [description[1], *(f"{heading}: {text}" for heading, text in others)]
+    code = "".join(f"    {line}\n" for line in example(problem).splitlines())
+    text = "\n\n".join([*parts, *([f"Example:\n{code}"] if code else [])])
+    header, effects = ("keyword", "default", "meaning"), meanings(problem)
     if any(find(file) is None for file in data_files(problem)):
-        unknown = [(keyword, "?") for keyword in keywords_of(problem)]
-        return Entry(env_id, text, [("Keywords; defaults need the data files", header, unknown)])
+        unknown = [(keyword, "?", effects[keyword]) for keyword in keywords_of(problem)]
+        return Entry(env_id, text, [("Arguments; defaults need the data files", header, unknown)])
     composed = list(build(problem, {}).composed.items())
-    parts = ("Parts by default", ("part", "value"), composed)
-    return Entry(env_id, text, [parts, ("Keywords", header, _defaults(defaults_of(problem)))])
+    known = [(keyword, default, effects[keyword]) for keyword, default in _defaults(defaults_of(problem))]
+    return Entry(
+        env_id, text, [("Parts by default", ("part", "value"), composed), ("Arguments", header, known)]
+    )
 
 
 def agent(name: str) -> Entry:
@@ -128,6 +134,21 @@ def source_of(task: Task) -> tuple[str, str]:
     said = [origin.authors, *([f"doi:{origin.doi}"] if origin.doi else [])]
     said += [f"in {package} {packages()[package].version}"] if package else []
     return ", ".join(said), origin.licence
+
+
+def list_agents(*handles: str) -> list[str]:
+    """Return the names of agents, ours and those of installed packages, of which each handles some features.
+
+    Args:
+        *handles: features, such as "delay" and "constraint"; none lists all. Agents that declare nothing are
+            then left out.
+
+    Example:
+        >>> assert "gp-bucb" in list_agents("delay")
+    """
+    require_features(handles)
+    found = {name: resolve_agent(name) for name in names()} if handles else dict.fromkeys(names())
+    return [x for x, each in found.items() if each is None or (each.declares and not each.lacking(handles))]
 
 
 def agent_rows() -> list[tuple[str, ...]]:

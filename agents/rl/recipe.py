@@ -8,18 +8,14 @@ positive discount lets it reach its own action, unless the learner credits rewar
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
 import numpy as np
-from gymnasium import Space
 
 from bandit_envs.basics.arguments import from_extra
-from bandit_envs.environment.envs import spaces_of
-from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting
 
 RESERVED = {
@@ -46,13 +42,6 @@ TUNED: dict[str, dict[str, Any]] = {
 TUNED["maskable-ppo"] = TUNED["ppo"]  # its plays are the same where all arms are available
 GAMMA_IF_LATE = 0.8
 WITH_REPLAY = ("dqn", "qr-dqn", "sac", "td3")
-LIBRARIES = (__name__.partition(".")[0], "stable_baselines3", "sb3_contrib")  # callers that are not the user
-REMEDY = (
-    "the observation is constant and every episode draws a new function, so that this policy cannot learn "
-    "which arm is good: show it the past, with StatisticsObservation (or HistoryObservation for a recurrent "
-    'policy; observation="statistics" or "history" in an SB3VectorEnv and train_policy), or freeze the '
-    "function, with function_seed=0"
-)
 
 
 @dataclass(frozen=True)
@@ -203,27 +192,3 @@ def plays_box(algorithm: Algorithm, setting: Setting, actions: str | None) -> bo
             f'{algorithm.name} plays boxes alone; use actions="box", which plays the nearest arm'
         )
     return box
-
-
-def is_blind(problem: Problem, seen: Space) -> bool:
-    """Return True if observations of a learner say nothing about a function that is new in every episode."""
-    if seen.shape != spaces_of(problem)[0].shape or problem.decisions.num_contexts != 1:
-        return False
-    if problem.function_seed is not None:
-        return False
-    first, second = (problem.draw(entropy) for entropy in range(2))
-    return not np.array_equal(first.means[0], second.means[0])
-
-
-def warn_if_blind(problem: Problem, seen: Space) -> None:
-    """Warn, at the user's line, if observations have no information; see `is_blind`."""
-    if is_blind(problem, seen):
-        warnings.warn(REMEDY, UserWarning, stacklevel=_frames_of_libraries() + 1)
-
-
-def _frames_of_libraries() -> int:
-    """Return the number of calls between the user's line and this function's caller, including that."""
-    count, frame = 0, inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in LIBRARIES:
-        count, frame = count + 1, frame.f_back
-    return count - 1

@@ -6,9 +6,9 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
 from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.environment.blindness import warn_if_blind
 from bandit_envs.environment.info import OnRound, Round
-
-from .recipe import warn_if_blind
 
 __all__ = ["RegretCallback"]
 
@@ -20,7 +20,8 @@ class RegretCallback(BaseCallback):
     observations only. Under "bandit/": "regret" and "violation", means over the copies and over the rounds
     since the last entry; "cumulative_regret" and "cumulative_violation", sums since training began, also over
     calls of `learn` with `reset_num_timesteps=False`, averaged over the copies. It warns of an observation
-    without information about the function.
+    without information about the function. `result.plot_learning({"PPO": [callback, ...]})` draws what it has
+    seen of several seeds, `history`, beside the agents of a result.
 
     Args:
         every: number of steps of the vector environment between entries; None leaves it to the algorithm,
@@ -42,10 +43,18 @@ class RegretCallback(BaseCallback):
         require(on_round is None or callable(on_round), "on_round", "None or a callable (round)", on_round)
         self.every, self.on_round, self.label = every, on_round, label
         self._regret = self._violation = 0.0  # since training began
+        self._steps: list[int] = []
+        self._each: list[float] = []
+
+    @property
+    def history(self) -> tuple[Ints, Floats]:
+        """Return the steps since training began and the mean regret over the copies in each round, (n,)."""
+        return np.array(self._steps, dtype=np.int64), np.array(self._each, dtype=np.float64)
 
     def _on_training_start(self) -> None:
         if self.locals.get("reset_num_timesteps", True):
             self._regret = self._violation = 0.0
+            self._steps, self._each = [], []
         env = self.training_env
         if env.has_attr("problem"):
             warn_if_blind(env.get_attr("problem")[0], env.observation_space)
@@ -56,6 +65,8 @@ class RegretCallback(BaseCallback):
         seen = Round(self.label, self.n_calls, np.arange(len(each)), *map(np.concatenate, parts))
         regret, violation = float(seen.regret.mean()), float(seen.violation.mean())
         self._regret += regret
+        self._steps.append(self.num_timesteps)
+        self._each.append(regret)
         self._violation += violation
         self.logger.record_mean("bandit/regret", regret)
         self.logger.record_mean("bandit/violation", violation)

@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 
 from bandit_envs.basics.arguments import from_extra, require_integer
+from bandit_envs.environment.blindness import warn_if_blind
 from bandit_envs.environment.envs import BanditEnv
 from bandit_envs.environment.making import FIRST, EnvLike, TrainingSeeds, limit_of, make, plain_problem
 from bandit_envs.environment.observations import make_summary
@@ -21,7 +22,7 @@ from ..agent.generators import preserved_generators
 from .bridge import Plays, published_unit
 from .learner import one_word
 from .policy import Policy
-from .recipe import Recipe, find_algorithm, plays_box, warn_if_blind
+from .recipe import Recipe, find_algorithm, plays_box
 
 if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecEnv

@@ -22,8 +22,13 @@ LONGEST = 200  # characters of a value in a message
 
 
 def hint(name: str, names: Iterable[str]) -> str:
-    """Return the nearest of the names in brackets, to follow the unknown one; "" if none is near."""
-    close = get_close_matches(name, list(names), n=1)
+    """Return the nearest of the names in brackets, to follow the unknown one; "" if none is near.
+
+    Names that begin with the unknown one come first: of "beta" that is "beta_scale", not "delta".
+    """
+    known = list(names)
+    longer = [each for each in known if each.startswith(f"{name}_")]
+    close = sorted(longer, key=len)[:1] or get_close_matches(name, known, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
@@ -110,7 +115,8 @@ def require_choice(argument: str, given: Any, choices: Collection[str]) -> None:
 def require_known(kind: str, name: Any, known: Iterable[str]) -> None:
     """Raise unless a name is one of those that are known, which the message lists."""
     if name not in (known := list(known)):
-        raise ValueError(f"unknown {kind} {name!r}; choose one of {', '.join(known)}")
+        close = hint(name, known) if isinstance(name, str) else ""
+        raise ValueError(f"unknown {kind} {name!r}{close}; choose one of {', '.join(known)}")
 
 
 def is_number(value: Any) -> bool:

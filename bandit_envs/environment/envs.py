@@ -11,6 +11,7 @@ from gymnasium.envs.registration import EnvSpec
 from bandit_envs.basics.arguments import require, require_seed, require_switch
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.actions import AvailableArms, action_space, checked_action
+from bandit_envs.environment.blindness import Watched
 from bandit_envs.environment.info import Info, info_of
 from bandit_envs.environment.registration import BanditSpec
 from bandit_envs.problem.problem import Problem
@@ -44,6 +45,7 @@ class BanditEnv(gym.Env):
         self.oracle, self.render_mode = oracle, render_mode
         self.observation_space, self.action_space = spaces_of(self.problem)
         self.simulator = SingleSimulator(self.problem)
+        self._learners = Watched()
         self.watched: object = None  # an agent whose posterior `render` draws, if it has that method
 
     @property
@@ -93,6 +95,7 @@ class BanditEnv(gym.Env):
             require_seed("seed", seed)
         super().reset(seed=None if seed is None else int(seed))
         function_seed = checked_options(options)
+        self._learners.begin(self.problem)
         trial = self.problem.draw(entropy_word(self.np_random), function_seed)
         outcome = self.simulator.start(trial)
         return outcome.observation, self._info(outcome)

@@ -7,6 +7,7 @@ import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
+from bandit_envs.environment.registration import near_id
 from bandit_envs.problem.problem import Problem
 
 FIRST = 2**32  # evaluations seed environments with one word below; see `trial_seeds`
@@ -36,7 +37,11 @@ class TrainingSeeds(gym.Wrapper, RecordConstructorArgs):
 def make(environment: EnvLike, **keywords: Any) -> gym.Env:
     """Return the environment of a registered id, a `Problem`, or a callable that takes the keywords."""
     if isinstance(environment, str):
-        return gym.make(environment, **keywords)
+        try:
+            return gym.make(environment, **keywords)
+        except gym.error.NameNotFound as error:
+            said = "" if "Did you mean" in str(error) else near_id(environment)
+            raise gym.error.NameNotFound(f"{error}{said}") from None
     if isinstance(environment, Problem):
         from bandit_envs.environment.envs import BanditEnv
 

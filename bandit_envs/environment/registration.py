@@ -1,7 +1,9 @@
 """Register the ids, and state an environment as made; nothing heavy is imported until one is made."""
 
 import json
+import re
 from dataclasses import asdict, fields
+from difflib import get_close_matches
 from typing import Any
 
 import gymnasium as gym
@@ -34,6 +36,19 @@ IDS = {
     "GPBandit-GrowingDataSVM-v0": "growing-data-svm",
     "GPBandit-Real-v2": "real",
 }
+
+
+def near_id(text: str) -> str:
+    """Return the id nearest to a text, or to its middle as in "composit", in brackets; "" if none is near."""
+    middles = {_middle(env_id): env_id for env_id in IDS} | {_middle(name): x for x, name in IDS.items()}
+    close = get_close_matches(_middle(text), list(middles), n=1)
+    return f" (did you mean {middles[close[0]]!r}?)" if close else ""
+
+
+def _middle(text: str) -> str:
+    """Return a name without its prefix, version and hyphens, in small letters."""
+    plain = text.rpartition(":")[2].lower().removeprefix("gpbandit-")
+    return re.sub(r"-v\d+$", "", plain).replace("-", "").replace("_", "")
 
 
 def register() -> None:

@@ -1,7 +1,7 @@
 """Look up problems by name, with their keywords and data files."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from bandit_envs.basics.arguments import entry, hint, plain, shown
@@ -37,6 +37,8 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
     "growing-data-svm": tuning.growing_data_svm,
     "real": real.real,
 }
+
+SWITCHES = ("delay", "context", "changes", "constraints")  # keywords that False switches off, as None does
 
 # Prefixes of the names of data files; other problems need no data.
 DATA_OF = {"intel-temperature": "intel_temperature", "cmu-light": "cmu_light", "multi-task-svm": "tst_svm/"}
@@ -78,7 +80,14 @@ def build(problem: str | Problem, keywords: dict[str, Any]) -> Problem:
             f"it takes {', '.join(allowed)}"
         )
     with entry(f"problem {problem!r}"):
-        return FACTORIES[problem](**plain(keywords))
+        return FACTORIES[problem](**plain(_switched(keywords, keywords_of(problem))))
+
+
+def _switched(keywords: dict[str, Any], allowed: Collection[str]) -> dict[str, Any]:
+    """Return keywords in which False, which TOML has, is None; without a context there is one alone."""
+    off = {key for key in SWITCHES if keywords.get(key) is False}
+    single = {"num_contexts": 1} if "context" in off and "num_contexts" in allowed else {}
+    return {**single, **keywords, **dict.fromkeys(off)}
 
 
 def data_files(problem: str) -> list[str]:

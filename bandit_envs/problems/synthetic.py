@@ -68,14 +68,17 @@ def synthetic(
 
     Args:
         function: "gp" (f ~ GP(0, k)) or "rkhs" (a member of the kernel's RKHS of known norm).
-        kernel, length_scale: a name of `bandit_envs.kernels.kernels.NAMED`, or a scikit-learn kernel.
+        kernel: a name of `bandit_envs.kernels.kernels.NAMED`, or a scikit-learn kernel.
+        length_scale: of a kernel that is given by its name, in the units of the box.
         random_features: declare a kernel of this many random features of `kernel` to be the problem's, drawn
             with `points_seed`: functions are drawn from it and it is published. An even number; for more
             than 5000 points that are no grid, and 512 at most for the fastest posterior.
         rkhs_norm: with function="rkhs", scale each function to exactly this norm.
         num_arms: in total, also where `dim` > 1.
+        dim: number of features of an arm.
         side: length of each side of the box, in the units of `length_scale`.
         points: "grid" (evenly spread) or "uniform" (drawn once, with `points_seed`).
+        points_seed: seed from which points and random features are drawn, once an environment.
         continuous: play the whole box; a "gp" sample is continued between the points, see `GPSample`.
         num_contexts: evenly spread in [0, 1]^context_dim; 1 is none. Their sequence is `context`.
         context_dim: features of a context.
@@ -309,10 +312,11 @@ def composite(**keywords: Any) -> Problem:
 
     100 arms of [0, 1] in 5 contexts; three segments of 200 rounds with functions of their own; one cost that
     30 % of the arms satisfy in the tightest context; feedback is about 5 rounds late. SE kernels on contexts
-    and arms, multiplied. `delay=None`, `context=None`, `changes=None` and `constraints=None` each switch a
-    feature off, so that any of the 16 subsets takes one call. Action: `Discrete(num_arms)`. Observation: the
-    context in [0, 1], without contexts a constant 0. With `continuous=True` the arms are all of [0, 1], and
-    a reset takes seconds to find the optimum of every segment and context. Reward: the delivered sum.
+    and arms, multiplied. `delay=None`, `context=None`, `changes=None` and `constraints=None` (or False, as in
+    TOML) each switch a feature off, so that any of the 16 subsets takes one call. Action:
+    `Discrete(num_arms)`. Observation: the context in [0, 1], without contexts a constant 0. With
+    `continuous=True` the arms are all of [0, 1], and a reset takes seconds to find the optimum of every
+    segment and context. Reward: the delivered sum.
     Info: see docs/environments.md. Regret: to the best feasible arm in the round's segment and context,
     noiseless, charged at play time, negative while violating. The setting is ours. Keywords: see `synthetic`.
 

@@ -23,7 +23,7 @@ from gpbandits.evaluation.result import Metric
 from gpbandits.evaluation.statistics import Interval, paired_difference
 
 FULL = "all parts"
-METRICS: dict[Metric, str] = {"cumulative": "regret", "hard-violation": "hard violation"}
+METRICS: dict[Metric, str] = {"regret": "regret", "hard_violation": "hard violation"}
 
 
 def rise(result: Result, label: str, metric: Metric) -> Interval:

@@ -27,7 +27,7 @@ from gpbandits.evaluation.result import Metric
 from gpbandits.evaluation.statistics import bootstrap_interval
 
 EVERY = 20  # rounds between boxes
-LABELS: dict[Metric, str] = {"average": "regret / t", "average-violation": "violation / t"}
+LABELS: dict[Metric, str] = {"average_regret": "regret / t", "average_violation": "violation / t"}
 
 
 def draw_boxes(result: Result, labels: list[str]) -> Figure:
@@ -84,7 +84,7 @@ def _draw_family(
 ) -> None:
     x, y = (
         np.stack([np.stack(bootstrap_interval(result.curves(metric)[label][:, -1])) for label in labels]).T
-        for metric in ("average-violation", "average")
+        for metric in ("average_violation", "average_regret")
     )  # (3, number of labels): mean, low, high
     errors = [np.abs(ends[1:] - ends[0]) for ends in (x, y)]
     axes.errorbar(

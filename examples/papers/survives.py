@@ -28,9 +28,9 @@ AGENT = "gp-agent"
 MOST_FLIPS = 2**20  # all of 20 trials: random ones decide another way about a p-value near the level
 LOSS = "loss"
 QUANTITIES: dict[str, Metric] = {
-    "regret": "cumulative",
-    "budget regret": "budget",
-    "hard violation": "hard-violation",
+    "regret": "regret",
+    "budget regret": "budget_regret",
+    "hard violation": "hard_violation",
 }
 WORDS = {-1: "less", 1: "more", 0: "no significant difference"}
 IMMEDIATE = ("repeat", "laboratory", "tuning")

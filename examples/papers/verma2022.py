@@ -4,7 +4,7 @@
     python examples/papers/verma2022.py results/figure-1 --against GP-UCB-SDF --rounds 50 100
 
 prints one Markdown table an environment: the simple regret of each agent at these rounds, and its difference
-to the agent named, with 95 % bootstrap intervals. `--metric cumulative` does the same for cumulative regret,
+to the agent named, with 95 % bootstrap intervals. `--metric regret` does the same for cumulative regret,
 `--only` takes some environments, `--plus` adds a number to every regret (the least validation error, to turn
 regret into validation error), and `--figure` draws both metrics instead. docs/reproductions.md is made of
 these tables and figures.
@@ -26,7 +26,7 @@ from gpbandits.evaluation.marks import styles
 from gpbandits.evaluation.result import Metric
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
 
-METRICS: tuple[Metric, ...] = ("simple", "cumulative")
+METRICS: tuple[Metric, ...] = ("simple_regret", "regret")
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("results", type=Path, help="folder that `gpbandits run --out` wrote")
     parser.add_argument("--against", help="label of the agent that the others are compared to")
     parser.add_argument("--rounds", type=int, nargs="+", default=[50, 100, 500])
-    parser.add_argument("--metric", choices=METRICS, default="simple")
+    parser.add_argument("--metric", choices=METRICS, default="simple_regret")
     parser.add_argument("--plus", type=float, default=0.0, help="added to every regret, not to differences")
     parser.add_argument("--only", nargs="+", default=[], help="labels of environments")
     parser.add_argument("--agents", nargs="+", default=[], help="labels of agents")

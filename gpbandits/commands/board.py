@@ -28,6 +28,12 @@ def report(
         Path, typer.Argument(help="Folder of results, as `gpbandits run` or `reproduce` made it.")
     ],
     figures: Annotated[bool, typer.Option(help="Write figures as PNG and PDF too.")] = True,
+    columns: Annotated[
+        str | None, typer.Option(help="Columns of summaries, as in `regret,median,microseconds`.")
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Label of the agent that others are compared to.")
+    ] = None,
 ) -> None:
     """Write a page, tables and figures of the results in a folder, also of an unfinished study."""
     with from_extra("eval", "reports"):
@@ -35,7 +41,8 @@ def report(
         from gpbandits.report import write_report
 
     study, store = open_results(folder)
-    page = write_report(folder, figures)
+    chosen = None if columns is None else [name.strip() for name in columns.split(",")]
+    page = write_report(folder, figures, chosen, baseline)
     print_faults(store.survey(study).faults.values())  # known by now: the page has read all files
     places = f"Report in {page}; tables in {folder}/tables" + (f", figures in {folder}/figures." * figures)
     console().print(places, soft_wrap=True)  # a path must not be broken

@@ -77,6 +77,7 @@ def run(
     tables come from the job that finds all cells computed.
     """
     from gpbandits.commands.progress import end_if_failed, run_with_progress
+    from gpbandits.evaluation.columns import fitting
     from gpbandits.experiments import check_study, keep_study, load_study, write_tables
     from gpbandits.experiments.backends import shard_of
 
@@ -106,7 +107,7 @@ def run(
     results = store.load(loaded)
     write_tables(out, results)
     for environment, result in results:
-        console().print(result.table(), "")
+        console().print(result.table(**fitting(result, loaded.columns, loaded.baseline)), "")
         if result.num_constraints:
             console().print(result.safety_table(), "")
         if result.alarms:

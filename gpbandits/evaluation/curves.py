@@ -226,7 +226,7 @@ class Curves(SharedTrials):
 
         With a budget, an agent that spends it fast makes few plays, whose cumulative regret is small.
         """
-        return "budget" if self.spent else "cumulative"
+        return "budget_regret" if self.spent else "regret"
 
     @property
     def main(self) -> dict[str, Floats]:
@@ -241,7 +241,7 @@ class Curves(SharedTrials):
         """
         if not self.num_constraints:
             return None
-        return "violation" if self.long_term else "hard-violation"
+        return "violation" if self.long_term else "hard_violation"
 
     @cached_property
     def ordered(self) -> list[str]:
@@ -257,7 +257,7 @@ class Curves(SharedTrials):
         """Return the first comparable agent in order, the default of differences; unfit ones are last."""
         return min(self.ordered, key=lambda label: (label in self.unfit, not self.comparable(label)))
 
-    def curves(self, metric: Metric = "cumulative") -> dict[str, Floats]:
+    def curves(self, metric: Metric = "regret") -> dict[str, Floats]:
         """Regret or violation by metric, (B, T) each; the averages are over the rounds played so far."""
         return metric_named(metric).of(self)
 

@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bandit_envs.basics.arguments import from_extra, require
+from bandit_envs.basics.arguments import from_extra, require, require_choice
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.curves import Legend
+from gpbandits.evaluation.formats import Style
 from gpbandits.evaluation.marks import footnotes, signs
 from gpbandits.evaluation.metrics import Metric, Scale, metric_named
 from gpbandits.evaluation.result import Result
@@ -71,12 +72,27 @@ class Results(Mapping[str, Result]):
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
 
-    def table(self) -> Table:
-        """Return mean regret at the horizon, a line an environment and a column an agent, the best in bold.
+    def join(self, more: Results) -> Results:
+        """Return one of both: further environments, or in the same ones what `Result.join` joins.
 
-        Environments with constraints have a line of violation before that of regret.
+        Example:
+            >>> others = {"hard": ("GPBandit-Hard-v0", {"horizon": 30})}
+            >>> both = results.join(evaluate(others, ["gp-ucb", "random"], trials=2))
         """
-        return overview(list(self.values()))
+        require(isinstance(more, Results), "more", "results of several environments", more)
+        joined = {x: each.join(more[x]) if x in more else each for x, each in self.items()}
+        return Results({**joined, **{x: each for x, each in more.items() if x not in self}})
+
+    def table(self, metric: Metric | None = None, style: Style = "interval") -> Table:
+        """Return means at the horizon, a line an environment and a column an agent, the best in bold.
+
+        Args:
+            metric: by default regret, or budget regret where plays have a cost. Without one, environments
+                with constraints have a line of violation before that of regret.
+            style: see `Result.table`.
+        """
+        require_choice("style", style, ("interval", "±"))
+        return overview(list(self.values()), metric, style)
 
     def plot(
         self,
@@ -145,23 +161,24 @@ class Results(Mapping[str, Result]):
         """Return the table in Markdown, with its notes below."""
         return self.table().to_markdown()
 
-    def to_latex(self) -> str:
-        """Return the table in LaTeX, with the rules of booktabs and the notes as caption."""
-        return self.table().to_latex()
+    def to_latex(self, caption: str | None = None, label: str | None = None) -> str:
+        """Return the table in LaTeX, with the rules of booktabs and the notes below."""
+        return self.table().to_latex(caption, label)
 
 
-def overview(results: Sequence[Result]) -> Table:
-    """Return the table of some environments, with a line of violation where there are constraints."""
-    kept = {i: _finals(each, each.asked) for i, each in enumerate(results) if each.asked}
+def overview(results: Sequence[Result], metric: Metric | None = None, style: Style = "interval") -> Table:
+    """Return the table of some environments, with lines of violation where there are costs and no metric."""
+    asked = {i: each.asked for i, each in enumerate(results) if each.asked and metric is None}
+    kept = {i: _finals(results[i], violation) for i, violation in asked.items()}
     among = _best([(values, _comparable(results[i])) for i, values in kept.items()])
     least = dict(zip(kept, among, strict=True))
-    regret = [_finals(each, each.main_metric) for each in results]
+    regret = [_finals(each, metric or each.main_metric) for each in results]
     best = _best([(regret[i], least.get(i, _comparable(each))) for i, each in enumerate(results)])
     lines: list[tuple[str, Finals, Collection[str]]] = []
     for i, each in enumerate(results):
-        if each.asked:
-            lines.append((f"{each.environment}: {metric_named(each.asked).text}", kept[i], least[i]))
-        lines.append((each.environment + (": regret" if each.asked else ""), regret[i], best[i]))
+        if i in asked:
+            lines.append((f"{each.environment}: {metric_named(asked[i]).text}", kept[i], least[i]))
+        lines.append((each.environment + (": regret" if i in asked else ""), regret[i], best[i]))
     labels = list(dict.fromkeys(label for each in results for label in each.agents))
     rows = tuple(
         (title, *(bootstrap_interval(values[x]) if x in values else None for x in labels))
@@ -170,8 +187,8 @@ def overview(results: Sequence[Result]) -> Table:
     bold = {(i, 1 + labels.index(x)) for i, (*_, own) in enumerate(lines) for x in own if len(labels) > 1}
     marked = (label + signs(label, *results) for label in labels)
     header = ("environment", *marked)
-    notes = _notes(results, _undecided(results, best))
-    return Table("All environments", header, rows, notes, frozenset(bold), "environments")
+    notes = _notes(results, _undecided(results, best), metric, style)
+    return Table("All environments", header, rows, notes, frozenset(bold), "environments", style=style)
 
 
 def _finals(result: Result, metric: Metric) -> Finals:
@@ -202,15 +219,19 @@ def _undecided(results: Sequence[Result], best: Sequence[set[str]]) -> bool:
     return tests * least > 1 - LEVEL and comparable == list(best)
 
 
-def _notes(results: Sequence[Result], undecided: bool) -> tuple[str, ...]:
+def _notes(
+    results: Sequence[Result], undecided: bool, metric: Metric | None, style: Style
+) -> tuple[str, ...]:
     trials = sorted({each.num_trials for each in results})
     several = " to ".join(map(str, trials[:: max(len(trials) - 1, 1)]))
     kinds = "cumulative regret at the horizon" + BUDGETED * any(each.spent for each in results)
-    interval = f"with 95 % BCa bootstrap intervals ({RESAMPLES} resamples)"
+    kinds = kinds if metric is None else f"{metric_named(metric).text} at the horizon"
+    ends = "with" if style == "interval" else "± half the width of"
+    interval = f"{ends} 95 % BCa bootstrap intervals ({RESAMPLES} resamples)"
     notes = {
         f"Means of {kinds} over {several} trials, {interval}.": True,
         _BEST: any(len(each.agents) > 1 for each in results),
-        _KEPT: any(each.asked for each in results),
+        _KEPT: metric is None and any(each.asked for each in results),
         _NONE: undecided,
         FEW: 1 < trials[0] < ENOUGH,
     }

@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from gpbandits.evaluation.statistics import Interval
 
 MISSING = "-"
 Cell = str | int | float | Interval | None
+Style = Literal["interval", "±"]  # of intervals: their ends in brackets, or half their width
 Places = Collection[tuple[int, int]]  # row and column
 
 _ESCAPES = str.maketrans(
@@ -33,6 +35,7 @@ _ESCAPES = str.maketrans(
         "|": "$|$",
         "×": r"$\times$",  # noqa: RUF001
         "β": r"$\beta$",
+        "±": r"$\pm$",
     }
 )
 
@@ -65,19 +68,21 @@ def emphasised(rows: Iterable[Sequence[str]], bold: Places, form: str) -> list[l
 
 
 def latex(
-    title: str,
+    caption: str,
     header: Sequence[str],
     rows: Iterable[Sequence[str]],
-    notes: Iterable[str],
+    notes: Sequence[str],
     bold: Places = frozenset(),
+    label: str | None = None,
 ) -> str:
-    """Return a LaTeX table with booktabs rules and the notes as caption, shrunk to the line width."""
+    """Return a LaTeX table with booktabs rules, shrunk to the line width, its notes in small print below."""
     return "\n".join(
         [
             r"% needs \usepackage{booktabs,graphicx}",
             r"\begin{table}",
             r"\centering\footnotesize",
-            rf"\caption{{{_escaped(' '.join((title + '.', *notes)))}}}",
+            rf"\caption{{{_escaped(caption)}}}",
+            *([rf"\label{{{label}}}"] if label else []),
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
             r"\toprule",
@@ -86,6 +91,7 @@ def latex(
             *map(_row, emphasised([[*map(_escaped, row)] for row in rows], bold, r"\textbf{{{}}}")),
             r"\bottomrule",
             r"\end{tabular}}",
+            *([r"\par\smallskip\raggedright\scriptsize", _escaped(" ".join(notes))] if notes else []),
             r"\end{table}",
             "",
         ]
@@ -129,19 +135,27 @@ def number(value: float, signed: bool = False) -> str:
     return f"{value:{sign}.{max(decimals, 0)}f}"
 
 
+def pieces(cell: Cell, signed: bool = False, style: Style = "interval") -> list[str]:
+    """Return a cell as it is printed: an estimate, and its interval if it has one; a dash for None."""
+    if cell is None:
+        return [MISSING]
+    if not isinstance(cell, Interval):
+        return [printable(str(cell)) if isinstance(cell, str | int) else number(float(cell), signed)]
+    estimate, low, high = (number(float(part), signed) for part in cell)
+    if low == MISSING:
+        return [estimate]
+    half = (float(cell.high) - float(cell.low)) / 2
+    return [estimate, f"[{low}, {high}]" if style == "interval" else f"± {number(half)}"]
+
+
 def interval_text(interval: Interval | None, signed: bool = False) -> str:
     """Return an estimate with its interval, if it has one; a dash for None."""
-    if interval is None:
-        return MISSING
-    estimate, low, high = (number(float(part), signed) for part in interval)
-    return f"{estimate} [{low}, {high}]" if low != MISSING else estimate
+    return text(interval, signed)
 
 
 def text(cell: Cell, signed: bool = False) -> str:
     """Return a cell as tables print it."""
-    if cell is None or isinstance(cell, Interval):
-        return interval_text(cell, signed)
-    return printable(str(cell)) if isinstance(cell, str | int) else number(float(cell), signed)
+    return " ".join(pieces(cell, signed))
 
 
 def parts(cell: Cell, wide: bool) -> list[str | float | None]:

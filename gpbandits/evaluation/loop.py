@@ -1,7 +1,9 @@
 """Agents are compared by one call, `evaluate`, which runs all of them on the same trials."""
 
+import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, overload
@@ -19,6 +21,8 @@ from bandit_envs.environment.making import EnvLike
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.environments import Results
 from gpbandits.evaluation.isolation import isolated
+from gpbandits.evaluation.joining import joined
+from gpbandits.evaluation.kept import Kept, play_kept
 from gpbandits.evaluation.parts import TrialsPart, play_here, play_in_processes
 from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.progress import Progress, reporting
@@ -51,6 +55,7 @@ def evaluate(
     checkpoints: Checkpoints | None = None,
     callback: OnRound | None = None,
     stopping: Any = None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> Result: ...
 
 
@@ -71,6 +76,7 @@ def evaluate(
     checkpoints: Checkpoints | None = None,
     callback: OnRound | None = None,
     stopping: Any = None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> Results: ...
 
 
@@ -91,6 +97,7 @@ def evaluate(
     checkpoints: Checkpoints | None = None,
     callback: OnRound | None = None,
     stopping: Any = None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> Result | Results:
     """Run every agent on the same trials: the same functions, noise, delays and contexts.
 
@@ -130,6 +137,12 @@ def evaluate(
         stopping: rules that say when each agent would stop, for all agents with an option `stopping`: a name
             and its options, such as ("knowledge-gradient", {"price": 0.01}), or label -> rule. Agents play
             on, so results do not change; see `Result.stopping_table`.
+        folder: folder that keeps finished blocks of ten trials of an agent, by the hash of all that was asked
+            and of the code. The same call reads them and plays what is missing, such as after a kill, with
+            more trials or with more agents; it needs no callback, and under `isolate` an `entropy`.
+
+    Raises:
+        Exception: what an agent raised, after the others have played; its attribute `result` holds theirs.
     """
     if isinstance(environment, Mapping):
         require(label is None, "label", "left out of several environments, which have theirs", label)
@@ -145,6 +158,7 @@ def evaluate(
             "checkpoints": checkpoints,
             "callback": callback,
             "stopping": stopping,
+            "folder": folder,
         }
         on_one: Callable[..., Result] = partial(evaluate, **shared)
         stages = _stages(environment, env_kwargs or {})
@@ -173,20 +187,54 @@ def evaluate(
     for factory in factories.values():
         factory.require_takes(stage.setting)
     origins = (origin(stage.environment, stage.problem, factories.values()),)
+    if folder is not None:
+        require(callback is None, "folder", "left out with a callback, which hears of every round", folder)
+        require(not isolate or entropy is not None, "entropy", "given with isolate and a folder", entropy)
+        return _resumed(
+            Kept(
+                folder,
+                stage,
+                {
+                    "seed": int(seed),
+                    "entropy": entropy,
+                    "rounds": None
+                    if (rounds := _recorded(checkpoints, stage.horizon)) is None
+                    else rounds.tolist(),
+                    "stopping": repr(stopping),
+                },
+            ),
+            partial(
+                evaluate,
+                stage,
+                seed=seed,
+                label=label,
+                isolate=isolate,
+                entropy=entropy,
+                workers=workers,
+                checkpoints=checkpoints,
+            ),
+            factories,
+            first_trial,
+            trials,
+            reports,
+        )
     if isolate:
         factories = {name: isolated(factory) for name, factory in factories.items()}
         entropy = secrets.randbits(SECRET) if entropy is None else entropy
-    asked = checkpoints(stage.horizon) if callable(checkpoints) else checkpoints
-    rounds = None if asked is None else check_rounds("checkpoints", asked, stage.horizon)
+    rounds = _recorded(checkpoints, stage.horizon)
     require_size("trials", trials, stage.horizon if rounds is None else len(rounds))
     seeds = [trial_seeds(seed, i, entropy) for i in range(first_trial, first_trial + trials)]
     whole = TrialsPart(first_trial, seeds, rounds)
     alone, together = partial(play_here, callback=callback), partial(play_in_processes, workers=workers)
     play = alone if workers == 1 else together
     with reports as report:
-        played = play(stage, factories, whole, report)
+        outcomes = play(stage, factories, whole, report)
+    failed = {name: each for name, each in outcomes.items() if isinstance(each, Exception)}
+    played = {name: each for name, each in outcomes.items() if not isinstance(each, Exception)}
+    if not played:
+        raise next(iter(failed.values()))
     traits = {name: traits for name, (_, traits) in played.items()}
-    return Result(
+    result = Result(
         label or _label(stage.environment),
         int(seed),
         {name: record for name, (record, _) in played.items()},
@@ -195,13 +243,54 @@ def evaluate(
         checkpoints=None if rounds is None else next(iter(traits.values())).rounds,
         tracks={name: each.track for name, each in traits.items() if each.track},
         windows={name: each.window for name, each in traits.items() if each.window is not None},
-        approximate=approximate,
+        approximate=approximate & played.keys(),
         assuming=frozenset(name for name, each in traits.items() if each.assumes_bound),
         entropy=None if entropy is None else int(entropy),
-        unfit=frozenset(name for name, each in factories.items() if each.lacking(demanded(stage.setting))),
+        unfit=frozenset(name for name in played if factories[name].lacking(demanded(stage.setting))),
         long_term=stage.problem is not None and stage.problem.long_term,
         origins=origins,
     )
+    _raise_first(failed, result)
+    return result
+
+
+def _recorded(checkpoints: Checkpoints | None, horizon: int) -> Ints | None:
+    """Return the rounds to record, counted from 1; None of all."""
+    asked = checkpoints(horizon) if callable(checkpoints) else checkpoints
+    return None if asked is None else check_rounds("checkpoints", asked, horizon)
+
+
+def _resumed(
+    kept: Kept,
+    play: Callable[..., Result],
+    factories: dict[str, AgentFactory],
+    first_trial: int,
+    trials: int,
+    reports: Any,
+) -> Result:
+    """Return an evaluation whose blocks are read from a folder or played and kept there."""
+    with reports as report:
+        rows, failed = play_kept(kept, factories, first_trial, trials, partial(play, progress=report), report)
+    if not rows:
+        raise next(iter(failed.values()))
+    result = joined(rows)
+    _raise_first(failed, result)
+    return result
+
+
+def _raise_first(failed: Mapping[str, Exception], result: Result) -> None:
+    """Raise the error of the first agent that failed, with the others' result as its attribute."""
+    if not failed:
+        return
+    first = next(iter(failed.values()))
+    for name, each in list(failed.items())[1:]:
+        first.add_note(f"agent {name!r} failed too: {type(each).__name__}: {each}")
+    first.add_note(
+        f"the attribute `result` of this error holds what the other agents played:\n{result.table()}"
+    )
+    with suppress(AttributeError):  # a class of somebody's own may have slots
+        first.result = result  # type: ignore[attr-defined]
+    raise first
 
 
 def _stages(places: Mapping[str, Place], shared: Mapping[str, Any]) -> dict[str, Stage]:

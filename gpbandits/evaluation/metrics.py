@@ -24,18 +24,18 @@ class NamedCurve(NamedTuple):
 
 def _of_budget(result: Any) -> dict[str, Floats]:
     if not result.budget_regret:
-        raise ValueError(f'metric "budget" needs an environment with a budget, got {result.environment}')
+        raise ValueError(
+            f'metric "budget_regret" needs an environment with a budget, got {result.environment}'
+        )
     return result.budget_regret
 
 
 def _of_plays(result: Any) -> dict[str, Floats]:
     if not result.has_simple_regret:
-        raise ValueError(f'metric "simple" needs functions that do not drift, got {result.environment}')
+        raise ValueError(
+            f'metric "simple_regret" needs functions that do not drift, got {result.environment}'
+        )
     return result.simple_regret
-
-
-def _regret(text: str, symbol: str, attribute: str) -> NamedCurve:
-    return NamedCurve(text, f"{text} {symbol}(reward units)", attrgetter(attribute))
 
 
 def _violation(text: str, symbol: str, attribute: str) -> NamedCurve:
@@ -47,18 +47,20 @@ def _violation(text: str, symbol: str, attribute: str) -> NamedCurve:
 
 
 METRICS = {
-    "budget": NamedCurve("budget regret", "budget regret (reward units)", _of_budget, "budget"),
-    "cumulative": _regret("cumulative regret", "$R_t$ ", "regret"),
-    "average": _regret("average regret", "$R_t/t$ ", "average_regret"),
-    "simple": NamedCurve("simple regret", "simple regret (reward units)", _of_plays, "constancy"),
-    "average-violation": _violation("average violation", r"$\|[\Sigma_t\, g(x_t)]^+\|/t$", "violation"),
-    "average-hard-violation": _violation(
+    "budget_regret": NamedCurve("budget regret", "budget regret (reward units)", _of_budget, "budget"),
+    "regret": NamedCurve("regret", "cumulative regret $R_t$ (reward units)", attrgetter("regret")),
+    "average_regret": NamedCurve(
+        "average regret", "average regret $R_t/t$ (reward units)", attrgetter("average_regret")
+    ),
+    "simple_regret": NamedCurve("simple regret", "simple regret (reward units)", _of_plays, "constancy"),
+    "average_violation": _violation("average violation", r"$\|[\Sigma_t\, g(x_t)]^+\|/t$", "violation"),
+    "average_hard_violation": _violation(
         "average hard violation", r"$\Sigma_t\, \|[g(x_t)]^+\|/t$", "hard_violation"
     ),
     "violation": _violation("violation", r"$\|[\Sigma_t\, g(x_t)]^+\|$", "violation"),
-    "hard-violation": _violation("hard violation", r"$\Sigma_t\, \|[g(x_t)]^+\|$", "hard_violation"),
-    "noisy-violation": _violation(
-        "violation of noisy costs", r"$\|[\Sigma_t\, (g(x_t) + \eta_t)]^+\|$", "noisy_violation"
+    "hard_violation": _violation("hard violation", r"$\Sigma_t\, \|[g(x_t)]^+\|$", "hard_violation"),
+    "noisy_violation": _violation(
+        "noisy violation", r"$\|[\Sigma_t\, (g(x_t) + \eta_t)]^+\|$", "noisy_violation"
     ),
 }
 
@@ -110,7 +112,7 @@ class Overlay(NamedTuple):
     side: Side
     rounds: Ints
     values: Floats
-    metric: Metric = "cumulative"
+    metric: Metric = "regret"
 
 
 def check_overlays(bounds: Sequence[Overlay], horizon: int, scale: Scale, metrics: Sequence[Metric]) -> None:

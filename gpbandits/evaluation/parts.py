@@ -1,6 +1,7 @@
 """Trials are run in parts, in this process or in several, and joined again."""
 
 import pickle
+import traceback
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -17,6 +18,7 @@ from gpbandits.evaluation.record import Record, join_trials
 from gpbandits.evaluation.trace import Traits
 
 Played = tuple[Record, Traits]
+Failure = Exception  # of an agent, whose others play on
 Factories = Mapping[str, AgentFactory]
 _made: dict[str, Stage] = {}  # the environment of the current evaluation, by its token
 
@@ -45,8 +47,8 @@ def play_here(
     whole: TrialsPart,
     progress: Progress | None,
     callback: OnRound | None = None,
-) -> dict[str, Played]:
-    """Run all trials of one agent after the other in this process."""
+) -> dict[str, Played | Failure]:
+    """Run all trials of one agent after the other in this process; the others play on where one fails."""
     return {
         name: _play(stage, name, factory, whole, progress, callback) for name, factory in factories.items()
     }
@@ -54,7 +56,7 @@ def play_here(
 
 def play_in_processes(
     stage: Stage, factories: Factories, whole: TrialsPart, progress: Progress | None, workers: int
-) -> dict[str, Played]:
+) -> dict[str, Played | Failure]:
     """Run the trials of every agent in `workers` parts, in as many processes; the records are the same."""
     require_workers(f"{workers=}", "leave workers at 1")
     with from_extra("eval", "workers"):
@@ -65,16 +67,16 @@ def play_in_processes(
     made = stage.environment, dict(stage.keywords)
     here = partial(_play_there, token, made, chosen_threads())
     calls = [delayed(here)(name, factories[name], i, parts[i]) for name, i in tasks]
-    played: dict[str, dict[int, Played]] = {name: {} for name in factories}
+    played: dict[str, dict[int, Played | Failure]] = {name: {} for name in factories}
     options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
     for name, i, result in _computed(Parallel(workers, "loky", **options), calls):
         played[name][i] = result
         if progress:
             progress(name, len(parts[i].seeds))
-    return {name: _joined([each[i] for i in range(len(parts))]) for name, each in played.items()}
+    return {name: _whole([each[i] for i in range(len(parts))]) for name, each in played.items()}
 
 
-def _computed(pool: Any, calls: list[Any]) -> Iterator[tuple[str, int, Played]]:
+def _computed(pool: Any, calls: list[Any]) -> Iterator[tuple[str, int, Played | Failure]]:
     try:
         yield from pool(calls)
     except pickle.PicklingError as error:
@@ -92,12 +94,13 @@ def _play_there(
     factory: AgentFactory,
     i: int,
     part: TrialsPart,
-) -> tuple[str, int, Played]:
+) -> tuple[str, int, Played | Failure]:
     if token not in _made:  # the environment is made once for all agents
         _made.clear()
         _made[token] = Stage(*made)
     with threads(number):
-        return name, i, _play(_made[token], name, factory, part, None)
+        found = _play(_made[token], name, factory, part, None)
+    return name, i, _portable(found) if isinstance(found, Exception) else found
 
 
 def _play(
@@ -107,24 +110,51 @@ def _play(
     part: TrialsPart,
     progress: Progress | None,
     callback: OnRound | None = None,
-) -> Played:
-    played = []
+) -> Played | Failure:
+    """Return what an agent played, or the error that ended it; errors of a callback are raised."""
+    played: list[Played] = []
+    of_callback: list[Exception] = []
 
     def tell(trials: Sequence[int], info: dict[str, Any]) -> None:
         assert callback is not None
-        callback(Round.of(info, name, trials))
+        try:
+            callback(Round.of(info, name, trials))
+        except Exception as error:
+            of_callback.append(error)
+            raise
 
+    told = None if callback is None else tell
+    episodes = stage.episodes(factory, part.seeds, part.first_trial, part.rounds, told)
+    while True:
+        try:
+            found = next(episodes, None)
+        except Exception as error:
+            error.add_note(f"while agent {name!r} played")
+            if of_callback:
+                raise
+            return error
+        if found is None:
+            return _joined(played)
+        played.append(found)
+        if progress:
+            progress(name, len(found[0].regret))
+
+
+def _whole(parts: list[Played | Failure]) -> Played | Failure:
+    """Return what an agent played in all parts, or the first of its failures."""
+    failed = next((part for part in parts if isinstance(part, Exception)), None)
+    return failed or _joined([part for part in parts if not isinstance(part, Exception)])
+
+
+def _portable(error: Exception) -> Exception:
+    """Return an error as it can be sent to another process, with where it was raised."""
+    where = "".join(traceback.format_exception(error))
     try:
-        for record, traits in stage.episodes(
-            factory, part.seeds, part.first_trial, part.rounds, None if callback is None else tell
-        ):
-            played.append((record, traits))
-            if progress:
-                progress(name, len(record.regret))
-    except Exception as error:
-        error.add_note(f"while agent {name!r} played")
-        raise
-    return _joined(played)
+        again = pickle.loads(pickle.dumps(error))
+    except Exception:
+        again = RuntimeError(f"{type(error).__name__}: {error}")
+    again.add_note(where)
+    return again
 
 
 def _joined(played: list[Played]) -> Played:

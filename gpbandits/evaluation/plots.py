@@ -73,7 +73,7 @@ def regret_figure(
         else:
             here = [bound for bound in bounds if bound.metric == each]
             _draw_panel(axes, result, scale or "linear", values, here, inset)
-        if scale is None and each == "simple":
+        if scale is None and each == "simple_regret":
             _make_logarithmic(axes, "y")
         axes.set_ylabel(metric_named(each).label + ",\nwhere positive" * _is_cut(axes))
         if legend == "direct":

@@ -27,7 +27,7 @@ from bandit_envs.problems import FACTORIES
 
 PLAYING = "gpbandits.evaluation.loop"  # with all that it imports it determines a cell's numbers
 # They are, or import, tables, figures, files, bars and origins, which change no numbers.
-_SHOWING = ("environments", "progress", "provenance", "result", "stamp")
+_SHOWING = ("environments", "joining", "kept", "progress", "provenance", "result", "stamp")
 SHOWING = tuple(f"gpbandits.evaluation.{name}" for name in _SHOWING)
 PICTURES = {"bandit_envs": "rendering", "agents": "tuning/pictures"}  # folders that only draw, by package
 _SUFFIXES = (".py", ".so", ".pyd", ".csv", ".toml")  # of code and of the tables that it reads
@@ -218,9 +218,13 @@ def named_files(
     Only the values of parameters annotated with `os.PathLike` name files.
     """
     of_environment, of_agent = _naming_files(environment, agent)
-    named = [*map(kwargs.get, of_environment), *map(options.get, of_agent)]
-    each = [part for value in named for part in (value if isinstance(value, list | tuple) else [value])]
-    found = {text for text in each if isinstance(text, str) and os.path.isfile(text)}
+    return files_among([*map(kwargs.get, of_environment), *map(options.get, of_agent)])
+
+
+def files_among(values: Iterable[Any]) -> dict[str, str]:
+    """Return digests of the files that values, or parts of lists, name by path."""
+    each = [part for value in values for part in (value if isinstance(value, list | tuple) else [value])]
+    found = {os.fspath(x) for x in each if isinstance(x, str | os.PathLike) and os.path.isfile(x)}
     return {text: _digest_of_file(text, os.stat(text).st_mtime_ns) for text in sorted(found)}
 
 

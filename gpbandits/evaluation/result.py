@@ -11,6 +11,7 @@ from bandit_envs.basics.arguments import from_extra, require
 from bandit_envs.basics.files import check_path, sweep_beside
 from bandit_envs.basics.notebook import printable
 from gpbandits.evaluation.curves import Axis, Curves, Legend, to_dataset
+from gpbandits.evaluation.formats import Style
 from gpbandits.evaluation.metrics import Metric, Overlay, Scale
 from gpbandits.evaluation.record import Record, join_trials
 from gpbandits.evaluation.stamp import brief, signed
@@ -39,7 +40,7 @@ def result_text(result: Curves) -> str:
     ]
     played = f"{trials} of {result.horizon} rounds, seed {result.seed}"
     what = "mean budget regret" if result.spent else "mean regret"
-    what += f", mean {result.asked.replace('-', ' ')}" if result.asked else ""
+    what += f", mean {result.asked.replace('_', ' ')}" if result.asked else ""
     first = f"Result of {_short(result.environment)}, {played}; {what}:"
     left = len(finals) - MOST
     more = [f"  and {left} more agents"] if left > 0 else []
@@ -64,16 +65,57 @@ class Result(Curves):
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
 
-    def table(self, baseline: str | None = None) -> Table:
-        """Return final regret with intervals, and differences to `baseline`, by default the best agent.
+    def table(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        baseline: str | None = None,
+        style: Style = "interval",
+        sort: str | None = None,
+        metric: Metric | None = None,
+    ) -> Table:
+        """Return last values with intervals, and differences to a baseline, one row an agent.
 
-        With constraints violation decides first, see `ordered` and `baseline` of a result.
+        Args:
+            columns: names of metrics and of `gpbandits.evaluation.columns.COLUMNS`, such as ["regret",
+                "difference", "simple_regret"]; by default the most useful. On a terminal that is too narrow
+                headings break between words, then intervals stand below their estimates; of the default
+                columns some are then left out, and others continue in a further block.
+            baseline: the agent to which differences are; by default the first in order that is comparable.
+            style: "interval" for [low, high], or "±" for half the interval's width.
+            sort: name of a column whose least is first, or with a leading "-" whose greatest is; "given" for
+                the order in which agents were passed. By default by `metric`, or without one in the order
+                of `ordered`, in which violation decides before regret.
+            metric: metric of medians and differences; by default `main_metric`.
+
+        Example:
+            >>> few = {"num_arms": 20, "horizon": 30}
+            >>> result = evaluate("GPBandit-GP-v0", ["gp-ucb", "random"], trials=2, env_kwargs=few)
+            >>> print(result.table(["regret", "difference"], baseline="random", style="±"))
         """
-        from gpbandits.evaluation.table import result_table
+        from gpbandits.evaluation.columns import result_table
 
-        known = baseline is None or (isinstance(baseline, str) and baseline in self.records)
-        require(known, "baseline", f"None or one of {', '.join(self.records)}", baseline)
-        return result_table(self, baseline)
+        return result_table(self, columns, baseline, style, sort, metric)
+
+    def join(self, more: Result) -> Result:
+        """Return one result of the same agents on more trials, or of more agents on the same trials.
+
+        Both must be of one evaluation: environment, seed, entropy and recorded rounds are compared, and the
+        fingerprints of the environments; trials of the same agents must follow each other.
+
+        Args:
+            more: another result, such as one of `evaluate(..., first_trial=result.num_trials)`.
+
+        Example:
+            >>> few = {"num_arms": 20, "horizon": 30}
+            >>> result = evaluate("GPBandit-GP-v0", ["gp-ucb"], trials=2, env_kwargs=few)
+            >>> others = evaluate("GPBandit-GP-v0", ["random"], trials=2, env_kwargs=few)
+            >>> assert result.join(others).agents == ["gp-ucb", "random"]
+        """
+        from gpbandits.evaluation.joining import join
+
+        require(isinstance(more, Result), "more", "a result", more)
+        return join(self, more)
 
     def plot(
         self,
@@ -134,15 +176,50 @@ class Result(Curves):
             save_figure(figure, path)
         return figure
 
+    def plot_learning(
+        self,
+        learners: Mapping[str, Any],
+        path: str | os.PathLike[str] | None = None,
+        *,
+        points: int = 40,
+        ax: Axes | None = None,
+        size: str | tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Draw regret a round while learners train, beside that of the result's agents as horizontal lines.
+
+        Learners from scratch and marked policies, trained beforehand, may be among the lines.
+
+        Args:
+            learners: label -> a `RegretCallback` with which a model of stable-baselines3 has learnt, or
+                several of different seeds, whose mean has a band, its 95 % interval.
+            path: path of a .png, .pdf or .svg file to write; by default no file.
+            points: stretches of training over which regret is averaged.
+            ax: existing axes instead of a new figure.
+            size: see `plot`.
+            title: title of the figure; by default the environment.
+
+        Example:
+            >>> result.plot_learning({"PPO": callbacks}, "learning.png")  # doctest: +SKIP
+        """
+        with from_extra("eval", "figures"):
+            from gpbandits.evaluation.learning import learning_figure
+            from gpbandits.evaluation.plots import save_figure
+
+        figure = learning_figure(self, learners, points=points, ax=ax, size=size, title=title)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
+
     def detection_table(self) -> Table:
         """Return detection delay, missed changes and false alarms of each detecting agent."""
-        from gpbandits.evaluation.table import detection_table
+        from gpbandits.evaluation.columns import detection_table
 
         return detection_table(self)
 
     def safety_table(self) -> Table:
         """Return unsafe plays, their first round, the share of runs with any, and coverage of each agent."""
-        from gpbandits.evaluation.table import safety_table
+        from gpbandits.evaluation.columns import safety_table
 
         return safety_table(self)
 

@@ -32,6 +32,12 @@ def origin(environment: EnvLike, problem: Problem | None, factories: Iterable[Ag
     }
 
 
+def code_of(environment: EnvLike, factories: Iterable[AgentFactory]) -> dict[str, Any]:
+    """Return digests and versions of the code of an environment and of agents."""
+    modules = sorted(_modules(environment).union(*map(_modules_of_agent, factories)))
+    return {"code": digests(modules), "versions": versions_of(modules)}
+
+
 def signed(played: Origin) -> Origin:
     """Return an origin with commit, code and versions of this process, unless it has those of another."""
     if set(CODE) <= set(played):

@@ -7,10 +7,11 @@ import numpy as np
 from agents.stopping.by_name import NEVER
 from bandit_envs.basics.arguments import require, require_positive
 from bandit_envs.basics.types import Bools
+from gpbandits.evaluation.columns import Columns
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.statistics import bootstrap_interval, wilson_interval
 from gpbandits.evaluation.stopped import Stopped
-from gpbandits.evaluation.table import Columns, Table
+from gpbandits.evaluation.table import Table
 
 STOPPED = (
     "A rule is asked after every round, and the agent plays on. Stop: rounds until a rule first said stop, "

@@ -10,31 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits.evaluation.comparison import SETS
 from gpbandits.evaluation.parquet import read_metadata, read_with_metadata
-from gpbandits.evaluation.result import Result, join_trials
+from gpbandits.evaluation.result import Result
 from gpbandits.experiments.study import key_of
 
 Rows = Mapping[str, Sequence[Result]]  # the blocks of trials of each agent, in order
 Identity = tuple[int, int, int]  # a file with the same one has not changed
-
-
-def joined(environment: str, seed: int, rows: Rows) -> Result:
-    """Join the blocks of all agents; callers guarantee equal trials and equal recorded rounds."""
-    marked: Any = {name: frozenset(x for x, row in rows.items() if getattr(row[0], name)) for name in SETS}
-    return Result(
-        environment,
-        seed,
-        {
-            label: join_trials([next(iter(block.records.values())) for block in row])
-            for label, row in rows.items()
-        },
-        checkpoints=next(iter(rows.values()))[0].checkpoints,
-        tracks={label: track for label, row in rows.items() for track in row[0].tracks.values()},
-        windows={label: window for label, row in rows.items() for window in row[0].windows.values()},
-        long_term=any(row[0].long_term for row in rows.values()),
-        **marked,
-    )
 
 
 def usual_shape(rows: Rows) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ import gymnasium as gym
 
 from agents.registry import resolve_agent
 from bandit_envs.basics.arguments import require
+from gpbandits.evaluation.columns import require_columns
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.plain import cut
 from gpbandits.evaluation.play import Stage
@@ -21,6 +22,8 @@ from gpbandits.experiments.work import LONGEST, within
 
 def check_study(study: Study, time_limit: float | None = None) -> None:
     """Make every environment and every agent for it once, within a limit each; an error names its entry."""
+    if study.columns:
+        require_columns(study.columns)
     for environment in study.environments:
         with naming(f"environment {environment.label!r}", time_limit):
             environment_spec(environment.id)

@@ -21,6 +21,7 @@ from typing import Any
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import UNFINISHED, sweep, write_whole
 from gpbandits.evaluation.formats import csv_text
+from gpbandits.evaluation.joining import joined
 from gpbandits.evaluation.provenance import environment_spec, versions
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import cells
@@ -247,7 +248,7 @@ class Store:
         rows = {
             label: row for label, row in whole.items() if all(cells.shape_of(part) == usual for part in row)
         }
-        return cells.joined(environment.label, study.seed, rows) if rows else None
+        return dataclasses.replace(joined(rows), environment=environment.label) if rows else None
 
 
 def failure_beside(path: Path) -> Path:

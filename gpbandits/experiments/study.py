@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from bandit_envs.basics.arguments import require, require_seed
+from bandit_envs.basics.arguments import require, require_known, require_seed
 from gpbandits.evaluation.provenance import OURS, named_files, sources, versions
 from gpbandits.evaluation.thinning import Checkpoints
 
@@ -144,6 +144,9 @@ class Study:
         environments, agents: at least one each, with different labels.
         seed: trial i is drawn from (seed, i).
         block_size: trials in a cell; blocks start at its multiples, so that more trials reuse stored cells.
+        baseline: label of the agent to which tables have differences; "" is the first in order.
+        columns: names of the columns of tables, as `Result.table` takes them, where an environment has them;
+            [] is the usual ones. Neither changes what is computed.
     """
 
     name: str
@@ -154,13 +157,16 @@ class Study:
     description: str = ""
     block_size: int = 10
     checkpoints: Checkpoints = dataclasses.field(default_factory=Checkpoints)
+    baseline: str = ""
+    columns: list[str] = dataclasses.field(default_factory=list)
 
     def __post_init__(self) -> None:
         require(self.trials >= 1, "trials", "at least 1", self.trials)
         require(self.block_size >= 1, "block_size", "at least 1", self.block_size)
         require_seed("seed", self.seed)
         _check_labels("environments", [entry.label for entry in self.environments])
-        _check_labels("agents", [entry.label for entry in self.agents])
+        _check_labels("agents", labels := [entry.label for entry in self.agents])
+        require_known("baseline", self.baseline, ["", *labels])
         _check_file_names(self.environments)
         _check_size(self)
 

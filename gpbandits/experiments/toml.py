@@ -14,7 +14,7 @@ from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study
 
 _APART = ("environments", "agents", "checkpoints")  # sections of their own
 _SECTIONS: dict[str, type] = {"study": dict, "environments": list, "agents": list, "checkpoints": dict}
-_KINDS = {str: "a string", int: "an integer", dict: "a table", list: "an array of tables"}
+_KINDS = {str: "a string", int: "an integer", dict: "a table", list: "an array"}
 
 
 def document_of(study: Study) -> dict[str, Any]:
@@ -74,7 +74,8 @@ def parse_study(document: dict[str, Any]) -> Study:
     """Turn a parsed TOML document into a study."""
     _check_keys("the file", document, list(_SECTIONS))
     for section, kind in _SECTIONS.items():
-        _check_kind(section, document.get(section, kind()), kind)
+        tables = " of tables" if kind is list else ""
+        _check_kind(section, document.get(section, kind()), kind, tables)
     return Study(
         environments=_entries(EnvironmentEntry, "environments", "id", document),
         agents=_entries(AgentEntry, "agents", "name", document),
@@ -112,9 +113,9 @@ def _check_keys(place: str, table: dict[str, Any], allowed: Sequence[str]) -> No
             raise ValueError(f"{place} has the unknown key {key!r}; allowed are {', '.join(allowed)}")
 
 
-def _check_kind(place: str, value: Any, kind: type) -> None:
+def _check_kind(place: str, value: Any, kind: type, of: str = "") -> None:
     if type(value) is not kind:  # not isinstance: True is an int
-        raise ValueError(f"{place} must be {_KINDS[kind]}, got {value!r}")
+        raise ValueError(f"{place} must be {_KINDS[kind]}{of}, got {value!r}")
     try:
         json.dumps(value if kind is dict else None)
     except TypeError as error:

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 
+from gpbandits.evaluation.joining import joined
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import cells
@@ -82,7 +84,7 @@ class Holdings:
         if not depth:
             return None
         compared = {label: row[:depth] for label, row in rows.items() if len(row) >= depth}
-        return cells.joined(environment.label, self.study.seed, compared)
+        return replace(joined(compared), environment=environment.label)
 
     def count(self, environment: EnvironmentEntry, agent: AgentEntry) -> CellCount:
         """Count the trials of an agent on an environment, computed by any code."""

@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.figure import Figure
 
 from bandit_envs.basics.files import write_whole
+from gpbandits.evaluation.columns import fitting, require_columns
 from gpbandits.evaluation.environments import overview
 from gpbandits.evaluation.marks import PALETTE, Mark, marks_in
 from gpbandits.evaluation.metrics import metric_named, metrics_of
@@ -31,15 +32,15 @@ from gpbandits.report.standings import LOSSLESS, THRESHOLDS, Standings, has_loss
 from gpbandits.report.tables import absence, comparison, growth, safety, spending, summary, timing
 
 FIGURES: dict[str, tuple[Scale, Metric]] = {
-    "regret-linear": ("linear", "cumulative"),
-    "regret-log-log": ("log-log", "cumulative"),
-    "simple-regret": ("log-log", "simple"),
+    "regret-linear": ("linear", "regret"),
+    "regret-log-log": ("log-log", "regret"),
+    "simple_regret": ("log-log", "simple_regret"),
 }
-FIGURES_OF_BUDGETS: dict[str, tuple[Scale, Metric]] = {"budget-regret": ("linear", "budget")}
+FIGURES_OF_BUDGETS: dict[str, tuple[Scale, Metric]] = {"budget_regret": ("linear", "budget_regret")}
 FIGURES_OF_CONSTRAINTS: dict[str, tuple[Scale, Metric]] = {
-    "average-regret": ("linear", "average"),
-    "average-violation": ("linear", "average-violation"),
-    "hard-violation": ("linear", "hard-violation"),
+    "average_regret": ("linear", "average_regret"),
+    "average_violation": ("linear", "average_violation"),
+    "hard_violation": ("linear", "hard_violation"),
 }
 _POINTS = 60  # of a curve, few because a page holds all views of all environments
 
@@ -150,6 +151,8 @@ class Section:
     result: Result
     numbers: Mapping[str, int]  # of the agents, for colour and dashes
     track: str = ""  # "" if there is at most one
+    columns: Sequence[str] = ()  # of the summary; by default the usual ones
+    baseline: str = ""  # to which differences are; by default that of the result
 
     @property
     def name(self) -> str:
@@ -165,14 +168,16 @@ class Section:
     def tables(self) -> list[Table]:
         """Return the tables of the section, which are also written to files."""
         result = self.result
-        kept: list[Metric] = ["hard-violation"] if result.num_constraints else []
+        kept: list[Metric] = ["hard_violation"] if result.num_constraints else []
         compared: list[Metric] = [result.main_metric, *kept]
-        against = [comparison(result, metric) for metric in compared if len(result.agents) > 1]
+        asked = fitting(result, self.columns, self.baseline)
+        baseline = asked["baseline"]
+        against = [comparison(result, metric, baseline) for metric in compared if len(result.agents) > 1]
         limits = [safety(result)] if result.num_constraints else []
         limits += [stopping_table(result)] if result.stopped else []
         limits += [spending(result)] if result.spent else []
         grown = [] if result.spent else [growth(result)]  # once a budget is spent no regret grows
-        return [summary(result), *limits, *against, *grown, timing(result)]
+        return [summary(result, **asked), *limits, *against, *grown, timing(result)]
 
     @property
     def views(self) -> list[View]:
@@ -217,7 +222,7 @@ class Report:
         found = [(environment, result) for environment, result in results if result is not None]
         numbers = {agent.label: number for number, agent in enumerate(study.agents)}
         sections = [
-            Section(environment, part, numbers, track)
+            Section(environment, part, numbers, track, study.columns, study.baseline)
             for environment, result in found
             for track, part in result.by_track().items()
         ]
@@ -254,13 +259,24 @@ class Report:
         return page.render(report=self, folder=folder, colours=PALETTE, style_of=style_of)
 
 
-def write_report(folder: str | os.PathLike[str], figures: bool = True) -> Path:
+def write_report(
+    folder: str | os.PathLike[str],
+    figures: bool = True,
+    columns: Sequence[str] | None = None,
+    baseline: str | None = None,
+) -> Path:
     """Write `report.html`, `tables/` (CSV, LaTeX) and `figures/` (PNG, PDF), and return the path of the page.
 
     If cells of the folder are missing, the report says so and shows the others. The page has its own figures.
+    Columns of summaries, and the baseline of differences, are by default those of the study.
     """
     place = Path(folder)
-    holdings = Holdings(*open_results(place))
+    study, store = open_results(place)
+    if columns is not None:
+        study = dataclasses.replace(study, columns=require_columns(columns))
+    if baseline is not None:
+        study = dataclasses.replace(study, baseline=baseline)
+    holdings = Holdings(study, store)
     source = (place / STUDY).read_text(encoding="utf-8")
     report = Report.of(holdings, source, place)
     if not report.sections:
@@ -296,7 +312,7 @@ def write_figures(
     folder.mkdir(parents=True, exist_ok=True)
     chosen = FIGURES | (FIGURES_OF_CONSTRAINTS if result.num_constraints else {})
     if not result.has_simple_regret:
-        chosen = {name: each for name, each in chosen.items() if each[1] != "simple"}
+        chosen = {name: each for name, each in chosen.items() if each[1] != "simple_regret"}
     chosen |= FIGURES_OF_BUDGETS if result.spent else {}
     for track, part in result.by_track().items():
         label = f"{name}-{track.replace(' ', '-')}" if track else name

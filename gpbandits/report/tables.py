@@ -1,17 +1,27 @@
 """The tables of a report give summaries, comparisons, growth of regret, safety, budgets and time."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import statistics
-from gpbandits.evaluation.formats import MISSING, Cell
+from gpbandits.evaluation.columns import (
+    SIMPLE,
+    SPENDING,
+    VIOLATION,
+    asked_of,
+    growth_window,
+    has_column,
+    order_of,
+    safety_table,
+    tabulated,
+)
+from gpbandits.evaluation.formats import MISSING
 from gpbandits.evaluation.marks import drawn_from, footnotes
 from gpbandits.evaluation.metrics import headed, metric_named
 from gpbandits.evaluation.result import Metric, Result
-from gpbandits.evaluation.table import SIMPLE, SPENDING, Columns, Table, order_of, safety_table
+from gpbandits.evaluation.table import Table
 
 BOOTSTRAP = f"95 % BCa bootstrap intervals over trials ({statistics.RESAMPLES} resamples)"
 _SUMMARY = (
@@ -19,61 +29,32 @@ _SUMMARY = (
 )
 _VIOLATION = (
     "Violating a constraint can lower regret, so both must be read together. {} Agents are undominated if no "
-    "other has both less mean regret and less mean violation. Hard violation is the sum over rounds of the "
-    "norms of the positive parts of the costs; violation is the norm of the positive part of their sums, in "
-    "which costs of different signs cancel. Regret may be negative while a constraint is violated."
+    "other has both less mean regret and less mean violation. " + VIOLATION
 )
 
 
-def undominated(result: Result) -> list[str]:
-    """Return labels such that no other agent has both less mean regret and less mean violation at T."""
-    regret, violation = (
-        {label: curve[:, -1].mean() for label, curve in curves.items()}
-        for curves in (result.main, result.violation)
-    )
-    return [
-        label
-        for label in result.agents
-        if not any(
-            regret[other] < regret[label] and violation[other] < violation[label] for other in result.agents
-        )
+def summary(result: Result, columns: Sequence[str] | None = None, baseline: str | None = None) -> Table:
+    """Return the table of regret at the horizon and, with constraints, of violation; or of given columns."""
+    usual = ["hard_violation", result.main_metric, "average_violation", "undominated", "median"]
+    usual += [
+        "interquartile_mean",
+        "average_regret",
+        "simple_regret",
+        *(each.name for each in headed(result)),
     ]
+    shown = [name for name in columns or usual if has_column(result, name)]
+    asked = asked_of(result, baseline)
+    violation = [_VIOLATION.format(order_of(result))] if result.num_constraints else []
+    skewed = statistics.skew_notes(asked.final, asked.baseline)
+    return tabulated(asked, "summary", shown, _notes(result, _SUMMARY, *violation, *skewed))
 
 
-def summary(result: Result) -> Table:
-    """Return the table of regret at the horizon and, with constraints, of violation."""
-    final = {label: curve[:, -1] for label, curve in result.main.items()}
-    columns = _means(result, {"hard violation": "hard-violation"} if result.num_constraints else {})
-    columns |= _means(result, {metric_named(result.main_metric).text: result.main_metric})
-    notes = [_SUMMARY]
-    if result.num_constraints:
-        best = undominated(result)
-        columns |= _means(result, {"violation a round": "average-violation"})
-        columns["undominated"] = lambda x: "yes" if x in best else "no"
-        notes.append(_VIOLATION.format(order_of(result)))
-    columns["median [10, 90 %]"] = lambda x: statistics.quantile_band(final[x])
-    columns["interquartile mean"] = lambda x: float(statistics.interquartile_mean(final[x]))
-    columns |= _means(result, {"average regret": "average"})
-    columns |= _means(result, {"simple regret": "simple"} if result.has_simple_regret else {})
-    columns |= _means(result, {each.heading: each.name for each in headed(result)})
-    return _table(result, "summary", columns, *notes, *statistics.skew_notes(final, result.baseline))
-
-
-def _means(result: Result, columns: Mapping[str, Metric]) -> dict[str, Callable[[str], Cell]]:
-    """Return columns of means at the last round, None of an agent that lacks a metric."""
-
-    def mean(curves: Mapping[str, Floats]) -> Callable[[str], Cell]:
-        return lambda x: statistics.bootstrap_interval(curves[x][:, -1]) if x in curves else None
-
-    return {heading: mean(result.curves(metric)) for heading, metric in columns.items()}
-
-
-def comparison(result: Result, metric: Metric | None = None) -> Table:
-    """Compare each agent with the baseline on the same trials, by default by the main metric."""
-    metric = metric or result.main_metric
+def comparison(result: Result, metric: Metric | None = None, baseline: str | None = None) -> Table:
+    """Compare each agent with a baseline on the same trials, by default by the main metric."""
+    metric, baseline = metric or result.main_metric, baseline or result.baseline
     what, curves = metric_named(metric).text, result.curves(metric)
     finals = {label: curves[label][:, -1] for label in result.ordered}
-    compared = statistics.compare(finals, result.baseline)
+    compared = statistics.compare(finals, baseline)
     header = ("agent", "difference", "ratio", "P(less)", "p", "p (Holm)")
     rows = tuple(
         (
@@ -86,7 +67,7 @@ def comparison(result: Result, metric: Metric | None = None) -> Table:
         )
         for label, against in compared.items()
     )
-    name = result.marked(result.baseline)
+    name = result.marked(baseline)
     method = (
         f"{what.capitalize()} minus and over that of {name}, on the same trials, with "
         f"{BOOTSTRAP}; the share of trials with less, ties half, with Wilson's interval; two-sided p-values "
@@ -95,8 +76,10 @@ def comparison(result: Result, metric: Metric | None = None) -> Table:
     if result.num_constraints:
         method += " Violating a constraint can lower regret: compare both."
     title = f"{result.environment}: {what} against {name}"
-    skewed = statistics.skew_notes(finals, result.baseline)
-    return Table(title, header, rows, _notes(result, method, *skewed), name=f"comparison-{metric}")
+    skewed = statistics.skew_notes(finals, baseline)
+    names = ("agent", "difference", "ratio", "improvement", "p_value", "p_adjusted")
+    notes = _notes(result, method, *skewed)
+    return Table(title, header, rows, notes, name=f"comparison-{metric}", names=names)
 
 
 def p_text(p_value: float) -> str:
@@ -108,13 +91,13 @@ def p_text(p_value: float) -> str:
 
 def growth(result: Result) -> Table:
     """Return the exponent of growth of each agent's mean regret over the last decade of rounds."""
-    window = (max(result.horizon // 10, 1), result.horizon)
+    first, last = growth_window(result)
     method = (
-        f"Exponent b of mean regret ~ t^b by least squares on logarithms, in rounds {window[0]} to "
-        f"{window[1]}, with its 95 % percentile bootstrap interval ({statistics.RESAMPLES} resamples); a "
-        "dash where a mean is not positive."
+        f"Exponent b of mean regret ~ t^b by least squares on logarithms, in rounds {first} to {last}, with "
+        f"its 95 % percentile bootstrap interval ({statistics.RESAMPLES} resamples); a dash where a mean is "
+        "not positive."
     )
-    return _table(result, "growth of regret", {"exponent": lambda x: _slope(result, x, window)}, method)
+    return tabulated(asked_of(result), "growth of regret", ["exponent"], _notes(result, method))
 
 
 def safety(result: Result) -> Table:
@@ -125,26 +108,18 @@ def safety(result: Result) -> Table:
 
 def spending(result: Result) -> Table:
     """Return the table of budget regret, number of rounds, and budget spent."""
-    columns: Columns = {
-        "budget regret": lambda x: statistics.bootstrap_interval(result.budget_regret[x][:, -1]),
-        "rounds": lambda x: statistics.bootstrap_interval(result.played[x].astype(np.float64)),
-        "spent": lambda x: statistics.bootstrap_interval(result.spent[x][:, -1]),
-    }
-    return _table(result, "budget", columns, SPENDING, f"{BOOTSTRAP}.")
+    notes = _notes(result, SPENDING, f"{BOOTSTRAP}.")
+    return tabulated(asked_of(result), "budget", ["budget_regret", "played", "spent"], notes)
 
 
 def timing(result: Result) -> Table:
     """Return the table of wall time in `act` and `update`."""
-    columns: Columns = {
-        "µs a round": lambda x: statistics.bootstrap_interval(result.seconds_per_decision[x] * 1e6),
-        "s a trial": lambda x: float(result.seconds[x].mean()),
-        "s in all": lambda x: float(result.seconds[x].sum()),
-    }
     method = (
-        f"Wall time in act and update, with {BOOTSTRAP}; the trials of a batch share its time evenly, and "
-        "other programs may have run on the machine."
+        "Mean wall time in act and update; the trials of a batch share its time evenly, and other programs "
+        "may have run on the machine."
     )
-    return _table(result, "time", columns, method)
+    columns = ["microseconds", "seconds", "seconds_in_all"]
+    return tabulated(asked_of(result), "time", columns, _notes(result, method))
 
 
 def absence(rows: Sequence[tuple[str | int, ...]]) -> Table:
@@ -152,17 +127,6 @@ def absence(rows: Sequence[tuple[str | int, ...]]) -> Table:
     header = ("environment", "agent", "trials done", "failed", "shown here", "of")
     note = "The report shows the leading trials that most agents have in common, so that all can be compared."
     return Table("Missing trials", header, tuple(rows), (note,), name="missing")
-
-
-def _table(result: Result, what: str, columns: Columns, *notes: str) -> Table:
-    return Table.by_agent(result, what, columns, _notes(result, *notes))
-
-
-def _slope(result: Result, label: str, window: tuple[int, int]) -> statistics.Interval | None:
-    try:
-        return statistics.log_log_slope(result.regret[label], result.rounds, window)
-    except ValueError:  # a resampled mean is not positive, or one round alone was recorded
-        return None
 
 
 def _notes(result: Result, *methods: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ _figure = partial(StudyFigure, paper=PAPER)
 _DEFAULT = "c = 5, the default"
 _KNOWN, _WRONG, _LEARNT = "known length-scale", "wrong length-scale", "marginal likelihood"
 _WHOLE, _PARTS = "all parts", ("the context", "pending feedback", "the restart")
-_BOTH: tuple[Metric, ...] = ("average", "average-violation")
+_BOTH: tuple[Metric, ...] = ("average_regret", "average_violation")
 _COMPARED = ("GP-UCB-SDF, m = 20", "GP-BUCB", "GP-UCB")
 _AT = 50
 
@@ -45,14 +45,14 @@ def _ahead(amplitude: str) -> tuple[Claim, ...]:
     first, *others = _COMPARED
     places = (f"Poisson 10, amplitude {amplitude}", f"constant 10, amplitude {amplitude}")
     return tuple(
-        Claim(first, other, "simple", _AT, environment=place) for other in others for place in places
+        Claim(first, other, "simple_regret", _AT, environment=place) for other in others for place in places
     )
 
 
 def _as_good(suffix: str) -> Statement:
     """State that the agents of the text have less simple regret than a variant of them."""
     names = ("GP-UCB-SDF", "GP-TS-SDF")
-    claims = tuple(Claim(name, f"{name}, {suffix}", "simple", _AT) for name in names)
+    claims = tuple(Claim(name, f"{name}, {suffix}", "simple_regret", _AT) for name in names)
     return Statement(f"The agents of the text have less simple regret than {suffix}.", claims)
 
 
@@ -61,7 +61,7 @@ FIGURES = (
         name="verma2022-known-kernel",
         title="Verma's Figures 1 and 5 with a known kernel of two amplitudes",
         studies=("verma2022-figures-1-5-known",),
-        metrics=("simple", "cumulative"),
+        metrics=("simple_regret", "regret"),
         statements=(
             Statement(
                 "At amplitude 0.05 GP-UCB-SDF has less simple regret than the baselines.", _ahead("0.05")
@@ -77,12 +77,12 @@ FIGURES = (
     _figure(
         name="verma2022-variants",
         title="Verma's variants: what the text does not show",
-        metrics=("simple", "cumulative"),
+        metrics=("simple_regret", "regret"),
         statements=(
             _as_good("sigma with noise"),
             Statement(
                 "GP-TS-SDF has less simple regret than without nu.",
-                (Claim("GP-TS-SDF", "GP-TS-SDF, without nu", "simple", _AT),),
+                (Claim("GP-TS-SDF", "GP-TS-SDF, without nu", "simple_regret", _AT),),
             ),
             _as_good("fits on all"),
         ),
@@ -99,20 +99,20 @@ FIGURES = (
             Statement(
                 "Using all plays again has less violation than a fresh posterior in every epoch.",
                 (
-                    Claim("default", "restart", "average-violation"),
-                    Claim("B = 1 instead of 2", "restart, B = 1 instead of 2", "average-violation"),
+                    Claim("default", "restart", "average_violation"),
+                    Claim("B = 1 instead of 2", "restart, B = 1 instead of 2", "average_violation"),
                 ),
             ),
             Statement(
                 "It has less violation than the paper's reading.",
                 tuple(
-                    Claim("default", f"paper, {which}", "average-violation")
+                    Claim("default", f"paper, {which}", "average_violation")
                     for which in ("B = 2", "kernel of the objective learnt")
                 ),
             ),
             Statement(
                 "An epoch that begins at the incumbent has less regret.",
-                (Claim("restart", "restart, no incumbent", "average"),),
+                (Claim("restart", "restart, no incumbent", "average_regret"),),
             ),
         ),
         differs="Algorithm 2, noiseless constraints; B = 2 was chosen for the default at length-scale 1.5.",
@@ -120,12 +120,12 @@ FIGURES = (
     _figure(
         name="shi2022-three-constraints",
         title="Three constraints, with and without delays",
-        metrics=(*_BOTH, "average-hard-violation"),
+        metrics=(*_BOTH, "average_hard_violation"),
         statements=(
             Statement(
                 "The agents for constraints have less violation than the one without.",
                 tuple(
-                    Claim(f"Algorithm {which}", "IGP-UCB, unconstrained", "average-violation")
+                    Claim(f"Algorithm {which}", "IGP-UCB, unconstrained", "average_violation")
                     for which in ("2, reuse", "2, restart", "3, reuse")
                 ),
             ),
@@ -135,7 +135,7 @@ FIGURES = (
                     Claim(
                         "Algorithm 2, reuse",
                         "Algorithm 2, restart",
-                        "average",
+                        "average_regret",
                         environment="three constraints, del",
                     ),
                 ),
@@ -192,7 +192,7 @@ FIGURES = (
     _figure(
         name="composite-ablation",
         title="Everything at once: what each part of an agent is worth",
-        metrics=("cumulative", "hard-violation", "violation"),
+        metrics=("regret", "hard_violation", "violation"),
         statements=(
             Statement(
                 "Without the context, without pending feedback or without the restart regret is larger.",
@@ -200,7 +200,7 @@ FIGURES = (
             ),
             Statement(
                 "Without the constraint hard violation is larger.",
-                (Claim(_WHOLE, "less the constraint", "hard-violation"),),
+                (Claim(_WHOLE, "less the constraint", "hard_violation"),),
             ),
             Statement(
                 "An agent that is given the changes has less regret.", (Claim("true change-points", _WHOLE),)

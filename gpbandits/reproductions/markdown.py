@@ -4,11 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 
+from gpbandits.evaluation.columns import detection_table
 from gpbandits.evaluation.formats import interval_text
 from gpbandits.evaluation.marks import footnotes, signs
+from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import bootstrap_interval
-from gpbandits.evaluation.table import detection_table
 from gpbandits.reproductions.verdicts import OPEN, UNJUDGED, Judged, Row, table
 
 Cells = dict[str, tuple[str, ...]]  # of a table, by agent
@@ -82,9 +83,10 @@ def means_text(results: Sequence[Result], metrics: Sequence[Metric]) -> str:
     intro = (f"{places[0]}: {sizes[0]}." if len(results) == 1 else f"{sizes[0]}:") if equal else ""
     found = {place: _means(each, results, metrics) for place, each in zip(places, results, strict=True)}
     detected = {place: _detected(each) for place, each in zip(places, results, strict=True)}
+    texts = [metric_named(metric).text for metric in metrics]
     (detections,) = {tuple(columns) for columns, _ in detected.values()} or {()}
     alarms = {place: cells for place, (_, cells) in detected.items() if cells}
-    tables = [_columns(shown, names) for shown, names in ((found, metrics), (alarms, detections)) if shown]
+    tables = [_columns(shown, names) for shown, names in ((found, texts), (alarms, detections)) if shown]
     return "\n\n".join(filter(None, [intro, *tables[:1], " ".join(footnotes(*results)), *tables[1:]]))
 
 

@@ -108,7 +108,7 @@ def _section(reproduction: Reproduction, findings: Findings, quick: bool) -> str
 
 def _shows(reproduction: Reproduction, figure: str) -> str:
     """Return the text of a figure for those who do not see it, such as "Figure 1: Poisson 10 simple"."""
-    rest = figure.removeprefix(reproduction.name).replace("-", " ").strip()
+    rest = figure.removeprefix(reproduction.name).replace("-", " ").replace("_", " ").strip()
     return ": ".join(filter(None, (_number(reproduction), rest)))
 
 

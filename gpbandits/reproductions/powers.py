@@ -14,6 +14,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure
 from gpbandits.evaluation.formats import interval_text, number
 from gpbandits.evaluation.marks import Style, styles
+from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.panels import tidy
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval
@@ -156,7 +157,7 @@ class Sublinear(Check):
         sums = result.curves(self.metric)[self.label][:, [result.column_of(self.since), -1]]
         power = power_of_size(sums, result.horizon / self.since)
         verdict = of_bar(power, 1.0, False, result.num_trials)
-        tested = f"power of t from {self.since} on ({self.metric}, {self.label}) < 1"
+        tested = f"power of t from {self.since} on ({metric_named(self.metric).text}, {self.label}) < 1"
         return Row(result.environment, tested, interval_text(power), verdict)
 
 

@@ -8,7 +8,7 @@ from gpbandits.reproductions.powers import Sublinear
 from gpbandits.reproductions.study_figure import StudyFigure
 from gpbandits.reproductions.verdicts import Across, Check, Claim, Statement
 
-_AVERAGES: tuple[Metric, ...] = ("average", "average-violation")
+_AVERAGES: tuple[Metric, ...] = ("average_regret", "average_violation")
 _READINGS = ("(paper)", "(reuse)")  # of the algorithm, in the labels of its agents
 _ABOUT_READINGS = (
     'Agents marked "paper" take the pseudocode\'s argmax and GP(0, k) with a kernel of variance 1 in every '
@@ -69,15 +69,15 @@ def _slower(problem: str) -> tuple[Across, ...]:
     """Claim that Algorithm 2 has less average violation than Algorithm 3, by either reading of both."""
     noiseless, noisy = (f"{problem}, {constraints} constraints" for constraints in ("noiseless", "noisy"))
     pairs = zip(_LABELS["2"], _LABELS["3"], strict=True)
-    return tuple(Across(two, noiseless, noisy, "average-violation", other=three) for two, three in pairs)
+    return tuple(Across(two, noiseless, noisy, "average_violation", other=three) for two, three in pairs)
 
 
 def _of_utility(algorithm: str) -> tuple[Statement, ...]:
     """State that the others have more utility than the paper's algorithm, by either reading of it."""
 
     def checks(label: str) -> tuple[Claim, ...]:
-        ends = Claim("ADMMBO", label, "average", at=_RATES_END)
-        return *(Claim(other, label, "average") for other in _OTHERS), ends
+        ends = Claim("ADMMBO", label, "average_regret", at=_RATES_END)
+        return *(Claim(other, label, "average_regret") for other in _OTHERS), ends
 
     return _by_reading(_LABELS[algorithm], "ADMMBO and OCO have higher utility.", checks)
 
@@ -111,8 +111,8 @@ FIGURES = (
             ("paper", "reuse"),
             "Larger S has less regret and more violation, for three of five choices of (L, S).",
             lambda label: (
-                Claim(f"{label}, S = 7", f"{label}, S = 70", "average-violation"),
-                Claim(f"{label}, S = 70", f"{label}, S = 7", "average"),
+                Claim(f"{label}, S = 7", f"{label}, S = 70", "average_violation"),
+                Claim(f"{label}, S = 70", f"{label}, S = 7", "average_regret"),
             ),
         ),
         differs=(
@@ -132,7 +132,7 @@ FIGURES = (
                     algorithm,
                     f"Regret and violation of Algorithm {algorithm} are sublinear, and their averages "
                     "tend to 0.",
-                    ("cumulative", "violation"),
+                    ("regret", "violation"),
                 ),
                 *_below_others(
                     algorithm,
@@ -157,7 +157,7 @@ FIGURES = (
                 *_below_others(
                     algorithm,
                     "The average violations of ADMMBO and OCO stay away from 0.",
-                    ("average-violation",),
+                    ("average_violation",),
                     _RATES_END,
                 ),
                 *_of_utility(algorithm),
@@ -170,7 +170,7 @@ FIGURES = (
         title="Figures 5 and 9: violation of Algorithm 3 beside that of Algorithm 2",
         studies=tuple(f"shi2022-figures-{number}-{number + 1}" for number in (*_SMALL, *_SERVERS)),
         agents=(*_LABELS["2"], *_LABELS["3"]),
-        metrics=("average-violation",),
+        metrics=("average_violation",),
         statements=tuple(
             Statement(
                 f"The average violation converges more slowly in Algorithm 3 than in Algorithm 2: {problem}.",

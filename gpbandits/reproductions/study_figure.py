@@ -181,7 +181,7 @@ class StudyFigure(Reproduction):
 
     statements: tuple[Statement, ...]
     studies: tuple[str, ...] = ()
-    metrics: tuple[Metric, ...] = ("cumulative",)
+    metrics: tuple[Metric, ...] = ("regret",)
     environments: tuple[str, ...] = ("",)
     agents: tuple[str, ...] = ()
     scale: Scale | None = None

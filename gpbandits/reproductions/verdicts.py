@@ -9,6 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import statistics
 from gpbandits.evaluation.formats import interval_text
+from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.result import Metric, Result
 
 HOLDS, REVERSED, OPEN, DIFFERS = "holds", "**reversed**", "no significant difference", "**differs**"
@@ -213,7 +214,7 @@ class Claim(Check):
 
     less: str
     more: str
-    metric: Metric = "cumulative"
+    metric: Metric = "regret"
     at: int | None = None
     equal: bool = False
     environment: str = ""
@@ -225,7 +226,7 @@ class Claim(Check):
     def row(self, result: Result) -> Row:
         curves, column = result.curves(self.metric), result.column_of(self.at)
         sign = "=" if self.equal else "<"
-        tested = f"{self.less} {sign} {self.more} ({self.metric}{_place(result, self.at)})"
+        tested = f"{self.less} {sign} {self.more} ({metric_named(self.metric).text}{_place(result, self.at)})"
         more, less = (curves[label][:, column] for label in (self.more, self.less))
         return _of_pair(result.environment, tested, more, less, self.equal)
 
@@ -240,7 +241,7 @@ class Across(Check):
     label: str
     less: str
     more: str
-    metric: Metric = "cumulative"
+    metric: Metric = "regret"
     at: int | None = None
     other: str = ""
 
@@ -254,7 +255,9 @@ class Across(Check):
         better, worse = (
             result.curves(self.metric)[label][:, result.column_of(self.at)] for result, label in played
         )
-        tested = f"{self.less} < {self.more} ({self.metric}{_place(played[0][0], self.at)})"
+        tested = (
+            f"{self.less} < {self.more} ({metric_named(self.metric).text}{_place(played[0][0], self.at)})"
+        )
         labels = self.label if other == self.label else f"{self.label} < {other}"
         return [_of_pair(labels, tested, worse, better)]
 

@@ -7,7 +7,7 @@ from gpbandits.evaluation.result import Metric
 from gpbandits.reproductions.study_figure import StudyFigure
 from gpbandits.reproductions.verdicts import Across, Claim, Statement
 
-_figure = partial(StudyFigure, paper="Verma, Dai & Low (2022)", metrics=("simple", "cumulative"))
+_figure = partial(StudyFigure, paper="Verma, Dai & Low (2022)", metrics=("simple_regret", "regret"))
 _UCB = ("GP-UCB-SDF", "GP-BUCB", "GP-UCB")
 _THOMPSON = ("GP-TS-SDF", "GP-BTS", "asy-TS")
 _WINDOWS = ("GP-UCB-SDF, m = 5", "GP-UCB-SDF, m = 10", "GP-UCB-SDF, m = 40")
@@ -18,7 +18,9 @@ _SYNTHETIC = ("verma2022-figures-1-5-poisson", "verma2022-figures-1-5-constant")
 _TUNING = ("verma2022-figures-2-3-poisson", "verma2022-figures-2-3-constant")
 
 
-def _ahead(labels: tuple[str, ...], metric: Metric = "simple", at: int | None = _AT) -> tuple[Claim, ...]:
+def _ahead(
+    labels: tuple[str, ...], metric: Metric = "simple_regret", at: int | None = _AT
+) -> tuple[Claim, ...]:
     """Claim that the first label has less of the metric than each of the others."""
     return tuple(Claim(labels[0], other, metric, at) for other in labels[1:])
 
@@ -37,7 +39,9 @@ FIGURES = (
         statements=(
             Statement(
                 "Larger delays result in worse performances.",
-                tuple(Across(_ONE_FOR_ALL, one, other, "simple", _AT) for one, other in pairwise(_MEANS)),
+                tuple(
+                    Across(_ONE_FOR_ALL, one, other, "simple_regret", _AT) for one, other in pairwise(_MEANS)
+                ),
             ),
             Statement(
                 "An overly small window m leads to large regrets.",
@@ -45,7 +49,7 @@ FIGURES = (
             ),
             Statement(
                 "m = 20 and m = 40 produce comparable performances at a mean of 10.",
-                (Claim("GP-UCB-SDF", "GP-UCB-SDF, m = 40", "simple", _AT, equal=True),),
+                (Claim("GP-UCB-SDF", "GP-UCB-SDF, m = 40", "simple_regret", _AT, equal=True),),
             ),
             Statement(
                 "GP-UCB-SDF achieves smaller simple regret than GP-UCB and GP-BUCB under both laws.",
@@ -86,11 +90,11 @@ FIGURES = (
         name="verma2022-figure-4",
         title="Figure 4: contexts, 50 tasks and growing data",
         studies=("verma2022-figure-4-tasks", "verma2022-figure-4-growing"),
-        metrics=("cumulative",),
+        metrics=("regret",),
         statements=(
             Statement(
                 "GP-UCB-SDF and GP-TS-SDF incur smaller regrets than the other baselines.",
-                (*_ahead(_UCB, "cumulative", None), *_ahead(_THOMPSON, "cumulative", None)),
+                (*_ahead(_UCB, "regret", None), *_ahead(_THOMPSON, "regret", None)),
             ),
         ),
         differs=(

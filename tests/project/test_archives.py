@@ -31,6 +31,6 @@ def test_an_archived_trial_of_each_family_is_what_its_task_gives_today(name):
     again = evaluate(
         real_id(name), [REFERENCE], trials=1, seed=stored.seed, env_kwargs={"horizon": stored.horizon}
     )
-    for kind in ("cumulative", *(["hard-violation"] if stored.num_constraints else [])):
+    for kind in ("regret", *(["hard_violation"] if stored.num_constraints else [])):
         expected, found = (each.curves(kind)[REFERENCE][0] for each in (stored, again))
         np.testing.assert_allclose(found[stored.rounds - 1], expected, rtol=1e-9, atol=1e-9)

@@ -114,7 +114,7 @@ def in_contexts(horizon=120, **laws):
 def test_three_constraints_in_contexts_are_learnt_with_and_without_delays(spec, laws):
     result = evaluate(in_contexts(**laws), {"it": spec, "free": "igp-ucb"}, trials=3)
     assert result.costs["it"].shape == (3, 120, 3)
-    violation = {label: curve[:, -1].mean() for label, curve in result.curves("average-violation").items()}
+    violation = {label: curve[:, -1].mean() for label, curve in result.curves("average_violation").items()}
     hard = {label: np.maximum(cost, 0.0)[:, 60:].mean() for label, cost in result.costs.items()}
     assert violation["it"] < 0.6 * violation["free"]
     assert hard["it"] < hard["free"]  # Algorithm 3 mixes arms above and below zero, so by less

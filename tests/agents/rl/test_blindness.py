@@ -7,8 +7,8 @@ import warnings
 import gymnasium as gym
 import pytest
 
-from agents.rl.recipe import is_blind
 from bandit_envs import BanditVectorEnv
+from bandit_envs.environment.blindness import is_blind
 from bandit_envs.environment.envs import spaces_of
 from bandit_envs.environment.wrappers import EpisodeRegret, HistoryObservation, StatisticsObservation
 from bandit_envs.problems import build
@@ -41,6 +41,11 @@ def learn(env, callback=None):
         A2C("MlpPolicy", env, n_steps=2, device="cpu").learn(4, callback=callback or RegretCallback())
 
 
+def naive(env, episodes=4):
+    with preserved_generators():
+        A2C("MlpPolicy", env, n_steps=2, device="cpu").learn(episodes * SMALL["horizon"])
+
+
 @pytest.mark.parametrize("name", PLAIN)
 def test_a_constant_observation_of_new_functions_is_blind(name):
     problem_name, keywords, blind = PLAIN[name]
@@ -53,6 +58,7 @@ BLIND = {
         BanditVectorEnv("gp", 2, **SMALL, autoreset_mode="SameStep")
     ),
     "a callback": lambda: learn(bare()),
+    "a naive call": lambda: naive(bare()),
     "training": lambda: train_policy(
         "GPBandit-GP-v0", "ppo", total_timesteps=4, observation="none", num_envs=2, env_kwargs=SMALL
     ),
@@ -79,6 +85,9 @@ SEEING = {
     "statistics": lambda: learn(StatisticsObservation(bare())),
     "history": lambda: learn(HistoryObservation(EpisodeRegret(bare()))),
     "frozen": lambda: learn(bare(function_seed=0)),
+    "statistics, called naively": lambda: naive(StatisticsObservation(bare())),
+    "frozen, called naively": lambda: naive(bare(function_seed=0)),
+    "one episode alone": lambda: naive(bare(), episodes=1),
 }
 
 

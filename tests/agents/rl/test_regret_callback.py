@@ -99,3 +99,18 @@ def test_tensorboard_shows_what_was_written(tmp_path):
     assert [event.step for event in events] == list(range(1, 11))
     truth = np.cumsum([seen.regret[0] for seen in rounds])
     assert np.allclose([event.value for event in events], truth, rtol=1e-6)  # float32
+
+
+@pytest.mark.parametrize("anew", [True, False])
+def test_the_history_has_each_rounds_steps_and_regret_since_the_training_began(anew):
+    env = SB3VectorEnv(BanditVectorEnv("gp", 2, **SMALL, autoreset_mode="SameStep"))
+    rounds = []
+    with preserved_generators():
+        model = A2C("MlpPolicy", env, device="cpu", seed=0, n_steps=5)
+        callback = RegretCallback(on_round=rounds.append)
+        model.learn(20, callback, 100)
+        model.learn(20, callback, 100, reset_num_timesteps=anew)
+    steps, regret = callback.history
+    kept = rounds[10 if anew else 0 :]
+    np.testing.assert_array_equal(steps, 2 * np.arange(1, len(kept) + 1))
+    np.testing.assert_allclose(regret, [seen.regret.mean() for seen in kept], rtol=1e-12)

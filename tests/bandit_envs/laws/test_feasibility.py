@@ -278,8 +278,8 @@ def test_violation_cancels_over_time_and_hard_violation_does_not(constrained_res
             assert constrained_result.violation["random"][trial, t] == pytest.approx(soft)
             assert constrained_result.hard_violation["random"][trial, t] == pytest.approx(hard)
             assert soft <= hard + 1e-12
-    for metric in ("violation", "hard-violation"):
-        sums, averages = constrained_result.curves(metric), constrained_result.curves(f"average-{metric}")
+    for metric in ("violation", "hard_violation"):
+        sums, averages = constrained_result.curves(metric), constrained_result.curves(f"average_{metric}")
         np.testing.assert_allclose(averages["random"], sums["random"] / np.arange(1, 31))
 
 
@@ -316,7 +316,7 @@ def test_the_violation_of_noisy_costs_is_that_of_the_sum_of_what_has_arrived(del
     expected = np.linalg.norm(np.maximum(noting[-1].sums, 0.0), axis=1)
     np.testing.assert_allclose(outcome.noisy_violation["noting"][0], expected, rtol=1e-12)
     assert not np.allclose(outcome.noisy_violation["noting"], outcome.violation["noting"])
-    np.testing.assert_array_equal(outcome.curves("noisy-violation")["noting"][0], expected)
+    np.testing.assert_array_equal(outcome.curves("noisy_violation")["noting"][0], expected)
 
 
 def test_violations_are_exact_at_checkpoints_and_survive_the_file(tmp_path):
@@ -334,15 +334,15 @@ def test_violations_are_exact_at_checkpoints_and_survive_the_file(tmp_path):
 def test_tables_and_figures_show_violations_where_there_are_constraints(tmp_path):
     res = result(num_constraints=2)
     table = res.table()
-    assert table.header[1:3] == ("hard violation", "cumulative regret")
+    assert table.header[1:3] == ("hard violation", "regret")
     for label, hard in res.hard_violation.items():
         (row,) = (row for row in table.texts if row[0] == label)
         assert row[1].startswith(number(hard[:, -1].mean()))
-    assert "violation/round" in str(table)
+    assert "average violation" in str(table)
     assert "Regret may be negative" in str(res.table())
     assert "iolation" not in str(result().table())
     res.plot(tmp_path / "v.png", metric="violation")
-    res.plot(tmp_path / "h.png", metric="average-hard-violation", scale="log-log")
+    res.plot(tmp_path / "h.png", metric="average_hard_violation", scale="log-log")
 
 
 # --- mixtures ---

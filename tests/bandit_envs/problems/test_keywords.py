@@ -26,7 +26,7 @@ from bandit_envs.laws import (
 from bandit_envs.laws.derived import FeasibleShare
 from bandit_envs.problem.decisions import uniform_points, unit_grid
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
-from bandit_envs.problems.by_name import PRESET_OF
+from bandit_envs.problems.by_name import PRESET_OF, SWITCHES
 
 TWO: Any = [0.1, 0.2]  # length-scales, which scikit-learn declares as one number
 
@@ -313,3 +313,22 @@ def test_laws_problems_and_settings_take_numbers_of_numpy_as_well():
         100,
         1,
     )
+
+
+@pytest.mark.parametrize(
+    "name", ["composite", "contextual", "delayed", "constrained", "piecewise-stationary"]
+)
+@pytest.mark.parametrize("keyword", SWITCHES)
+def test_false_switches_a_feature_off_as_none_does(name, keyword):
+    """TOML has no None; without contexts there is one alone, also where several are the default."""
+    small = {"num_arms": 20, "horizon": 30}
+    off = build(name, {**small, keyword: False})
+    single = {"num_contexts": 1} if keyword == "context" else {}
+    assert off.composed == build(name, {**small, **single, keyword: None}).composed
+    absent = {
+        "delay": off.composed["delay"].startswith("Immediate"),
+        "context": off.decisions.contexts.shape[0] == 1,
+        "changes": off.composed["changes"] == "Stationary()",
+        "constraints": off.constraints == (),
+    }
+    assert absent[keyword]

@@ -191,10 +191,16 @@ def test_what_stands_behind_options_is_listed_too():
     assert "fits of kernel and noise" in listed["refit_every"]
 
 
+GYMNASIUMS = ["Action Space", "Observation Space", "Rewards", "Starting State", "Episode End"]
+
+
 @pytest.mark.parametrize("env_id", IDS)
 def test_every_environment_has_an_entry_with_the_keywords_that_it_takes(env_id):
     entry = catalogue.environment(env_id)
-    assert [name for name, _ in entry.tables[-1][2]] == keywords_of(IDS[env_id])
+    assert [row[0] for row in entry.tables[-1][2]] == keywords_of(IDS[env_id])
+    assert [row[0] for row in entry.tables[-1][2] if not row[2]] == []  # a line on each
+    paragraphs = [paragraph.partition(":")[0] for paragraph in entry.text.split("\n\n")]
+    assert [heading for heading in paragraphs if heading in GYMNASIUMS] == GYMNASIUMS
 
 
 COMPLETED = {"envs GPBandit-": set(IDS), "agents ": set(names()), "reproduce ": {"all", *REPRODUCTIONS}}
@@ -250,7 +256,7 @@ def test_run_shows_who_did_better_and_keeps_everything(call, tmp_path):
         "results/GP-l-0.2.parquet",
         "figures/GP-l-0.2-regret-linear.png",
         "figures/GP-l-0.2-regret-log-log.png",
-        "figures/GP-l-0.2-simple-regret.png",
+        "figures/GP-l-0.2-simple_regret.png",
     }
     result = Result.load(tmp_path / "out" / "results" / "GP-l-0.2.parquet")
     assert result.agents == ["gp-ucb", "random"]

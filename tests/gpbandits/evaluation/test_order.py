@@ -53,7 +53,7 @@ def test_every_place_has_the_agents_in_one_order(env_id):
     legend = regret_figure(result).axes[0].get_legend()
     assert legend is not None
     assert labels_in(text.get_text() for text in legend.get_texts())[: len(order)] == order
-    metrics = ["cumulative", *(["hard-violation"] if result.num_constraints else [])]
+    metrics = ["regret", *(["hard_violation"] if result.num_constraints else [])]
     for grid in (comparison(result, metric) for metric in metrics):
         assert labels_in(row[0] for row in grid.rows) == [
             label for label in order if label != result.baseline
@@ -108,7 +108,7 @@ def test_an_unfit_agent_is_the_baseline_only_where_nobody_else_is():
 @pytest.mark.long
 def test_what_is_asked_first_is_what_the_problem_says():
     assert [played(f"GPBandit-{name}-v0").asked for name in ("GP", "Constrained", "SmallFeasibleRegion")] == [
-        None, "hard-violation", "violation",
+        None, "hard_violation", "violation",
     ]  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def test_labels_are_drawn_as_they_are(label):
 
 
 def test_several_metrics_have_a_panel_each_and_one_legend():
-    figure = result(num_constraints=1, privileged={"GP-TS"}).plot(metric=["cumulative", "hard-violation"])
+    figure = result(num_constraints=1, privileged={"GP-TS"}).plot(metric=["regret", "hard_violation"])
     left, right = figure.axes
     assert "regret" in left.get_ylabel()
     assert "violation" in right.get_ylabel()
@@ -76,8 +76,8 @@ def test_several_metrics_have_a_panel_each_and_one_legend():
 
 def test_bounds_are_drawn_in_the_panel_of_their_metric_and_named_in_the_legend():
     res = result()
-    mine = Overlay("mine", "upper", res.rounds, res.rounds * 1.0, "cumulative")
-    left, right = (figure := res.plot(metric=["cumulative", "simple"], bounds=[mine])).axes
+    mine = Overlay("mine", "upper", res.rounds, res.rounds * 1.0, "regret")
+    left, right = (figure := res.plot(metric=["regret", "simple_regret"], bounds=[mine])).axes
     assert len(left.lines) == len(right.lines) + 1
     assert "mine" in legend(figure)
 
@@ -87,7 +87,7 @@ def test_axes_of_ones_own_are_drawn_on():
     assert result().plot(ax=axes, title="mine") is axes.figure
     assert (axes.get_title(), len(axes.lines)) == ("mine", 3)
     pair = own_axes(2)
-    assert result().plot(ax=pair, metric=["cumulative", "simple"]) is pair[0].figure
+    assert result().plot(ax=pair, metric=["regret", "simple_regret"]) is pair[0].figure
 
 
 @pytest.mark.parametrize("scale", ["linear", "log-log"])
@@ -112,9 +112,9 @@ def bands(axes):
 
 
 def test_simple_regret_is_logarithmic_unless_a_scale_is_named():
-    left, right = result().plot(metric=["cumulative", "simple"]).axes
+    left, right = result().plot(metric=["regret", "simple_regret"]).axes
     assert (left.get_yscale(), right.get_yscale(), right.get_xscale()) == ("linear", "log", "linear")
-    assert result().plot(metric="simple", scale="linear").axes[0].get_yscale() == "linear"
+    assert result().plot(metric="simple_regret", scale="linear").axes[0].get_yscale() == "linear"
 
 
 def test_an_axis_that_leaves_out_values_says_so():
@@ -160,11 +160,11 @@ def test_size_and_title_are_those_that_are_given():
         ({"size": 3}, "size must be a positive width and height"),
         ({"size": (3, 2), "ax": own_axes()}, "size must be left out beside ax"),
         ({"ax": "left"}, "ax must be 1 axes"),
-        ({"ax": own_axes(), "metric": ["cumulative", "simple"]}, "ax must be 2 axes"),
+        ({"ax": own_axes(), "metric": ["regret", "simple_regret"]}, "ax must be 2 axes"),
         ({"legend": True}, 'legend must be False, "outside" or "direct"'),
         ({"metric": []}, "metric must be the name"),
         ({"metric": 3}, "metric must be the name"),
-        ({"metric": ["cumulative", "total"]}, "choose one of budget, cumulative, average"),
+        ({"metric": ["regret", "total"]}, "choose one of budget_regret, regret, average_regret"),
     ],
 )
 def test_options_of_a_figure_that_make_no_sense_are_refused(options, message):
@@ -197,7 +197,7 @@ def test_print_keeps_its_width_its_text_size_and_all_of_its_text(size, width, co
     from matplotlib.text import Text
 
     res = many(13) if count == 1 else result(privileged={"GP-TS"}, num_constraints=1)
-    figure = res.plot(tmp_path / "p.png", size=size, metric=["cumulative", "simple"][:count])
+    figure = res.plot(tmp_path / "p.png", size=size, metric=["regret", "simple_regret"][:count])
     assert all(mark.footnote[:12] in legend_title(figure) for mark in marks_in([res]))
     assert figure.get_size_inches()[0] == width
     assert imread(tmp_path / "p.png").shape[1] == round(300 * width)

@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 from synthetic import record, result
 
-from gpbandits.evaluation.formats import interval_text, number
+from gpbandits.evaluation.formats import interval_text, number, text
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.result import Record, Result, join_trials
-from gpbandits.evaluation.statistics import paired_difference
+from gpbandits.evaluation.statistics import bootstrap_interval, paired_difference
 
 
 @pytest.fixture(
@@ -124,7 +124,10 @@ def test_the_frame_has_one_row_an_agent_trial_and_round():
         (lambda: Result("e", 0, {"a": record()}, frozenset({"b"})), "without a record: b"),
         (lambda: result().at([1, 5]), "horizon 60"),
         (lambda: result().at([0, 60]), "at least 1"),
-        (lambda: result().curves("total"), "choose one of budget, cumulative, average, simple"),  # pyright: ignore
+        (
+            lambda: result().curves("total"),
+            "choose one of budget_regret, regret",
+        ),  # pyright: ignore
         (lambda: result().table(baseline="GP-UBC"), "baseline must be None or one of .*, got 'GP-UBC'"),
         (lambda: result().plot("r.bmp"), "one of .pdf, .png, .svg"),
         (lambda: result().plot("r.png", scale="log"), "unknown scale 'log'"),  # pyright: ignore
@@ -163,8 +166,8 @@ def test_the_table_ranks_agents_and_pairs_differences_with_the_best_that_is_not_
     difference = paired_difference(final["GP-UCB"], final["GP-TS"])
     assert difference.high < 0
     assert first["minus GP-TS"] == interval_text(difference, signed=True)
-    assert third["average"] == number(final["random"].mean() / 60)
-    assert third["µs/round"] == number(res.seconds["random"].mean() / 60 * 1e6)
+    assert third["simple regret"] == text(bootstrap_interval(res.simple_regret["random"][:, -1]))
+    assert third["µs a round"] == number(res.seconds["random"].mean() / 60 * 1e6)
 
 
 def test_the_table_prints_as_aligned_text_and_marks_privileged_agents():
@@ -224,7 +227,7 @@ def test_numbers_have_three_significant_digits(value, text):
 
 
 @pytest.mark.parametrize("scale", ["linear", "log-log"])
-@pytest.mark.parametrize("metric", ["cumulative", "average", "simple"])
+@pytest.mark.parametrize("metric", ["regret", "average_regret", "simple_regret"])
 def test_a_figure_draws_one_line_an_agent_in_every_scale_and_metric(scale, metric, any_result):
     axes = regret_figure(any_result, scale, metric).axes[0]
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
@@ -241,7 +244,7 @@ def test_curves_that_reach_zero_or_are_missing_can_be_drawn_on_logarithmic_axes(
     res.simple_regret["GP-TS"][:, 20:] = 0
     res.simple_regret["GP-UCB"][:] = 0
     res.simple_regret["random"][:, :3] = np.nan
-    res.plot(tmp_path / "r.png", scale="log-log", metric="simple")
+    res.plot(tmp_path / "r.png", scale="log-log", metric="simple_regret")
 
 
 @pytest.mark.long

@@ -191,3 +191,15 @@ def test_panels_are_in_rows_of_three_with_one_legend(count, shape, tmp_path):
     narrow = results.plot(size="column", agents=["z"])
     assert [len(axes.lines) for axes in narrow.axes] == [1] * count
     assert len(narrow.legends) == 1
+
+
+def test_a_table_of_environments_takes_a_metric_and_half_widths():
+    table = Results({"A": A, "B": B}).table(metric="simple_regret", style="±")
+    assert [row[0] for row in table.rows] == [A.environment, B.environment]
+    last = A.simple_regret[A.agents[0]][:, -1]
+    np.testing.assert_array_equal(table.rows[0][1], bootstrap_interval(last))
+    assert all(" ± " in text for text in table.texts[0][1:])
+    assert table.notes[0].startswith("Means of simple regret at the horizon")
+    assert "± half the width of 95 %" in table.notes[0]
+    with pytest.raises(ValueError, match="unknown metric 'simple'"):
+        Results({"A": A}).table(metric="simple")

@@ -125,14 +125,15 @@ def test_where_functions_drift_no_table_or_figure_has_simple_regret(tmp_path):
     drifting = by_hand(drift=OrnsteinUhlenbeck(0.1), horizon=20)
     result = evaluate(drifting, ["random"], trials=2)
     assert np.isnan(result.simple_regret["random"]).all()
-    assert "simple" not in result.table().header
-    assert "simple" not in metrics_of(result)
-    with pytest.raises(ValueError, match='metric "simple" needs functions that do not drift, got custom'):
-        result.plot(tmp_path / "figure.png", metric="simple")
+    assert "simple regret" not in result.table().header
+    assert "simple_regret" not in metrics_of(result)
+    drifting = 'metric "simple_regret" needs functions that do not drift, got custom'
+    with pytest.raises(ValueError, match=drifting):
+        result.plot(tmp_path / "figure.png", metric="simple_regret")
     result.save(tmp_path / "result.parquet")
     assert not Result.load(tmp_path / "result.parquet").has_simple_regret
     still = evaluate(by_hand(horizon=20), ["random"], trials=2)
-    assert "simple" in still.table().header
+    assert "simple regret" in still.table().header
     assert "simple regret" not in summary(result).header
     assert "simple regret" in summary(still).header
 
@@ -194,5 +195,5 @@ def test_without_a_feasible_play_it_is_the_largest_regret_possible_and_tables_st
         env.reset(seed=trial_seeds(0, int(i))[0])
         np.testing.assert_array_equal(result.simple_regret["unsafe"][i], env.get_wrapper_attr("worst_regret"))
     cells = dict(zip(result.table().header, result.table().texts[0], strict=True))
-    assert np.isfinite(float(cells["simple"]))
-    result.plot(tmp_path / "figure.png", "log-log", "simple")
+    assert float(cells["simple regret"].split()[0])
+    result.plot(tmp_path / "figure.png", "log-log", "simple_regret")

@@ -84,7 +84,7 @@ def test_a_curve_over_the_budget_is_what_a_trial_had_when_that_was_spent():
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("scale", ["linear", "log-log"])
-@pytest.mark.parametrize("metric", ["cumulative", "simple", "budget"])
+@pytest.mark.parametrize("metric", ["regret", "simple_regret", "budget_regret"])
 def test_figures_can_be_over_what_is_spent(tmp_path, scale, metric):
     path = tmp_path / "figure.png"
     played().plot(path, scale, metric, x="spent")
@@ -105,16 +105,16 @@ def test_what_needs_a_budget_says_so(tmp_path):
         free.plot(tmp_path / "figure.png", x="spent")
     with pytest.raises(ValueError, match="unknown x 'time'"):
         free.plot(tmp_path / "figure.png", x="time")
-    with pytest.raises(ValueError, match='metric "budget" needs an environment with a budget'):
-        free.plot(tmp_path / "figure.png", metric="budget")
+    with pytest.raises(ValueError, match='metric "budget_regret" needs an environment with a budget'):
+        free.plot(tmp_path / "figure.png", metric="budget_regret")
 
 
 def test_the_table_says_how_many_rounds_were_played_and_what_they_cost():
     result = evaluate("GPBandit-Budget-v0", ["random"], trials=2, env_kwargs=ENVIRONMENT)
     table = result.table()
     cells = dict(zip(table.header, table.texts[0], strict=True))
-    assert float(cells["rounds"]) == pytest.approx(result.played["random"].mean(), rel=0.01)
-    assert float(cells["spent"]) == pytest.approx(result.spent["random"][:, -1].mean(), rel=0.01)
+    assert float(cells["rounds"].split()[0]) == pytest.approx(result.played["random"].mean(), rel=0.01)
+    assert float(cells["spent"].split()[0]) == pytest.approx(result.spent["random"][:, -1].mean(), rel=0.01)
     assert "budget regret" in table.header
 
 
@@ -160,7 +160,7 @@ def test_few_plays_are_no_merit_anywhere():
     by_plays = {label: regret[:, -1].mean() for label, regret in result.regret.items()}
     assert by_plays["spender"] < by_plays["random"] < by_plays["ratio-ucb"]
     order = ["ratio-ucb", "gp-ucb", "random", "spender"]
-    assert result.main_metric == "budget"
+    assert result.main_metric == "budget_regret"
     assert [row[0] for row in result.table().rows] == order
     assert [line.split(":")[0].strip() for line in repr(result).splitlines()[1:]] == order
     assert result.ordered == [row[0] for row in summary(result).rows] == order
@@ -168,8 +168,8 @@ def test_few_plays_are_no_merit_anywhere():
     scores = {label: 1 - loss.mean() for label, loss in relative_losses(result, "random").items()}
     assert scores["ratio-ucb"] > scores["gp-ucb"] > scores["random"] > scores["spender"]
     assert scores["random"] == pytest.approx(0, abs=1e-12)  # a mean over its own mean, but for rounding
-    assert comparison(result).name == "comparison-budget"
-    assert next(iter(metrics_of(result))) == "budget"
+    assert comparison(result).name == "comparison-budget_regret"
+    assert next(iter(metrics_of(result))) == "budget_regret"
     assert "budget regret" in result.plot().axes[0].get_ylabel()
 
 
@@ -179,5 +179,4 @@ def test_averages_are_of_the_plays_that_were_made():
     for label, average in result.average_regret.items():
         np.testing.assert_allclose(average[:, -1], result.regret[label][:, -1] / result.played[label])
         np.testing.assert_array_equal(average[:, 0], result.regret[label][:, 0])
-    assert "average" not in result.table().header  # that of another regret than the one beside it
     assert "budget regret" in summary(result).header

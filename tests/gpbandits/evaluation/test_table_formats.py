@@ -17,11 +17,11 @@ TABLE = result(labels=("50 % & more_", "a|b", "random"), privileged={"a|b"}).tab
 
 def test_frames_and_csv_have_numbers_with_all_digits_and_columns_for_the_ends_of_intervals():
     frame = TABLE.to_frame()
-    regret, low, high = (frame[f"cumulative regret{end}"] for end in ("", " low", " high"))
-    values = np.array([row[TABLE.header.index("cumulative regret")] for row in TABLE.rows])
+    regret, low, high = (frame[f"regret{end}"] for end in ("", "_low", "_high"))
+    values = np.array([row[TABLE.header.index("regret")] for row in TABLE.rows])
     np.testing.assert_array_equal(np.column_stack([regret, low, high]), values)
     assert [str(each) for each in frame.dtypes[1:]] == ["float64"] * (len(frame.columns) - 1)
-    ends = frame.filter(like="minus").to_numpy()
+    ends = frame.filter(like="difference").to_numpy()
     baseline = result(labels=("50 % & more_", "a|b", "random")).baseline
     assert np.isnan(ends[[label == baseline for label in frame["agent"]]]).all()
     assert (ends[:, 1] <= ends[:, 0])[~np.isnan(ends[:, 0])].all()

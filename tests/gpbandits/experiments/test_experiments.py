@@ -256,6 +256,12 @@ def test_a_study_file_can_say_everything():
         ("trials = 3", 'trials = "3"', r"trials in \[study\] must be an integer, got '3'"),
         ("trials = 3", "trials = true", r"trials in \[study\] must be an integer, got True"),
         ("trials = 3", "trials = 0", "trials must be at least 1, got 0"),
+        ("trials = 3", 'trials = 3\nbaseline = "randon"', r"baseline 'randon' \(did you mean 'random'"),
+        (
+            "trials = 3",
+            'trials = 3\ncolumns = "regret"',
+            r"columns in \[study\] must be an array, got 'regret'",
+        ),
         ("trials = 3", "trials = 3\nseed = -1", "seed must be an integer >= 0, got -1"),
         ("[study]", "[[study]]", "study must be a table"),
         ("[[agents]]", "[agents]", "agents must be an array of tables"),

@@ -17,6 +17,7 @@ import pytest
 from study_cases import called
 from synthetic import result as synthetic_result
 
+from gpbandits.evaluation.columns import undominated
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.marks import MARKS
 from gpbandits.evaluation.metrics import METRICS
@@ -31,7 +32,7 @@ from gpbandits.report import write_report
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.page import Report, across
 from gpbandits.report.standings import relative_losses
-from gpbandits.report.tables import summary, undominated
+from gpbandits.report.tables import summary
 
 STUDY = """
 [study]
@@ -162,13 +163,13 @@ def test_the_files_beside_the_page_are_tables_and_figures(folder):
     assert {
         "GP-l-0.2-summary.csv",
         "GP-l-0.2-summary.tex",
-        "Constrained-comparison-hard-violation.csv",
+        "Constrained-comparison-hard_violation.csv",
     } <= names
     figures = {path.name for path in (folder / "figures").iterdir()}
     assert {
         "GP-l-0.2-regret-log-log.png",
         "GP-l-0.2-regret-log-log.pdf",
-        "Constrained-hard-violation.pdf",
+        "Constrained-hard_violation.pdf",
     } <= figures
     printed = (folder / "figures" / "GP-l-0.2-regret-log-log.pdf").read_bytes()
     assert printed.startswith(b"%PDF")
@@ -179,8 +180,8 @@ def test_the_files_beside_the_page_are_tables_and_figures(folder):
     result = Holdings(study, store).result(study.environments[0])
     assert result is not None
     for row in rows:
-        assert float(row["cumulative regret"]) == result.regret[row["agent"]][:, -1].mean()
-        assert float(row["cumulative regret low"]) <= float(row["cumulative regret"])
+        assert float(row["regret"]) == result.regret[row["agent"]][:, -1].mean()
+        assert float(row["regret_low"]) <= float(row["regret"])
 
 
 def test_a_report_opens_the_file_of_each_cell_once(folder, monkeypatch):
@@ -338,7 +339,7 @@ def test_agents_that_pay_with_violation_do_not_lead_a_summary():
     table = summary(violating)
     assert [(row[0], row[4]) for row in table.rows] == [("GP-TS", "yes"), ("random", "no"), ("GP-UCB", "yes")]
     assert table.header[:5] == (
-        "agent", "hard violation", "cumulative regret", "violation a round", "undominated",
+        "agent", "hard violation", "regret", "average violation", "undominated",
     )  # fmt: skip
     assert "read together" in " ".join(table.notes)
     swapped = {"GP-UCB": 1.0, "GP-TS": 2.0, "random": 0.5}
@@ -404,8 +405,8 @@ def test_a_browser_shows_the_chosen_view_and_nothing_is_wider_than_the_screen(fo
     found = re.search(r'<pre id="told">(.*?)</pre>', done.stdout, re.S)
     assert found, done.stderr[-2000:]
     assert found[1].split("|") == [
-        "cumulative linear",
-        "average-hard-violation log-log",
+        "regret linear",
+        "average_hard_violation log-log",
         "none",
         "false",
         "score τ 0.5",
@@ -429,7 +430,7 @@ frame.onload = () => {
   const choose = element => element.dispatchEvent(new frame.contentWindow.Event("change", {bubbles: true}));
   told.push(shown());
   const select = section.querySelector("select"), radio = section.querySelector("input[value=log-log]");
-  select.value = "average-hard-violation"; choose(select);
+  select.value = "average_hard_violation"; choose(select);
   radio.checked = true; choose(radio);
   told.push(shown());
   const button = section.querySelector(".legend button[data-agent='1']");

@@ -79,6 +79,10 @@ def test_a_grid_prints_as_text_csv_and_latex():
     ]
     latex = grid.to_latex()
     assert r"\caption{50 \% of A\_1 \& B. n = 8.}" in latex
+    captioned = grid.to_latex(caption="Means of x_1", label="tab:x", columns=["y"])
+    assert r"\caption{Means of x\_1}" + "\n" + r"\label{tab:x}" in captioned
+    assert r"a$^\dagger$ & 3 \\" in captioned
+    assert captioned.index(r"\end{tabular}") < captioned.index("n = 8.") < captioned.index(r"\end{table}")
     assert r"a$^\dagger$ & 1.25 [1.00, 2.00] & 3 \\" in latex
     assert r"\begin{tabular}{lrr}" in latex
     assert r"b & 2.00 & -- \\" in latex

@@ -50,9 +50,9 @@ def matched() -> Result:
     return play(0.05)
 
 
-def difference(result: Result, label: str, baseline: str, metric: str = "cumulative"):
+def difference(result: Result, label: str, baseline: str, metric: str = "regret"):
     """Of the regret at the horizon, paired by trial."""
-    curves = result.curves("simple" if metric == "simple" else "cumulative")
+    curves = result.curves("simple_regret" if metric == "simple_regret" else "regret")
     return paired_difference(curves[label][:, -1], curves[baseline][:, -1])
 
 
@@ -70,7 +70,7 @@ def test_at_amplitude_1_hallucination_is_enough_and_censoring_pays_for_explorati
 @pytest.mark.long
 @pytest.mark.parametrize("label", ["GP-UCB", "GP-BUCB"])
 def test_at_the_matched_amplitude_only_censoring_leaves_lesser_peaks(matched, label):
-    assert difference(matched, label, "GP-UCB-SDF, m = 20", "simple").low > 0
+    assert difference(matched, label, "GP-UCB-SDF, m = 20", "simple_regret").low > 0
 
 
 @pytest.mark.long

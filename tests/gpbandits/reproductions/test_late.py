@@ -68,7 +68,7 @@ def test_the_power_of_a_sum_is_that_of_its_size(power, sign):
 )
 def test_growth_is_sublinear_where_the_average_comes_nearer_to_zero(regret, verdict):
     outcome = growing(regret)
-    (row,) = Sublinear(outcome.agents[0], "cumulative", 450).rows([outcome])
+    (row,) = Sublinear(outcome.agents[0], "regret", 450).rows([outcome])
     assert row.verdict == verdict
-    assert Sublinear("absent", "cumulative", 450).rows([outcome]) == []
-    assert Sublinear(outcome.agents[0], "cumulative", 900).rows([outcome]) == []
+    assert Sublinear("absent", "regret", 450).rows([outcome]) == []
+    assert Sublinear(outcome.agents[0], "regret", 900).rows([outcome]) == []

@@ -56,22 +56,23 @@ def test_environments_are_columns_if_few_and_the_size_of_trials_is_said_once():
     first = synthetic_result()
     second = dataclasses.replace(first, environment="another")
     size = f"{first.num_trials} trials of {first.horizon} rounds, seed {first.seed}"
-    beside = means_text([first, second], ["cumulative", "simple"]).split("\n\n")
+    beside = means_text([first, second], ["regret", "simple_regret"]).split("\n\n")
     assert beside[0] == f"{size}:"
     names = [
-        f"{each.environment}, {metric}" for each in (first, second) for metric in ("cumulative", "simple")
+        f"{each.environment}, {metric}" for each in (first, second) for metric in ("regret", "simple regret")
     ]
     assert beside[1].splitlines()[0] == f"| agent | {' | '.join(names)} |"
     assert len(beside[1].splitlines()) == 2 + len(first.agents)
-    below = means_text([first, second], ["cumulative", "simple", "average"]).split("\n\n")[1].splitlines()
-    assert below[0] == "| environment | agent | cumulative | simple | average |"
+    three = means_text([first, second], ["regret", "simple_regret", "average_regret"])
+    below = three.split("\n\n")[1].splitlines()
+    assert below[0] == "| environment | agent | regret | simple regret | average regret |"
     assert [
         line.startswith(f"| {name} |") for name, line in (("another", below[2 + len(first.agents)]),)
     ] == [True]
-    alone = means_text([first, second], ["simple"]).split("\n\n")[1]
-    assert alone.startswith(f"| agent (simple) | {first.environment} | another |\n")
-    assert means_text([first], ["simple"]).startswith(f"{first.environment}: {size}.")
+    alone = means_text([first, second], ["simple_regret"]).split("\n\n")[1]
+    assert alone.startswith(f"| agent (simple regret) | {first.environment} | another |\n")
+    assert means_text([first], ["simple_regret"]).startswith(f"{first.environment}: {size}.")
     other_seed = dataclasses.replace(second, seed=9)
     assert f"another ({first.num_trials} trials of {first.horizon} rounds, seed 9)" in means_text(
-        [first, other_seed], ["simple"]
+        [first, other_seed], ["simple_regret"]
     )

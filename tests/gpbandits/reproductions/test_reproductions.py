@@ -128,7 +128,7 @@ def test_a_claim_is_judged_by_the_paired_test_alone():
     assert row.paired == (pytest.approx(1.25), 2 / 2**6, 6, False)
     assert verdict(row) == HOLDS
     same = Claim("a", "a", equal=True).row(better)
-    assert corrected([same])[0][:4] == ("E", "a = a (cumulative)", "+0 [+0, +0]", HOLDS)
+    assert corrected([same])[0][:4] == ("E", "a = a (regret)", "+0 [+0, +0]", HOLDS)
     assert not Claim("a", "absent").applies_to(better)
     assert not Claim("a", "b", environment="F").applies_to(better)
     intervals = [Interval(*map(np.asarray, ends)) for ends in ((2, 1, 3), (-2, -3, -1), (0, -1, 1))]
@@ -274,8 +274,8 @@ def test_reproduce_computes_draws_and_judges(small, tmp_path, call, monkeypatch)
     printed = call("reproduce", small.name, "--workers", "1", "--out", tmp_path)
     assert "It is small." in printed
     assert "GP-UCB < random" in printed
-    assert "test (cumulative)" in printed
-    assert (tmp_path / "figures" / "small-figure-1-cumulative.png").stat().st_size > 10_000
+    assert "test (regret)" in printed
+    assert (tmp_path / "figures" / "small-figure-1-regret.png").stat().st_size > 10_000
     assert len(list((tmp_path / "small" / "cells").glob("*.parquet"))) == 2
 
 
@@ -360,7 +360,7 @@ def test_odd_text_numbers_and_keys_survive_writing_and_none_is_refused():
 
 def test_box_plots_show_the_quartiles_of_the_trials_over_time_an_agent_a_panel():
     outcome = synthetic_result(num_trials=9, horizon=60)
-    figure = box_figure(outcome, "average")
+    figure = box_figure(outcome, "average_regret")
     assert [panel.get_title() for panel in figure.axes] == outcome.agents
     (edges,) = {panel.get_ylim() for panel in figure.axes}
     values = outcome.average_regret["GP-TS"]
@@ -375,7 +375,7 @@ def test_box_plots_show_the_quartiles_of_the_trials_over_time_an_agent_a_panel()
 
 def test_box_plots_explain_every_mark_of_their_panels():
     outcome = synthetic_result(unfit={"GP-TS"}, assuming={"GP-UCB"})
-    figure = box_figure(outcome, "average")
+    figure = box_figure(outcome, "average_regret")
     used = {sign for panel in figure.axes for sign in panel.get_title() if not sign.isascii()}
     assert used == {"¶", "§"} == {line[0] for line in figure.get_supxlabel().splitlines()[1:]}
 
@@ -384,7 +384,7 @@ def test_box_plots_explain_every_mark_of_their_panels():
 def test_a_figure_of_box_plots_is_drawn_so(small, monkeypatch):
     outcome = synthetic_result()
     findings = dataclasses.replace(small, drawing="boxes", statements=()).findings([(GP, outcome)])
-    assert len(findings.figures["small-figure-1-cumulative"].axes) == 3
+    assert len(findings.figures["small-figure-1-regret"].axes) == 3
     kinds = {
         name: figure.drawing for name, figure in REPRODUCTIONS.items() if isinstance(figure, StudyFigure)
     }
@@ -410,7 +410,7 @@ def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path, monke
         " n.s. |",
     ):  # four trials decide nothing
         assert part in text
-    assert (page.parent / "figures" / "reproductions" / "small-figure-1-cumulative.png").exists()
+    assert (page.parent / "figures" / "reproductions" / "small-figure-1-regret.png").exists()
     assert "| Small (2020), [Figure 1](#figure-1-small) | 1: n.s. |" in text
     assert f"- **1** It is small. *{OPEN.capitalize()}.* Ours." in text
 

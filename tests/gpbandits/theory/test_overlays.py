@@ -174,8 +174,8 @@ def test_bounds_of_another_horizon_are_refused(horizon):
     for each, complaint in ((other, "150 rounds"), ("hard", "overlays.bound")):
         with pytest.raises(ValueError, match=complaint):
             regret_figure(result, bounds=[each])  # type: ignore[list-item]
-    with pytest.raises(ValueError, match="simple"):
-        regret_figure(result, metric="simple", bounds=[overlay])
+    with pytest.raises(ValueError, match="simple_regret"):
+        regret_figure(result, metric="simple_regret", bounds=[overlay])
 
 
 @pytest.mark.long
