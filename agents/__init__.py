@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from .model.defaults import ModelOptions
     from .objectives.base import Objective
     from .protocol import Features, handles
-    from .registry import features, names
+    from .registry import features, names, with_propensities
     from .restarts.base import Restart
     from .rl import Policy, from_sb3, pretrained, sb3, train_policy
     from .saving import load
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "acquisition.candidates": ["Candidates"],
-    "registry": ["features", "names"],
+    "registry": ["features", "names", "with_propensities"],
     "making": ["compose", "make"],
     "rl": ["Policy", "from_sb3", "pretrained", "sb3", "train_policy"],
     "agent.gp_agent": ["GPAgent"],
@@ -70,7 +70,7 @@ _HOMES = {
 }
 
 _BY_HAND = [
-    *("compose", "features", "from_sb3", "load", "make", "names", "pretrained", "sb3"),
+    *("compose", "features", "from_sb3", "load", "make", "names", "pretrained", "sb3", "with_propensities"),
     *("Tuner", "PreferenceTuner", "Categorical", "Integer", "Linear", "Log"),
 ]
 
@@ -154,6 +154,7 @@ __all__ = [
     "sup_kernel_ucb",
     "tgp_ucb",
     "train_policy",
+    "with_propensities",
 ]
 
 

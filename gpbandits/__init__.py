@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         evaluate,
         trial_seeds,
     )
+    from gpbandits.logs import read_log, value_of
     from gpbandits.report.film import watch
 
 __all__ = [
@@ -37,8 +38,10 @@ __all__ = [
     "Tuner",
     "check_agent",
     "evaluate",
+    "read_log",
     "threads",
     "trial_seeds",
+    "value_of",
     "watch",
 ]
 
@@ -50,6 +53,7 @@ _HOMES = {
         *("AgentCheckError", "Record", "Result", "Results"),
         *("check_agent", "evaluate", "trial_seeds"),
     ],
+    "gpbandits.logs": ["read_log", "value_of"],
     "gpbandits.report.film": ["watch"],
 }
 

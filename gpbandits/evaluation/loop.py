@@ -11,7 +11,15 @@ import numpy as np
 from agents.options import keywords_of
 from agents.protocol import demanded
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
-from bandit_envs.basics.arguments import is_count, is_integer, is_text, require, require_seed, require_size
+from bandit_envs.basics.arguments import (
+    is_count,
+    is_integer,
+    is_text,
+    require,
+    require_seed,
+    require_size,
+    require_switch,
+)
 from bandit_envs.basics.threads import check_workers, one_thread
 from bandit_envs.basics.types import Ints
 from bandit_envs.environment.info import OnRound
@@ -21,6 +29,7 @@ from gpbandits.evaluation.environments import Results
 from gpbandits.evaluation.isolation import isolated
 from gpbandits.evaluation.parts import TrialsPart, play_here, play_in_processes
 from gpbandits.evaluation.play import Stage
+from gpbandits.evaluation.play_logs import require_loggable
 from gpbandits.evaluation.progress import Progress, reporting
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.stamp import origin
@@ -51,6 +60,7 @@ def evaluate(
     checkpoints: Checkpoints | None = None,
     callback: OnRound | None = None,
     stopping: Any = None,
+    log: bool = False,
 ) -> Result: ...
 
 
@@ -71,6 +81,7 @@ def evaluate(
     checkpoints: Checkpoints | None = None,
     callback: OnRound | None = None,
     stopping: Any = None,
+    log: bool = False,
 ) -> Results: ...
 
 
@@ -91,6 +102,7 @@ def evaluate(
     checkpoints: Checkpoints | None = None,
     callback: OnRound | None = None,
     stopping: Any = None,
+    log: bool = False,
 ) -> Result | Results:
     """Run every agent on the same trials: the same functions, noise, delays and contexts.
 
@@ -130,6 +142,8 @@ def evaluate(
         stopping: rules that say when each agent would stop, for all agents with an option `stopping`: a name
             and its options, such as ("knowledge-gradient", {"price": 0.01}), or label -> rule. Agents play
             on, so results do not change; see `Result.stopping_table`.
+        log: write the plays of each trial with their propensities into `result.logs`, for `gpbandits.logs`;
+            `agents.with_propensities()` names the agents that have some. Results do not change.
     """
     if isinstance(environment, Mapping):
         require(label is None, "label", "left out of several environments, which have theirs", label)
@@ -145,6 +159,7 @@ def evaluate(
             "checkpoints": checkpoints,
             "callback": callback,
             "stopping": stopping,
+            "log": log,
         }
         on_one: Callable[..., Result] = partial(evaluate, **shared)
         stages = _stages(environment, env_kwargs or {})
@@ -164,6 +179,7 @@ def evaluate(
     require(callback is None or callable(callback), "callback", "None or a callable (round)", callback)
     here = callback is None or workers == 1
     require(here, "workers", "1 with a callback, which is called in this process", workers)
+    require_switch("log", log)
     factories = _factories(agents)  # all errors of names before any work
     if stopping is not None:
         factories = _stopping(factories, stopping)
@@ -172,6 +188,8 @@ def evaluate(
     stage = environment if isinstance(environment, Stage) else Stage(environment, env_kwargs or {})
     for factory in factories.values():
         factory.require_takes(stage.setting)
+    if log:
+        require_loggable(stage.setting, isolate)
     origins = (origin(stage.environment, stage.problem, factories.values()),)
     if isolate:
         factories = {name: isolated(factory) for name, factory in factories.items()}
@@ -180,7 +198,7 @@ def evaluate(
     rounds = None if asked is None else check_rounds("checkpoints", asked, stage.horizon)
     require_size("trials", trials, stage.horizon if rounds is None else len(rounds))
     seeds = [trial_seeds(seed, i, entropy) for i in range(first_trial, first_trial + trials)]
-    whole = TrialsPart(first_trial, seeds, rounds)
+    whole = TrialsPart(first_trial, seeds, rounds, log)
     alone, together = partial(play_here, callback=callback), partial(play_in_processes, workers=workers)
     play = alone if workers == 1 else together
     with reports as report:
@@ -201,6 +219,7 @@ def evaluate(
         unfit=frozenset(name for name, each in factories.items() if each.lacking(demanded(stage.setting))),
         long_term=stage.problem is not None and stage.problem.long_term,
         origins=origins,
+        logs={name: each.logs for name, each in traits.items() if log},
     )
 
 

@@ -40,6 +40,7 @@ STORED = {
     "reinforcement",
     "peers",
     "clicks",
+    "logs",
     "moves",
 }  # whose numbers the tests below look up, or those of the page itself
 
