@@ -161,7 +161,7 @@ class PretrainedAgent(BaseAgent):
         if self.deterministic or self.policy.box or self._memory is not None or distribution is None:
             return None
         tensor, _ = self._network.obs_to_tensor(self._summary.vector(observation))
-        return float(distribution(tensor).distribution.probs[0, int(action)])
+        return distribution(tensor).distribution.probs[0, int(action)].item()
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Add the round to the observations."""
