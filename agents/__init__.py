@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         smac,
     )
     from .protocol import Features, handles
-    from .registry import features, names
+    from .registry import features, names, with_propensities
     from .restarts.base import Restart
     from .rl import Policy, from_sb3, pretrained, sb3, train_policy
     from .rl.learner import (
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "acquisition.candidates": ["Candidates"],
-    "registry": ["features", "names"],
+    "registry": ["features", "names", "with_propensities"],
     "making": ["compose", "make"],
     "rl": ["Policy", "from_sb3", "pretrained", "sb3", "train_policy"],
     "agent.gp_agent": ["GPAgent"],
@@ -98,7 +98,7 @@ _HOMES = {
 }
 
 _BY_HAND = [
-    *("compose", "features", "from_sb3", "load", "make", "names", "pretrained", "sb3"),
+    *("compose", "features", "from_sb3", "load", "make", "names", "pretrained", "sb3", "with_propensities"),
     *("Tuner", "PreferenceTuner", "Categorical", "Integer", "Linear", "Log"),
 ]
 
@@ -226,6 +226,7 @@ __all__ = [
     "tv_gp_ucb",
     "ui_tvbo",
     "w_gp_ucb",
+    "with_propensities",
 ]
 
 

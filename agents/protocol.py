@@ -97,6 +97,12 @@ def requires(*modules: str) -> Callable[[Factory], Factory]:
     return declare
 
 
+def states_propensities(factory: Factory) -> Factory:
+    """Declare that a factory's agents choose at random and say with what probability."""
+    factory.states_propensities = True  # type: ignore[attr-defined]
+    return factory
+
+
 class Agent(Protocol):
     """Object that acts and learns. Agents of a batch of B trials have a leading trial axis in every array.
 
@@ -167,6 +173,7 @@ class BaseAgent(Shown, Agent):
     scores: Any = None  # of the arms in the last choice, (B, A)
     centre: Any = None  # arms that were chosen, (B,), where others near them are played
     learns: Any = False  # True if it learns hyperparameters
+    holds_choice: Any = False  # True if `act` keeps its choice until a round is played, whatever it observes
     takes_stopping: Any = False  # True if stopping rules can ask it
     unit_is_known: Any = True  # False if its prior must be estimated from first values
 
@@ -182,6 +189,13 @@ class BaseAgent(Shown, Agent):
 
     def recommend(self, observation: Any = None, among: Any = None) -> Any:
         """Return the best action in a context, among all or some; None if it recommends nothing."""
+        return None
+
+    def propensity(self, observation: Any, action: Any) -> Any:
+        """Return the probability with which `act` chose an arm, one number or (B,), before `update`.
+
+        None where the agent chooses with certainty, or cannot say.
+        """
         return None
 
     def contest(self, observation: Any) -> Any:

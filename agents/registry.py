@@ -200,6 +200,15 @@ def features(name: str) -> Features:
     return resolve_agent(name).features
 
 
+def with_propensities() -> list[str]:
+    """Return the names of agents that choose at random on arms and say with what probability.
+
+    Logs of these support counterfactuals (`gpbandits.logs`); those of others, which choose with certainty or
+    do not say, do not. `agents.pretrained` and `agents.from_sb3` make agents with propensities, too.
+    """
+    return [name for name in names() if getattr(resolve_agent(name).make, "states_propensities", False)]
+
+
 def agent_modules(name: str) -> set[str]:
     """Return the modules of a name or a class path: the module in the path, and that of its object."""
     path = name if ":" in name else _point(name).value

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         evaluate,
         trial_seeds,
     )
+    from gpbandits.logs import read_log, value_of
     from gpbandits.report.film import watch
 
 __all__ = [
@@ -50,8 +51,10 @@ __all__ = [
     "evaluate",
     "laws",
     "list_agents",
+    "read_log",
     "threads",
     "trial_seeds",
+    "value_of",
     "watch",
     "wrappers",
 ]
@@ -67,6 +70,7 @@ _HOMES = {
         *("AgentCheckError", "Record", "Result", "Results"),
         *("check_agent", "evaluate", "trial_seeds"),
     ],
+    "gpbandits.logs": ["read_log", "value_of"],
     "gpbandits.report.film": ["watch"],
 }
 

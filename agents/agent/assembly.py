@@ -101,6 +101,11 @@ class TrialList(BaseAgent):
         for i, agent in enumerate(self.agents):
             agent.update(observation[i], action[i], reward[i], of_trial(info, i))
 
+    def propensity(self, observation: Floats, action: Any) -> Floats | None:
+        """Return the probability of each trial's arm, (B,); None where the agents do not say."""
+        each = [agent.propensity(*own) for agent, *own in zip(self.agents, observation, action, strict=True)]
+        return None if each[0] is None else np.array(each, dtype=np.float64)
+
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
         """Forget pending plays that will never be observed, (n,) each; see `GPAgent.drop`."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))

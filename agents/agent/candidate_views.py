@@ -119,6 +119,12 @@ class ArmsView(Candidates):
     def sampled_maximum(self) -> Floats:
         return only_offered(self.sample(), self._offered).max(axis=1, keepdims=True)
 
+    def drawn_by(self, rngs: Sequence[np.random.Generator]) -> ArmsView:
+        """Return a copy whose samples, and the rule's own draws, are of these generators, (B,)."""
+        view = copy(self)
+        view._samplers, view._rngs = rngs, rngs
+        return view
+
     def drawing(self, trials: Bools) -> ArmsView:
         """Return a copy in which only these trials, (B,), draw samples; other generators do not advance."""
         spare, view = np.random.default_rng(0), copy(self)  # draws of `spare` are discarded

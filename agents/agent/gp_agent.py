@@ -21,7 +21,15 @@ from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
-from ..model.choice import KEY, TieBreaker, argmax_with_ties, offered_in, only_offered, require_offered
+from ..model.choice import (
+    KEY,
+    TieBreaker,
+    argmax_with_ties,
+    arms_of,
+    offered_in,
+    only_offered,
+    require_offered,
+)
 from ..model.model import Model
 from ..model.rounds import PENDING, Clock, Delivery, in_time
 from ..model.units import weights_of_stds
@@ -35,7 +43,7 @@ from ..widths.base import ONE
 from .assumptions import Given
 from .book import NO_ROUNDS, Book
 from .candidate_views import ArmsView, candidates_on_arms
-from .generators import Resumable, Streams, build
+from .generators import REDRAWN, Resumable, Streams, build, redrawn
 from .queries import NEVER, Answers
 from .repeating import RepeatedArms, repeats
 
@@ -171,6 +179,28 @@ class GPAgent(Answers, Resumable, BaseAgent):
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
         self.scores = scores
         return argmax_with_ties(scores, self._tie, uniform, offered)
+
+    def propensity(self, observation: Floats, action: Any) -> Any:
+        """Return the share of so many further draws that choose the arm, a number or (B,), before `update`.
+
+        The draws are of generators of their own, so that later choices are the same. The choice itself counts
+        as one of them, so that no share is 0. None of rules without draws, under costs, and of held arms.
+        """
+        checks = self._penalises or self._certifies or self.repeated_arms is not None
+        if self.setting.continuous or not self.rule.draws or checks:
+            return None
+        arm = arms_of(action, self._size, self._num_arms)
+        context = self._contexts(observation)
+        count = np.ones(self._size)
+        for rngs in redrawn(self.streams, self.round):
+            view = ArmsView(self, self.belief, context, self.offered).drawn_by(rngs)
+            scores = self.rule(view)
+            if (exploring := self.restart.exploring) is not None:
+                scores[exploring] = 0.0
+            uniform = np.array([rng.random() for rng in rngs])
+            count += argmax_with_ties(scores, self._tie, uniform, self.offered) == arm
+        chance = count / (1.0 + REDRAWN)
+        return chance if self.num_trials else float(chance[0])
 
     def _searched(self, view: ArmsView, uniform: Floats) -> Ints | None:
         """Return the arm of the only trial, (1,), found without scoring all; None where all are scored."""

@@ -51,9 +51,14 @@ def preference(outcomes: OutcomeTable, unit: Floats) -> Floats:
 
 def largest(scores: Floats, rng: np.random.Generator) -> int:
     """Return the index of the largest score, drawn uniformly among ties, (n,)."""
+    return int(rng.choice(tied_with_largest(scores)))
+
+
+def tied_with_largest(scores: Floats) -> Ints:
+    """Return the indices of the scores that tie with the largest, (n,) -> (k,)."""
     finite = scores[np.isfinite(scores)]
     slack = TIE * float(np.ptp(finite)) if len(finite) else 0.0
-    return int(rng.choice((scores >= scores.max() - slack).nonzero()[0]))
+    return (scores >= scores.max() - slack).nonzero()[0]
 
 
 class ReferenceAgent(BaseAgent):

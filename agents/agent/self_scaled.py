@@ -75,6 +75,14 @@ class SelfScaled(Shown):
         arms = np.arange(self.setting.decisions.num_arms)
         return int(self._rng.choice(arms if self._offered is None else arms[self._offered]))
 
+    def propensity(self, observation: Floats, action: Any) -> Any:
+        """Return the probability of an arm, in first plays one over the number of available arms."""
+        agent = adapted(self._agent)
+        if self._calls is None or self.setting.continuous:
+            return agent.propensity(observation, action)
+        count = self.setting.decisions.num_arms if self._offered is None else int(self._offered.sum())
+        return 1.0 / count
+
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round; see `Agent`."""
         if self._calls is None:

@@ -27,7 +27,7 @@ from ..beliefs.ridges import RATIOS, Ridges, require_ratios
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..named import is_name
-from ..protocol import handles
+from ..protocol import handles, states_propensities
 from ..validation import PerTrial
 from ..widths.base import KernelUCBWidth, Width
 from ..widths.by_name import DMM, improved_width, make_width
@@ -108,6 +108,7 @@ def igp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(rules.UCB, width_of), num_trials)
 
 
+@states_propensities
 @handles("delay", "context", "box", "noise", "availability")
 def gp_ts(
     setting: Setting,
@@ -201,6 +202,7 @@ def _kernel_ucb_width(eta: PerTrial, model: Model) -> Width:
     return KernelUCBWidth(eta, model.relative_variance)
 
 
+@states_propensities
 @handles("delay", "context", "box", "noise", "availability")
 def irgp_ucb(
     setting: Setting,
@@ -219,12 +221,14 @@ def irgp_ucb(
     return assemble(Model.of(setting, **options), OfSize(size), num_trials)
 
 
+@states_propensities
 @handles("delay", "context", "box", "noise", "availability")
 def pims(setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]) -> Agent:
     """PIMS: probability of improvement on the maximum of a posterior sample (Takeno et al. 2024)."""
     return assemble(Model.of(setting, **options), Always(PIMS()), num_trials)
 
 
+@states_propensities
 @handles("delay", "context", "box", "noise", "availability")
 def eims(setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]) -> Agent:
     """EIMS: expected improvement on the maximum of a posterior sample (Takeno et al. 2025).

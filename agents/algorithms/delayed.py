@@ -26,7 +26,7 @@ from ..beliefs.imputed import FILL_INS, Hallucinated, Imputed
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..named import is_name
-from ..protocol import handles
+from ..protocol import handles, states_propensities
 from ..validation import PerTrial
 from ..widths.base import FixedWidth, Width
 from ..widths.bounded_norm import DelayedWidth
@@ -66,6 +66,7 @@ def gp_ucb_sdf(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
+@states_propensities
 @handles("delay", "context", "box", "availability")
 def gp_ts_sdf(
     setting: Setting,
@@ -109,6 +110,7 @@ def gp_bucb(
     return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Hallucinated)
 
 
+@states_propensities
 @handles("delay", "context", "box", "noise", "availability")
 def gp_bts(
     setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
@@ -119,6 +121,7 @@ def gp_bts(
     return assemble(Model.of(setting, **options), Always(rule), num_trials, belief=Hallucinated)
 
 
+@states_propensities
 @handles("delay", "context", "box", "noise", "availability")
 def asy_ts(
     setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]

@@ -9,8 +9,8 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..agent.assembly import TrialList, each_trial
-from ..agent.reference_agent import TIE, ReferenceAgent, largest
-from ..protocol import handles
+from ..agent.reference_agent import TIE, ReferenceAgent, largest, tied_with_largest
+from ..protocol import handles, states_propensities
 
 
 class EpsilonGreedy(ReferenceAgent):
@@ -31,6 +31,20 @@ class EpsilonGreedy(ReferenceAgent):
         best = int(known[largest(self.preferences(first + known), self.rng)])
         return self.explored(first, arms, best) if self.rng.random() < self.share else best
 
+    def propensity(self, observation: Floats, action: int) -> float | None:
+        """Return the probability of the arm: of exploring it, and of its being the best, or one of them."""
+        first = self._first_point(observation)
+        size = self.setting.decisions.num_arms
+        arms = np.arange(size) if self.offered is None else self.offered[0].nonzero()[0]
+        known = arms[self.number[first + arms] > 0]
+        fresh = arms[self.plays[first + arms] == 0]
+        explorable = fresh if len(fresh) else arms
+        explored = float(action in explorable) / len(explorable)
+        if not len(known) or self.plays[first : first + size].sum() < self.initial:
+            return explored
+        best = known[tied_with_largest(self.preferences(first + known))]
+        return self.share * explored + (1.0 - self.share) * float(action in best) / len(best)
+
     def explored(self, first: int, arms: Ints, best: int) -> int:
         """Return an arm to explore, by default one that was not played."""
         return self.unplayed(first, arms)
@@ -42,6 +56,9 @@ class LocalSearch(EpsilonGreedy):
     def __init__(self, setting: Setting, initial: int, explore: float, nearest: int):
         super().__init__(setting, initial, explore)
         self.nearest = nearest
+
+    def propensity(self, observation: Floats, action: int) -> None:
+        """Return None: which of the nearest arms are tied is not worked out."""
 
     def explored(self, first: int, arms: Ints, best: int) -> int:
         others = arms[arms != best]
@@ -64,6 +81,7 @@ def one_of_least(gap: Floats, number: int, rng: np.random.Generator) -> int:
 FEATURES = ("delay", "context", "constraint", "availability", "outcome")
 
 
+@states_propensities
 @handles(*FEATURES)
 def epsilon_greedy(
     setting: Setting, *, epsilon: float = 0.1, num_trials: int | None = None

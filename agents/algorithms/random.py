@@ -11,7 +11,7 @@ from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.setting import Setting
 
 from ..model.choice import offered_in, require_offered
-from ..protocol import BaseAgent, handles
+from ..protocol import BaseAgent, handles, states_propensities
 from ..validation import require_reset, require_trials, seeds_of
 
 
@@ -47,6 +47,15 @@ class RandomAgent(BaseAgent):
         actions = [self._draw(rng, row) for rng, row in zip(self._rngs, rows, strict=True)]
         return np.array(actions) if self.num_trials else actions[0]
 
+    def propensity(self, observation: Floats, action: Any) -> Any:
+        """Return one over the number of available arms, a number or (B,); None on a box and of duels."""
+        if self.setting.continuous or self.setting.duel:
+            return None
+        size = len(self._rngs)
+        count = np.full(size, len(self.setting.arms)) if self.offered is None else self.offered.sum(axis=1)  # type: ignore[arg-type]
+        chance = 1.0 / np.broadcast_to(count, size)
+        return chance if self.num_trials else float(chance[0])
+
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Read the arms available in the next round; nothing else is learnt."""
         self.offered = offered_in(info, self.setting, self.num_trials)
@@ -61,6 +70,7 @@ class RandomAgent(BaseAgent):
         return rng.uniform(-1.0, 1.0, self.setting.dim).astype(np.float32)
 
 
+@states_propensities
 @handles("delay", "context", "constraint", "change", "box", "availability", "aggregated", "duel", "outcome")
 def random(setting: Setting, *, num_trials: int | None = None) -> RandomAgent:
     """Random: uniform plays, the baseline of all comparisons."""

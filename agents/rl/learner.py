@@ -37,6 +37,7 @@ class SB3Agent(BaseAgent):
     of your own, use `agents.generators.preserved_generators`, and do not alternate two learners.
     """
 
+    holds_choice = True
     track = "from scratch"
 
     def __init__(self, setting: Setting, recipe: Recipe):

@@ -18,7 +18,7 @@ from bandit_envs.environment.observations import make_summary
 from bandit_envs.problem.setting import Setting
 
 from ..agent.generators import preserved_generators
-from ..protocol import BaseAgent, handles
+from ..protocol import BaseAgent, handles, states_propensities
 from ..saving.files import PATIENCE, WAIT
 from ..validation import require_reset
 from .bridge import BridgeEnv, Plays, published_unit
@@ -128,6 +128,7 @@ class PretrainedAgent(BaseAgent):
     """Agent with the frozen weights of a `Policy`, or of an object like it; it plays the mode or a draw."""
 
     track = "pretrained"
+    holds_choice = True
 
     def __init__(self, setting: Setting, policy: Any, deterministic: bool = False):
         self.setting, self.policy, self.deterministic = setting, policy, deterministic
@@ -154,6 +155,14 @@ class PretrainedAgent(BaseAgent):
             self._action = self._plays(self._draw(observation))
         return self._action
 
+    def propensity(self, observation: Floats, action: Any) -> float | None:
+        """Return the probability of the arm; None on boxes, of memories and masks, and of the mode."""
+        distribution = getattr(self._network, "get_distribution", None)
+        if self.deterministic or self.policy.box or self._memory is not None or distribution is None:
+            return None
+        tensor, _ = self._network.obs_to_tensor(self._summary.vector(observation))
+        return distribution(tensor).distribution.probs[0, int(action)].item()
+
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Add the round to the observations."""
         require_reset(self._started)
@@ -172,6 +181,7 @@ class PretrainedAgent(BaseAgent):
         return action
 
 
+@states_propensities
 @handles("delay", "context", "box", "outcome")
 def pretrained(
     setting: Setting, path: str | os.PathLike[str], *, deterministic: bool = False

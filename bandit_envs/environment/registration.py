@@ -35,6 +35,7 @@ IDS = {
     "GPBandit-MultiTaskSVM-v0": "multi-task-svm",
     "GPBandit-GrowingDataSVM-v0": "growing-data-svm",
     "GPBandit-Real-v2": "real",
+    "GPBandit-Table-v0": "table",
 }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,20 @@ class Problem(Composition):
         long_term: whether costs are to be kept on average, and not in each round; evaluators then order
             agents by the violation for which slack makes up.
     """
+
+    @classmethod
+    def from_table(cls, file: Any, **columns: Any) -> "Problem":
+        """Return the problem of a table of your own: a CSV or Parquet file, a data frame, or columns by name.
+
+        The arguments are those of `bandit_envs.problems.table.table`.
+
+        Example:
+            >>> rows = {"dose": [1, 1, 2, 2], "yield": [3.0, 3.2, 4.1, 3.9]}
+            >>> Problem.from_table(rows, arms=["dose"], reward="yield", horizon=10).draw(0).optimum[0].item()
+            4.0
+        """
+        from_columns = import_module("bandit_envs.problems.table").table  # a layer above, which uses this one
+        return from_columns(file=file, **columns)
 
     def __post_init__(self) -> None:
         check_problem(self)

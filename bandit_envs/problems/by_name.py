@@ -6,7 +6,7 @@ from typing import Any
 
 from bandit_envs.basics.arguments import entry, hint, plain, shown
 from bandit_envs.problem.problem import Problem
-from bandit_envs.problems import benchmarks, hard, long_term, real, recorded, synthetic, tuning
+from bandit_envs.problems import benchmarks, hard, long_term, real, recorded, synthetic, table, tuning
 from bandit_envs.problems.features import FEATURES, noted_defaults
 
 FACTORIES: dict[str, Callable[..., Problem]] = {
@@ -36,6 +36,7 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
     "multi-task-svm": tuning.multi_task_svm,
     "growing-data-svm": tuning.growing_data_svm,
     "real": real.real,
+    "table": table.table,
 }
 
 SWITCHES = ("delay", "context", "changes", "constraints")  # keywords that False switches off, as None does

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gpbandits.commands import board, catalogue, exam, leaderboard, run, status
+from gpbandits.commands import board, catalogue, exam, leaderboard, run, status, table
 
 app = typer.Typer(
     help="Gaussian-process bandits: environments, agents and studies of both.",
@@ -40,6 +40,7 @@ for command in (
     catalogue.agents,
     run.run,
     run.reproduce,
+    table.table,
     board.report,
     status.status,
     status.clean,

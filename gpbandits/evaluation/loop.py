@@ -13,7 +13,15 @@ import numpy as np
 from agents.options import keywords_of
 from agents.protocol import demanded
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
-from bandit_envs.basics.arguments import is_count, is_integer, is_text, require, require_seed, require_size
+from bandit_envs.basics.arguments import (
+    is_count,
+    is_integer,
+    is_text,
+    require,
+    require_seed,
+    require_size,
+    require_switch,
+)
 from bandit_envs.basics.threads import check_workers, one_thread
 from bandit_envs.basics.types import Ints
 from bandit_envs.environment.info import OnRound
@@ -25,6 +33,7 @@ from gpbandits.evaluation.joining import joined
 from gpbandits.evaluation.kept import Kept, play_kept
 from gpbandits.evaluation.parts import TrialsPart, play_here, play_in_processes
 from gpbandits.evaluation.play import Stage
+from gpbandits.evaluation.play_logs import require_loggable
 from gpbandits.evaluation.progress import Progress, reporting
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.stamp import origin
@@ -56,6 +65,7 @@ def evaluate(
     callback: OnRound | None = None,
     stopping: Any = None,
     folder: str | os.PathLike[str] | None = None,
+    log: bool = False,
 ) -> Result: ...
 
 
@@ -77,6 +87,7 @@ def evaluate(
     callback: OnRound | None = None,
     stopping: Any = None,
     folder: str | os.PathLike[str] | None = None,
+    log: bool = False,
 ) -> Results: ...
 
 
@@ -98,6 +109,7 @@ def evaluate(
     callback: OnRound | None = None,
     stopping: Any = None,
     folder: str | os.PathLike[str] | None = None,
+    log: bool = False,
 ) -> Result | Results:
     """Run every agent on the same trials: the same functions, noise, delays and contexts.
 
@@ -143,6 +155,8 @@ def evaluate(
 
     Raises:
         Exception: what an agent raised, after the others have played; its attribute `result` holds theirs.
+        log: write the plays of each trial with their propensities into `result.logs`, for `gpbandits.logs`;
+            `agents.with_propensities()` names the agents that have some. Results do not change.
     """
     if isinstance(environment, Mapping):
         require(label is None, "label", "left out of several environments, which have theirs", label)
@@ -159,6 +173,7 @@ def evaluate(
             "callback": callback,
             "stopping": stopping,
             "folder": folder,
+            "log": log,
         }
         on_one: Callable[..., Result] = partial(evaluate, **shared)
         stages = _stages(environment, env_kwargs or {})
@@ -178,6 +193,7 @@ def evaluate(
     require(callback is None or callable(callback), "callback", "None or a callable (round)", callback)
     here = callback is None or workers == 1
     require(here, "workers", "1 with a callback, which is called in this process", workers)
+    require_switch("log", log)
     factories = _factories(agents)  # all errors of names before any work
     if stopping is not None:
         factories = _stopping(factories, stopping)
@@ -186,45 +202,30 @@ def evaluate(
     stage = environment if isinstance(environment, Stage) else Stage(environment, env_kwargs or {})
     for factory in factories.values():
         factory.require_takes(stage.setting)
+    if log:
+        require_loggable(stage.setting, isolate)
     origins = (origin(stage.environment, stage.problem, factories.values()),)
     if folder is not None:
         require(callback is None, "folder", "left out with a callback, which hears of every round", folder)
+        require(not log, "folder", "left out with log=True: blocks keep no logs", folder)
         require(not isolate or entropy is not None, "entropy", "given with isolate and a folder", entropy)
-        return _resumed(
-            Kept(
-                folder,
-                stage,
-                {
-                    "seed": int(seed),
-                    "entropy": entropy,
-                    "rounds": None
-                    if (rounds := _recorded(checkpoints, stage.horizon)) is None
-                    else rounds.tolist(),
-                    "stopping": repr(stopping),
-                },
-            ),
-            partial(
-                evaluate,
-                stage,
-                seed=seed,
-                label=label,
-                isolate=isolate,
-                entropy=entropy,
-                workers=workers,
-                checkpoints=checkpoints,
-            ),
-            factories,
-            first_trial,
-            trials,
-            reports,
-        )
+        rounds = _recorded(checkpoints, stage.horizon)
+        asked = {
+            "seed": int(seed),
+            "entropy": entropy,
+            "rounds": None if rounds is None else rounds.tolist(),
+            "stopping": repr(stopping),
+        }
+        shared = {"seed": seed, "label": label, "isolate": isolate, "entropy": entropy, "workers": workers}
+        play = partial(evaluate, stage, checkpoints=checkpoints, **shared)
+        return _resumed(Kept(folder, stage, asked), play, factories, first_trial, trials, reports)
     if isolate:
         factories = {name: isolated(factory) for name, factory in factories.items()}
         entropy = secrets.randbits(SECRET) if entropy is None else entropy
     rounds = _recorded(checkpoints, stage.horizon)
     require_size("trials", trials, stage.horizon if rounds is None else len(rounds))
     seeds = [trial_seeds(seed, i, entropy) for i in range(first_trial, first_trial + trials)]
-    whole = TrialsPart(first_trial, seeds, rounds)
+    whole = TrialsPart(first_trial, seeds, rounds, log)
     alone, together = partial(play_here, callback=callback), partial(play_in_processes, workers=workers)
     play = alone if workers == 1 else together
     with reports as report:
@@ -249,6 +250,7 @@ def evaluate(
         unfit=frozenset(name for name in played if factories[name].lacking(demanded(stage.setting))),
         long_term=stage.problem is not None and stage.problem.long_term,
         origins=origins,
+        logs={name: each.logs for name, each in traits.items() if log},
     )
     _raise_first(failed, result)
     return result

@@ -29,6 +29,7 @@ class TrialsPart(NamedTuple):
     first_trial: int
     seeds: list[tuple[int, int]]  # of the environment and of the agents, one pair a trial
     rounds: Ints | None  # (r,) counted from 1; None is all
+    log: bool = False  # whether the plays are logged
 
     def split(self, pieces: int) -> "list[TrialsPart]":
         """Split into at most so many parts of nearly equal length, none of them empty."""
@@ -124,7 +125,7 @@ def _play(
             raise
 
     told = None if callback is None else tell
-    episodes = stage.episodes(factory, part.seeds, part.first_trial, part.rounds, told)
+    episodes = stage.episodes(factory, part.seeds, part.first_trial, part.rounds, told, part.log)
     while True:
         try:
             found = next(episodes, None)
@@ -159,4 +160,5 @@ def _portable(error: Exception) -> Exception:
 
 def _joined(played: list[Played]) -> Played:
     records, traits = zip(*played, strict=True)
-    return join_trials(records), traits[-1]
+    logs = tuple(log for each in traits for log in each.logs)
+    return join_trials(records), traits[-1]._replace(logs=logs)

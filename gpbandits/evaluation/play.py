@@ -18,6 +18,7 @@ from bandit_envs.environment.making import EnvLike, limit_of, make, plain_proble
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
+from gpbandits.evaluation.play_logs import LogWriter
 from gpbandits.evaluation.process_state import preserved_process
 from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.safety import reach_of
@@ -56,12 +57,13 @@ class Stage:
         first_trial: int = 0,
         rounds: Ints | None = None,
         tell: Tell | None = None,
+        log: bool = False,
     ) -> Iterator[tuple[Record, Traits]]:
         """Yield the records of blocks of trials, with the agent's traits.
 
         Trials with a budget, which may end in different rounds, run one after another. Seeds are of the
         environment and of the agent, recorded rounds count from 1 (None is all), and `tell` is called after
-        every round.
+        every round. With `log` the traits have the logs of the plays.
         """
         size = BATCH if factory.batched and self.problem and self.problem.play_costs.is_free else 1
         for start in range(0, len(seeds), size):
@@ -74,9 +76,9 @@ class Stage:
                 if self.problem and (len(block) > 1 or factory.in_batches_only):
                     options: dict[str, Any] = {"oracle": self.oracle, "max_episode_steps": self.limit}
                     env = BanditVectorEnv(self.problem, len(block), autoreset_mode="Disabled", **options)
-                    played = self._play(env, factory, block, len(block), rounds, watch)
+                    played = self._play(env, factory, block, len(block), rounds, watch, log)
                 else:
-                    played = self._play(self.env, factory, block, None, rounds, watch)
+                    played = self._play(self.env, factory, block, None, rounds, watch, log)
             yield played
 
     def _play(
@@ -87,6 +89,7 @@ class Stage:
         num_trials: int | None,
         rounds: Ints | None,
         watch: Watch | None,
+        log: bool,
     ) -> tuple[Record, Traits]:
         """Play a batch in a vector environment, or without `num_trials` one trial in an environment."""
         columns = zip(*seeds, strict=True)
@@ -99,9 +102,11 @@ class Stage:
             reach = None if self.problem is None else reach_of(self.problem, env.unwrapped.simulator.trials)
             absent = _of_trials(env, "absent_gain", num_trials) if setting.volatile else None
             trace = Trace(setting, num_trials, agent, rounds, reach, absent, _drifts(env))
-            _run(env, agent, trace, self.horizon, watch, *first)
+            writer = LogWriter(setting, num_trials) if log else None
+            _run(env, agent, trace, self.horizon, watch, writer, *first)
             trace.end()
-        return trace.record(_of_trials(env, "worst_regret", num_trials)), trace.traits
+        traits = trace.traits if writer is None else trace.traits._replace(logs=writer.logs())
+        return trace.record(_of_trials(env, "worst_regret", num_trials)), traits
 
 
 def _of_trials(env: Any, name: str, num_trials: int | None) -> Floats | None:
@@ -139,6 +144,7 @@ def _run(
     trace: Trace,
     horizon: int,
     watch: Watch | None,
+    writer: LogWriter | None,
     observation: Any,
     info: dict[str, Any],
 ) -> None:
@@ -156,6 +162,8 @@ def _run(
             trace.rest(horizon)  # the budget is spent, and no feedback follows
             return
         trace.note(observation, action, info)
+        if writer is not None:
+            writer.note(agent, observation, action, info)
         if foreign:
             _check_earned(reward, info)
         if watch is not None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from gpbandits.evaluation.table import Table
+    from gpbandits.logs.log import PlayLog
 
 MOST = 20  # agents that are named
 LONGEST = 60  # characters of a label
@@ -57,7 +58,13 @@ __all__ = ["Metric", "Record", "Result", "Scale", "join_trials"]
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Result(Curves):
-    """A result holds curves of agents, see `SharedTrials`, with their tables, figures and files."""
+    """A result holds curves of agents, see `SharedTrials`, with their tables, figures and files.
+
+    `logs` has the log of each trial by label, if `evaluate` was asked for them. Files of `save` have none; a
+    log has a `save` of its own.
+    """
+
+    logs: Mapping[str, tuple[PlayLog, ...]] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:
         return result_text(self)

@@ -30,6 +30,7 @@ class Traits(NamedTuple):
     window: float | None
     assumes_bound: bool
     rounds: Ints  # (r,) counted from 1
+    logs: tuple[Any, ...] = ()  # (B,) of a run that is logged
 
 
 class Trace:

@@ -116,7 +116,7 @@ def test_long_arrays_are_named_by_their_shape():
 def test_completion_of_agents_offers_every_factory_and_what_is_called_by_hand_and_nothing_else():
     offered = dir(agents)
     by_hand = {"make", "names", "features", "compose", "load", "Tuner", "PreferenceTuner", *KINDS}
-    by_hand |= {"sb3", "from_sb3", "pretrained"}
+    by_hand |= {"sb3", "from_sb3", "pretrained", "with_propensities"}
     registered = {name.replace("-", "_") for name in agents.names()}
     assert registered | by_hand == set(offered)
     assert all(callable(getattr(agents, name)) for name in offered)

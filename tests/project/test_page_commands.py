@@ -52,6 +52,7 @@ NOT_RUN = {
     "python on_kubernetes.py ": "needs Kubernetes; test_clusters compares the specifications",
     "python tools/integrations/": "fetches a package of OptunaHub; test_hub runs it from this folder",
     "gpbandits exam": "plays for minutes; tests/gpbandits/exam runs parts of it",
+    "gpbandits table ": "needs the file of the page's Python; test_table_command runs it",
     "gpbandits board ": "serves until it is stopped; test_live_board starts it",
     "gpbandits run study.toml --out results/study --backend dask ": "needs a scheduler; see test_clusters",
     "gpbandits run first.toml --out results/first --backend dask ": "needs a scheduler; see test_clusters",

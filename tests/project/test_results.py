@@ -42,6 +42,7 @@ STORED = {
     "reinforcement",
     "peers",
     "clicks",
+    "logs",
     "moves",
 }  # whose numbers the tests below look up, or those of the page itself
 

@@ -285,3 +285,21 @@ def test_bad_input_gets_one_clear_error(path, tmp_path):
     (tmp_path / "bad.pt").write_text("nothing")
     with pytest.raises(ValueError, match=r"is damaged or not a file that Policy.save wrote"):
         agents.pretrained(setting, str(tmp_path / "bad.pt"))
+
+
+@pytest.mark.long
+def test_a_policy_that_draws_states_the_probability_of_its_network(policy, path):
+    env = BanditEnv("gp", **KEYWORDS)
+    observation, _ = env.reset(seed=0)
+    agent = agents.pretrained(env.setting, path)
+    agent.reset(0)
+    arm = agent.act(observation)
+    chances = [agent.propensity(observation, each) for each in range(KEYWORDS["num_arms"])]
+    if policy.algorithm == "recurrent-ppo":  # whose probabilities depend on its memory before the draw
+        assert set(chances) == {None}
+        return
+    assert sum(chances) == pytest.approx(1.0, abs=1e-5)
+    assert 0.0 < chances[arm] < 1.0
+    mode = agents.pretrained(env.setting, path, deterministic=True)
+    mode.reset(0)
+    assert mode.propensity(observation, mode.act(observation)) is None

@@ -1,0 +1,142 @@
+"""Tables of one's own: CSV, Parquet or a data frame, with the scale that is recognised for each column."""
+
+import csv
+import os
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.arguments import ArgumentError, from_extra, require, require_choice
+from bandit_envs.basics.types import Floats
+from bandit_envs.data.runs import GridAxis
+
+EXAMPLE = "digits.csv"  # ships: training runs of a network, several seeds each
+DECADES = 100.0  # largest over smallest of positive values from which a scale is taken for logarithmic
+SCALES = ("linear", "log", "category")
+
+
+class OwnTable(NamedTuple):
+    """Hold the cells of a table by column, (R,) each: numbers where all cells are, else text."""
+
+    columns: Mapping[str, Any]
+
+    def numbers(self, name: str) -> Floats:
+        """Return a column of finite numbers, or raise for its first cell that is none, by row."""
+        cells = self.cells(name)
+        if cells.dtype.kind == "f":
+            return cells
+        row = next(i for i, cell in enumerate(cells.tolist()) if _number(cell) is None)
+        raise _row_error(row, f"must have a number in column {name!r}, got {str(cells[row])!r}")
+
+    def cells(self, name: str) -> Any:
+        """Return a column without missing cells, or raise."""
+        require(name in self.columns, "column", f"one of {', '.join(self.columns)}", name)
+        cells = self.columns[name]
+        missing = np.isnan(cells) if cells.dtype.kind == "f" else cells == ""
+        if missing.any():
+            raise _row_error(int(missing.argmax()), f"must have every column that is used, got no {name!r}")
+        return cells
+
+
+class ReadAxis(NamedTuple):
+    """Hold a column that describes arms or contexts."""
+
+    name: str
+    scale: str
+    values: tuple[Any, ...]  # ascending
+    features: Floats  # of each value, (n, k)
+
+    @property
+    def said(self) -> str:
+        """Return how the column was read, in words."""
+        ends = f"{len(self.values)} values from {self.values[0]} to {self.values[-1]}"
+        words = {"linear": "linear", "log": "logarithmic"}
+        if self.scale == "category":
+            return f"{self.name}: {len(self.values)} categories"
+        return f"{self.name}: {ends}, on a {words[self.scale]} scale"
+
+
+def read_table(source: Any) -> OwnTable:
+    """Read a CSV or Parquet file, a data frame, or a mapping from names to columns; None is the example."""
+    if source is None:
+        source = str(files("bandit_envs.data").joinpath("tables", EXAMPLE))
+    if isinstance(source, str | os.PathLike):
+        require(Path(source).is_file(), "file", "a CSV or Parquet file", os.fspath(source))
+        columns = _parquet(source) if Path(source).suffix == ".parquet" else _csv(source)
+    else:
+        columns = _frame(source)
+    return OwnTable({str(name): _typed(cells) for name, cells in columns.items()})
+
+
+def read_axis(table: OwnTable, name: str, scale: str | None = None) -> ReadAxis:
+    """Return a column's values and their features in [0, 1]; text is a category, decades are logarithmic."""
+    cells = table.cells(name)
+    values = np.unique(cells)
+    positive = cells.dtype.kind == "f" and values[0] > 0.0
+    if scale is None:
+        spread = positive and values[-1] / values[0] >= DECADES
+        scale = "category" if cells.dtype.kind != "f" else "log" if spread else "linear"
+    require_choice(f"scales[{name!r}]", scale, SCALES)
+    usable = scale == "category" or positive or (scale == "linear" and cells.dtype.kind == "f")
+    require(usable, f"scales[{name!r}]", "'category' of text, and 'log' of positive numbers alone", scale)
+    axis = GridAxis(tuple(range(len(values))) if scale == "category" else tuple(values.tolist()), scale)
+    features = axis.unit if len(values) > 1 else np.zeros((1, 1))
+    return ReadAxis(name, scale, tuple(values.tolist()), features)
+
+
+def _csv(path: str | os.PathLike[str]) -> dict[str, list[str]]:
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = csv.reader(file)
+        names = next(lines, [])
+        require(
+            len(set(names)) == len(names) > 0, "file", "a table with different names in its header", names
+        )
+        rows = list(lines)
+    for i, cells in enumerate(rows):
+        if len(cells) != len(names):
+            raise _row_error(i, f"must have {len(names)} cells, got {len(cells)}")
+    require(rows, "file", "a table with a row below its header", "none")
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _parquet(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
+    with from_extra("data", "Parquet files"):
+        from pyarrow.parquet import read_table as read
+    return read(path).to_pydict()
+
+
+def _frame(source: Any) -> dict[str, list[Any]]:
+    named = isinstance(source, Mapping) or hasattr(source, "columns")
+    require(named, "file", "a path, a data frame or a mapping from names to columns", source)
+    names = list(source if isinstance(source, Mapping) else source.columns)
+    columns = {name: list(source[name]) for name in names}
+    lengths = {len(cells) for cells in columns.values()}
+    require(len(lengths) == 1 and lengths != {0}, "file", "columns of one length, with a row", lengths)
+    return columns
+
+
+def _typed(cells: Sequence[Any]) -> Any:
+    """Return cells as numbers, NaN where there is none, or else all as text, "" where there is none."""
+    numbers = [_number(cell) if not _missing(cell) else np.nan for cell in cells]
+    if None not in numbers:
+        return np.array(numbers, dtype=np.float64)
+    return np.array(["" if _missing(cell) else str(cell) for cell in cells])
+
+
+def _missing(cell: Any) -> bool:
+    return cell is None or cell == "" or cell != cell  # NaN differs from itself
+
+
+def _number(cell: Any) -> float | None:
+    try:
+        value = float(cell)
+    except (TypeError, ValueError):
+        return None
+    return value if np.isfinite(value) else None
+
+
+def _row_error(row: int, complaint: str) -> ArgumentError:
+    return ArgumentError(f"row {row + 1}", complaint)

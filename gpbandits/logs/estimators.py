@@ -1,0 +1,117 @@
+r"""Estimators of the mean reward V of a policy pi from the log of another, mu.
+
+Row t has the weight w_t = pi(a_t | x_t) / p_t of its action, p_t = mu(a_t | x_t) its propensity, and v_t,
+which is 1 where all rewards are delivered (see `gpbandits.logs.delays`). q is a model of the reward and
+q_t(pi) = \sum_a pi(a | x_t) q(x_t, a).
+
+- replay: the mean reward of accepted rows; a row is accepted with probability c w_t, c = 1 / max w (Li et
+  al. 2011 with uniform mu, where a row is accepted if pi chooses the same action; Dudik et al. 2012 for
+  others).
+- ips: (1/n) \sum v_t w_t r_t, inverse propensities.
+- snips: \sum v_t w_t r_t / \sum v_t w_t, self-normalised (Swaminathan & Joachims 2015).
+- dr: (1/n) \sum [q_t(pi) + v_t w_t (r_t - q(x_t, a_t))], doubly robust (Dudik et al. 2014).
+- switch: dr, whose correction leaves out rows of w_t > tau (SWITCH-DR of Wang et al. 2017). By default
+  tau is the paper's choice, which minimises an estimate of the variance plus a bound on the squared bias."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats
+
+TAUS = 21  # thresholds among which switch chooses, between these quantiles of the weights
+QUANTILES = (0.05, 0.95)
+
+
+class WeightedRows(NamedTuple):
+    """Hold what estimators read of n rows, (n,) each."""
+
+    reward: Floats  # 0 where it is not delivered
+    weight: Floats  # w
+    delivery: Floats  # v, 0 where it is not delivered
+    uniform: Floats  # in [0, 1), for the acceptance of replay
+    model_value: Floats | None = None  # q_t(pi); None without a model
+    model_reward: Floats | None = None  # q(x_t, a_t)
+
+
+class Contributions(NamedTuple):
+    """Hold an estimate and what each row contributes to its error."""
+
+    value: float
+    influence: Floats  # (m,) with mean 0: the std of their mean is that of the estimate
+    tau: float | None = None  # of switch
+
+
+def ips(rows: WeightedRows) -> Contributions:
+    """Return the estimate of inverse propensities."""
+    return _of_mean(rows.delivery * rows.weight * rows.reward)
+
+
+def snips(rows: WeightedRows) -> Contributions:
+    """Return the self-normalised estimate."""
+    return _of_ratio(rows.delivery * rows.weight, rows.reward)
+
+
+def doubly_robust(rows: WeightedRows) -> Contributions:
+    """Return the doubly robust estimate."""
+    return switch_at(rows, np.inf)
+
+
+def switch(rows: WeightedRows) -> Contributions:
+    """Return SWITCH-DR with the threshold of least estimated squared error."""
+    extent = float(np.ptp(rows.reward[rows.delivery > 0.0]))
+    low, high = np.quantile(rows.weight[rows.weight > 0.0], QUANTILES)
+    taus = np.geomspace(low, high, TAUS)
+    return min((switch_at(rows, tau) for tau in (*taus, np.inf)), key=lambda x: _error(rows, x, extent))
+
+
+def switch_at(rows: WeightedRows, tau: float) -> Contributions:
+    """Return SWITCH-DR with a given threshold; infinity is the doubly robust estimate."""
+    assert rows.model_value is not None
+    assert rows.model_reward is not None
+    kept = rows.delivery * np.where(rows.weight <= tau, rows.weight, 0.0)
+    return _of_mean(rows.model_value + kept * (rows.reward - rows.model_reward))._replace(tau=float(tau))
+
+
+def replay(rows: WeightedRows) -> Contributions:
+    """Return the mean over accepted rows."""
+    return _of_ratio(rows.delivery[accepted(rows)], rows.reward[accepted(rows)])
+
+
+def accepted(rows: WeightedRows) -> Bools:
+    """Return the rows that replay accepts, (n,), each with probability w / max w."""
+    return rows.uniform * rows.weight.max() < rows.weight
+
+
+def _error(rows: WeightedRows, found: Contributions, extent: float) -> float:
+    """Return estimated variance plus squared bound on the bias, extent times E_pi[w > tau]."""
+    assert found.tau is not None
+    left_out = float(np.where(rows.weight > found.tau, rows.weight, 0.0).mean())
+    return float(found.influence.var() / len(rows.reward) + (extent * left_out) ** 2)
+
+
+def _of_mean(terms: Floats) -> Contributions:
+    value = float(terms.mean())
+    return Contributions(value, terms - value)
+
+
+def _of_ratio(weight: Floats, reward: Floats) -> Contributions:
+    """Return sum(weight reward) / sum(weight), with the influence to first order."""
+    total = weight.sum()
+    if total <= 0.0:
+        return Contributions(np.nan, np.zeros(len(weight)))
+    value = float((weight * reward).sum() / total)
+    return Contributions(value, weight * (reward - value) * (len(weight) / total))
+
+
+ESTIMATORS: dict[str, Callable[[WeightedRows], Contributions]] = {
+    "replay": replay,
+    "ips": ips,
+    "snips": snips,
+    "dr": doubly_robust,
+    "switch": switch,
+}
+WITH_MODEL = ("dr", "switch")

@@ -1,0 +1,212 @@
+"""Read logs from CSV, with the standard library alone, or from Parquet."""
+
+from __future__ import annotations
+
+import csv
+import os
+from array import array
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import from_extra, require
+from bandit_envs.basics.files import check_path
+from bandit_envs.basics.types import Floats
+from gpbandits.logs.log import PlayLog, row_error
+
+CHUNK = 2000  # rows that are read together
+Rows = Iterator[Sequence[Sequence[Any]]]  # blocks of rows
+
+
+def read_log(
+    path: str | os.PathLike[str],
+    *,
+    action: str = "action",
+    reward: str = "reward",
+    propensity: str = "propensity",
+    time: str | None = None,
+    delivered: str | None = None,
+    context: Sequence[str] | None = None,
+    actions: Sequence[str] | int | None = None,
+    until: float | None = None,
+    arms: Any = None,
+) -> PlayLog:
+    """Read a log from a CSV with a header, or from Parquet; damaged rows are refused by their number.
+
+    Numbers of rows count from 1 below the header. Times are numbers, or dates such as
+    2024-05-01T12:00:00, which become seconds since 1970. An empty cell of the delivery, and of the reward,
+    is a reward that is not delivered; an empty propensity is unknown. A context column with text becomes a
+    column of 0 and 1 for each of its values.
+
+    Args:
+        path: file.
+        action, reward, propensity: names of these columns.
+        time, delivered: names of these columns; by default "time" and "delivered" where they are there.
+        context: names of the contexts' columns; by default those that begin with "context".
+        actions: all actions in the order of a policy's probabilities, or their number.
+        until, arms: as for `PlayLog`.
+    """
+    check_path("path", path)
+    names, blocks = _parquet(path) if Path(path).suffix == ".parquet" else _csv(path)
+    time = time or ("time" if "time" in names else None)
+    delivered = delivered or ("delivered" if "delivered" in names else None)
+    asked = [each for each in names if each.startswith("context")] if context is None else list(context)
+    wanted = {"action": action, "reward": reward, "propensity": propensity, "time": time}
+    wanted |= {"delivered": delivered}
+    for name in [*wanted.values(), *asked]:
+        require(name is None or name in names, "column", f"one of {', '.join(names)}", name)
+    readers = {key: _reader(key) for key, name in wanted.items() if name is not None}
+    readers |= {name: _FeatureReader() for name in asked}
+    place = {key: names.index(wanted.get(key) or key) for key in readers}
+    _read(blocks, len(names), readers, place)
+    columns = {key: reader.column() for key, reader in readers.items() if key in wanted}
+    if delivered is not None:  # a reward that is not delivered has no value, whatever its cell says
+        columns["reward"] = np.where(np.isnan(columns["delivered"]), np.nan, columns["reward"])
+    features = [column for name in asked for column in readers[name].features()]
+    table = np.column_stack(features) if features else None
+    return PlayLog(**columns, context=table, actions=actions, until=until, arms=arms)
+
+
+def _read(blocks: Rows, width: int, readers: dict[str, Any], place: dict[str, int]) -> None:
+    row = 0
+    for block in blocks:
+        for i, cells in enumerate(block):
+            if len(cells) != width:
+                raise row_error(row + i, f"must have {width} cells, got {len(cells)}")
+        columns = list(zip(*block, strict=True))
+        for key, reader in readers.items():
+            reader.take(columns[place[key]], row)
+        row += len(block)
+    require(row > 0, "path", "a file with a row below its header", "none")
+
+
+def _csv(path: str | os.PathLike[str]) -> tuple[list[str], Rows]:
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        names = next(csv.reader(file), [])
+    require(len(set(names)) == len(names) > 0, "path", "a table with different names in its header", names)
+    return names, _blocks(path)
+
+
+def _blocks(path: str | os.PathLike[str]) -> Rows:
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = csv.reader(file)
+        next(lines)
+        while block := list(islice(lines, CHUNK)):
+            yield block
+
+
+def _parquet(path: str | os.PathLike[str]) -> tuple[list[str], Rows]:
+    with from_extra("data", "Parquet files"):
+        from pyarrow.parquet import ParquetFile
+
+    file = ParquetFile(path)
+    names = list(file.schema_arrow.names)
+    batches = file.iter_batches(batch_size=CHUNK)
+    return names, (list(zip(*(each.to_pylist() for each in batch.columns), strict=True)) for batch in batches)
+
+
+def _reader(key: str) -> Any:
+    return (
+        _LabelReader()
+        if key == "action"
+        else _TimeReader()
+        if key in ("time", "delivered")
+        else _NumberReader(key)
+    )
+
+
+class _LabelReader:
+    """Collect labels as codes; a column of integers alone is one of indices."""
+
+    def __init__(self) -> None:
+        self._codes, self._known = array("q"), dict[str, int]()
+
+    def take(self, cells: Sequence[Any], row: int) -> None:
+        _encode(cells, row, self._known, self._codes, "an action")
+
+    def column(self) -> Any:
+        labels = np.array(list(self._known))
+        if all(label.isascii() and label.isdigit() and len(label) < 10 for label in self._known):
+            labels = labels.astype(np.int64)
+        return labels[np.frombuffer(self._codes, dtype=np.int64)]
+
+
+def _encode(cells: Sequence[Any], row: int, known: dict[str, int], codes: array[int], what: str) -> None:
+    """Append the code of each cell, a new one of a value that is not yet known."""
+    for empty in ("", None):
+        if empty in cells:
+            raise row_error(row + cells.index(empty), f"must have {what}, got an empty cell")
+    texts = list(map(str, cells))
+    for text in dict.fromkeys(texts):
+        known.setdefault(text, len(known))
+    codes.extend(map(known.__getitem__, texts))
+
+
+class _NumberReader:
+    """Collect numbers; an empty cell is NaN."""
+
+    def __init__(self, key: str):
+        self._key, self._parts = key, list[Floats]()
+
+    def take(self, cells: Sequence[Any], row: int) -> None:
+        try:
+            values = np.fromiter(map(float, cells), np.float64, len(cells))
+        except (ValueError, TypeError):  # an empty cell, a date or damage
+            values = np.array([self._checked(cell, row + i) for i, cell in enumerate(cells)])
+        else:
+            for i in np.flatnonzero(np.isnan(values)).tolist():
+                self._checked(cells[i], row + i)
+        self._parts.append(values)
+
+    def number(self, cell: Any) -> float:
+        if cell == "" or cell is None:
+            return np.nan
+        value = float(cell)
+        if value != value:  # the text "nan" is a damaged cell
+            raise ValueError(cell)
+        return value
+
+    def _checked(self, cell: Any, row: int) -> float:
+        try:
+            return self.number(cell)
+        except (ValueError, TypeError):
+            raise row_error(row, f"must have a number as {self._key}, got {cell!r}") from None
+
+    def column(self) -> Floats:
+        return np.concatenate(self._parts)
+
+
+class _TimeReader(_NumberReader):
+    """Collect times: numbers, or dates as seconds since 1970."""
+
+    def __init__(self) -> None:
+        super().__init__("time, or a date,")
+
+    def number(self, cell: Any) -> float:
+        try:
+            return super().number(cell)
+        except (ValueError, TypeError):
+            date = cell if isinstance(cell, datetime) else datetime.fromisoformat(str(cell))
+            return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+
+
+class _FeatureReader:
+    """Collect a column of contexts: numbers, or categories where a cell is none."""
+
+    def __init__(self) -> None:
+        self._codes, self._known = array("q"), dict[str, int]()
+
+    def take(self, cells: Sequence[Any], row: int) -> None:
+        _encode(cells, row, self._known, self._codes, "every context feature")
+
+    def features(self) -> list[Floats]:
+        """Return the column, or one of 0 and 1 for each category in ascending order."""
+        codes = np.frombuffer(self._codes, dtype=np.int64)
+        try:
+            return [np.array(list(map(float, self._known)))[codes]]
+        except ValueError:
+            return [(codes == self._known[label]).astype(np.float64) for label in sorted(self._known)]

@@ -1,0 +1,171 @@
+"""Problems of tables of the user's own: a row is a run; what is missing or damaged is refused by its row."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bandit_envs
+from bandit_envs import Problem
+from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes
+from bandit_envs.problems.table import reading_of
+
+ROWS = {
+    "dose": [1.0, 1.0, 10.0, 100.0, 1000.0, 1000.0],
+    "kind": ["a", "a", "b", "a", "b", "b"],
+    "yield": [1.0, 3.0, 5.0, 4.0, 7.0, 9.0],
+    "latency": [150.0, 250.0, 100.0, 300.0, 400.0, 500.0],
+    "minutes": [1.0, 3.0, 5.0, 2.0, 8.0, 8.0],
+}
+ARMS = {"arms": ["dose", "kind"], "reward": "yield"}
+MEANS = [2.0, 5.0, 4.0, 8.0]  # of (1, a), (10, b), (100, a), (1000, b)
+
+
+def problem(**given):
+    return Problem.from_table(ROWS, **ARMS | {"horizon": 20} | given)
+
+
+def csv_of(path, rows=ROWS):
+    lines = [",".join(rows), *(",".join(map(str, row)) for row in zip(*rows.values(), strict=True))]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def test_the_mean_reward_of_an_arm_is_that_of_its_rows():
+    np.testing.assert_allclose(problem().draw(0).means.ravel(), MEANS)
+    np.testing.assert_allclose(problem(minimise=True).draw(0).means.ravel(), np.negative(MEANS))
+
+
+def test_a_reward_is_one_of_the_rows_of_the_arm():
+    for minimise, sign in ((False, 1.0), (True, -1.0)):
+        env = gym.make("GPBandit-Table-v0", file=ROWS, **ARMS, horizon=60, minimise=minimise)
+        env.reset(seed=0)
+        seen = {round(sign * env.step(0)[1], 9) for _ in range(60)}
+        assert seen == {1.0, 3.0}
+
+
+def test_files_frames_and_columns_give_the_same_problem(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pd.DataFrame(ROWS).to_parquet(tmp_path / "rows.parquet")
+    sources = [csv_of(tmp_path / "rows.csv"), str(tmp_path / "rows.parquet"), pd.DataFrame(ROWS), ROWS]
+    made = [Problem.from_table(source, **ARMS) for source in sources]
+    for each in made[1:]:
+        np.testing.assert_array_equal(each.decisions.arms, made[0].decisions.arms)
+        np.testing.assert_array_equal(each.draw(0).means, made[0].draw(0).means)
+
+
+def test_scales_are_recognised_said_and_may_be_given():
+    read = reading_of(ROWS, arms=["dose", "kind", "minutes"])
+    assert [axis.scale for axis in read.arms] == ["log", "category", "linear"]
+    assert "dose: 4 values from 1.0 to 1000.0, on a logarithmic scale" in read.said
+    assert "kind: 2 categories" in read.said
+    np.testing.assert_allclose(np.unique(read.arm[0][:, 0]), [0.0, 1 / 3, 2 / 3, 1.0])
+    given = reading_of(ROWS, arms=["dose"], scales={"dose": "linear"})
+    np.testing.assert_allclose(given.arm[0].ravel(), (np.array([1, 10, 100, 1000]) - 1) / 999)
+
+
+@given(st.permutations(range(6)))
+def test_the_order_of_rows_does_not_matter(order):
+    moved = {name: [cells[i] for i in order] for name, cells in ROWS.items()}
+    one, two = (Problem.from_table(rows, **ARMS) for rows in (ROWS, moved))
+    np.testing.assert_array_equal(one.decisions.arms, two.decisions.arms)
+    np.testing.assert_allclose(one.draw(0).means, two.draw(0).means)
+
+
+def test_a_limit_makes_the_arms_feasible_whose_mean_is_below_it():
+    trial = problem(costs={"latency": 310.0}).draw(0)
+    assert (trial.means[0, 1] <= 0.0).tolist() == [True, True, True, False]
+    np.testing.assert_allclose(trial.means[0, 1], np.array([200.0, 100.0, 300.0, 450.0]) - 310.0)
+
+
+def test_a_price_is_the_mean_of_the_arm_and_fills_a_budget():
+    law = problem(price="minutes").play_costs
+    assert isinstance(law, MeasuredCosts)
+    assert law.values.tolist() == [2.0, 5.0, 2.0, 8.0]
+    assert law.budget == 50 * 3.5
+    assert problem(price="minutes", budget=90.0).play_costs.budget == 90.0
+
+
+def test_a_delay_is_the_mean_of_the_arm_or_a_law():
+    law = problem(delay="minutes", interval=2.0).delay
+    assert isinstance(law, MeasuredTimes)
+    assert law.times.tolist() == [2.0, 5.0, 2.0, 8.0]
+    assert problem(delay={"law": "poisson", "mean": 3}).delay.mean == 3
+
+
+def crossed(columns: dict[str, list]) -> dict[str, list]:
+    """A table with one row for each combination, whose reward is the number of the row."""
+    grid = np.meshgrid(*[np.arange(len(values)) for values in columns.values()], indexing="ij")
+    rows = {
+        name: [values[i] for i in place.ravel()]
+        for (name, values), place in zip(columns.items(), grid, strict=True)
+    }
+    return rows | {"reward": [float(i) for i in range(grid[0].size)]}
+
+
+def test_contexts_are_columns_and_are_observed():
+    rows = crossed({"site": ["north", "south"], "dose": [1.0, 2.0, 3.0]})
+    made = Problem.from_table(rows, arms=["dose"], context=["site"], reward="reward", horizon=5)
+    assert (made.decisions.num_contexts, made.decisions.num_arms) == (2, 3)
+    np.testing.assert_array_equal(made.draw(0).means.ravel(), range(6))
+
+
+def test_rewards_change_by_the_values_of_a_column_in_their_order():
+    rows = crossed({"day": [3.0, 1.0, 2.0], "dose": [1.0, 2.0]})
+    made = Problem.from_table(rows, arms=["dose"], changes="day", reward="reward", hold=4)
+    trial = made.draw(0)
+    assert made.horizon == 12
+    assert trial.optimum[[0, 4, 8]].ravel().tolist() == [3.0, 5.0, 1.0]
+
+
+def test_a_missing_or_damaged_cell_is_refused_by_its_row(tmp_path):
+    for cell, words in (
+        ("", "row 3 must have every column that is used, got no 'yield'"),
+        ("much", "row 3 must have a number in column 'yield', got 'much'"),
+    ):
+        rows = ROWS | {"yield": [1.0, 3.0, cell, 4.0, 7.0, 9.0]}
+        with pytest.raises(ValueError, match=words):
+            Problem.from_table(rows, **ARMS)
+        with pytest.raises(ValueError, match=words):
+            gym.make("GPBandit-Table-v0", file=csv_of(tmp_path / "rows.csv", rows), **ARMS)
+
+
+def test_a_row_of_another_length_is_refused_by_its_number(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("dose,yield\n1,2\n1\n")
+    with pytest.raises(ValueError, match="row 2 must have 2 cells, got 1"):
+        Problem.from_table(path, arms=["dose"], reward="yield")
+
+
+def test_an_arm_without_a_row_in_some_context_is_refused():
+    rows = {"site": ["n", "s", "n"], "dose": [1.0, 1.0, 2.0], "reward": [0.0, 1.0, 2.0]}
+    with pytest.raises(ValueError, match="with a row for the arm of row 3 in the context of row 2"):
+        Problem.from_table(rows, arms=["dose"], context=["site"], reward="reward")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"arms": ["dos"]}, "column must be one of dose, kind, yield, latency, minutes, got 'dos'"),
+        ({"reward": None}, "reward must be the column of the reward"),
+        ({"arms": None}, "arms must be the columns that describe the arms"),
+        ({"scales": {"kind": "log"}}, "'log' of positive numbers alone"),
+        ({"scales": {"yield": "log"}}, "scales must be of columns of arms and contexts"),
+        ({"interval": 2.0}, "interval must be left out where no column is the delay"),
+        ({"hold": 2}, "hold must be left out where no column says when rewards change"),
+        ({"costs": {"latency": 10.0}}, "feasible"),
+        ({"price": "minutes", "budget": 1.0}, "budget must be at least 8"),
+        ({"continuous": True}, "continuous"),
+    ],
+)
+def test_what_a_table_does_not_have_is_refused(given, words):
+    with pytest.raises(ValueError, match=words):
+        problem(**given).draw(0)
+
+
+def test_the_default_table_ships():
+    assert bandit_envs.make("GPBandit-Table-v0").action_space.n == 240

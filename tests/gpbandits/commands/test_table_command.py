@@ -1,0 +1,73 @@
+"""`gpbandits table` compares agents on a CSV, says how it read it, and writes page, picture and results."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bandit_envs.problems.table import reading_of
+from gpbandits import evaluate
+from gpbandits.commands import app
+from gpbandits.report.own_table import NEAR, found_rows, table_figure
+
+ROWS = "dose,kind,yield,hours\n1,a,0.5,2\n1,a,0.7,2\n10,a,0.9,3\n100,b,0.2,4\n1000,b,1.5,5\n"
+
+
+@pytest.fixture
+def csv(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs.csv").write_text(ROWS)
+    return tmp_path
+
+
+def run(*more: str):
+    given = ["table", "runs.csv", "--arms", "dose,kind", "--reward", "yield", "--out", "compared"]
+    return CliRunner().invoke(app, [*given, *more])
+
+
+@pytest.mark.long
+def test_a_table_gives_ranks_a_picture_a_page_and_results(csv):
+    few = ["--trials", "2", "--horizon", "12", "--workers", "1", "--agents", "epsilon-greedy,random"]
+    done = run(*few, "--price", "hours", "--cost", "hours=5")
+    assert done.exit_code == 0, done.output
+    for words in ("5 rows: 4 arms with 1 to 2 runs each", "dose: 4 values", "logarithmic", "Best rows found"):
+        assert words in done.output
+    assert done.output.index("epsilon-greedy") > 0
+    for name in ("table.png", "report.html", "study.toml"):
+        assert (csv / "compared" / name).stat().st_size > 0
+    cells = {path.name for path in (csv / "compared" / "cells").iterdir()}
+    (csv / "runs.csv").write_text(ROWS.replace("1.5", "1.4"))
+    assert run(*few, "--price", "hours", "--cost", "hours=5").exit_code == 0
+    assert cells < {path.name for path in (csv / "compared" / "cells").iterdir()}  # computed anew
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [(["--cost", "hours"], "a column and its limit"), (["--context", "place"], "column must be one of")],
+)
+def test_a_wrong_option_is_refused(csv, more, words):
+    done = run(*more)
+    assert done.exit_code != 0
+    assert words in str(done.exception)
+
+
+def test_the_picture_shows_all_arms_and_the_share_within_each_gap():
+    rows = {"dose": [1.0, 2.0, 3.0], "yield": [1.0, 4.0, 2.0]}
+    for minimise, gaps in ((False, [0.0, 2.0, 3.0]), (True, [0.0, 1.0, 3.0])):
+        figure = table_figure(reading_of(rows, arms=["dose"]), "yield", minimise)
+        left, right = figure.axes
+        assert sum(bar.get_height() for bar in left.patches) == 3
+        np.testing.assert_allclose(right.lines[0].get_xdata(), gaps)
+
+
+def test_an_agent_found_an_arm_from_the_round_on_in_which_its_simple_regret_is_small():
+    rows = {"dose": [1.0, 2.0, 3.0, 4.0], "yield": [0.0, 1.0, 2.0, 10.0]}
+    keywords = {"file": rows, "arms": ["dose"], "reward": "yield", "horizon": 15}
+    result = evaluate("GPBandit-Table-v0", ["random"], trials=4, env_kwargs=keywords)
+    header, (row,) = found_rows(result)
+    curve = result.simple_regret["random"]
+    firsts = [int(np.flatnonzero(each <= NEAR * curve.max())[0]) + 1 for each in curve if each[-1] == 0.0]
+    assert header == ("agent", "found in", "median round", "gap at the end")
+    assert row[1] == f"{len(firsts)} of 4 trials"
+    assert row[2] == f"{np.median(firsts):.0f}"

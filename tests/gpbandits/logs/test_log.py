@@ -1,0 +1,124 @@
+"""Logs: what is refused, by its row, and files that hold the same log."""
+
+from __future__ import annotations
+
+import resource
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from gpbandits.logs import PlayLog, read_log, value_of
+
+GOOD = {
+    "action": [0, 1, 1, 0],
+    "reward": [1.0, 0.0, np.nan, 2.0],
+    "propensity": [0.5, 0.25, 0.25, 1.0],
+    "time": [0.0, 1.0, 1.0, 3.5],
+    "delivered": [0.5, 4.0, np.nan, 3.5],
+    "context": [[1.0, 0.0], [2.0, 0.0], [1.0, 0.0], [2.0, 1.0]],
+}
+BAD = {
+    "propensity": [(0.0, r"row 3 must have a propensity in \(0, 1\], got 0"), (1.1, "row 3 .*propensity")],
+    "time": [(0.5, "row 3 must not be earlier than the last"), (np.nan, "row 3 must have a finite time")],
+    "delivered": [(0.5, "row 3 must not be delivered before its time"), (2.0, "row 3 .*finite reward")],
+    "reward": [(1.0, "row 3 must have no reward before its delivery")],
+    "action": [(2, "row 3 must have an action in 0..1, got 2"), (-1, "row 3 must have an action")],
+    "context": [([1.0, np.nan], "row 3 must have finite contexts")],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"), [(name, *each) for name, cases in BAD.items() for each in cases]
+)
+def test_an_impossible_value_is_refused_by_its_row(name, value, words):
+    columns = {key: list(values) for key, values in GOOD.items()}
+    columns[name][2] = value
+    with pytest.raises(ValueError, match=words):
+        PlayLog(**columns, actions=2)
+
+
+def test_an_unknown_label_is_refused_by_its_row():
+    with pytest.raises(ValueError, match="row 2 must have an action among red, blue, got green"):
+        PlayLog(["red", "green"], [0.0, 0.0], [0.5, 0.5], actions=["red", "blue"])
+
+
+def test_a_log_is_the_same_after_it_was_saved_and_read(tmp_path):
+    log = PlayLog(**GOOD, actions=["red", "blue", "green"])
+    log.save(tmp_path / "log.csv")
+    again = read_log(tmp_path / "log.csv", actions=["red", "blue", "green"])
+    for name in (*GOOD, "until", "actions"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(log, name))
+
+
+def test_parquet_and_csv_give_the_same_log(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import csv, parquet
+
+    log = PlayLog(**GOOD)
+    log.save(tmp_path / "log.csv")
+    table = csv.read_csv(tmp_path / "log.csv")
+    assert isinstance(table, pa.Table)
+    parquet.write_table(table, tmp_path / "log.parquet")
+    one, two = (read_log(tmp_path / f"log.{kind}") for kind in ("csv", "parquet"))
+    for name in (*GOOD, "until", "actions"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_contexts_are_numbers_or_categories_and_times_may_be_dates(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "when,item,p,click,device,age\n"
+        "2024-05-01T12:00:00,shoe,0.5,1,phone,30\n"
+        "2024-05-01T12:00:02.5+00:00,hat,0.5,0,desk,20\n"
+    )
+    log = read_log(
+        path, time="when", action="item", propensity="p", reward="click", context=["device", "age"]
+    )
+    assert log.actions == ("hat", "shoe")
+    assert log.action.tolist() == [1, 0]
+    assert np.diff(log.time).tolist() == [2.5]
+    assert log.context.tolist() == [[0.0, 1.0, 30.0], [1.0, 0.0, 20.0]]  # desk, phone, age
+
+
+DAMAGED = {
+    "0,1,0.5\n": "row 2 must have 4 cells, got 3",
+    "0,1,half,1\n": "row 2 must have a number as propensity, got 'half'",
+    "0,1,0.5,nan\n": "row 2 must have a number as reward, got 'nan'",
+    "0,,0.5,1\n": "row 2 must have an action, got an empty cell",
+    "noon,1,0.5,1\n": "row 2 must have a number as time, or a date,",
+    "-1,1,0.5,1\n": "row 2 must not be earlier than the last",
+    "0,1,0.5,\n": "row 2 must have a finite reward, or no delivery",
+}
+
+
+@pytest.mark.parametrize(("line", "words"), DAMAGED.items())
+def test_a_damaged_row_is_refused_by_its_number(tmp_path, line, words):
+    path = tmp_path / "log.csv"
+    path.write_text("time,action,propensity,reward\n0,0,0.5,1\n" + line)
+    with pytest.raises(ValueError, match=words):
+        read_log(path)
+
+
+def test_a_column_that_is_not_there_is_refused_with_those_that_are(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("action,propensity,click\n0,0.5,1\n")
+    with pytest.raises(ValueError, match="column must be one of action, propensity, click, got 'reward'"):
+        read_log(path)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::gpbandits.logs.LogWarning")
+def test_a_million_rows_are_read_and_valued_within_a_minute_and_a_gigabyte(tmp_path):
+    rng, n, actions = np.random.default_rng(0), 1_000_000, 10
+    context = rng.normal(size=(n, 2)).round(3)
+    action, reward = rng.integers(actions, size=n), rng.normal(size=n).round(3)
+    log = PlayLog(action, reward, np.full(n, 1.0 / actions), context=context, time=np.arange(n) / 7.0)
+    log.save(tmp_path / "log.csv")
+    del log, context, action, reward
+    begun = perf_counter()
+    found = value_of(np.full(actions, 1.0 / actions), read_log(tmp_path / "log.csv"))
+    assert perf_counter() - begun < 60.0
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1024 * 1024  # kilobytes
+    assert found["ips"].value == pytest.approx(found.logged, abs=1e-12)  # of the same uniform policy
+    assert abs(found["dr"].value - found.logged) < 1e-3
