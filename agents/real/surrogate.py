@@ -134,6 +134,10 @@ class Surrogate:
         """Return the common noise variance."""
         return math.exp(theta[self.parameters.number + 1])
 
+    def amplitude(self, theta: Floats) -> float:
+        """Return a."""
+        return math.exp(theta[self.parameters.number])
+
     def covariance(self, theta: Floats, one: Ints, other: Ints) -> Floats:
         """Return k between points, (n,) and (m,) -> (n, m)."""
         scale, columns = self.scales(theta), self.parameters.columns

@@ -16,9 +16,10 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 from bandit_envs.basics.types import Bools, Floats
 
 from ..box.search import Pool, sobol
+from ..real.best_at_end import MOST
 from .availability import SAME, Available, Possible
 from .history import TunerRound
-from .plan import LENGTH_SCALE, MOST, TunerPlan
+from .plan import LENGTH_SCALE, TunerPlan
 from .space import Space, Values
 
 BOLD, CAUTIOUS = 0.3, 0.9  # range of the probabilities of success that questions require
