@@ -27,18 +27,18 @@ from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties, arms_among, arms_of, offered_in
 from ..protocol import BaseAgent
 from ..validation import one_seed, require_reset
+from .best_at_end import FIRST
 from .continuum import Continuum, ImprovementSurface, LevelSurface, MeanSurface, best_mean, on, with_pending
 from .learner import Learner
 from .parameters import Parameters
 from .posterior import SurrogatePosterior
-from .priors import exact_prior, noise_around, usual_prior
+from .priors import exact_prior, noise_around, noisy_prior
 from .quantities import PlayValues, PointRecord
 from .shortlist import Shortlist
 from .surrogate import PointValues, Surrogate
 from .values import Bent, HalfRank, Values
 
 FITTED = 200  # latest points that hyperparameters are learnt from: a fit of n takes O(n^3)
-FIRST = 5  # first plays at random
 TIE = 1e-9  # of log EI
 STALLED = 10  # values without a gain, after which the search is stuck
 GAIN = 1e-4  # of the values' std: a smaller one is none
@@ -103,10 +103,10 @@ class ImprovingAgent(Resumable, BaseAgent):
             none = np.zeros(1, dtype=np.int64)
             known = Parameters(columns, np.arange(self.setting.dim), none, 1, columns[0] != 0.0)
         else:
-            known = Parameters.of(self.setting)
+            known = Parameters.of(self.setting, by_column=True)
             self._shortlist = Shortlist(self.setting.decisions.num_arms, 1)
         noise_std = None if self.setting.noise_std is None else float(np.mean(self.setting.noise_std))
-        surrogate = Surrogate(known, (exact_prior if self.exact else usual_prior)(known))
+        surrogate = Surrogate(known, (exact_prior if self.exact else noisy_prior)(known))
         self.found = Fits()
         values = Bent(False, None), HalfRank()
         self.learners = [NotedLearner(surrogate, each, self.found, noise_std) for each in values]

@@ -16,7 +16,7 @@ from bandit_envs.basics.arguments import is_count, is_integer, is_number, requir
 
 from ..named import is_name
 from ..options import require_types
-from ..real.best_at_end import default_agent, model_of_values
+from ..real.best_at_end import BEST, FIRST, default_agent, model_of_values
 from ..registry import AgentFactory, require_registered, resolve_agent
 from ..saving.data import decode, encode
 from .availability import Possible
@@ -151,6 +151,8 @@ class TunerPlan:
     @property
     def first_plays(self) -> int:
         """Number of first questions that are drawn at random, before any value counts."""
+        if self.agent == BEST:
+            return FIRST
         count = self.factory.options.get("initial", 0)
         return count if is_integer(count) else 0
 
