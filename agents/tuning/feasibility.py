@@ -66,7 +66,12 @@ class FeasibilityFilter:
     @property
     def open(self) -> bool:
         """True if all points are open."""
-        return all(each is None for each in (self._belief, self.possible, self._only, self._over))
+        return self.open_but_tried and self._over is None
+
+    @property
+    def open_but_tried(self) -> bool:
+        """True if all points are open, except those that are not tried again."""
+        return all(each is None for each in (self._belief, self.possible, self._only))
 
     def probability(self, arms: Floats) -> Floats:
         """Return the probability of success, (n, d) -> (n,)."""
