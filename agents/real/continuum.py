@@ -145,4 +145,3 @@ def on(surrogate: Surrogate, columns: Floats) -> Surrogate:
     parameters = surrogate.parameters
     none = np.zeros(len(columns), dtype=np.int64)
     return replace(surrogate, parameters=replace(parameters, columns=columns, data_set=none))
-

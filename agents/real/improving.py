@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -29,55 +29,17 @@ from ..protocol import BaseAgent
 from ..validation import one_seed, require_reset
 from .best_at_end import FIRST, SEARCH
 from .continuum import Continuum, ImprovementSurface, LevelSurface, MeanSurface, best_mean, on, with_pending
-from .learner import Learner
+from .learner import NotedLearner
 from .parameters import Parameters
 from .posterior import SurrogatePosterior
-from .priors import exact_prior, noise_around, noisy_prior
+from .priors import exact_prior, noisy_prior
 from .quantities import PlayValues, PointRecord
 from .shortlist import Shortlist
-from .surrogate import PointValues, Surrogate
-from .values import Bent, HalfRank, Values
+from .stuck import Gains
+from .surrogate import Surrogate
+from .values import Converging, HalfRank
 
-FITTED = 200  # latest points that hyperparameters are learnt from: a fit of n takes O(n^3)
 TIE = 1e-9  # of log EI
-STALLED = 10  # values without a gain, after which the search is stuck
-GAIN = 1e-4  # of the values' std: a smaller one is none
-SETTLED, SETTLED_EACH = 12, 4  # values before a search on a box can be stuck: so many, and more a dimension
-
-
-class NotedLearner(Learner):
-    """A learner whose fits are noted, so that a replay of the history need not repeat them."""
-
-    def __init__(self, surrogate: Surrogate, values: Values, found: Fits, noise_std: float | None):
-        super().__init__(surrogate, values)
-        self._found, self._noise_std = found, noise_std
-
-    def learn(self, seen: PointValues, count: int) -> None:
-        """Take the values so far; a known noise in their unit."""
-        if self._noise_std:
-            self.values.learn(seen, [])
-            share = self._noise_std / self.values.size
-            prior = noise_around(self.surrogate.prior, self.surrogate.parameters, share**2)
-            self.surrogate = replace(self.surrogate, prior=prior)
-        super().learn(seen, count)
-
-    def _likeliest(self) -> list[Floats]:
-        size = len(self.surrogate.prior.centre)
-        self._seen, every = PointValues(*(each[-FITTED:] for each in self._seen)), self._seen
-        found = self._found.find(lambda: super(NotedLearner, self)._likeliest()[0].tolist(), size)
-        self._seen = every
-        return [np.array(found)]
-
-    @property
-    def posterior(self) -> SurrogatePosterior:
-        """Return the posterior; under the prior's centre where that of learnt ones has no factor."""
-        try:
-            (found,) = self.posteriors
-        except ArithmeticError:
-            self.states = [self.surrogate.prior.centre.copy()]
-            (found,) = self.posteriors
-        found.surrogate = self.surrogate  # which has points that were played since
-        return found
 
 
 class ImprovingAgent(Resumable, BaseAgent):
@@ -108,16 +70,12 @@ class ImprovingAgent(Resumable, BaseAgent):
         noise_std = None if self.setting.noise_std is None else float(np.mean(self.setting.noise_std))
         surrogate = Surrogate(known, (exact_prior if self.exact else noisy_prior)(known))
         self.found = Fits()
-        values = Bent(False, None), HalfRank()
+        values = Converging(), HalfRank()
         self.learners = [NotedLearner(surrogate, each, self.found, noise_std) for each in values]
         self._usual_std = noise_std or 0.0
         self._tried: set[int] = set()
-        self.record = self.whole = PointRecord(1)
-        self._begin_search()
-
-    def _begin_search(self) -> None:
-        self._since, self._flat, self._best = self.round, 0, -math.inf
-        self._sum = self._squares = 0.0
+        self.record = self.whole = PointRecord(1)  # of this search, and of all
+        self._gains = Gains(self.round)
 
     def offer(self, arms: Bools) -> bool:
         """Restrict the next action to some arms, (A,); see `GPAgent.offer`."""
@@ -136,9 +94,9 @@ class ImprovingAgent(Resumable, BaseAgent):
 
     def _learn(self) -> NotedLearner | None:
         """Return the learner of this round, None while points are chosen at random."""
-        if self.round - self._since < FIRST or not self.record.count:
+        if self.round - self._gains.since < FIRST or not self.record.count:
             return None
-        if not self.setting.continuous and self.exact and self._flat >= STALLED and self._flat % 3 == 0:
+        if self.exact and not self.setting.continuous and self._gains.at_random:
             return None
         learner = self.learners[self.round % 2]
         return self._informed(learner, self.record, self.record.count)
@@ -231,26 +189,15 @@ class ImprovingAgent(Resumable, BaseAgent):
         """Take a value; a search of exact values on a box that is stuck begins anew, on values of its own."""
         if self.whole is not self.record:
             self.whole.add(play)
-            if play.round < self._since:
+            if play.round < self._gains.since:
                 return
         self.record.add(play)
-        (value,) = play.values
-        self._note(value)
-        dim, count = self.setting.dim, self.record.count
-        stuck = self._flat >= STALLED and count >= SETTLED + SETTLED_EACH * dim + STALLED
-        if self.setting.continuous and self.exact and stuck:
-            if self.whole is self.record:
-                self.whole = self.record.copy()
-            self.record = PointRecord(1)
+        self._gains.add(play.values[0])
+        if self.exact and self.setting.continuous and self._gains.stuck(self.setting.dim):
+            self.whole = deepcopy(self.record) if self.whole is self.record else self.whole
+            self.record, self._gains = PointRecord(1), Gains(self.round)
             for learner in self.learners:
                 learner.restart(0)
-            self._begin_search()
-
-    def _note(self, value: float) -> None:
-        """Count the values since the last gain."""
-        means = self.record.seen(0).mean
-        self._flat = 0 if value > self._best + GAIN * float(means.std()) else self._flat + 1
-        self._best = max(self._best, value)
 
     def drop(self, rounds: Ints) -> None:
         """Forget pending plays that will never be delivered, (n,)."""

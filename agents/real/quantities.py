@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -97,10 +96,6 @@ class PointRecord:
         gap = np.array(play.values) - self._mean[:, row]
         self._mean[:, row] += gap * (play.weight / self._weight[row])
         self._squares[:, row] += play.weight * gap * (np.array(play.values) - self._mean[:, row])
-
-    def copy(self) -> PointRecord:
-        """Return an independent copy."""
-        return deepcopy(self)
 
     def _grow(self) -> None:
         more = np.zeros_like(self._mean)

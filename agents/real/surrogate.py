@@ -96,6 +96,11 @@ class PointValues(NamedTuple):
     squares: Floats
     weight: Floats  # sums of the plays' weights, n unless their noise is stated
 
+    def latest(self, number: int) -> PointValues:
+        """Return those of so many points, the last first seen."""
+        each = self.plays, self.mean, self.squares, self.weight
+        return PointValues(self.point[-number:], *(part[-number:] for part in each))
+
     @property
     def repeated(self) -> Any:
         """Return the mask of points with several plays."""

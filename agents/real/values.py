@@ -126,6 +126,22 @@ class Bent(Values):
         return np.where(t < 0.0, low, t)
 
 
+class Converging(Bent):
+    """Rewards of a search for the best point: `Bent`, but in stds around the mean where nothing is bent.
+
+    The better half of the points of such a search ends beside the best one, and is no unit for the others.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(False, None)
+
+    def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
+        """Take alpha, and the unit that belongs to it."""
+        super().learn(seen, heights)
+        if not self.alpha:
+            self.zero, self.size = float(seen.mean.mean()), usual_size(seen.mean)
+
+
 def _bent(z: Floats, alpha: float) -> Floats:
     return np.where(z < 0.0, -np.log1p(-alpha * np.minimum(z, 0.0)) / alpha, z) if alpha else z
 

@@ -129,8 +129,8 @@ class TunerPlan:
 
     def _default(self) -> tuple[str, dict[str, Any]]:
         """Return the default agent."""
-        given = self.contexts.kinds, self.constraints, self.cost_budget is not None
-        return default_agent(*map(bool, given), self.noise_std)
+        has_contexts, has_limits = bool(self.contexts.kinds), bool(self.constraints)
+        return default_agent(has_contexts, has_limits, self.cost_budget is not None, self.noise_std)
 
     @property
     def exact(self) -> bool:

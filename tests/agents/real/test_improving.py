@@ -1,4 +1,4 @@
-"""The agent whose goal is the best at the end: its slopes, its transforms, what it refuses, its second search."""
+"""The agent whose goal is the best at the end: slopes, transforms, what it refuses, its second search."""
 
 import numpy as np
 import pytest
@@ -99,7 +99,9 @@ def play(agent, f, n):
     for t in range(n):
         action = agent.act(np.zeros(1))
         value = f(agent.setting.to_point(action))
-        agent.update(np.zeros(1), action, value, delivery(t, np.array([t]), np.array([value]), np.zeros((1, 0))))
+        agent.update(
+            np.zeros(1), action, value, delivery(t, np.array([t]), np.array([value]), np.zeros((1, 0)))
+        )
         found.append((np.array(agent.setting.to_point(action)), value))
     return found
 

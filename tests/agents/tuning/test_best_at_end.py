@@ -1,4 +1,4 @@
-"""What a tuner by default promises: no exact value twice, no harm by penalties or heavy tails, the best at the end."""
+"""What a tuner promises: exact values once, no harm by penalties or heavy tails, the best at the end."""
 
 import numpy as np
 import pytest

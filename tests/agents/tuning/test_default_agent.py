@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from agents import Categorical, Linear, Tuner
-from agents.tuning.feasibility import BESIDE, FeasibilityFilter, beside, runs
 from agents.real.best_at_end import BEST, LEARNING
+from agents.tuning.feasibility import BESIDE, FeasibilityFilter, beside, runs
 
 SQUARE = {"x": Linear(0, 1), "y": Linear(0, 1)}
 
