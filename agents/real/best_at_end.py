@@ -4,7 +4,7 @@
 |---|---|---|
 | kernel | Matern 5/2, a length-scale a parameter, learnt | one for all parameters fits few functions |
 | prior | log l ~ N(log .5 sqrt P, 1), mean learnt | few values do not tell; see `priors` |
-| values | in turn `Converging` and `HalfRank` | no penalty sets the unit; each misleads where the other does not |
+| values | in turn `Converging` and `HalfRank` | no penalty sets the unit; each misleads somewhere |
 | rule | log EI over the best posterior mean seen | the best point counts, not the sum of the plays |
 | exact values | asked for once while another point is left | a second time they say nothing |
 | first points | 5 different ones at random | values that a fit needs |
@@ -29,6 +29,7 @@ LEARNING: dict[str, Any] = {"refit_every": 5, "fit_most": MOST, "fit_spread": 3*
 # Without priors five values, or more of a flat function, are explained by a kernel alone.
 LEARNING |= {"fit_amplitude_spread": 1.0, "fit_noise_spread": 2.0}
 FIRST = 5  # first plays at random
+Spec = tuple[str, dict[str, Any]]
 SEARCH = {
     "candidates": 256,
     "starts": 4,
@@ -39,7 +40,6 @@ BEST = ("gp-agent", {"goal": "best", "search": SEARCH})
 IN_CONTEXTS = ("gp-bucb", {"width": 2.0, "initial": FIRST, **LEARNING})
 UNDER_LIMITS = ("constrained-ei", {"hallucinate": True, **LEARNING})
 UNDER_A_BUDGET = ("ei-per-cost", {"initial": FIRST, **LEARNING})
-Spec = tuple[str, dict[str, Any]]
 
 
 def default_agent(contexts: bool, limits: bool, budget: bool, noise_std: float | None) -> Spec:

@@ -27,7 +27,7 @@ from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties, arms_among, arms_of, offered_in
 from ..protocol import BaseAgent
 from ..validation import one_seed, require_reset
-from .best_at_end import FIRST, SEARCH
+from .best_at_end import FIRST
 from .continuum import Continuum, ImprovementSurface, LevelSurface, MeanSurface, best_mean, on, with_pending
 from .learner import NotedLearner
 from .parameters import Parameters
@@ -52,7 +52,7 @@ class ImprovingAgent(Resumable, BaseAgent):
 
     def __init__(self, setting: Setting, search: Any = None):
         self.setting, self.exact = setting, setting.noise_std == 0.0
-        self._search = make_search(search or SEARCH) if setting.continuous else None
+        self._search = make_search(search) if setting.continuous else None
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:

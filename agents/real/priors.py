@@ -32,7 +32,7 @@ def usual_prior(parameters: Parameters) -> HyperPrior:
 
 def exact_prior(parameters: Parameters) -> HyperPrior:
     """Return the prior of exact values: what the kernel cannot follow counts as noise, usually little."""
-    return noise_around(usual_prior(parameters), parameters, 1e-3, 2.0)
+    return noise_around(usual_prior(parameters), parameters, 1e-4, 2.0)
 
 
 def noisy_prior(parameters: Parameters) -> HyperPrior:

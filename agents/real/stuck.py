@@ -8,7 +8,7 @@ import numpy as np
 
 STALLED = 10  # values without a gain
 GAIN = 1e-4  # of the values' std: a smaller one is none
-SETTLED, SETTLED_EACH = 22, 4  # values before a search on a box can be stuck: so many, and more a dimension
+SETTLED, SETTLED_EACH = 22, 3  # values before a search on a box can be stuck: so many, and more a dimension
 RANDOM_EVERY = 3  # of the points asked for on a set while nothing is gained
 
 
