@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from bandit_envs.basics.arguments import require
+from bandit_envs.basics.arguments import require, require_choice
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule, own_rule
 from ..acquisition.incumbents import INCUMBENTS, improvable, incumbent_of
-from ..agent.assembly import Agent, assemble
+from ..agent.assembly import Agent, TrialList, assemble, each_trial
 from ..agent.assumptions import learnt_separately
 from ..agent.epochs import in_epochs
 from ..beliefs.by_name import make_belief
@@ -22,10 +22,13 @@ from ..objectives.by_name import APART, CONSTRAINTS, constraint_for
 from ..options import require_left_out
 from ..protocol import handles
 from ..real.agent import RealAgent
+from ..real.best_at_end import refused
 from ..real.choice import publishes, real_agent, suited
+from ..real.improving import ImprovingAgent
 from ..restarts.by_name import make_restart
 
 Options = Mapping[str, Any]
+GOALS = REGRET, BEST = ("regret", "best")
 IMPROVING = ("ei", "pi")  # the rules that use an incumbent
 
 
@@ -33,6 +36,7 @@ IMPROVING = ("ei", "pi")  # the rules that use an incumbent
 def gp_agent(
     setting: Setting,
     *,
+    goal: str = "regret",
     rule: Any = None,
     width: Any = None,
     delta: float | None = None,
@@ -48,7 +52,7 @@ def gp_agent(
     restart_options: Options | None = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
-) -> Agent | RealAgent:
+) -> Agent | RealAgent | ImprovingAgent | TrialList:
     """The agent for real problems; with named parts or the user's own a GP agent composed of them.
 
     Without parts it is `agents.real.agent.RealAgent` wherever that plays, see `agents.real.choice`: it learns
@@ -63,6 +67,9 @@ def gp_agent(
     also has an argument `rngs`, it is given one generator a trial.
 
     Args:
+        goal: "regret" of all rounds, or "best": the best point at the end, for which exact values are never
+            asked for twice; the default of a `Tuner`, without parts, contexts and costs. See
+            `agents.real.best_at_end`.
         rule: "ucb" (default of a composed agent), "thompson", "random-ucb", "dmm", "irgp", "ei", "pi",
             "pims", "eims", "mean", "variance", or a `Rule`. With separate models of reward and costs its
             scores must be in the units of the reward, which those of "ei", "pi", "pims" and "eims" are not.
@@ -111,6 +118,9 @@ def gp_agent(
     of_parts = (rule_options, belief_options, constraint_options, restart_options)
     alone = context and all(each is None for each in (*parts, *of_parts))
     given = {name: value for name, value in options.items() if value is not None}
+    require_choice("goal", goal, GOALS)
+    if goal == BEST:
+        return _improving(setting, alone, given, num_trials)
     if alone and (model := suited(setting, given)) is not None:
         return real_agent(model, publishes(setting, given), num_trials)
     rule, width, delta = (
@@ -139,6 +149,16 @@ def gp_agent(
         **in_epochs(found.incumbent_first),
         **learnt_separately(found.model, found.separate),
     )
+
+
+def _improving(
+    setting: Setting, alone: bool, options: Options, num_trials: int | None
+) -> ImprovingAgent | TrialList:
+    """Return the agent whose goal is the best point at the end."""
+    require(alone and set(options) <= {"search"}, "goal", '"regret" with parts or a model of your own', BEST)
+    without = refused(setting)
+    require(not without, "goal", f'"regret" with {" and ".join(without)}', BEST)
+    return each_trial(lambda trial: ImprovingAgent(setting, options.get("search")), num_trials)
 
 
 def _constraint(setting: Setting, constraint: str | None, objective: Any, together: bool) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 
+from ..agent.assumptions import Fits
 from .fits import Chains, likeliest
 from .posterior import SurrogatePosterior
+from .priors import noise_around
 from .surrogate import PointValues, Surrogate
 from .values import Values
 
+FITTED = 200  # latest points that noted fits learn from: a fit of n takes O(n^3)
 FEWEST = 3  # values that a fit needs
 EVERY = ((40, 3), (100, 6), (10**9, 12))  # up to so many values, a fit every so many
 REFUTED = 3.0  # nats
@@ -87,3 +91,38 @@ class Learner:
         square = np.mean([var + one**2 for one, var in each], axis=0) - mean**2
         values = self.values
         return values.zero + values.size * mean, values.size * np.sqrt(np.maximum(square, 0.0))
+
+
+class NotedLearner(Learner):
+    """A learner whose fits are noted, so that a replay of the history need not repeat them."""
+
+    def __init__(self, surrogate: Surrogate, values: Values, found: Fits, noise_std: float | None):
+        super().__init__(surrogate, values)
+        self._found, self._noise_std = found, noise_std
+
+    def learn(self, seen: PointValues, count: int) -> None:
+        """Take the values so far; a known noise in their unit."""
+        if self._noise_std:
+            self.values.learn(seen, [])
+            share = self._noise_std / self.values.size
+            prior = noise_around(self.surrogate.prior, self.surrogate.parameters, share**2)
+            self.surrogate = replace(self.surrogate, prior=prior)
+        super().learn(seen, count)
+
+    def _likeliest(self) -> list[Floats]:
+        size = len(self.surrogate.prior.centre)
+        self._seen, every = self._seen.latest(FITTED), self._seen
+        found = self._found.find(lambda: super(NotedLearner, self)._likeliest()[0].tolist(), size)
+        self._seen = every
+        return [np.array(found)]
+
+    @property
+    def posterior(self) -> SurrogatePosterior:
+        """Return the posterior; under the prior's centre where that of learnt ones has no factor."""
+        try:
+            (found,) = self.posteriors
+        except ArithmeticError:
+            self.states = [self.surrogate.prior.centre.copy()]
+            (found,) = self.posteriors
+        found.surrogate = self.surrogate  # which has points that were played since
+        return found

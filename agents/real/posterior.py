@@ -29,20 +29,20 @@ class SurrogatePosterior:
         self.noise = surrogate.noises(theta, seen)
         within = surrogate.covariance(theta, seen.point, seen.point)
         jitter = JITTER * math.exp(theta[surrogate.parameters.number])
-        self._upper, failed = factor(within, self.noise / seen.weight + jitter)
+        self.upper, failed = factor(within, self.noise / seen.weight + jitter)
         if failed:
             raise ArithmeticError("the covariance of the values has no factor")
-        solved = dpotrs(self._upper, np.column_stack([np.ones(len(seen.point)), seen.mean]), lower=0)[0]
-        self._ones, self._precision = solved[:, 0], solved[:, 0].sum() + surrogate.prior.mean_precision
-        self.centre = solved[:, 1].sum() / self._precision
+        solved = dpotrs(self.upper, np.column_stack([np.ones(len(seen.point)), seen.mean]), lower=0)[0]
+        self.ones, self.precision = solved[:, 0], solved[:, 0].sum() + surrogate.prior.mean_precision
+        self.centre = solved[:, 1].sum() / self.precision
         self.alpha = solved[:, 1] - self.centre * solved[:, 0]
 
     def at(self, points: Ints, pending: Ints | None = None) -> Predicted:
         """Return what is known of some points, (n,)."""
         across = self._across(points)
-        mean, (half, rest) = self.centre + self.alpha @ across, self._halves(across)
+        mean, (half, rest) = self.centre + self.alpha @ across, self.halves(across)
         known = self.surrogate.variance(self.theta, points) - np.square(half).sum(axis=0)
-        known = np.maximum(known + rest**2 / self._precision, 0.0)
+        known = np.maximum(known + rest**2 / self.precision, 0.0)
         if pending is None or not len(pending):
             return Predicted(mean, known, known)
         less = self._explained(half, rest, points, pending)
@@ -57,16 +57,16 @@ class SurrogatePosterior:
     def _across(self, points: Ints) -> Floats:
         return self.surrogate.covariance(self.theta, self.seen.point, points)
 
-    def _halves(self, across: Floats) -> tuple[Floats, Floats]:
+    def halves(self, across: Floats) -> tuple[Floats, Floats]:
         """Return L^-1 k and 1 - 1'C^-1 k of points, (u, n) and (n,)."""
-        return dtrtrs(self._upper, across, trans=1)[0], 1.0 - self._ones @ across
+        return dtrtrs(self.upper, across, trans=1)[0], 1.0 - self.ones @ across
 
     def _explained(self, half: Floats, rest: Floats, points: Ints, pending: Ints) -> Floats:
         """Return by how much pending plays lower the variance, (n,)."""
-        own, mine = self._halves(self._across(pending))
+        own, mine = self.halves(self._across(pending))
         cross = self.surrogate.covariance(self.theta, pending, points) - own.T @ half
-        cross += np.multiply.outer(mine, rest) / self._precision
+        cross += np.multiply.outer(mine, rest) / self.precision
         within = self.surrogate.covariance(self.theta, pending, pending) - own.T @ own
-        within += np.multiply.outer(mine, mine) / self._precision
+        within += np.multiply.outer(mine, mine) / self.precision
         upper, failed = factor(within, self.noise_at(pending))
         return np.zeros(len(points)) if failed else np.square(dtrtrs(upper, cross, trans=1)[0]).sum(axis=0)

@@ -18,6 +18,8 @@ from .surrogate import HyperPrior
 
 SMOOTHNESS = {1.5: "matern32", 2.5: "matern52", math.inf: "rbf"}
 LONGEST = 1e3  # sides; of features that do not matter
+KNOWN = 0.1  # spread of the logarithm of a noise variance that is known
+SMALLEST = 1e-8  # noise variance, in the values' unit
 LEAST_NOISE = 1e-4  # of a published model, in prior variances: what is called noiseless may not be
 
 
@@ -26,6 +28,26 @@ def usual_prior(parameters: Parameters) -> HyperPrior:
     count = parameters.number
     lengths = np.full(count, math.log(0.5 * math.sqrt(max(count, 1))))
     return _prior(lengths, np.ones(count), math.log(0.03), 2.0, parameters)
+
+
+def exact_prior(parameters: Parameters) -> HyperPrior:
+    """Return the prior of exact values: what the kernel cannot follow counts as noise, usually little."""
+    return noise_around(usual_prior(parameters), parameters, 1e-4, 2.0)
+
+
+def noisy_prior(parameters: Parameters) -> HyperPrior:
+    """Return the prior of values whose noise is unknown; few of them are not to be followed exactly."""
+    return noise_around(usual_prior(parameters), parameters, 0.03, 1.0)
+
+
+def noise_around(
+    prior: HyperPrior, parameters: Parameters, variance: float, spread: float = KNOWN
+) -> HyperPrior:
+    """Return the prior with another noise variance, in the unit of the values."""
+    centre, spreads = prior.centre.copy(), prior.spread.copy()
+    place = parameters.number + 1
+    centre[place], spreads[place] = math.log(max(variance, SMALLEST)), spread
+    return replace(prior, centre=centre, spread=spreads)
 
 
 def cost_prior(parameters: Parameters) -> HyperPrior:

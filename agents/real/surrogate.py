@@ -96,6 +96,11 @@ class PointValues(NamedTuple):
     squares: Floats
     weight: Floats  # sums of the plays' weights, n unless their noise is stated
 
+    def latest(self, number: int) -> PointValues:
+        """Return those of so many points, the last first seen."""
+        each = self.plays, self.mean, self.squares, self.weight
+        return PointValues(self.point[-number:], *(part[-number:] for part in each))
+
     @property
     def repeated(self) -> Any:
         """Return the mask of points with several plays."""
@@ -138,6 +143,10 @@ class Surrogate:
     def noises(self, theta: Floats, seen: PointValues) -> Floats:
         """Return s, the noise variance of one play at each point, (u,)."""
         return (self.weight * self.noise(theta) + seen.squares) / (self.weight - 1.0 + seen.plays)
+
+    def amplitude(self, theta: Floats) -> float:
+        """Return a."""
+        return math.exp(theta[self.parameters.number])
 
     def covariance(self, theta: Floats, one: Ints, other: Ints) -> Floats:
         """Return k between points, (n,) and (m,) -> (n, m)."""

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from bandit_envs.basics.types import Floats
 
@@ -126,6 +126,22 @@ class Bent(Values):
         return np.where(t < 0.0, low, t)
 
 
+class Converging(Bent):
+    """Rewards of a search for the best point: `Bent`, but in stds around the mean where nothing is bent.
+
+    The better half of the points of such a search ends beside the best one, and is no unit for the others.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(False, None)
+
+    def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
+        """Take alpha, and the unit that belongs to it."""
+        super().learn(seen, heights)
+        if not self.alpha:
+            self.zero, self.size = float(seen.mean.mean()), usual_size(seen.mean)
+
+
 def _bent(z: Floats, alpha: float) -> Floats:
     return np.where(z < 0.0, -np.log1p(-alpha * np.minimum(z, 0.0)) / alpha, z) if alpha else z
 
@@ -133,6 +149,47 @@ def _bent(z: Floats, alpha: float) -> Floats:
 def usual_size(means: Floats) -> float:
     """Return a unit where the better half does not differ: the std of all, else their size, else 1."""
     return float(means.std()) or float(np.abs(means).max()) or 1.0
+
+
+class HalfRank(Values):
+    """Rewards of which the worse half counts by rank alone (Song et al. 2024).
+
+    Unit and median are those of `Bent`; a value below the median is the quantile of its rank under a normal
+    law, so that no penalty and no heavy tail has a weight.
+    """
+
+    def __init__(self) -> None:
+        self._z, self._t = np.array([-1.0, 0.0]), np.array([-1.0, 0.0])  # knots, ascending
+
+    def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
+        """Take unit and ranks."""
+        self.zero, self.size = better_half(seen.mean)
+        z = np.sort(self.scaled(seen.mean))
+        low, first = np.unique(z[z < 0.0], return_index=True)
+        after = np.append(first[1:], (z < 0.0).sum())
+        quantiles = ndtri(0.5 * (first + after) / len(z))  # of equal values the middle of their ranks
+        self._z, self._t = np.append(low, 0.0), np.append(quantiles, 0.0)
+
+    def bent(self, z: Floats) -> tuple[Floats, Floats]:
+        """Return T(z), linear between values seen and constant below them, and its slope."""
+        t = np.where(z < 0.0, np.interp(z, self._z, self._t), z)
+        if len(self._z) == 1:
+            return t, np.ones_like(z)
+        place = np.clip(np.searchsorted(self._z, z), 1, len(self._z) - 1)
+        slope = np.diff(self._t)[place - 1] / np.maximum(np.diff(self._z)[place - 1], 1.0 / FARTHEST)
+        return t, np.where(z < 0.0, slope, 1.0)
+
+    def moments(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        """Return mean and variance of z."""
+        return by_nodes(lambda t: np.where(t < 0.0, np.interp(t, self._t, self._z), t), mean, variance)
+
+
+def better_half(means: Floats) -> tuple[float, float]:
+    """Return the median, and as a unit the root mean square of what lies above it."""
+    zero = float(np.median(means))
+    above = means[means > zero] - zero
+    square = float(np.square(above).mean()) if len(above) else 0.0
+    return zero, math.sqrt(square) if square > 0.0 else usual_size(means)
 
 
 class Compressed(Values):

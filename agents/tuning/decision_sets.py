@@ -93,9 +93,9 @@ class RoundedSurface:
         found = self.unit_surface.climb(unit)
         if found is None:
             return None
-        scores = (
-            found[0] if self.feasibility.open else self.feasibility.closed(self.space.snap(unit), found[0])
-        )
+        # Where points tried alone are closed, what the search ends at is judged by `survey`.
+        judged = not self.feasibility.open_but_tried
+        scores = self.feasibility.closed(self.space.snap(unit), found[0]) if judged else found[0]
         return scores, found[1] * self.feasibility.free(unit)
 
 

@@ -16,9 +16,10 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 from bandit_envs.basics.types import Bools, Floats
 
 from ..box.search import Pool, sobol
+from ..real.best_at_end import MOST
 from .availability import SAME, Available, Possible
 from .history import TunerRound
-from .plan import LENGTH_SCALE, MOST, TunerPlan
+from .plan import LENGTH_SCALE, TunerPlan
 from .space import Space, Values
 
 BOLD, CAUTIOUS = 0.3, 0.9  # range of the probabilities of success that questions require
@@ -65,7 +66,12 @@ class FeasibilityFilter:
     @property
     def open(self) -> bool:
         """True if all points are open."""
-        return all(each is None for each in (self._belief, self.possible, self._only, self._over))
+        return self.open_but_tried and self._over is None
+
+    @property
+    def open_but_tried(self) -> bool:
+        """True if all points are open, except those that are not tried again."""
+        return all(each is None for each in (self._belief, self.possible, self._only))
 
     def probability(self, arms: Floats) -> Floats:
         """Return the probability of success, (n, d) -> (n,)."""

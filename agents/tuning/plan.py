@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, get_type_hints
@@ -16,6 +16,7 @@ from bandit_envs.basics.arguments import is_count, is_integer, is_number, requir
 
 from ..named import is_name
 from ..options import require_types
+from ..real.best_at_end import BEST, FIRST, default_agent, model_of_values
 from ..registry import AgentFactory, require_registered, resolve_agent
 from ..saving.data import decode, encode
 from .availability import Possible
@@ -62,14 +63,6 @@ def sign_of(goal: str) -> float:
 
 
 MOST_POINTS = 10**6  # of a set, and of experiments, which must fit into memory
-MOST = 200  # latest results that a kernel, or a chance of success, is learnt from: a fit of n takes O(n^3)
-# A width of 1 stops at a local maximum where there are many: `benchmarks/tuning.py`.
-LEARNING = {"refit_every": 5, "fit_most": MOST, "fit_spread": 3**0.5}
-# Without priors five values, or more of a flat function, are explained by a kernel alone.
-LEARNING |= {"fit_amplitude_spread": 1.0, "fit_noise_spread": 2.0}
-TUNER = ("gp-bucb", {"width": 2.0, "initial": 5, **LEARNING})
-BUDGET_TUNER = ("ei-per-cost", {"initial": 5, **LEARNING})
-CONSTRAINED_TUNER = ("constrained-ei", {"hallucinate": True, **LEARNING})
 LENGTH_SCALE = 0.3  # of one parameter, whose range is 1; the diagonal grows with the root of their number
 LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones would make features irrelevant that were not varied yet
 STDS = (1e-100, 1e100)  # their squares, and ratios of these, are finite
@@ -135,10 +128,20 @@ class TunerPlan:
         self._check_agent()
 
     def _default(self) -> tuple[str, dict[str, Any]]:
-        """Return the default agent; a known noise is not learnt."""
-        if self.constraints:
-            return CONSTRAINED_TUNER
-        return known_noise(TUNER if self.cost_budget is None else BUDGET_TUNER, self.noise_std)
+        """Return the default agent."""
+        has_contexts, has_limits = bool(self.contexts.kinds), bool(self.constraints)
+        return default_agent(has_contexts, has_limits, self.cost_budget is not None, self.noise_std)
+
+    @property
+    def exact(self) -> bool:
+        """True if values have no noise, so that nothing is tried twice while anything else is left."""
+        return not self.repeats or self.noise_std == 0.0
+
+    @property
+    def of_values(self) -> TunerPlan:
+        """The plan with an agent whose model is of the values themselves, for stopping rules."""
+        agent = model_of_values(self.agent, self.noise_std)
+        return self if agent == self.agent else replace(self, agent=agent)
 
     @property
     def avoids_running(self) -> bool:
@@ -148,6 +151,8 @@ class TunerPlan:
     @property
     def first_plays(self) -> int:
         """Number of first questions that are drawn at random, before any value counts."""
+        if self.agent == BEST:
+            return FIRST
         count = self.factory.options.get("initial", 0)
         return count if is_integer(count) else 0
 
@@ -290,12 +295,6 @@ class TunerPlan:
             known = self.parameters.check(given)
         require(self.rule is None or self.rule(known), f"safe[{i}]", "possible, as `possible` says", given)
         return known
-
-
-def known_noise(agent: tuple[str, dict[str, Any]], noise_std: float | None) -> tuple[str, dict[str, Any]]:
-    """Return an agent that learns a kernel and the noise, but keeps a known noise."""
-    name, options = agent
-    return name, options if noise_std is None else {**options, "fit_noise_spread": 0.0}
 
 
 def takes(f: Any, names: Iterable[str]) -> bool:

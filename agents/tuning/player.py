@@ -22,6 +22,7 @@ from .feasibility import (
     LIKELY,
     SPREAD,
     FeasibilityFilter,
+    NothingLeft,
     SuccessProbability,
     beside,
     feasibility_of,
@@ -134,7 +135,21 @@ class TunerPlayer:
 
         They are among what is available, where `only` says what is.
         """
-        self._judge(context, believed, wanted_in(self.closed), only, self._over(context))
+        try:
+            return self._ask(context, believed, only, self._over(context))
+        except NothingLeft:
+            if not self.plan.repeats or not self.plan.exact:
+                raise
+            return self._ask(context, believed, only, [])  # all was tried
+
+    def _ask(
+        self,
+        context: Values,
+        believed: SuccessProbability | None,
+        only: Sequence[Values],
+        over: Sequence[Floats],
+    ) -> Values:
+        self._judge(context, believed, wanted_in(self.closed), only, over)
         narrowed = (self.restricted or self.tried) and self.decision_set.narrow(
             self.agent, self.feasibility, self.tried
         )
@@ -230,7 +245,7 @@ class TunerPlayer:
 
     def _over(self, context: Values) -> list[Floats]:
         """Return features of what was tried in a context, where nothing is to be tried again."""
-        if self.plan.repeats:
+        if not self.plan.exact:
             return []
         lost = {t for each in self._rounds for t in each.dropped}
         here = without_time(context)

@@ -13,9 +13,10 @@ from bandit_envs.basics.types import Floats
 
 from ..beliefs.points import with_context
 from ..beliefs.surface import Surface
+from ..real.best_at_end import LEARNING, known_noise
 from .history import Arrival, TunerRound
 from .parameters import Parameter
-from .plan import LEARNING, TunerPlan, known_noise
+from .plan import TunerPlan
 from .player import TunerPlayer
 from .space import Space, Values
 
@@ -26,7 +27,7 @@ FEWEST = 2  # values: one does not determine a length-scale
 class Reading:
     """Gaussian process of all values: Matern 5/2, one length-scale a feature, and a noise, all learnt.
 
-    It is the model of the tuner's default agent, fitted to the latest 200 values with the same priors. It is
+    It is fitted to the latest 200 values, whatever the tuner asks. It is
     also drawn for agents that assume another kernel, or none; costs do not enter.
     """
 

@@ -262,7 +262,8 @@ def rule_of(plan: TunerPlan, price: Any) -> Any:
 def require_rule(plan: TunerPlan) -> None:
     """Raise now, not at the first `may_stop`, where the tuner's rule does not exist or cannot answer."""
     if plan.stopping is not None:
-        make_rules(rule_of(plan, None), _agent_with_model(TunerPlayer(plan, [], {})).model)
+        player = TunerPlayer(plan.of_values, [], {})
+        make_rules(rule_of(plan, None), _agent_with_model(player).model)
 
 
 def _agent_with_model(player: TunerPlayer) -> Any:

@@ -14,7 +14,7 @@ from .feasibility import feasibility_of
 from .history import ADD, TELL, Arrival, Experiment, checked_value
 from .parameters import Parameter
 from .plan import TunerPlan, listed
-from .player import Advice
+from .player import Advice, player_for
 from .records import Records
 from .running import (
     MayStop,
@@ -399,7 +399,13 @@ class Tuner(Records):
                 "knowledge-gradient"; default the tuner's `stopping`.
         """
         rule, rounds = rule_of(self.plan, price), self._history.rounds
-        return may_stop(self._up_to_date(rounds, {}), rounds, rule, feasibility_of(self.plan, rounds))
+        of_values = self.plan.of_values
+        if of_values is self.plan:
+            player = self._up_to_date(rounds, {})
+        else:
+            player = player_for(of_values, None, rounds, {})
+            player.catch_up(rounds)
+        return may_stop(player, rounds, rule, feasibility_of(self.plan, rounds))
 
     @locked
     @one_thread()
@@ -435,5 +441,6 @@ class Tuner(Records):
             )
         player = self._up_to_date(rounds, known)
         if not anywhere:
-            return player.choose(known, told)
+            best = self.best if self.plan.exact and not self.plan.contexts.kinds else None
+            return player.choose(known, told if best is None else [best.parameters])
         return player.recommend(known, feasibility_of(self.plan, rounds))

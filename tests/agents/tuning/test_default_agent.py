@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from agents import Categorical, Linear, Tuner
+from agents.real.best_at_end import BEST, LEARNING
 from agents.tuning.feasibility import BESIDE, FeasibilityFilter, beside, runs
-from agents.tuning.plan import LEARNING
 
 SQUARE = {"x": Linear(0, 1), "y": Linear(0, 1)}
 
@@ -134,8 +134,10 @@ def test_a_named_agent_asks_what_it_would_in_its_loop():
     assert len({each["kind"] for _, each in tuner.ask(5)}) == 1
 
 
-def test_the_agent_of_few_values_has_its_priors():
-    (_, options) = Tuner(SQUARE).plan.agent
-    assert {name: options[name] for name in LEARNING} == LEARNING
-    (_, options) = Tuner(SQUARE, noise_std=0.1).plan.agent
+def test_the_default_is_the_one_of_its_setting():
+    assert Tuner(SQUARE).plan.agent == Tuner(SQUARE, noise_std=0.1).plan.agent == BEST
+    for given in ({"contexts": {"z": Linear(0, 1)}}, {"constraints": ["c"]}, {"cost_budget": 3.0}):
+        (_, options) = Tuner(SQUARE, **given).plan.agent
+        assert {name: options[name] for name in LEARNING} == LEARNING
+    (_, options) = Tuner(SQUARE, noise_std=0.1, clock=5.0).plan.agent
     assert options["fit_noise_spread"] == 0

@@ -14,12 +14,13 @@ import pytest
 from agents import Linear, Tuner
 from agents.box import search
 from agents.posteriors import decomposition
+from agents.real.best_at_end import IN_CONTEXTS
 
 
-def informed(results: int) -> Tuner:
+def informed(results: int, agent: Any = None) -> Tuner:
     """Return a tuner with past results, whose agent has observed them."""
     rng = np.random.default_rng(0)
-    tuner = Tuner({"x": Linear(0, 1), "y": Linear(0, 1)}, budget=results + 20)
+    tuner = Tuner({"x": Linear(0, 1), "y": Linear(0, 1)}, agent=agent, budget=results + 20)
     for x, y in rng.random((results, 2)):
         tuner.add({"x": x, "y": y}, np.sin(5 * x) + y + 0.1 * rng.standard_normal())
     for _ in range(5):  # the first questions observe the history and learn a kernel
@@ -71,7 +72,7 @@ def test_the_tuner_itself_does_as_much_after_many_results_as_after_few(monkeypat
 
 
 def test_a_question_factorises_the_plays_only_where_the_kernel_was_learnt(monkeypatch):
-    tuner, factorised = informed(40), []
+    tuner, factorised = informed(40, IN_CONTEXTS), []
     factor = decomposition._factor
     monkeypatch.setattr(decomposition, "_factor", lambda *given: factorised.append(1) or factor(*given))
     found = []
@@ -101,7 +102,7 @@ def test_under_more_plays_there_are_fewer_candidates(rows, share):
 
 
 def test_a_factor_has_few_spare_rows():
-    tuner = informed(100)
+    tuner = informed(100, IN_CONTEXTS)
     assert tuner._player is not None
     factor = tuner._player.agent.belief.mean_posterior.factor(0)
     assert factor.triangle.shape == (factor.used, factor.used)
@@ -109,7 +110,7 @@ def test_a_factor_has_few_spare_rows():
 
 
 def test_results_and_experiments_have_one_factor_while_nothing_is_pending():
-    tuner = informed(100)
+    tuner = informed(100, IN_CONTEXTS)
     assert tuner._player is not None
     belief = tuner._player.agent.belief
     assert belief.mean_posterior is not belief.std_posterior

@@ -1,0 +1,147 @@
+"""The posterior of a surrogate at any point of a box, and the improvement that its search climbs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dtrtrs  # type: ignore[attr-defined]
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..acquisition.improvement import improvement_climbed, log_expected_improvement
+from .posterior import SurrogatePosterior
+from .surrogate import JITTER, Surrogate, squared_distances
+
+LEAST_VARIANCE = 1e-20  # of the amplitude, under a root
+
+
+class Moments(NamedTuple):
+    """Mean and variance of t at n points of a box, with what their slopes are made of."""
+
+    mean: Floats  # (n,)
+    variance: Floats  # (n,)
+    square: Floats  # (u, n) r^2
+    half: Floats  # (u, n) L^-1 k
+    rest: Floats  # (n,) 1 - 1'C^-1 k
+
+
+class Continuum:
+    """The posterior between the points of a surrogate of numbers, without data sets or a linear part.
+
+    Args:
+        posterior: of the surrogate.
+    """
+
+    def __init__(self, posterior: SurrogatePosterior):
+        self.posterior, surrogate = posterior, posterior.surrogate
+        self.scale = surrogate.scales(posterior.theta)
+        self.amplitude = surrogate.amplitude(posterior.theta)
+        self._played = surrogate.parameters.columns[posterior.seen.point] * self.scale  # (u, D)
+
+    def at(self, points: Floats) -> Moments:
+        """Return what is known of points in [0, 1]^D, (n, D)."""
+        known = self.posterior
+        square = squared_distances(self._played, points * self.scale)
+        across = self.amplitude * known.surrogate.shape.value(square)
+        half, rest = known.halves(across)
+        variance = self.amplitude - np.einsum("un,un->n", half, half) + rest**2 / known.precision
+        least = LEAST_VARIANCE * self.amplitude
+        return Moments(known.centre + known.alpha @ across, np.maximum(variance, least), square, half, rest)
+
+    def slopes(self, points: Floats, found: Moments, of_mean: Floats, of_variance: Floats) -> Floats:
+        """Return slopes of a function of mean and variance, (n, D), from its derivatives, (n,) each.
+
+        dk / dx = -a s(r^2) (x - x_i) / l^2, s being minus twice the slope of the correlation in r^2.
+        """
+        known = self.posterior
+        back = dtrtrs(known.upper, found.half, trans=0)[0]  # C^-1 k
+        weight = known.alpha[:, None] * of_mean - 2.0 * back * of_variance
+        weight -= 2.0 * known.ones[:, None] * (found.rest / known.precision * of_variance)
+        weight *= -self.amplitude * known.surrogate.shape.slope(found.square)
+        return (weight.sum(axis=0)[:, None] * points * self.scale - weight.T @ self._played) * self.scale
+
+
+class ImprovementSurface:
+    """log E[(t(x) - t*)+] on a box, as a search reads it.
+
+    Args:
+        continuum: the posterior, pending plays included.
+        best: t*.
+        low, span: the box, (d,).
+    """
+
+    unit = 1.0  # of the scores
+
+    def __init__(self, continuum: Continuum, best: float, low: Floats, span: Floats):
+        self._continuum, self._best, self._low, self._span = continuum, best, low, span
+
+    @property
+    def rows(self) -> int:
+        """Number of points whose covariances the std is computed from."""
+        return len(self._continuum.posterior.seen.point)
+
+    def scores(self, arms: Floats) -> Floats:
+        """Return scores, (n, d) -> (n,)."""
+        found = self._continuum.at((arms - self._low) / self._span)
+        return log_expected_improvement(found.mean - self._best, np.sqrt(found.variance))
+
+    def climb(self, arms: Floats) -> tuple[Floats, Floats]:
+        """Return scores and slopes, (n, d) -> (n,) and (n, d)."""
+        points = (arms - self._low) / self._span
+        found = self._continuum.at(points)
+        std = np.sqrt(found.variance)
+        scores, in_gap, in_std = improvement_climbed(found.mean - self._best, std)
+        return scores, self._continuum.slopes(points, found, in_gap, in_std / (2.0 * std)) / self._span
+
+
+class MeanSurface(ImprovementSurface):
+    """The posterior mean of t on a box."""
+
+    def scores(self, arms: Floats) -> Floats:
+        return self._continuum.at((arms - self._low) / self._span).mean
+
+    def climb(self, arms: Floats) -> tuple[Floats, Floats]:
+        points = (arms - self._low) / self._span
+        found = self._continuum.at(points)
+        one = np.ones(len(points))
+        return found.mean, self._continuum.slopes(points, found, one, 0.0 * one) / self._span
+
+
+class LevelSurface:
+    """A surface on which all points are equal: a search then returns points that cover the box."""
+
+    unit, rows = 1.0, 0
+
+    def scores(self, arms: Floats) -> Floats:
+        """Return zeros, (n, d) -> (n,)."""
+        return np.zeros(len(arms))
+
+    def climb(self, arms: Floats) -> None:
+        """Return that there are no slopes."""
+
+
+def with_pending(posterior: SurrogatePosterior, pending: Ints) -> SurrogatePosterior:
+    """Return the posterior where pending plays had the values expected of them: its mean is the same."""
+    if not len(pending):
+        return posterior
+    seen, one = posterior.seen, np.ones(len(pending))
+    expected = posterior.at(pending).mean
+    more = [np.append(seen.point, pending), np.append(seen.plays, one), np.append(seen.mean, expected)]
+    more += [np.append(seen.squares, 0.0 * one), np.append(seen.weight, one)]
+    return SurrogatePosterior(posterior.surrogate, posterior.theta, type(seen)(*more))
+
+
+def best_mean(posterior: SurrogatePosterior) -> float:
+    """Return the largest posterior mean of the points seen: t - D C^-1 (t - m), D the noise there."""
+    jitter = JITTER * posterior.surrogate.amplitude(posterior.theta)
+    noise = posterior.noise / posterior.seen.weight + jitter
+    return float((posterior.seen.mean - noise * posterior.alpha).max())
+
+
+def on(surrogate: Surrogate, columns: Floats) -> Surrogate:
+    """Return the surrogate on other points, (N, D)."""
+    parameters = surrogate.parameters
+    none = np.zeros(len(columns), dtype=np.int64)
+    return replace(surrogate, parameters=replace(parameters, columns=columns, data_set=none))

@@ -1,0 +1,267 @@
+"""The agent whose goal is the best at the end, on a finite set or a box: expected improvement.
+
+It plays argmax log E[(t(x) - t*)+], t the transformed value and t* the largest posterior mean of the points
+seen, under two transforms in turn; see `best_at_end` for what was chosen and why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.feedback import Feedback, feedback_stds
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.improvement import log_expected_improvement
+from ..agent.assumptions import Fits
+from ..agent.book import Book
+from ..agent.generators import Resumable, Streams
+from ..box.search import UnitSurface, make_search
+from ..kernels.visited import Visited
+from ..model.choice import Recommendation, argmax_with_ties, arms_among, arms_of, offered_in
+from ..protocol import BaseAgent
+from ..validation import one_seed, require_reset
+from .best_at_end import FIRST
+from .continuum import Continuum, ImprovementSurface, LevelSurface, MeanSurface, best_mean, on, with_pending
+from .learner import NotedLearner
+from .parameters import Parameters
+from .posterior import SurrogatePosterior
+from .priors import exact_prior, noisy_prior
+from .quantities import PlayValues, PointRecord
+from .shortlist import Shortlist
+from .stuck import Gains
+from .surrogate import Surrogate
+from .values import Converging, HalfRank
+
+TIE = 1e-9  # of log EI
+
+
+class ImprovingAgent(Resumable, BaseAgent):
+    """Plays one trial, on arms or on a box, without contexts or costs.
+
+    Args:
+        setting: of the trial; where its noise std is 0 no point is played again while another is left.
+        search: of a box, see `make_search`.
+    """
+
+    def __init__(self, setting: Setting, search: Any = None):
+        self.setting, self.exact = setting, setting.noise_std == 0.0
+        self._search = make_search(search) if setting.continuous else None
+        self.round = -1  # before the first reset
+
+    def reset(self, seed: int) -> None:
+        """Forget everything."""
+        self.streams = Streams([one_seed(seed)])
+        self.book, self.round, self.offered = Book(1, self.setting.horizon), 0, None
+        if self.setting.continuous:
+            self._visited = Visited(self.setting.dim)
+            columns = np.zeros((1, self.setting.dim))
+            none = np.zeros(1, dtype=np.int64)
+            known = Parameters(columns, np.arange(self.setting.dim), none, 1, columns[0] != 0.0)
+        else:
+            known = Parameters.of(self.setting, by_column=True)
+            self._shortlist = Shortlist(self.setting.decisions.num_arms, 1)
+        noise_std = None if self.setting.noise_std is None else float(np.mean(self.setting.noise_std))
+        surrogate = Surrogate(known, (exact_prior if self.exact else noisy_prior)(known))
+        self.found = Fits()
+        values = Converging(), HalfRank()
+        self.learners = [NotedLearner(surrogate, each, self.found, noise_std) for each in values]
+        self._usual_std = noise_std or 0.0
+        self._tried: set[int] = set()
+        self.record = self.whole = PointRecord(1)  # of this search, and of all
+        self._gains = Gains(self.round)
+
+    def offer(self, arms: Bools) -> bool:
+        """Restrict the next action to some arms, (A,); see `GPAgent.offer`."""
+        require_reset(self.round >= 0)
+        self.offered = np.atleast_2d(arms)
+        return not self.setting.continuous
+
+    def act(self, observation: Floats) -> Any:
+        """Choose an arm, or an action in [-1, 1]^d."""
+        require_reset(self.round >= 0)
+        learner = self._learn()
+        (rng,) = self.streams.of_round("search", self.round)
+        if self.setting.continuous:
+            return self.setting.to_action(self._searched(learner, rng))
+        return self._chosen(learner, rng)
+
+    def _learn(self) -> NotedLearner | None:
+        """Return the learner of this round, None while points are chosen at random."""
+        if self.round - self._gains.since < FIRST or not self.record.count:
+            return None
+        if self.exact and not self.setting.continuous and self._gains.at_random:
+            return None
+        learner = self.learners[self.round % 2]
+        return self._informed(learner, self.record, self.record.count)
+
+    def _informed(self, learner: NotedLearner, record: PointRecord, count: int) -> NotedLearner:
+        if self.setting.continuous:
+            learner.surrogate = on(learner.surrogate, self._unit(self._visited.features))
+        learner.learn(record.seen(0), count)
+        return learner
+
+    def _pending(self) -> Ints:
+        return self.book.pending().point
+
+    def _chosen(self, learner: NotedLearner | None, rng: np.random.Generator) -> int:
+        """Return an arm."""
+        offered = np.ones(self.setting.decisions.num_arms, bool) if self.offered is None else self.offered[0]
+        fresh = offered.copy()
+        fresh[list(self._tried)] = False
+        if fresh.any() and (self.exact or learner is None):
+            offered = fresh
+        if learner is None:
+            return int(rng.choice(offered.nonzero()[0]))
+        posterior, pending = learner.posterior, self._pending()
+        best = best_mean(posterior)
+
+        def score(found: Any, points: Ints) -> Floats:
+            return log_expected_improvement(found[0].mean - best, np.sqrt(found[0].variance))
+
+        arms = self._shortlist.among(0, offered, [posterior], score)
+        scores = score([posterior.at(arms, pending)], arms)
+        return int(arms[argmax_with_ties(scores[None], TIE, rng.random(1))[0]])
+
+    def _searched(self, learner: NotedLearner | None, rng: np.random.Generator) -> Floats:
+        """Return a point of the box, (d,)."""
+        if learner is None:
+            return self._searched_on(LevelSurface(), np.empty((0, self.setting.dim)), rng)
+        posterior = learner.posterior
+        continuum = Continuum(with_pending(posterior, self._pending()))
+        surface = ImprovementSurface(continuum, best_mean(posterior), *self._box)
+        return self._searched_on(surface, self._anchors(posterior), rng)
+
+    def _searched_on(self, surface: Any, anchors: Floats, rng: np.random.Generator) -> Floats:
+        assert self._search is not None
+        pool = self._search(UnitSurface.of(surface, self.setting, anchors), rng)
+        return pool.arms[argmax_with_ties(pool.scores[None], TIE * surface.unit, rng.random(1))[0]]
+
+    def _anchors(self, posterior: SurrogatePosterior) -> Floats:
+        """Return the points seen, best first, (u, d)."""
+        seen = posterior.seen
+        return self._visited.features[seen.point[np.argsort(-seen.mean, kind="stable")]]
+
+    @property
+    def _box(self) -> tuple[Floats, Floats]:
+        low, high = self.setting.decisions.box
+        return low, np.where(high > low, high - low, 1.0)
+
+    def _unit(self, points: Floats) -> Floats:
+        low, span = self._box
+        return (points - low) / span
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round."""
+        require_reset(self.round >= 0)
+        feedback, stds = Feedback.arrived(info), feedback_stds(info)
+        offered = None if self.setting.continuous else offered_in(info, self.setting, None)
+        point = self._point(action)
+        played = self.book.record_round(np.array([point]), feedback.trial, feedback.round)
+        self.offered = offered
+        self._tried.add(point)
+        weights = [1.0] * len(played) if stds is None else [self._weight(each) for each in stds.tolist()]
+        self.round += 1
+        for each, round_, value, weight in zip(
+            played.tolist(), feedback.round.tolist(), feedback.reward.tolist(), weights, strict=True
+        ):
+            self._receive(PlayValues(each, round_, (value,), weight))
+
+    def _point(self, action: Any) -> int:
+        if not self.setting.continuous:
+            return int(arms_of(action, 1, self.setting.decisions.num_arms)[0])
+        return self._visited.index(self.setting.to_point(np.asarray(action, dtype=np.float64)))
+
+    def _weight(self, std: float) -> float:
+        """Return the weight of a play whose noise std is stated, NaN where it is the usual one."""
+        if math.isnan(std):
+            return 1.0
+        self._usual_std = self._usual_std or std
+        return min(max((self._usual_std / std) ** 2, 1e-8), 1e8)
+
+    def _receive(self, play: PlayValues) -> None:
+        """Take a value; a search of exact values on a box that is stuck begins anew, on values of its own."""
+        if self.whole is not self.record:
+            self.whole.add(play)
+            if play.round < self._gains.since:
+                return
+        self.record.add(play)
+        self._gains.add(play.values[0])
+        if self.exact and self.setting.continuous and self._gains.stuck(self.setting.dim):
+            self.whole = deepcopy(self.record) if self.whole is self.record else self.whole
+            self.record, self._gains = PointRecord(1), Gains(self.round)
+            for learner in self.learners:
+                learner.restart(0)
+
+    def drop(self, rounds: Ints) -> None:
+        """Forget pending plays that will never be delivered, (n,)."""
+        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
+        self.book.drop(np.zeros_like(rounds), rounds)
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """Recommend the point of the largest posterior mean, where values are exact the best one seen.
+
+        Args:
+            observation: of no context.
+            among: the actions to choose from, (n,) or on a box (n, d); default all.
+        """
+        require_reset(self.round >= 0)
+        learner = self._informed(self.learners[0], self.whole, 0) if self.whole.count else None
+        if self.setting.continuous:
+            return self._recommended_point(learner, among)
+        arms = arms_among(among, self.setting.decisions.num_arms)
+        mean, std = self._moments(learner, arms)
+        best = int(mean.argmax())
+        return Recommendation(int(arms[best]), self.setting.to_point(arms[best]), mean[best], std[best])
+
+    def _recommended_point(self, learner: NotedLearner | None, among: Any) -> Recommendation:
+        if among is None:
+            (rng,) = self.streams.of_round("search", self.round)
+            surface: Any = LevelSurface()
+            anchors = np.empty((0, self.setting.dim))
+            if learner is not None:
+                surface = MeanSurface(Continuum(learner.posterior), 0.0, *self._box)
+                anchors = self._anchors(learner.posterior)
+            among = self.setting.to_action(self._searched_on(surface, anchors, rng))[None]
+        points = self.setting.to_point(np.asarray(among, dtype=np.float64))
+        mean, std = self._moments(learner, points)
+        best = int(mean.argmax())
+        return Recommendation(among[best], points[best], float(mean[best]), float(std[best]))
+
+    def _moments(self, learner: NotedLearner | None, points: Any) -> tuple[Floats, Floats]:
+        """Return mean and std of the value at arms, (n,), or points of the box, (n, d), in its unit."""
+        if learner is None:
+            return np.zeros(len(points)), np.ones(len(points))
+        posterior, values = learner.posterior, learner.values
+        if self.setting.continuous:
+            found = Continuum(posterior).at(self._unit(points))
+            mean, variance = values.moments(found.mean, found.variance)
+        else:
+            at = posterior.at(points)
+            mean, variance = values.moments(at.mean, at.known)
+        return values.zero + values.size * mean, values.size * np.sqrt(np.maximum(variance, 0.0))
+
+    @property
+    def leaves_traces(self) -> bool:
+        """False: `act` changes what it learns alone."""
+        return False
+
+    def skip(self) -> None:
+        """Stand in for a call of `act`: learn what is due."""
+        self._learn()
+
+    def notes(self) -> dict[str, Any]:
+        """Return the fits found so far, as data."""
+        return {"found": self.found}
+
+    @contextmanager
+    def replaying(self, notes: Mapping[str, Any]) -> Iterator[None]:
+        """Replay within, after a reset, the history up to these notes."""
+        with self.found.replaying(notes["found"]):
+            yield

@@ -1,0 +1,132 @@
+"""The agent whose goal is the best at the end: slopes, transforms, what it refuses, its second search."""
+
+import numpy as np
+import pytest
+
+import agents
+from agents.real.continuum import Continuum, ImprovementSurface, MeanSurface, best_mean, with_pending
+from agents.real.parameters import Parameters
+from agents.real.posterior import SurrogatePosterior
+from agents.real.priors import exact_prior, usual_prior
+from agents.real.surrogate import PointValues, Surrogate
+from agents.real.values import HalfRank
+from bandit_envs.problem.feedback import delivery
+from bandit_envs.problem.setting import Setting
+
+DIM, SEEN = 3, 12
+
+
+def posterior(seed=0, more=0, exact=False):
+    """Return the posterior of some values at random points; columns hold further points behind them."""
+    rng = np.random.default_rng(seed)
+    columns = rng.random((SEEN + more, DIM))
+    none = np.zeros(len(columns), dtype=int)
+    parameters = Parameters(columns, np.arange(DIM), none, 1, none[:DIM] > 0)
+    prior = exact_prior(parameters) if exact else usual_prior(parameters)
+    ones = np.ones(SEEN)
+    seen = PointValues(np.arange(SEEN), ones, rng.standard_normal(SEEN), 0.0 * ones, ones)
+    theta = prior.centre + 0.3 * rng.standard_normal(len(prior.centre))
+    return SurrogatePosterior(Surrogate(parameters, prior), theta, seen)
+
+
+def test_the_posterior_between_points_is_that_at_points():
+    known = posterior(more=5)
+    at, found = known.at(np.arange(SEEN + 5)), Continuum(known).at(known.surrogate.parameters.columns)
+    np.testing.assert_allclose(found.mean, at.mean, atol=1e-9)
+    np.testing.assert_allclose(found.variance, at.known, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [ImprovementSurface, MeanSurface])
+def test_slopes_are_differences_of_scores(kind):
+    known = posterior()
+    low, span = np.array([0.0, -1.0, 2.0]), np.array([1.0, 3.0, 0.5])
+    surface = kind(Continuum(known), best_mean(known), low, span)
+    arms = low + span * np.random.default_rng(1).random((6, DIM))
+    scores, slopes = surface.climb(arms)
+    np.testing.assert_allclose(scores, surface.scores(arms), atol=1e-9)
+    step = 1e-6 * np.eye(DIM)
+    ahead, behind = (
+        np.column_stack([surface.scores(arms + sign * each) for each in step]) for sign in (1, -1)
+    )
+    np.testing.assert_allclose(slopes, (ahead - behind) / 2e-6, rtol=1e-4, atol=1e-4)
+
+
+def test_pending_plays_leave_means_and_lower_variances():
+    known = posterior(more=3)
+    both = with_pending(known, np.arange(SEEN, SEEN + 3))
+    points = np.arange(SEEN + 3)
+    np.testing.assert_allclose(both.at(points).mean, known.at(points).mean, atol=1e-7)
+    np.testing.assert_allclose(
+        both.at(points).known, known.at(points, np.arange(SEEN, SEEN + 3)).variance, atol=1e-7
+    )
+
+
+def test_the_best_mean_is_the_largest_at_the_points_seen():
+    known = posterior()
+    assert best_mean(known) == pytest.approx(known.at(np.arange(SEEN)).mean.max())
+
+
+def ranked(values):
+    values = np.asarray(values, dtype=float)
+    ones, half = np.ones(len(values)), HalfRank()
+    seen = PointValues(np.arange(len(values)), ones, values, 0.0 * ones, ones)
+    half.learn(seen, [])
+    return half, half.transformed(seen).mean
+
+
+def test_of_the_worse_half_ranks_alone_count():
+    values = np.array([5.0, 1.0, 3.0, 2.0, 4.0, 0.5])
+    _, t = ranked(values)
+    _, far = ranked(np.where(values < 1.0, -1e12, values))
+    assert (np.argsort(t) == np.argsort(values)).all()
+    np.testing.assert_allclose(t, far)
+    half, _ = ranked(values)
+    z = half.scaled(values)
+    np.testing.assert_allclose(t[z >= 0.0], z[z >= 0.0])
+    np.testing.assert_allclose(half.moments(t, 0.0 * t)[0], z)
+
+
+@pytest.mark.parametrize("values", [[1.0], [2.0, 2.0, 2.0], [0.0, 1.0], [1.0, 1.0, 3.0]])
+def test_ranks_of_few_or_equal_values_are_finite(values):
+    _, t = ranked(values)
+    assert np.isfinite(t).all()
+
+
+def play(agent, f, n):
+    """Play n rounds; return actions, and what was found."""
+    agent.reset(0)
+    found = []
+    for t in range(n):
+        action = agent.act(np.zeros(1))
+        value = f(agent.setting.to_point(action))
+        agent.update(
+            np.zeros(1), action, value, delivery(t, np.array([t]), np.array([value]), np.zeros((1, 0)))
+        )
+        found.append((np.array(agent.setting.to_point(action)), value))
+    return found
+
+
+def test_a_stuck_search_of_exact_values_begins_anew_elsewhere():
+    setting = Setting(low=np.zeros(1), high=np.ones(1), horizon=70, noise_std=0.0)
+    agent = agents.make("gp-agent", setting, goal="best")
+    found = play(agent, lambda x: -((x[0] - 0.3) ** 2), 60)
+    late = np.array([point[0] for point, _ in found[25:]])
+    assert max(value for _, value in found[:25]) > -1e-6
+    assert (np.abs(late - 0.3) > 0.1).sum() >= 5  # the first plays of a second search
+    assert agent.recommend().point[0] == pytest.approx(0.3, abs=0.02)  # of all values
+
+
+@pytest.mark.parametrize(
+    ("setting", "options", "words"),
+    [
+        ({"contexts": np.array([[0.0], [1.0]])}, {}, "contexts"),
+        ({"num_constraints": 1}, {}, "costs"),
+        ({"budget": 3.0}, {}, "a budget"),
+        ({}, {"rule": "ei"}, "parts"),
+        ({}, {"goal": "worst"}, '"regret" or "best"'),
+    ],
+)
+def test_what_it_does_not_play_is_an_error(setting, options, words):
+    given = Setting(arms=np.linspace(0, 1, 5)[:, None], horizon=9, **setting)
+    with pytest.raises(ValueError, match=words):
+        agents.make("gp-agent", given, **{"goal": "best", **options})
