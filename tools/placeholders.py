@@ -23,7 +23,6 @@ TARGETS = {
     "data": ("docs/croissant.json",),
     "joss": ("paper/paper.md", "paper/paper.bib"),
     "optunahub": ("tools/integrations/optunahub/**/*.*",),
-    "environments": ("tools/integrations/environments/**/*.*",),
 }
 
 
