@@ -214,7 +214,6 @@ def evaluate(
             "seed": int(seed),
             "entropy": entropy,
             "rounds": None if rounds is None else rounds.tolist(),
-            "stopping": repr(stopping),
         }
         shared = {"seed": seed, "label": label, "isolate": isolate, "entropy": entropy, "workers": workers}
         play = partial(evaluate, stage, checkpoints=checkpoints, **shared)

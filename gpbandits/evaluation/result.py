@@ -122,7 +122,12 @@ class Result(Curves):
         from gpbandits.evaluation.joining import join
 
         require(isinstance(more, Result), "more", "a result", more)
-        return join(self, more)
+        made = join(self, more)
+        first, second = sorted((self, more), key=lambda each: each.first_trial)
+        logs = {x: (*first.logs.get(x, ()), *second.logs.get(x, ())) for x in made.agents}
+        return dataclasses.replace(
+            made, logs={x: each for x, each in logs.items() if len(each) == made.num_trials}
+        )
 
     def plot(
         self,

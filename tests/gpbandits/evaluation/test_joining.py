@@ -247,3 +247,20 @@ def test_a_file_that_an_option_names_is_read_anew_where_it_changed(tmp_path):
         weights.write_text(str(arm))
         found = played({"reading": (Reading, {"weights": str(weights)})}, folder=folder)
         assert (found.actions["reading"] == arm).all()
+
+
+def test_logs_of_plays_join_where_both_have_them():
+    first, second = (played(trials=2, first_trial=at, log=True) for at in (0, 2))
+    whole = played(log=True)
+    assert second.join(first).logs.keys() == whole.logs.keys() == set(AGENTS)
+    assert [len(each) for each in second.join(first).logs.values()] == [4, 4]
+    assert first.join(played(trials=2, first_trial=2)).logs == {}
+
+
+def test_rules_for_stopping_resume_too(tmp_path):
+    asked = {"stopping": ("knowledge-gradient", {"price": 0.01}), "folder": tmp_path}
+    first = played(["gp-ucb"], **asked)
+    before = set(tmp_path.iterdir())
+    assert_equal(played(["gp-ucb"], **asked), first)
+    assert set(tmp_path.iterdir()) == before
+    assert str(played(["gp-ucb"], **asked).stopping_table()) == str(first.stopping_table())
