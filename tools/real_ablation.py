@@ -3,7 +3,7 @@
     python tools/real_ablation.py --trials 6 [TASK ...]
 
 A score is 1 - loss relative to random play, as on the leaderboard; the difference to the whole agent has its
-standard error over trials. Parts that a task does not call for are left out of its lines.
+standard error over trials. RealParts that a task does not call for are left out of its lines.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from agents.model.model import Model
 from agents.real.agent import RealAgent
 from agents.real.choice import publishes, real_agent
 from agents.real.horizon import expected_improvement
-from agents.real.parts import Parts
+from agents.real.parts import RealParts
 from bandit_envs import Setting
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.registration import real_id
@@ -48,22 +48,22 @@ def improvement_alone(value: Floats, mean: Floats, variance: Floats, noise: Floa
     return expected_improvement(mean - mean.max(), np.sqrt(variance))
 
 
-LEFT_OUT: dict[str, tuple[Parts, Callable[[Setting], bool]]] = {
-    WHOLE: (Parts(), lambda setting: True),
-    "width 1": (Parts(score=width_one), lambda setting: True),
-    "expected improvement": (Parts(score=improvement_alone), lambda setting: True),
-    "values as they are": (Parts(alphas=(0.0,)), lambda setting: not setting.has_contexts),
-    "one noise for all arms": (Parts(noise_weight=1e6), lambda setting: True),
-    "likeliest hyperparameters": (Parts(chains=0), lambda setting: not publishes(setting, {})),
-    "published model always kept": (Parts(refuted=math.inf), lambda setting: publishes(setting, {})),
-    "published model a prior alone": (Parts(refuted=-math.inf), lambda setting: publishes(setting, {})),
-    "pending plays ignored": (Parts(pending=False), lambda setting: setting.max_delay > 0),
-    "changes ignored": (Parts(alarm=math.inf), lambda setting: setting.may_change),
-    "one first play": (Parts(first=1), lambda setting: not publishes(setting, {})),
+LEFT_OUT: dict[str, tuple[RealParts, Callable[[Setting], bool]]] = {
+    WHOLE: (RealParts(), lambda setting: True),
+    "width 1": (RealParts(score=width_one), lambda setting: True),
+    "expected improvement": (RealParts(score=improvement_alone), lambda setting: True),
+    "values as they are": (RealParts(alphas=(0.0,)), lambda setting: not setting.has_contexts),
+    "one noise for all arms": (RealParts(noise_weight=1e6), lambda setting: True),
+    "likeliest hyperparameters": (RealParts(chains=0), lambda setting: not publishes(setting, {})),
+    "published model always kept": (RealParts(refuted=math.inf), lambda setting: publishes(setting, {})),
+    "published model a prior alone": (RealParts(refuted=-math.inf), lambda setting: publishes(setting, {})),
+    "pending plays ignored": (RealParts(pending=False), lambda setting: setting.max_delay > 0),
+    "changes ignored": (RealParts(alarm=math.inf), lambda setting: setting.may_change),
+    "one first play": (RealParts(first=1), lambda setting: not publishes(setting, {})),
 }
 
 
-def factory(parts: Parts) -> Callable[[Setting], RealAgent | TrialList]:
+def factory(parts: RealParts) -> Callable[[Setting], RealAgent | TrialList]:
     """Return what makes the agent of these parts."""
     return lambda setting: real_agent(Model.of(setting), publishes(setting, {}), parts=parts)
 

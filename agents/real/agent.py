@@ -22,7 +22,7 @@ from .changes import ChangeSums, surprise
 from .costs import LIKELY
 from .first_plays import spread_out
 from .horizon import rounds_to_use
-from .parts import Parts
+from .parts import RealParts
 from .quantities import PlayValues, PointRecord, QuantitySpec
 from .rules import HorizonRule, PricedRule, RoundFacts
 
@@ -43,7 +43,7 @@ class RealAgent(ArmAgent):
         parts: what it is made of.
     """
 
-    def __init__(self, model: Model, published: bool, parts: Parts):
+    def __init__(self, model: Model, published: bool, parts: RealParts):
         super().__init__(model)
         self.unit_is_known = True  # values have a unit of their own, which the first of them tell
         self.spec = QuantitySpec.of(model, published, parts)

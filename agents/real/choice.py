@@ -25,11 +25,11 @@ from ..agent.assembly import PER_TRIAL, TrialList, each_trial
 from ..model.model import Model
 from ..validation import require_one_a_trial
 from .agent import RealAgent
-from .parts import Parts
+from .parts import RealParts
 from .priors import understood
 
 MOST_ROUNDS = 2000  # a round of the composed agent takes a hundredth of the time
-USUAL = Parts()
+USUAL = RealParts()
 OF_THE_MODEL = frozenset(("kernel", "length_scale", "noise_std", "noise_variance", "prior_mean"))
 
 
@@ -62,7 +62,7 @@ def publishes(setting: Setting, options: dict[str, Any]) -> bool:
 
 
 def real_agent(
-    model: Model, published: bool, num_trials: int | None = None, parts: Parts = USUAL
+    model: Model, published: bool, num_trials: int | None = None, parts: RealParts = USUAL
 ) -> RealAgent | TrialList:
     """Return the agent of one trial, or a batch of B, with a model that is published or the default."""
     for name in PER_TRIAL:

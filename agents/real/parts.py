@@ -18,7 +18,7 @@ Score = Callable[[Floats, Floats, Floats, Floats, float], Floats]  # as `knowled
 
 
 @dataclass(frozen=True)
-class Parts:
+class RealParts:
     """What the agent is made of; `gp-agent` has the defaults, which `tools/real_ablation.py` leaves out."""
 
     score: Score = knowledge_gradient  # where nothing has a cost

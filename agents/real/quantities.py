@@ -10,7 +10,7 @@ from ..model.model import Model
 from .fits import Chains
 from .learner import Learner
 from .parameters import Parameters
-from .parts import Parts
+from .parts import RealParts
 from .priors import cost_prior, published_prior, understood, usual_prior, with_line
 from .surrogate import HyperPrior, PointValues, Surrogate
 from .values import Asinh, Bent, Compressed, Logarithm, Values
@@ -37,10 +37,10 @@ class QuantitySpec(NamedTuple):
     variance: float | None  # of a published model
     several: bool  # whether there are contexts
     chained: bool
-    parts: Parts
+    parts: RealParts
 
     @classmethod
-    def of(cls, model: Model, published: bool, parts: Parts) -> QuantitySpec:
+    def of(cls, model: Model, published: bool, parts: RealParts) -> QuantitySpec:
         """Return how the quantities of a model's setting are modelled."""
         setting = model.setting
         has_costs = setting.num_constraints > 0 or setting.budget is not None

@@ -12,7 +12,7 @@ from bandit_envs.problem.setting import Setting
 
 from .costs import Outlay, exchange, outlay, scores
 from .learner import Learner
-from .parts import Parts
+from .parts import RealParts
 from .posterior import Predicted, SurrogatePosterior
 from .shortlist import Shortlist
 
@@ -34,7 +34,7 @@ class HorizonRule:
 
     likeliest: float | None = None  # there are no limits
 
-    def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats, parts: Parts):
+    def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats, parts: RealParts):
         self._parts = parts
         (self._learner,), self._offset = learners, offset
         self._candidates = Shortlist(setting.decisions.num_arms, 1)
@@ -67,7 +67,7 @@ class HorizonRule:
 class PricedRule:
     """Scores arms whose plays have costs: limits, prices or both; see `costs`."""
 
-    def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats, parts: Parts):
+    def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats, parts: RealParts):
         self._learners, self._offset, self._parts = learners, offset, parts
         self._candidates = Shortlist(setting.decisions.num_arms, len(learners))
         known, size = setting.known_costs, len(setting.decisions.points)

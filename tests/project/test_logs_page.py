@@ -14,7 +14,7 @@ PAGE = (ROOT / "docs" / "logs.md").read_text(encoding="utf-8")
 
 
 def script(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

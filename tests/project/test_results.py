@@ -185,7 +185,7 @@ def test_the_marks_on_the_page_of_real_tasks_are_those_of_the_archived_trials():
 
 
 def test_what_the_page_of_vain_attempts_found_in_the_package_is_what_is_stored():
-    script = runpy.run_path(str(DOCS.parent / "scripts" / "real_marks.py"))
+    script = runpy.run_path(str(DOCS.parent / "tools" / "real_marks.py"))
     found = [
         each.strip("| ").split(" | ")
         for each in script["beside_marks"](script["scores"](), script["of_today"]())

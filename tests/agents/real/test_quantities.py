@@ -7,7 +7,7 @@ import pytest
 from real_cases import line
 
 from agents.model.model import Model
-from agents.real.parts import Parts
+from agents.real.parts import RealParts
 from agents.real.quantities import PlayValues, PointRecord, QuantitySpec
 
 
@@ -59,5 +59,5 @@ def test_what_was_read_stays_as_it_was():
     ids=str,
 )
 def test_every_quantity_that_is_not_published_has_a_learner(published, learners):
-    spec = QuantitySpec.of(Model.of(line(**published)), False, Parts())
+    spec = QuantitySpec.of(Model.of(line(**published)), False, RealParts())
     assert len(spec.learners(np.random.default_rng(0))) == learners

@@ -11,7 +11,7 @@ from real_cases import SEEN, hyperparameters, line, surrogate, values
 
 from agents.model.model import Model
 from agents.real.choice import publishes, real_agent
-from agents.real.parts import Parts
+from agents.real.parts import RealParts
 from agents.real.surrogate import Surrogate
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.delays import PoissonDelay
@@ -20,13 +20,13 @@ from bandit_envs.problem.feedback import delivery
 PUBLISHED = {"kernel": make_kernel("rbf", 0.5), "noise_std": 0.1}
 LATE = {"max_delay": 9, "delay": PoissonDelay(4.0)}
 LEFT_OUT = {
-    "rule": (Parts(score=lambda value, mean, variance, noise, use: value + np.sqrt(variance)), {}),
-    "transform": (Parts(alphas=(0.0,)), {}),
-    "noise an arm": (Parts(noise_weight=1e6), {}),
-    "chains": (Parts(chains=0), {}),
-    "published model": (Parts(refuted=-math.inf), PUBLISHED),
-    "pending": (Parts(pending=False), LATE),
-    "first plays": (Parts(first=1), {}),
+    "rule": (RealParts(score=lambda value, mean, variance, noise, use: value + np.sqrt(variance)), {}),
+    "transform": (RealParts(alphas=(0.0,)), {}),
+    "noise an arm": (RealParts(noise_weight=1e6), {}),
+    "chains": (RealParts(chains=0), {}),
+    "published model": (RealParts(refuted=-math.inf), PUBLISHED),
+    "pending": (RealParts(pending=False), LATE),
+    "first plays": (RealParts(first=1), {}),
 }
 
 
@@ -36,7 +36,7 @@ def law(arm: int, t: int) -> float:
     return float(height if height > 0.0 else -math.expm1(-4.0 * height)) + 0.3 * (arm % 3) * (-1.0) ** t
 
 
-def played(parts: Parts, published, rounds: int = 30, law=law) -> tuple[Any, list[int]]:
+def played(parts: RealParts, published, rounds: int = 30, law=law) -> tuple[Any, list[int]]:
     setting = line(num_arms=25, horizon=60, **published)
     agent: Any = real_agent(Model.of(setting), publishes(setting, {}), parts=parts)
     agent.reset(0)
@@ -54,14 +54,14 @@ def played(parts: Parts, published, rounds: int = 30, law=law) -> tuple[Any, lis
 @pytest.mark.parametrize("part", LEFT_OUT)
 def test_a_part_left_out_changes_plays(part):
     parts, published = LEFT_OUT[part]
-    assert played(parts, published)[1] != played(Parts(), published)[1]
+    assert played(parts, published)[1] != played(RealParts(), published)[1]
 
 
 def test_a_published_model_is_kept_as_long_as_asked():
     """Values of another kernel refute it."""
     kept = []
     for refuted in (-math.inf, 3.0, math.inf):
-        found, _ = played(Parts(refuted=refuted), PUBLISHED, law=lambda arm, t: 9.0 * (-1.0) ** arm)
+        found, _ = played(RealParts(refuted=refuted), PUBLISHED, law=lambda arm, t: 9.0 * (-1.0) ** arm)
         kept.append(found.learners[0].values.trusted)
     assert kept == [False, False, True]
 
@@ -71,7 +71,7 @@ def test_without_an_alarm_no_change_is_detected():
     for alarm in (4.0, math.inf):
         published = {"may_change": True, **PUBLISHED}
         agent, _ = played(
-            Parts(alarm=alarm), published, 40, lambda arm, t: np.sin(0.3 * arm) * (1.0 if t < 20 else -3.0)
+            RealParts(alarm=alarm), published, 40, lambda arm, t: np.sin(0.3 * arm) * (1.0 if t < 20 else -3.0)
         )
         found[alarm] = len(agent.alarms)
     assert found[4.0] > 0
