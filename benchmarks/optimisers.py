@@ -29,7 +29,7 @@ from gpbandits.evaluation.statistics import bootstrap_interval
 
 LEARNING = {"initial": 5, "refit_every": 5}  # kernel and noise, as Tuner does
 OURS = {name: (name, LEARNING) for name in ("gp-ei", "gp-ucb", "gp-bucb", "gp-ts")} | {"random": "random"}
-OURS["gp-bucb, width 2"] = ("gp-bucb", {"width": 2.0, **LEARNING})  # what a Tuner asks by default
+OURS["gp-bucb, width 2"] = ("gp-bucb", {"width": 2.0, **LEARNING})  # what a Tuner with contexts asks
 UNTOLD: dict[str, Any] = {"dim": 2, "kernel": "matern52", "length_scale": 0.3, "publish_model": False}
 ENVIRONMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "100 arms": ("GPBandit-GP-v0", {**UNTOLD, "num_arms": 100}),

@@ -30,12 +30,7 @@ LEARNING: dict[str, Any] = {"refit_every": 5, "fit_most": MOST, "fit_spread": 3*
 LEARNING |= {"fit_amplitude_spread": 1.0, "fit_noise_spread": 2.0}
 FIRST = 5  # first plays at random
 Spec = tuple[str, dict[str, Any]]
-SEARCH = {
-    "candidates": 256,
-    "starts": 4,
-    "steps": 8,
-}  # of a box; twice as many cost twice as much, for nothing
-BEST = ("gp-agent", {"goal": "best", "search": SEARCH})
+BEST: Spec = ("gp-agent", {"goal": "best"})
 # A width of 1 stops at a local maximum where there are many.
 IN_CONTEXTS = ("gp-bucb", {"width": 2.0, "initial": FIRST, **LEARNING})
 UNDER_LIMITS = ("constrained-ei", {"hallucinate": True, **LEARNING})

@@ -182,7 +182,10 @@ class ImprovingAgent(Resumable, BaseAgent):
         """Return the weight of a play whose noise std is stated, NaN where it is the usual one."""
         if math.isnan(std):
             return 1.0
-        self._usual_std = self._usual_std or std
+        if not self._usual_std:
+            self._usual_std = std
+            for learner in self.learners:
+                learner.take_stated(std)
         return min(max((self._usual_std / std) ** 2, 1e-8), 1e8)
 
     def _receive(self, play: PlayValues) -> None:

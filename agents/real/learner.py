@@ -12,7 +12,7 @@ from bandit_envs.basics.types import Floats, Ints
 from ..agent.assumptions import Fits
 from .fits import Chains, likeliest
 from .posterior import SurrogatePosterior
-from .priors import noise_around
+from .priors import KNOWN, STATED, noise_around
 from .surrogate import PointValues, Surrogate
 from .values import Values
 
@@ -98,14 +98,19 @@ class NotedLearner(Learner):
 
     def __init__(self, surrogate: Surrogate, values: Values, found: Fits, noise_std: float | None):
         super().__init__(surrogate, values)
-        self._found, self._noise_std = found, noise_std
+        self._found, self._noise_std, self._noise_spread = found, noise_std, KNOWN
+
+    def take_stated(self, noise_std: float) -> None:
+        """Take the stated noise std of a value of weight 1, of which the noise is a factor that is learnt."""
+        self._noise_std, self._noise_spread = noise_std, STATED
 
     def learn(self, seen: PointValues, count: int) -> None:
         """Take the values so far; a known noise in their unit."""
         if self._noise_std:
             self.values.learn(seen, [])
             share = self._noise_std / self.values.size
-            prior = noise_around(self.surrogate.prior, self.surrogate.parameters, share**2)
+            known = self.surrogate.prior, self.surrogate.parameters
+            prior = noise_around(*known, share**2, self._noise_spread)
             self.surrogate = replace(self.surrogate, prior=prior)
         super().learn(seen, count)
 

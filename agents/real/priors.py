@@ -19,6 +19,7 @@ from .surrogate import HyperPrior
 SMOOTHNESS = {1.5: "matern32", 2.5: "matern52", math.inf: "rbf"}
 LONGEST = 1e3  # sides; of features that do not matter
 KNOWN = 0.1  # spread of the logarithm of a noise variance that is known
+STATED = 0.5  # of one that is known up to a factor of all stds
 SMALLEST = 1e-8  # noise variance, in the values' unit
 LEAST_NOISE = 1e-4  # of a published model, in prior variances: what is called noiseless may not be
 

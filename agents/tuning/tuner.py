@@ -54,8 +54,8 @@ class Tuner(Records):
         parameters: name -> `Linear`, `Log`, `Integer` or `Categorical`, or a `Space` of them with points of
             its own, such as the rows of a table.
         agent: a name, a path "package.module:Class" or a callable, or (agent, options), as for `evaluate`.
-            Default GP-BUCB with a width of 2, and constrained EI where there are constraints, with
-            hyperparameters learnt from the latest 200 results.
+            Default `gp-agent` with the goal "best", and with contexts, a clock, constraints or a
+            `cost_budget` what `agents.real.best_at_end` chooses.
         goal: "maximise" or "minimise".
         contexts: name -> kind, of quantities that are given in each experiment and not chosen.
         constraints: names of the costs, each of which should be at most 0.
@@ -69,7 +69,8 @@ class Tuner(Records):
             and agents that learn a kernel learn the rate. None for no drift.
         num_arms: largest size of a finite set. More points, and a continuum, are a box whose search visits
             possible points only; an agent without boxes is given as many points, which cover the space.
-        noise_std: std of the noise of a value, None if unknown: it is then learnt. Under constraints, where
+        noise_std: std of the noise of a value, None if unknown: it is then learnt. 0 asks for nothing a
+            second time in the same context while anything else is left. Under constraints, where
             value and costs have a noise each, it is the initial value of learning.
         standardise: False gives the agent values and costs unscaled; it then assumes a prior mean of 0 and
             the amplitude of its kernel.
@@ -414,10 +415,11 @@ class Tuner(Records):
     ) -> Advice:
         """Return the best of the parameters with a value, by the model, and feasible under constraints.
 
-        It uses all results through the model: of a noisy function `best` is the luckiest experiment, this is
-        the one of the best posterior mean, in the given context, wherever it was tried. If none is believed
-        to be feasible, it is the one most likely to be. It lies in the ranges and is possible. It changes no
-        state.
+        Of exact values (`noise_std=0` or `repeats=False`, without contexts) these are the parameters of
+        `best`. Else it uses all results through the model: of a noisy function `best` is the luckiest
+        experiment, this is the one of the best posterior mean, in the given context, wherever it was tried.
+        If none is believed to be feasible, it is the one most likely to be. It lies in the ranges and is
+        possible. It changes no state.
 
         Args:
             anywhere: True chooses from all possible parameters, tried or not. Then try them before use: the

@@ -54,9 +54,8 @@ class GPBanditSampler(BaseSampler):
     0.3 s at 20 to 200 trials.
 
     Args:
-        agent: a name, or (name, options), as for `Tuner`; by default GP-BUCB with a width of 2 and
-            hyperparameters learnt from the trials, or constrained EI if trials have constraints. It must
-            handle constraints if there are any, and learn from trials that others chose.
+        agent: a name, or (name, options), and its default, as for `Tuner`. One of your own must handle
+            constraints if there are any, and learn from trials that others chose.
         seed: seed of all random draws; None takes entropy from the system.
         constraints_func: trial -> values of the constraints, each feasible at most 0, called after each trial
             that completed or was pruned. `trial.set_constraint(name, value)` in the objective does the same.

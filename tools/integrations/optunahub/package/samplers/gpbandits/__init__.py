@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agents.real.best_at_end import FIRST, LEARNING
 from gpbandits.optuna import GPBanditSampler
 
 __all__ = [
@@ -16,9 +17,7 @@ __all__ = [
     "GPUCBSampler",
 ]
 
-# Kernel and noise are learnt from the trials, with the priors of the package's tuner.
-LEARNT = {"initial": 5, "refit_every": 5, "fit_most": 200, "fit_spread": 3**0.5}
-LEARNT |= {"fit_amplitude_spread": 1.0, "fit_noise_spread": 2.0}
+LEARNT = {"initial": FIRST, **LEARNING}  # kernel and noise, from the trials
 
 
 class GPUCBSampler(GPBanditSampler):
