@@ -159,9 +159,10 @@ def table(
     f is the mean over the rows of an arm. Action: `Discrete(A)`, an arm, whose features are the columns of
     `arms` in [0, 1]: text is a category (one-hot), positive numbers that spread over a factor of 100 are
     logarithmic. Observation: a constant 0, or the context's features. Reward: one of the arm's rows, drawn at
-    random, in the table's unit. Info: see docs/environments.md. Regret: best mean - that of the arm. No model
-    is published: none is known beforehand. A row that lacks a cell of a column in use is refused by its
-    number, and so is a table in which an arm has no row in some context.
+    random, in the table's unit. Info: see docs/environments.md. Regret: best mean - that of the arm.
+    No model is published: none is known beforehand. With `publish_model=True` the given kernel, with mean and
+    variance of the table, is published, no prior under which anything was drawn. A row that lacks a cell of a
+    column in use is refused by its number, and so is a table in which an arm has no row in some context.
 
     Args:
         file: path of a CSV or Parquet file, a data frame, or a mapping from names to columns. None is a table

@@ -27,7 +27,9 @@ def stored(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize(("name", "results"), [("open_bandit_values", "open_bandit")])
+@pytest.mark.parametrize(
+    ("name", "results"), [("log_coverage", "log_coverage"), ("open_bandit_values", "open_bandit")]
+)
 def test_the_tables_are_those_of_the_results(name, results):
     assert "\n".join(script(name).lines(stored(results))) in PAGE
 
@@ -39,3 +41,27 @@ def test_every_interval_holds_the_policy_s_own_mean_as_the_page_says():
         if row["method"] in ("ips", "snips", "dr"):
             mean = float(own[row["campaign"], row["policy"]])
             assert float(row["low"]) <= mean <= float(row["high"])
+
+
+def test_coverage_rests_on_a_thousand_logs_and_is_near_its_level_but_where_the_page_says():
+    rows = stored("log_coverage")
+    assert {row["logs"] for row in rows} == {"1000"}
+    usual = [
+        float(row["coverage"])
+        for row in rows
+        if row["method"] != "replay" and row["case"] != "small propensities"
+    ]
+    assert 0.93 <= min(usual) <= max(usual) <= 0.97
+    assert f"{100.0 * min(usual):.1f} to {100.0 * max(usual):.1f} %" in PAGE
+    replay = [float(row["coverage"]) for row in rows if row["method"] == "replay"]
+    assert f"{100.0 * min(replay):.1f} %" in PAGE
+
+
+@pytest.mark.long
+def test_the_coverage_of_a_few_logs_is_not_far_from_that_of_the_results():
+    module = script("log_coverage")
+    rows = {(row["case"], row["method"]): float(row["coverage"]) for row in stored("log_coverage")}
+    for case in module.CASES[:2]:
+        for row in module.coverage(case, 60):
+            expected = rows[row["case"], row["method"]]
+            assert abs(row["coverage"] - expected) < 4.0 * (expected * (1.0 - expected) / 60) ** 0.5 + 0.01
