@@ -17,9 +17,11 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.environment.making import make
 from gpbandits import evaluate
 from gpbandits.logs import ContextPolicy, LogWarning, PlayLog, value_of
+from gpbandits.logs.estimators import ESTIMATORS
 from gpbandits.logs.intervals import LEVEL
 
 LOGS = 1000
+METHODS = tuple(ESTIMATORS)
 LATE = {"law": "geometric", "mean": 50}
 
 
@@ -74,10 +76,27 @@ def logs_of(case: CoverageCase, count: int) -> Iterator[PlayLog]:
         yield from evaluate(case.environment, {"it": case.agent}, log=True, **given).logs["it"]
 
 
+def estimates(case: CoverageCase, policy: Any, log: PlayLog, number: int) -> dict[str, Any]:
+    """Return the estimates of a log by method; replay accepts with draws of each log's own."""
+    own = {method: number if method == "replay" else 0 for method in METHODS}
+    return {
+        method: each
+        for seed in dict.fromkeys(own.values())
+        for method, each in value_of(
+            policy,
+            log,
+            methods=[name for name in METHODS if own[name] == seed],
+            delays=case.delays,
+            seed=seed,
+        ).items()
+    }
+
+
 def coverage(case: CoverageCase, count: int) -> list[dict[str, Any]]:
-    """Return a row for each method: the share of intervals with the truth, mean error and mean length."""
+    """Return a row for each method: the share of intervals with the truth, mean error and median length."""
     truth, policy = policy_of(case)
-    found, rows = [value_of(policy, log, delays=case.delays) for log in logs_of(case, count)], []
+    logs = enumerate(logs_of(case, count), 1)
+    found, rows = [estimates(case, policy, log, number) for number, log in logs], []
     for method in found[0]:
         value, low, high = np.array([each[method] for each in found]).T
         share = float(((low <= truth) & (truth <= high)).mean())
