@@ -116,12 +116,12 @@ def gp_agent(
     """
     parts = (rule, width, delta, belief, constraint, objective, restart, incumbent)
     of_parts = (rule_options, belief_options, constraint_options, restart_options)
-    alone = context and all(each is None for each in (*parts, *of_parts))
+    parts_left_out = context and all(each is None for each in (*parts, *of_parts))
     given = {name: value for name, value in options.items() if value is not None}
     require_choice("goal", goal, GOALS)
     if goal == BEST:
-        return _improving(setting, alone, given, num_trials)
-    if alone and (model := suited(setting, given)) is not None:
+        return _improving(setting, parts_left_out, given, num_trials)
+    if parts_left_out and (model := suited(setting, given)) is not None:
         return real_agent(model, publishes(setting, given), num_trials)
     rule, width, delta = (
         "ucb" if rule is None else rule,
@@ -152,10 +152,15 @@ def gp_agent(
 
 
 def _improving(
-    setting: Setting, alone: bool, options: Options, num_trials: int | None
+    setting: Setting, parts_left_out: bool, options: Options, num_trials: int | None
 ) -> ImprovingAgent | TrialList:
     """Return the agent whose goal is the best point at the end."""
-    require(alone and set(options) <= {"search"}, "goal", '"regret" with parts or a model of your own', BEST)
+    require(
+        parts_left_out and set(options) <= {"search"},
+        "goal",
+        '"regret" with parts or a model of your own',
+        BEST,
+    )
     without = refused(setting)
     require(not without, "goal", f'"regret" with {" and ".join(without)}', BEST)
     return each_trial(lambda trial: ImprovingAgent(setting, options.get("search")), num_trials)

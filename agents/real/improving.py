@@ -28,7 +28,15 @@ from ..model.choice import Recommendation, argmax_with_ties, arms_among, arms_of
 from ..protocol import BaseAgent
 from ..validation import one_seed, require_reset
 from .best_at_end import FIRST
-from .continuum import Continuum, ImprovementSurface, LevelSurface, MeanSurface, best_mean, on, with_pending
+from .box_posterior import (
+    BoxPosterior,
+    ImprovementSurface,
+    LevelSurface,
+    MeanSurface,
+    best_mean,
+    on,
+    with_pending,
+)
 from .learner import NotedLearner
 from .parameters import Parameters
 from .posterior import SurrogatePosterior
@@ -134,8 +142,8 @@ class ImprovingAgent(Resumable, BaseAgent):
         if learner is None:
             return self._searched_on(LevelSurface(), np.empty((0, self.setting.dim)), rng)
         posterior = learner.posterior
-        continuum = Continuum(with_pending(posterior, self._pending()))
-        surface = ImprovementSurface(continuum, best_mean(posterior), *self._box)
+        on_box = BoxPosterior(with_pending(posterior, self._pending()))
+        surface = ImprovementSurface(on_box, best_mean(posterior), *self._box)
         return self._searched_on(surface, self._anchors(posterior), rng)
 
     def _searched_on(self, surface: Any, anchors: Floats, rng: np.random.Generator) -> Floats:
@@ -229,7 +237,7 @@ class ImprovingAgent(Resumable, BaseAgent):
             surface: Any = LevelSurface()
             anchors = np.empty((0, self.setting.dim))
             if learner is not None:
-                surface = MeanSurface(Continuum(learner.posterior), 0.0, *self._box)
+                surface = MeanSurface(BoxPosterior(learner.posterior), 0.0, *self._box)
                 anchors = self._anchors(learner.posterior)
             among = self.setting.to_action(self._searched_on(surface, anchors, rng))[None]
         points = self.setting.to_point(np.asarray(among, dtype=np.float64))
@@ -243,7 +251,7 @@ class ImprovingAgent(Resumable, BaseAgent):
             return np.zeros(len(points)), np.ones(len(points))
         posterior, values = learner.posterior, learner.values
         if self.setting.continuous:
-            found = Continuum(posterior).at(self._unit(points))
+            found = BoxPosterior(posterior).at(self._unit(points))
             mean, variance = values.moments(found.mean, found.variance)
         else:
             at = posterior.at(points)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents.real.continuum import Continuum, ImprovementSurface, MeanSurface, best_mean, with_pending
+from agents.real.box_posterior import BoxPosterior, ImprovementSurface, MeanSurface, best_mean, with_pending
 from agents.real.parameters import Parameters
 from agents.real.posterior import SurrogatePosterior
 from agents.real.priors import exact_prior, usual_prior
@@ -31,7 +31,7 @@ def posterior(seed=0, more=0, exact=False):
 
 def test_the_posterior_between_points_is_that_at_points():
     known = posterior(more=5)
-    at, found = known.at(np.arange(SEEN + 5)), Continuum(known).at(known.surrogate.parameters.columns)
+    at, found = known.at(np.arange(SEEN + 5)), BoxPosterior(known).at(known.surrogate.parameters.columns)
     np.testing.assert_allclose(found.mean, at.mean, atol=1e-9)
     np.testing.assert_allclose(found.variance, at.known, atol=1e-9)
 
@@ -40,7 +40,7 @@ def test_the_posterior_between_points_is_that_at_points():
 def test_slopes_are_differences_of_scores(kind):
     known = posterior()
     low, span = np.array([0.0, -1.0, 2.0]), np.array([1.0, 3.0, 0.5])
-    surface = kind(Continuum(known), best_mean(known), low, span)
+    surface = kind(BoxPosterior(known), best_mean(known), low, span)
     arms = low + span * np.random.default_rng(1).random((6, DIM))
     scores, slopes = surface.climb(arms)
     np.testing.assert_allclose(scores, surface.scores(arms), atol=1e-9)

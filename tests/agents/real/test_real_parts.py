@@ -71,7 +71,10 @@ def test_without_an_alarm_no_change_is_detected():
     for alarm in (4.0, math.inf):
         published = {"may_change": True, **PUBLISHED}
         agent, _ = played(
-            RealParts(alarm=alarm), published, 40, lambda arm, t: np.sin(0.3 * arm) * (1.0 if t < 20 else -3.0)
+            RealParts(alarm=alarm),
+            published,
+            40,
+            lambda arm, t: np.sin(0.3 * arm) * (1.0 if t < 20 else -3.0),
         )
         found[alarm] = len(agent.alarms)
     assert found[4.0] > 0

@@ -17,7 +17,7 @@ from .surrogate import JITTER, Surrogate, squared_distances
 LEAST_VARIANCE = 1e-20  # of the amplitude, under a root
 
 
-class Moments(NamedTuple):
+class MomentsAt(NamedTuple):
     """Mean and variance of t at n points of a box, with what their slopes are made of."""
 
     mean: Floats  # (n,)
@@ -27,7 +27,7 @@ class Moments(NamedTuple):
     rest: Floats  # (n,) 1 - 1'C^-1 k
 
 
-class Continuum:
+class BoxPosterior:
     """The posterior between the points of a surrogate of numbers, without data sets or a linear part.
 
     Args:
@@ -40,7 +40,7 @@ class Continuum:
         self.amplitude = surrogate.amplitude(posterior.theta)
         self._played = surrogate.parameters.columns[posterior.seen.point] * self.scale  # (u, D)
 
-    def at(self, points: Floats) -> Moments:
+    def at(self, points: Floats) -> MomentsAt:
         """Return what is known of points in [0, 1]^D, (n, D)."""
         known = self.posterior
         square = squared_distances(self._played, points * self.scale)
@@ -48,9 +48,9 @@ class Continuum:
         half, rest = known.halves(across)
         variance = self.amplitude - np.einsum("un,un->n", half, half) + rest**2 / known.precision
         least = LEAST_VARIANCE * self.amplitude
-        return Moments(known.centre + known.alpha @ across, np.maximum(variance, least), square, half, rest)
+        return MomentsAt(known.centre + known.alpha @ across, np.maximum(variance, least), square, half, rest)
 
-    def slopes(self, points: Floats, found: Moments, of_mean: Floats, of_variance: Floats) -> Floats:
+    def slopes(self, points: Floats, found: MomentsAt, of_mean: Floats, of_variance: Floats) -> Floats:
         """Return slopes of a function of mean and variance, (n, D), from its derivatives, (n,) each.
 
         dk / dx = -a s(r^2) (x - x_i) / l^2, s being minus twice the slope of the correlation in r^2.
@@ -67,46 +67,46 @@ class ImprovementSurface:
     """log E[(t(x) - t*)+] on a box, as a search reads it.
 
     Args:
-        continuum: the posterior, pending plays included.
+        on_box: the posterior, pending plays included.
         best: t*.
         low, span: the box, (d,).
     """
 
     unit = 1.0  # of the scores
 
-    def __init__(self, continuum: Continuum, best: float, low: Floats, span: Floats):
-        self._continuum, self._best, self._low, self._span = continuum, best, low, span
+    def __init__(self, on_box: BoxPosterior, best: float, low: Floats, span: Floats):
+        self._on_box, self._best, self._low, self._span = on_box, best, low, span
 
     @property
     def rows(self) -> int:
         """Number of points whose covariances the std is computed from."""
-        return len(self._continuum.posterior.seen.point)
+        return len(self._on_box.posterior.seen.point)
 
     def scores(self, arms: Floats) -> Floats:
         """Return scores, (n, d) -> (n,)."""
-        found = self._continuum.at((arms - self._low) / self._span)
+        found = self._on_box.at((arms - self._low) / self._span)
         return log_expected_improvement(found.mean - self._best, np.sqrt(found.variance))
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats]:
         """Return scores and slopes, (n, d) -> (n,) and (n, d)."""
         points = (arms - self._low) / self._span
-        found = self._continuum.at(points)
+        found = self._on_box.at(points)
         std = np.sqrt(found.variance)
         scores, in_gap, in_std = improvement_climbed(found.mean - self._best, std)
-        return scores, self._continuum.slopes(points, found, in_gap, in_std / (2.0 * std)) / self._span
+        return scores, self._on_box.slopes(points, found, in_gap, in_std / (2.0 * std)) / self._span
 
 
 class MeanSurface(ImprovementSurface):
     """The posterior mean of t on a box."""
 
     def scores(self, arms: Floats) -> Floats:
-        return self._continuum.at((arms - self._low) / self._span).mean
+        return self._on_box.at((arms - self._low) / self._span).mean
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats]:
         points = (arms - self._low) / self._span
-        found = self._continuum.at(points)
+        found = self._on_box.at(points)
         one = np.ones(len(points))
-        return found.mean, self._continuum.slopes(points, found, one, 0.0 * one) / self._span
+        return found.mean, self._on_box.slopes(points, found, one, 0.0 * one) / self._span
 
 
 class LevelSurface:
