@@ -15,8 +15,8 @@
 | limits | constrained EI, learnt | EI where all costs are probably kept |
 | a budget of costs | EI per cost, learnt | dear experiments must promise more |
 
-`gpbandits exam` measures it. Transforms were compared on half of its tables, the numbers of `stuck` on its boxes,
-whose figures flatter therefore.
+`gpbandits exam` measures it. Transforms were compared on half of its tables, the numbers of `stuck` on its
+boxes, whose figures flatter therefore.
 """
 
 from __future__ import annotations
