@@ -23,7 +23,6 @@ from agents.restarts.in_order import InOrder
 from agents.widths.by_name import WIDTHS
 from agents.widths.information_gain import Realised
 from bandit_envs import laws
-from bandit_envs.laws import drift
 
 Registry = Mapping[str, Callable[..., Any]]
 PARTS: Mapping[str, Registry] = {
@@ -51,7 +50,7 @@ STEPS = ("dmm", "dual", "penalised_parts", "rectified_parts", "primal_dual_parts
 
 def laws_by_kind() -> dict[str, Registry]:
     """Every registry of laws, by the module that has it."""
-    kinds = {name: getattr(laws, name) for name in (*laws.__all__, drift.__name__.rpartition(".")[2])}
+    kinds = {name: getattr(laws, name) for name in laws.__all__}
     return {name: kind.LAWS for name, kind in kinds.items() if isinstance(kind, ModuleType)}
 
 

@@ -110,7 +110,7 @@ REFUSED = [
     call(setting, SWITCH, may_change="no"),
     call(decisions, SWITCH, continuous="no"),
     # Nothing is None; what is merely false is not.
-    *(call(problem, "must be a dict such as", delay=empty) for empty in (0, False)),
+    *(call(problem, "must be a dict such as", delay=empty) for empty in (0, True)),
     *(call(problem, 'delay["law"]', "must be one of immediate, ", delay=empty) for empty in ({}, "")),
     *(call(problem, f"{name} must be a dict", **{name: 0}) for name in ("context", "changes", "drift")),
     # What belongs to another switch.

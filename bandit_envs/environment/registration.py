@@ -42,8 +42,9 @@ IDS = {
 def near_id(text: str) -> str:
     """Return the id nearest to a text, or to its middle as in "composit", in brackets; "" if none is near."""
     middles = {_middle(env_id): env_id for env_id in IDS} | {_middle(name): x for x, name in IDS.items()}
-    close = get_close_matches(_middle(text), list(middles), n=1)
-    return f" (did you mean {middles[close[0]]!r}?)" if close else ""
+    close = [middles[each] for each in get_close_matches(_middle(text), list(middles), n=1)]
+    close = close or get_close_matches(text, list(IDS), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def _middle(text: str) -> str:

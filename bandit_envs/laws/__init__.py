@@ -6,35 +6,45 @@ from bandit_envs.laws import (
     contexts,
     corruption,
     delays,
+    drift,
     functions,
     movement,
     noise,
     play_costs,
 )
 from bandit_envs.laws.derived import Misspecified, Normalized
+from bandit_envs.laws.duels import AgainstBest, PairChances, WhoWins
 from bandit_envs.laws.functions import GPSample, KnownFunction, RKHSFunction
 from bandit_envs.laws.noise import Gaussian, NoNoise, Pareto, StudentT, UniformNoise
+from bandit_envs.laws.outcomes import BernoulliOutcomes, OfOutcome, PoissonCounts
 from bandit_envs.laws.parameters import parse
 from bandit_envs.laws.tabulated import RecordedValues, SegmentMeans
 
 __all__ = [
+    "AgainstBest",
+    "BernoulliOutcomes",
     "GPSample",
     "Gaussian",
     "KnownFunction",
     "Misspecified",
     "NoNoise",
     "Normalized",
+    "OfOutcome",
+    "PairChances",
     "Pareto",
+    "PoissonCounts",
     "RKHSFunction",
     "RecordedValues",
     "SegmentMeans",
     "StudentT",
     "UniformNoise",
+    "WhoWins",
     "availability",
     "changes",
     "contexts",
     "corruption",
     "delays",
+    "drift",
     "functions",
     "movement",
     "noise",
