@@ -104,15 +104,16 @@ def _csv(path: str | os.PathLike[str]) -> dict[str, list[str]]:
 
 def _parquet(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
     with from_extra("data", "Parquet files"):
-        from pyarrow.parquet import read_table as read
-    return read(path).to_pydict()
+        import pyarrow.parquet
+    return pyarrow.parquet.read_table(path).to_pydict()
 
 
 def _frame(source: Any) -> dict[str, list[Any]]:
-    named = isinstance(source, Mapping) or hasattr(source, "columns")
-    require(named, "file", "a path, a data frame or a mapping from names to columns", source)
-    names = list(source if isinstance(source, Mapping) else source.columns)
-    columns = {name: list(source[name]) for name in names}
+    try:
+        names = list(source if isinstance(source, Mapping) else source.columns)
+        columns = {name: list(source[name]) for name in names}
+    except (AttributeError, TypeError):
+        require(False, "file", "a path, a data frame or a mapping from names to columns", source)
     lengths = {len(cells) for cells in columns.values()}
     require(len(lengths) == 1 and lengths != {0}, "file", "columns of one length, with a row", lengths)
     return columns

@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require, require_positive, require_size, require_switch
+from bandit_envs.basics.arguments import (
+    is_number,
+    require,
+    require_positive,
+    require_size,
+    require_switch,
+    written_as,
+)
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.data.own_tables import DECADES, OwnTable, ReadAxis, read_axis, read_table
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
@@ -118,13 +125,18 @@ def reading_of(
     scales: Mapping[str, str] | None = None,
 ) -> TableReading:
     """Read the columns of a table that describe arms, contexts and times; arguments are those of `table`."""
-    require(file is None or arms, "arms", "the columns that describe the arms", arms)
-    names = tuple(arms or ARMS)
-    own, scales = read_table(file), scales or {}
+    own, scales = read_table(file), {} if scales is None else scales
+    given = (file is None and arms is None) or (_are_columns(arms) and len(arms) > 0)
+    require(given, "arms", "a list of the columns of the file that describe the arms", arms)
+    names = ARMS if arms is None else tuple(arms)
     between = tuple(context) if _are_columns(context) else ()
+    require(isinstance(scales, Mapping), "scales", "a dict from columns to scales", scales)
     unknown = [name for name in scales if name not in (*names, *between)]
     require(not unknown, "scales", "of columns of arms and contexts", unknown)
-    axes = {name: read_axis(own, name, scales.get(name)) for name in (*names, *between)}
+    axes = {}
+    for argument, each in (("arms", names), ("context", between)):
+        with written_as({"column": argument}):
+            axes |= {name: read_axis(own, name, scales.get(name)) for name in each}
     return TableReading(
         own,
         tuple(axes[name] for name in names),
@@ -193,9 +205,8 @@ def table(
     """
     require_switch("minimise", minimise)
     read = reading_of(file, arms=arms, context=context, changes=changes, scales=scales)
-    require(file is None or reward, "reward", "the column of the reward", reward)
-    sign, column = (-1.0 if minimise else 1.0), reward or REWARD
-    values = sign * read.mean(column)
+    sign, column = (-1.0 if minimise else 1.0), REWARD if file is None and reward is None else reward
+    values = sign * _mean(read, "reward", column)
     held = HORIZON // len(values) or 1 if hold is None else hold
     require_size("hold", held)
     require(
@@ -226,9 +237,11 @@ def _noise(read: TableReading, column: str, sign: float) -> dict[str, Any]:
 
 
 def _costs(read: TableReading, costs: Mapping[str, float] | None) -> dict[str, Any]:
-    laws = []
-    for column, limit in (costs or {}).items():
-        metric = read.mean(column).mean(axis=0)  # over segments: costs stand still
+    laws, costs = [], {} if costs is None else costs
+    require(isinstance(costs, Mapping), "costs", "a dict from columns to limits", costs)
+    for column, limit in costs.items():
+        require(is_number(limit), f"costs[{column!r}]", "a number, the limit of a column", limit)
+        metric = _mean(read, "costs", column).mean(axis=0)  # over segments: costs stand still
         spread = bool((metric > 0.0).all()) and metric.max() / metric.min() >= DECADES and limit > 0.0
         excess = np.log(metric / limit) if spread else metric - limit
         laws.append(RecordedValues(excess[None], moments=Moments(0.0, float(excess.std()) or 1.0)))
@@ -238,7 +251,7 @@ def _costs(read: TableReading, costs: Mapping[str, float] | None) -> dict[str, A
 def _price(read: TableReading, price: str | None, budget: Any) -> dict[str, Any]:
     if price is None:
         return {} if budget is None else {"budget": budget}
-    values = read.mean(price).mean(axis=0)
+    values = _mean(read, "price", price).mean(axis=0)
     require_positive(f"column {price!r}", values, "it is a price")
     return {
         "budget": MeasuredCosts(PLAYS * float(np.median(values)) if budget is None else budget, values=values)
@@ -255,8 +268,15 @@ def _delay(read: TableReading, delay: Any, interval: float | None) -> dict[str, 
     return {"delay": MeasuredTimes(interval=between, times=times)}
 
 
-def _are_columns(context: Any) -> bool:
-    return isinstance(context, list | tuple) and all(isinstance(name, str) for name in context)
+def _mean(read: TableReading, argument: str, column: Any) -> Floats:
+    """Return the mean of the column that an argument names, (S, N)."""
+    require(isinstance(column, str), argument, f"one of {', '.join(read.table.columns)}", column)
+    with written_as({"column": argument}):
+        return read.mean(column)
+
+
+def _are_columns(given: Any) -> bool:
+    return isinstance(given, list | tuple) and all(isinstance(name, str) for name in given)
 
 
 def _features(table: OwnTable, axes: Sequence[ReadAxis]) -> tuple[Floats, Ints]:

@@ -5,7 +5,7 @@ mean square, and the interval is the estimate plus or minus t s / sqrt(n). s^2 i
 all where a few rows have large weights: its relative variance is (k - 1) / n, k = E psi^4 / s^4 the
 kurtosis, that of a chi-square variable of 2 n / (k - 1) degrees of freedom, which are those of t. Rows that
 depend on what was logged before are no harm: in the right order the contributions are differences of a
-martingale. `docs/logs.md` shows the coverage that was simulated.
+martingale. the page on logs shows the coverage that was simulated.
 """
 
 import math

@@ -92,7 +92,7 @@ def value_of(
 ) -> Valuation:
     """Estimate the mean reward a play of an agent or a policy from the log of another.
 
-    `docs/logs.md` says when to believe which estimate.
+    The page on logs says when to believe which estimate.
 
     Args:
         policy: probabilities of the actions, (A,), or (n, A) for each row; a `ContextPolicy`; or an agent as

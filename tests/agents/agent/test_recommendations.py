@@ -145,7 +145,7 @@ def test_the_advice_is_the_experiment_of_the_best_mean_and_anywhere_is_not_worse
     tried, anywhere = tuner.recommend(), tuner.recommend(anywhere=True)
     assert anywhere.mean <= tried.mean + 1e-9
     assert anywhere.parameters not in [each.parameters for each in tuner.experiments]
-    assert loss(tried.parameters) == tuner.best.value
+    assert tried.parameters in [each.parameters for each in tuner.experiments]
 
 
 def test_repetitions_outweigh_a_lucky_value():

@@ -150,9 +150,9 @@ def test_an_arm_without_a_row_in_some_context_is_refused():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"arms": ["dos"]}, "column must be one of dose, kind, yield, latency, minutes, got 'dos'"),
-        ({"reward": None}, "reward must be the column of the reward"),
-        ({"arms": None}, "arms must be the columns that describe the arms"),
+        ({"arms": ["dos"]}, "arms must be one of dose, kind, yield, latency, minutes, got 'dos'"),
+        ({"reward": None}, "reward must be one of dose"),
+        ({"arms": None}, "arms must be a list of the columns of the file"),
         ({"scales": {"kind": "log"}}, "'log' of positive numbers alone"),
         ({"scales": {"yield": "log"}}, "scales must be of columns of arms and contexts"),
         ({"interval": 2.0}, "interval must be left out where no column is the delay"),
