@@ -103,10 +103,8 @@ def evidence(before: Mapping[str, Mapping[str, float]], today: Mapping[str, floa
         now, best = np.mean([today[name] for name in names]), max(mean_of(names, others).values())
         said.append(f"{family} {now:.2f} ({best:.2f})")
     behind = [name for name in others if today[name] <= max(others[name].values())]
-    where = " and ".join(f"{n} of {family}" for family, n in Counter(map(_family, behind)).items())
-    ahead = (
-        f"On {len(others) - len(behind)} of {len(others)} tasks it is ahead of whoever else is first there"
-    )
+    where = ", ".join(f"{n} of {family}" for family, n in Counter(map(_family, behind)).items())
+    ahead = f"It is first on {len(others) - len(behind)} of {len(others)} tasks"
     return f"{', '.join(said)}. {ahead}" + (f", not on {where}." if where else ".")
 
 
