@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, from_extra, require, require_choice
+from bandit_envs.basics.arguments import ArgumentError, from_extra, require, require_choice, shown
 from bandit_envs.basics.types import Floats
 from bandit_envs.data.runs import GridAxis
 
@@ -113,7 +113,8 @@ def _frame(source: Any) -> dict[str, list[Any]]:
         names = list(source if isinstance(source, Mapping) else source.columns)
         columns = {name: list(source[name]) for name in names}
     except (AttributeError, TypeError):
-        require(False, "file", "a path, a data frame or a mapping from names to columns", source)
+        known = "a path, a data frame or a mapping from names to columns"
+        raise ArgumentError("file", f"must be {known}, got {shown(source)}") from None
     lengths = {len(cells) for cells in columns.values()}
     require(len(lengths) == 1 and lengths != {0}, "file", "columns of one length, with a row", lengths)
     return columns

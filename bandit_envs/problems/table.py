@@ -126,7 +126,7 @@ def reading_of(
 ) -> TableReading:
     """Read the columns of a table that describe arms, contexts and times; arguments are those of `table`."""
     own, scales = read_table(file), {} if scales is None else scales
-    given = (file is None and arms is None) or (_are_columns(arms) and len(arms) > 0)
+    given = (file is None and arms is None) or (_are_columns(arms) and bool(arms))
     require(given, "arms", "a list of the columns of the file that describe the arms", arms)
     names = ARMS if arms is None else tuple(arms)
     between = tuple(context) if _are_columns(context) else ()
@@ -205,7 +205,8 @@ def table(
     """
     require_switch("minimise", minimise)
     read = reading_of(file, arms=arms, context=context, changes=changes, scales=scales)
-    sign, column = (-1.0 if minimise else 1.0), REWARD if file is None and reward is None else reward
+    sign = -1.0 if minimise else 1.0
+    column: Any = REWARD if file is None and reward is None else reward
     values = sign * _mean(read, "reward", column)
     held = HORIZON // len(values) or 1 if hold is None else hold
     require_size("hold", held)
