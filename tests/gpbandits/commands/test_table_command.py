@@ -44,7 +44,7 @@ def test_a_table_gives_ranks_a_picture_a_page_and_results(csv):
 
 @pytest.mark.parametrize(
     ("more", "words"),
-    [(["--cost", "hours"], "a column and its limit"), (["--context", "place"], "column must be one of")],
+    [(["--cost", "hours"], "a column and its limit"), (["--context", "place"], "context must be one of")],
 )
 def test_a_wrong_option_is_refused(csv, more, words):
     done = run(*more)
