@@ -29,7 +29,6 @@ ROLES = (
     "order",
     "propensities",
 )
-REDRAWN = 1000  # further draws from which the probability of a choice is estimated
 State = list[int]  # of one generator
 
 
@@ -58,12 +57,6 @@ class Streams:
     def _children(self, *key: int) -> list[np.random.Generator]:
         words = (np.random.SeedSequence(word, spawn_key=key) for word in self._seeds)  # as spawn makes them
         return list(map(np.random.default_rng, words))
-
-
-def redrawn(streams: Streams, t: int) -> Iterator[list[np.random.Generator]]:
-    """Yield the generators of B trials for each further draw of the choice of round t."""
-    rngs = streams.of_round("propensities", t)
-    return (rngs for _ in range(REDRAWN))
 
 
 def build(make: Callable[..., Any], model: Any, streams: Streams, role: str, num_trials: int) -> Any:

@@ -43,7 +43,8 @@ from ..widths.base import ONE
 from .assumptions import Given
 from .book import NO_ROUNDS, Book
 from .candidate_views import ArmsView, candidates_on_arms
-from .generators import REDRAWN, Resumable, Streams, build, redrawn
+from .generators import Resumable, Streams, build
+from .propensities import chances
 from .queries import NEVER, Answers
 from .repeating import RepeatedArms, repeats
 
@@ -181,25 +182,12 @@ class GPAgent(Answers, Resumable, BaseAgent):
         return argmax_with_ties(scores, self._tie, uniform, offered)
 
     def propensity(self, observation: Floats, action: Any) -> Any:
-        """Return the share of so many further draws that choose the arm, a number or (B,), before `update`.
-
-        The draws are of generators of their own, so that later choices are the same. The choice itself counts
-        as one of them, so that no share is 0. None of rules without draws, under costs, and of held arms.
-        """
+        """Return the share of further draws that choose the arm, a number or (B,); see `chances`."""
         checks = self._penalises or self._certifies or self.repeated_arms is not None
         if self.setting.continuous or not self.rule.draws or checks:
             return None
         arm = arms_of(action, self._size, self._num_arms)
-        context = self._contexts(observation)
-        count = np.ones(self._size)
-        for rngs in redrawn(self.streams, self.round):
-            view = ArmsView(self, self.belief, context, self.offered).drawn_by(rngs)
-            scores = self.rule(view)
-            if (exploring := self.restart.exploring) is not None:
-                scores[exploring] = 0.0
-            uniform = np.array([rng.random() for rng in rngs])
-            count += argmax_with_ties(scores, self._tie, uniform, self.offered) == arm
-        chance = count / (1.0 + REDRAWN)
+        chance = chances(self, self._contexts(observation), arm)
         return chance if self.num_trials else float(chance[0])
 
     def _searched(self, view: ArmsView, uniform: Floats) -> Ints | None:

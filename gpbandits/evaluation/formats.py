@@ -148,11 +148,6 @@ def pieces(cell: Cell, signed: bool = False, style: Style = "interval") -> list[
     return [estimate, f"[{low}, {high}]" if style == "interval" else f"± {number(half)}"]
 
 
-def interval_text(interval: Interval | None, signed: bool = False) -> str:
-    """Return an estimate with its interval, if it has one; a dash for None."""
-    return text(interval, signed)
-
-
 def text(cell: Cell, signed: bool = False) -> str:
     """Return a cell as tables print it."""
     return " ".join(pieces(cell, signed))

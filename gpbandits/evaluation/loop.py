@@ -217,7 +217,11 @@ def evaluate(
         }
         shared = {"seed": seed, "label": label, "isolate": isolate, "entropy": entropy, "workers": workers}
         play = partial(evaluate, stage, checkpoints=checkpoints, **shared)
-        return _resumed(Kept(folder, stage, asked), play, factories, first_trial, trials, reports)
+        kept = Kept(folder, stage, asked)
+        with reports as report:
+            play = partial(play, progress=report)
+            rows, failed = play_kept(kept, factories, first_trial, trials, play, report)
+        return _whole(joined(rows) if rows else None, failed)
     if isolate:
         factories = {name: isolated(factory) for name, factory in factories.items()}
         entropy = secrets.randbits(SECRET) if entropy is None else entropy
@@ -232,7 +236,7 @@ def evaluate(
     failed = {name: each for name, each in outcomes.items() if isinstance(each, Exception)}
     played = {name: each for name, each in outcomes.items() if not isinstance(each, Exception)}
     if not played:
-        raise next(iter(failed.values()))
+        return _whole(None, failed)
     traits = {name: traits for name, (_, traits) in played.items()}
     result = Result(
         label or _label(stage.environment),
@@ -251,8 +255,7 @@ def evaluate(
         origins=origins,
         logs={name: each.logs for name, each in traits.items() if log},
     )
-    _raise_first(failed, result)
-    return result
+    return _whole(result, failed)
 
 
 def _recorded(checkpoints: Checkpoints | None, horizon: int) -> Ints | None:
@@ -261,29 +264,14 @@ def _recorded(checkpoints: Checkpoints | None, horizon: int) -> Ints | None:
     return None if asked is None else check_rounds("checkpoints", asked, horizon)
 
 
-def _resumed(
-    kept: Kept,
-    play: Callable[..., Result],
-    factories: dict[str, AgentFactory],
-    first_trial: int,
-    trials: int,
-    reports: Any,
-) -> Result:
-    """Return an evaluation whose blocks are read from a folder or played and kept there."""
-    with reports as report:
-        rows, failed = play_kept(kept, factories, first_trial, trials, partial(play, progress=report), report)
-    if not rows:
-        raise next(iter(failed.values()))
-    result = joined(rows)
-    _raise_first(failed, result)
-    return result
-
-
-def _raise_first(failed: Mapping[str, Exception], result: Result) -> None:
-    """Raise the error of the first agent that failed, with the others' result as its attribute."""
+def _whole(result: Result | None, failed: Mapping[str, Exception]) -> Result:
+    """Return a result, or raise the error of the first agent that failed, with the others' as attribute."""
     if not failed:
-        return
+        assert result is not None
+        return result
     first = next(iter(failed.values()))
+    if result is None:
+        raise first
     for name, each in list(failed.items())[1:]:
         first.add_note(f"agent {name!r} failed too: {type(each).__name__}: {each}")
     first.add_note(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,7 +127,7 @@ def value_of(
         found = _of_policy(policy, log, asked, delays, seed, tau, model, least)
     else:
         found = _of_agent(resolve_agent(policy), log, delays, seed, least, parts, rounds)  # type: ignore[arg-type]
-    found = _with(found, cautions.of_drift(log, now))
+    found = replace(found, cautions=(*found.cautions, *cautions.of_drift(log, now)))
     for caution in found.cautions:
         warnings.warn(caution, LogWarning, stacklevel=3)
     return found
@@ -203,8 +203,3 @@ def _of_agent(
 
 def _estimate(found: Contributions) -> Estimate:
     return Estimate(found.value, *interval(found.value, found.influence))
-
-
-def _with(found: Valuation, more: list[str]) -> Valuation:
-    both = (*found.cautions, *more)
-    return Valuation(found.estimates, found.logged, found.acceptance, found.rounds, both, found.tau)

@@ -11,7 +11,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require
 from bandit_envs.environment.registration import IDS, real_id
 from bandit_envs.problems.real import tasks
-from gpbandits.evaluation.comparison import SETS
+from gpbandits.evaluation.joining import join
 from gpbandits.evaluation.parquet import read_with_metadata
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.stamp import played, stamp
@@ -117,13 +117,4 @@ def beside(archived: Result, own: Result | None) -> Result:
     """Return the archived results and, at the same rounds, our own on the same trials if it has all."""
     if own is None or own.num_trials != archived.num_trials:
         return archived
-    own = own.condensed(archived.rounds.tolist())
-    marks: dict[str, Any] = {name: getattr(archived, name) | getattr(own, name) for name in SETS}
-    return dataclasses.replace(
-        archived,
-        records={**archived.records, **own.records},
-        tracks={**archived.tracks, **own.tracks},
-        windows={**archived.windows, **own.windows},
-        origins=(*archived.origins, *own.origins),
-        **marks,
-    )
+    return join(archived, own.condensed(archived.rounds.tolist()))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 
 from gpbandits.evaluation.columns import detection_table
-from gpbandits.evaluation.formats import interval_text
+from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.marks import footnotes, signs
 from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.result import Metric, Result
@@ -95,9 +95,7 @@ def _means(result: Result, results: Sequence[Result], metrics: Sequence[Metric])
     curves = [result.curves(metric) for metric in metrics]
     first = curves[0]
     return {
-        label + signs(label, *results): tuple(
-            interval_text(bootstrap_interval(each[label][:, -1])) for each in curves
-        )
+        label + signs(label, *results): tuple(text(bootstrap_interval(each[label][:, -1])) for each in curves)
         for label in sorted(first, key=lambda label: first[label][:, -1].mean())
     }
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import LogFormatter, NullLocator, ScalarFormatter
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure
-from gpbandits.evaluation.formats import interval_text, number
+from gpbandits.evaluation.formats import number, text
 from gpbandits.evaluation.marks import Style, styles
 from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.panels import tidy
@@ -131,7 +131,7 @@ class LateGrowth(Check):
         order = ">" if self.linear else "<"
         verdict = of_bar(power, MIDWAY, self.linear, result.num_trials)
         tested = f"late power of t ({self.label}) {order} {MIDWAY}"
-        return Row(result.environment, tested, interval_text(power), verdict)
+        return Row(result.environment, tested, text(power), verdict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Sublinear(Check):
         power = power_of_size(sums, result.horizon / self.since)
         verdict = of_bar(power, 1.0, False, result.num_trials)
         tested = f"power of t from {self.since} on ({metric_named(self.metric).text}, {self.label}) < 1"
-        return Row(result.environment, tested, interval_text(power), verdict)
+        return Row(result.environment, tested, text(power), verdict)
 
 
 def power_of_size(sums: Floats, factor: float, seed: int = 0) -> Interval:
@@ -217,8 +217,8 @@ class PowerFigure(StudyFigure):
         for label in results[0].agents:
             regret = final(results, label)
             power = power_law(regret, x)
-            fit = f"{number(power.constant)} {self.of}^c, c = {interval_text(power.exponent)}"
-            means = [interval_text(bootstrap_interval(column)) for column in regret.T]
+            fit = f"{number(power.constant)} {self.of}^c, c = {text(power.exponent)}"
+            means = [text(bootstrap_interval(column)) for column in regret.T]
             rows.append([results[0].marked(label), *means, fit])
         return table(header, rows)
 
@@ -236,7 +236,7 @@ class OfExponent(Check):
         expected, verdict = self.judge(exponent, results[0].num_trials)
         span = f"{results[0].environment} to {results[-1].environment}"
         tested = f"exponent of {self.of} ({self.label}) {expected}"
-        return [Row(span, tested, interval_text(exponent), verdict)]
+        return [Row(span, tested, text(exponent), verdict)]
 
     def judge(self, exponent: Interval, trials: int) -> tuple[str, str]:
         """Return what is expected of the exponent, and the verdict."""
@@ -253,7 +253,7 @@ class Exponent(OfExponent):
 
     def judge(self, exponent: Interval, trials: int) -> tuple[str, str]:
         overlap = exponent.low <= self.printed.high and self.printed.low <= exponent.high
-        return f"= {interval_text(self.printed)}", HOLDS if overlap else DIFFERS
+        return f"= {text(self.printed)}", HOLDS if overlap else DIFFERS
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import statistics
-from gpbandits.evaluation.formats import interval_text
+from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.metrics import metric_named
 from gpbandits.evaluation.result import Metric, Result
 
@@ -180,7 +180,7 @@ class SeldomBeforeChange(Check):
         share = statistics.bootstrap_interval(np.array(early, dtype=np.float64))
         tested = f"share of trials in which {self.label} alarms before the first change < {self.at_most}"
         verdict = of_bar(share, self.at_most, False, result.num_trials)
-        return Row(result.environment, tested, interval_text(share), verdict)
+        return Row(result.environment, tested, text(share), verdict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -264,7 +264,7 @@ class Across(Check):
 
 def _of_pair(problem: str, tested: str, worse: Floats, better: Floats, equal: bool = False) -> Row:
     """Test a paired difference, shown with its 95 % bootstrap interval."""
-    measured = interval_text(statistics.paired_difference(worse, better), signed=True)
+    measured = text(statistics.paired_difference(worse, better), signed=True)
     return Row(problem, tested, measured, paired=Paired.of(worse, better, equal))
 
 

@@ -12,7 +12,7 @@ from synthetic import record, result
 from bandit_envs.problems import build
 from gpbandits import Results, evaluate
 from gpbandits.evaluation.environments import overview
-from gpbandits.evaluation.formats import interval_text
+from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.statistics import bootstrap_interval, significant_signs
 
 FEW = {"num_arms": 10, "horizon": 8}
@@ -92,7 +92,7 @@ def test_the_least_and_what_does_not_differ_from_it_are_bold_and_cells_are_means
     table = Results({"A": A, "B": B}).table()
     assert table.header == ("environment", "x", "y", "z")
     assert bold(table) == {("A", "x"), ("A", "y"), ("B", "y"), ("B", "z")}
-    assert table.texts[0][3] == interval_text(bootstrap_interval(A.regret["z"][:, -1]))
+    assert table.texts[0][3] == text(bootstrap_interval(A.regret["z"][:, -1]))
     assert list(significant_signs([(A.regret["z"][:, -1], A.regret["x"][:, -1])])) == [1]  # hence not bold
 
 

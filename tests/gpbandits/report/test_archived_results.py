@@ -45,7 +45,8 @@ def write(folder, labels, **changed):
 
 def test_an_agent_beside_an_archive_stands_as_if_all_had_been_played_together(folder, tmp_path):
     study = study_of()
-    own = evaluate(ENV, {OWN: OWN}, trials=6, seed=3, env_kwargs={"horizon": 8})
+    label = study.environments[0].label
+    own = evaluate(ENV, {OWN: OWN}, trials=6, seed=3, env_kwargs={"horizon": 8}, label=label)
     found = archive.beside(archive.read_archived(folder, study), own)
     write(tmp_path / "together", {"pure-exploration": "pure-exploration", REFERENCE: REFERENCE, OWN: OWN})
     together = Result.load(tmp_path / "together" / f"{NAME}.parquet")
