@@ -85,6 +85,11 @@ class ImprovingAgent(Resumable, BaseAgent):
         self.record = self.whole = PointRecord(1)  # of this search, and of all
         self._gains = Gains(self.round)
 
+    def start(self, info: dict[str, Any]) -> None:
+        """Read from the `info` of the environment's reset which arms the first round has; see `Agent`."""
+        require_reset(self.round >= 0)
+        self.offered = None if self.setting.continuous else offered_in(info, self.setting, None)
+
     def offer(self, arms: Bools) -> bool:
         """Restrict the next action to some arms, (A,); see `GPAgent.offer`."""
         require_reset(self.round >= 0)

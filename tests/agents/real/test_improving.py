@@ -12,6 +12,7 @@ from agents.real.surrogate import PointValues, Surrogate
 from agents.real.values import HalfRank
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
+from gpbandits import evaluate
 
 DIM, SEEN = 3, 12
 
@@ -130,3 +131,21 @@ def test_what_it_does_not_play_is_an_error(setting, options, words):
     given = Setting(arms=np.linspace(0, 1, 5)[:, None], horizon=9, **setting)
     with pytest.raises(ValueError, match=words):
         agents.make("gp-agent", given, **{"goal": "best", **options})
+
+
+def test_the_first_choice_is_among_the_arms_that_the_first_round_has():
+    setting = Setting(arms=np.linspace(0, 1, 30)[:, None], horizon=8, noise_std=0.1, volatile=True)
+    agent = agents.make("gp-agent", setting, goal="best")
+    for arm in (3, 17):
+        agent.reset(0)
+        agent.start({"action_mask": (np.arange(30) == arm).astype(np.int8)})
+        assert agent.act(np.zeros(1)) == arm
+
+
+@pytest.mark.parametrize("env_id", ["GPBandit-Delayed-v0", "GPBandit-Hartmann3-v0"])
+def test_a_batch_of_trials_plays_as_its_trials_alone(env_id):
+    best = {"best": ("gp-agent", {"goal": "best"})}
+    together = evaluate(env_id, best, trials=2, env_kwargs={"horizon": 9}).actions["best"]
+    for i in range(2):
+        single = evaluate(env_id, best, trials=1, first_trial=i, env_kwargs={"horizon": 9}).actions["best"]
+        np.testing.assert_array_equal(single[0], together[i])
