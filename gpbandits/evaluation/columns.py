@@ -270,25 +270,6 @@ def growth_window(result: Curves) -> tuple[int, int]:
     return max(result.horizon // DECADE, 1), result.horizon
 
 
-def detection_table(result: Curves) -> Table:
-    """Return a table with one row for each agent that detects changes."""
-    found = result.detections
-    columns: Columns = {
-        "delay": lambda x: found[x].mean_delay,
-        "missed": lambda x: found[x].missed_share,
-        "false alarms/run": lambda x: statistics.bootstrap_interval(found[x].false_alarms.astype(np.float64)),
-        "false alarms/round": lambda x: found[x].false_alarm_rate,
-        "runs with one": lambda x: found[x].false_run_share,
-    }
-    changes = sum(map(len, result.changes))
-    notes = (
-        f"{changes} changes in {result.num_trials} trials of {result.horizon} rounds, {drawn_from(result)}.",
-        "Delay: rounds from a change to the first alarm before the next change; without one the change is "
-        "missed. Every other alarm is false.",
-    )
-    return by_agent(result, "detection", [*columns], [*columns.values()], notes, found)
-
-
 def safety_table(result: Curves) -> Table:
     """Return unsafe plays, their first round, hard violation and coverage, one row an agent."""
     if not result.num_constraints:

@@ -225,7 +225,7 @@ class Result(Curves):
 
     def detection_table(self) -> Table:
         """Return detection delay, missed changes and false alarms of each detecting agent."""
-        from gpbandits.evaluation.columns import detection_table
+        from gpbandits.evaluation.detection_table import detection_table
 
         return detection_table(self)
 

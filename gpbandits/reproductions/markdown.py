@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 
-from gpbandits.evaluation.columns import detection_table
+from gpbandits.evaluation.detection_table import detection_table
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.marks import footnotes, signs
 from gpbandits.evaluation.metrics import metric_named
