@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import runpy
 from pathlib import Path
-from typing import Any
 
 import optuna
 import pytest
@@ -22,13 +21,6 @@ FIELDS = {
     "license": str,
 }
 OF_A_KIND = ("GPUCBSampler", "GPTSSampler", "GPPISampler", "DelayAwareSampler")
-
-
-@pytest.fixture(scope="module")
-def hub() -> Any:
-    optunahub = pytest.importorskip("optunahub", reason="optunahub is not installed")
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    return optunahub.load_local_module("samplers/gpbandits", registry_root=str(REGISTRY))
 
 
 def loss(trial):

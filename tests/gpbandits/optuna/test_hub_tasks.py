@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import runpy
 from pathlib import Path
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -20,13 +19,6 @@ ROOT = Path(__file__).parents[3]
 REGISTRY = ROOT / "tools" / "integrations" / "optunahub" / "package"
 PACKAGE = REGISTRY / "benchmarks" / "gpbandits_real"
 OURS = [name for name, task in tasks().items() if task.tables == ("ours/digits",)]
-
-
-@pytest.fixture(scope="module")
-def hub() -> Any:
-    optunahub = pytest.importorskip("optunahub", reason="optunahub is not installed")
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    return optunahub.load_local_module("benchmarks/gpbandits_real", registry_root=str(REGISTRY))
 
 
 def every_point(problem):
