@@ -114,6 +114,7 @@ def test_a_stuck_search_of_exact_values_begins_anew_elsewhere():
     late = np.array([point[0] for point, _ in found[25:]])
     assert max(value for _, value in found[:25]) > -1e-6
     assert (np.abs(late - 0.3) > 0.1).sum() >= 5  # the first plays of a second search
+    assert 0 < agent.record.count < agent.whole.count == 60  # the second search has values of its own
     assert agent.recommend().point[0] == pytest.approx(0.3, abs=0.02)  # of all values
 
 
