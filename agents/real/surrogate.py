@@ -2,9 +2,10 @@
 
 Of a point (x, c), c its data set where contexts are data sets,
 
-    k = a [M(r) + b (4 / D) (x - 1/2)'(x' - 1/2)] (rho + (1 - rho) [c = c']) + v [c = c'],
+    k = a [M(r) + b (4 / D) (x - 1/2)'(x' - 1/2)] (rho + (1 - rho) [c = c']) + v [c = c'] + e(x)'e(x'),
     r^2 = sum_p D_p / l_p^2,
 
+e being what earlier tasks tell, see `earlier`,
 with a constant mean m ~ N(0, 1 / pi). u points have n_i plays each, with mean t_i and squares S_i around it.
 The noise variance of point i is the posterior mean under an inverse gamma prior of weight 4 around the common
 one,
@@ -127,6 +128,7 @@ class Surrogate:
     parameters: Parameters
     prior: HyperPrior
     weight: float = WEIGHT  # plays that the common noise counts as
+    earlier: Floats | None = None  # (N, J) e at the points
     shape: Correlation = field(init=False)
 
     def __post_init__(self) -> None:
@@ -161,7 +163,7 @@ class Surrogate:
             same = self._same(one, other)
             found *= shared + (1.0 - shared) * same
             found += own * same
-        return found
+        return found if self.earlier is None else found + self.earlier[one] @ self.earlier[other].T
 
     def variance(self, theta: Floats, points: Ints) -> Floats:
         """Return k(x, x), (n,)."""
@@ -172,7 +174,7 @@ class Surrogate:
         found *= math.exp(theta[self.parameters.number])
         if self.parameters.num_data_sets > 1:
             found += self._of_data_sets(theta)[0]
-        return found
+        return found if self.earlier is None else found + np.square(self.earlier[points]).sum(axis=1)
 
     def loss(self, theta: Floats, seen: PointValues) -> tuple[float, Floats]:
         """Return the loss and its slopes, (p,); infinite where the covariance has no factor."""
@@ -205,11 +207,13 @@ class Surrogate:
         if self.prior.linear:
             line = amplitude * math.exp(theta[-1]) * self._linear(point, point)
             together = together + line
+        told = 0.0 if self.earlier is None else self.earlier[point] @ self.earlier[point].T
         if self.parameters.num_data_sets == 1:
-            return CovarianceTerms(scaled, square, amplitude, together, line, 1.0, None, together)
+            covariance = together + told
+            return CovarianceTerms(scaled, square, amplitude, together, line, 1.0, None, covariance)
         same, (own, shared) = self._same(point, point), self._of_data_sets(theta)
         between = shared + (1.0 - shared) * same
-        covariance = together * between + own * same
+        covariance = together * between + own * same + told
         return CovarianceTerms(scaled, square, amplitude, together, line, between, same, covariance)
 
     def _slopes(self, theta: Floats, terms: CovarianceTerms, gradient: Floats) -> Floats:

@@ -85,6 +85,9 @@ class Tuner(Records):
             A file does not hold it: give it to `Tuner.load` again.
         repeats: False asks for nothing that was tried in the same context or is running, where a value has no
             noise; once all was tried, `ask` is an error.
+        like: results of earlier tasks on the same parameters, each a tuner, or a table (a frame, or a list of
+            dicts) of the parameters and the "value": where good values lie, and how they vary, is the
+            default agent's prior, which fades where it misleads, see `agents.real.earlier`.
 
     Raises:
         ValueError: an argument is impossible; the message names it.
@@ -110,6 +113,7 @@ class Tuner(Records):
         stopping: Any = None,
         possible: Callable[..., bool] | None = None,
         repeats: bool = True,
+        like: Sequence[Any] = (),
     ):
         plan = TunerPlan(
             parameters=parameters if isinstance(parameters, Space) else Space("parameters", parameters),
@@ -128,6 +132,7 @@ class Tuner(Records):
             stopping=stopping,
             possible=possible,
             repeats=repeats,
+            like=like,  # type: ignore[arg-type]  # the plan checks it
         )
         require_rule(plan)
         self._begin(plan)
