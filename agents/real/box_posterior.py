@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg.lapack import dtrtrs  # type: ignore[attr-defined]
@@ -14,10 +14,19 @@ from ..acquisition.improvement import improvement_climbed, log_expected_improvem
 from .posterior import SurrogatePosterior
 from .surrogate import JITTER, Surrogate, squared_distances
 
-if TYPE_CHECKING:
-    from .earlier import EarlierTasks
-
 LEAST_VARIANCE = 1e-20  # of the amplitude, under a root
+
+
+class EarlierMeans(Protocol):
+    """What earlier tasks say between the points, see `earlier`."""
+
+    def means(self, columns: Floats) -> Floats:
+        """Return e, (n, D) -> (n, J)."""
+        ...
+
+    def slopes(self, columns: Floats, weight: Floats) -> Floats:
+        """Return the slopes of the sum of weights, (J, n), times e at n points, (n, D)."""
+        ...
 
 
 class MomentsAt(NamedTuple):
@@ -38,20 +47,20 @@ class BoxPosterior:
         earlier: what earlier tasks tell between its points, if they tell anything.
     """
 
-    def __init__(self, posterior: SurrogatePosterior, earlier: EarlierTasks | None = None):
+    def __init__(self, posterior: SurrogatePosterior, earlier: EarlierMeans | None = None):
         self.posterior, self._earlier, surrogate = posterior, earlier, posterior.surrogate
         self.scale = surrogate.scales(posterior.theta)
         self.amplitude = surrogate.amplitude(posterior.theta)
         self._played = surrogate.parameters.columns[posterior.seen.point] * self.scale  # (u, D)
         if earlier is not None:
             assert surrogate.earlier is not None
-            self._told = surrogate.earlier[posterior.seen.point]  # (u, J)
+            self._seen_means = surrogate.earlier[posterior.seen.point]  # (u, J)
 
     def mean(self, points: Floats) -> Floats:
         """Return means at points in [0, 1]^D, (n, D) -> (n,)."""
         across = self.amplitude * self.posterior.surrogate.shape.value(self._square(points))
         if self._earlier is not None:
-            across += self._told @ self._earlier.means(points).T
+            across += self._seen_means @ self._earlier.means(points).T
         return self.posterior.centre + self.posterior.alpha @ across
 
     def _square(self, points: Floats) -> Floats:
@@ -63,9 +72,9 @@ class BoxPosterior:
         square = self._square(points)
         across, prior = self.amplitude * known.surrogate.shape.value(square), self.amplitude
         if self._earlier is not None:
-            told = self._earlier.means(points)
-            across += self._told @ told.T
-            prior = prior + np.square(told).sum(axis=1)
+            means = self._earlier.means(points)
+            across += self._seen_means @ means.T
+            prior = prior + np.square(means).sum(axis=1)
         half, rest = known.halves(across)
         variance = prior - np.einsum("un,un->n", half, half) + rest**2 / known.precision
         least = LEAST_VARIANCE * self.amplitude
@@ -82,8 +91,8 @@ class BoxPosterior:
         weight -= 2.0 * known.ones[:, None] * (found.rest / known.precision * of_variance)
         more = 0.0
         if self._earlier is not None:
-            told = self._earlier.means(points).T
-            more = self._earlier.slopes(points, self._told.T @ weight + 2.0 * told * of_variance)
+            means = self._earlier.means(points).T
+            more = self._earlier.slopes(points, self._seen_means.T @ weight + 2.0 * means * of_variance)
         weight *= -self.amplitude * known.surrogate.shape.slope(found.square)
         own = (weight.sum(axis=0)[:, None] * points * self.scale - weight.T @ self._played) * self.scale
         return own + more
@@ -188,9 +197,9 @@ def best_mean(posterior: SurrogatePosterior) -> float:
     return float((posterior.seen.mean - noise * posterior.alpha).max())
 
 
-def on(surrogate: Surrogate, columns: Floats, earlier: EarlierTasks | None = None) -> Surrogate:
+def on(surrogate: Surrogate, columns: Floats, earlier: EarlierMeans | None = None) -> Surrogate:
     """Return the surrogate on other points, (N, D)."""
     parameters = surrogate.parameters
     none = np.zeros(len(columns), dtype=np.int64)
-    told = None if earlier is None else earlier.means(columns)
-    return replace(surrogate, parameters=replace(parameters, columns=columns, data_set=none), earlier=told)
+    means = None if earlier is None else earlier.means(columns)
+    return replace(surrogate, parameters=replace(parameters, columns=columns, data_set=none), earlier=means)

@@ -130,7 +130,7 @@ class EarlierTasks:
         ]
         return np.sum(parts, axis=0)
 
-    def told(self, surrogate: Surrogate, published: bool = False, exact: bool = False) -> Surrogate:
+    def informed(self, surrogate: Surrogate, published: bool = False, exact: bool = False) -> Surrogate:
         """Return a surrogate that knows of the earlier tasks.
 
         Args:
@@ -138,14 +138,14 @@ class EarlierTasks:
             published: whether its prior is that of a published model, which is kept.
             exact: whether values have no noise.
         """
-        told, prior = replace(surrogate, earlier=self.means(surrogate.parameters.columns)), surrogate.prior
+        found, prior = replace(surrogate, earlier=self.means(surrogate.parameters.columns)), surrogate.prior
         if published:
-            return told
+            return found
         size, centre, spread = len(self.low), prior.centre.copy(), prior.spread.copy()
         centre[:size], spread[:size] = self.theta[:size], ALIKE
         if not exact:
             centre[size + 1], spread[size + 1] = self.theta[size + 1], NOISE_ALIKE
-        return replace(told, prior=replace(prior, centre=centre, spread=spread))
+        return replace(found, prior=replace(prior, centre=centre, spread=spread))
 
     def best(self, k: int) -> Floats:
         """Return the columns of the k-th point that should be tried first: the tasks take turns, (D,)."""
@@ -159,11 +159,11 @@ def _task(columns: Floats, values: Floats) -> tuple[Surrogate, PointValues]:
     """Return the model of one task, (n, D) and (n,), and its values in a unit of their own."""
     kept = _informative(values)
     points, place = np.unique(columns[kept], axis=0, return_inverse=True)
-    place, told = place.ravel(), values[kept]
+    place, known = place.ravel(), values[kept]
     plays = np.bincount(place).astype(np.float64)
-    mean = np.bincount(place, weights=told) / plays
+    mean = np.bincount(place, weights=known) / plays
     squares = np.zeros(len(points))
-    np.add.at(squares, place, np.square(told - mean[place]))
+    np.add.at(squares, place, np.square(known - mean[place]))
     seen, size = PointValues(np.arange(len(points)), plays, mean, squares, plays), points.shape[1]
     none = np.zeros(len(points), dtype=np.int64)
     parameters = Parameters(points, np.arange(size), none, 1, np.zeros(size, dtype=bool))

@@ -84,7 +84,7 @@ class ImprovingAgent(Resumable, BaseAgent):
         prior = (exact_prior if self.exact else noisy_prior)(known)
         surrogate = Surrogate(known, prior)
         if self._earlier is not None:
-            surrogate = self._earlier.told(surrogate, exact=self.exact)
+            surrogate = self._earlier.informed(surrogate, exact=self.exact)
         self.found = Fits()
         values = Converging(), HalfRank()
         self.learners = [NotedLearner(surrogate, each, self.found, noise_std) for each in values]

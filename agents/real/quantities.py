@@ -52,7 +52,7 @@ class QuantitySpec(NamedTuple):
         prior = with_line(prior) if has_costs else prior
         surrogate = Surrogate(parameters, prior, parts.noise_weight)
         if earlier is not None:
-            surrogate = earlier.told(surrogate, published)
+            surrogate = earlier.informed(surrogate, published)
         return cls(
             surrogate,
             Surrogate(parameters, cost_prior(parameters), parts.noise_weight) if has_costs else None,

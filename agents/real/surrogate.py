@@ -207,13 +207,13 @@ class Surrogate:
         if self.prior.linear:
             line = amplitude * math.exp(theta[-1]) * self._linear(point, point)
             together = together + line
-        told = 0.0 if self.earlier is None else self.earlier[point] @ self.earlier[point].T
+        of_earlier = 0.0 if self.earlier is None else self.earlier[point] @ self.earlier[point].T
         if self.parameters.num_data_sets == 1:
-            covariance = together + told
+            covariance = together + of_earlier
             return CovarianceTerms(scaled, square, amplitude, together, line, 1.0, None, covariance)
         same, (own, shared) = self._same(point, point), self._of_data_sets(theta)
         between = shared + (1.0 - shared) * same
-        covariance = together * between + own * same + told
+        covariance = together * between + own * same + of_earlier
         return CovarianceTerms(scaled, square, amplitude, together, line, between, same, covariance)
 
     def _slopes(self, theta: Floats, terms: CovarianceTerms, gradient: Floats) -> Floats:

@@ -14,25 +14,22 @@ VALUE = "value"  # the column of a table
 Results = tuple[tuple[Values, ...], tuple[float, ...]]  # parameters and values of the experiments of a task
 
 
-def results_of(like: Any, space: Space, goal: str) -> tuple[Results, ...]:
+def results_of(like: Any, space: Space) -> tuple[Results, ...]:
     """Return the results of earlier tasks, or raise an error that names the task and the row.
 
     Args:
-        like: tuners, tables, that is frames or lists of dicts of all parameters and the "value", or results.
+        like: tables, that is frames or lists of dicts of all parameters and the "value", or results.
         space: of the parameters.
-        goal: that tuners must have.
     """
     words = "a list of tuners, or of tables with a column a parameter and the column 'value'"
     listed = isinstance(like, Sequence) and not isinstance(like, str)
     require(listed, "like", words, like)
-    return tuple(_result(f"like[{j}]", each, space, goal) for j, each in enumerate(like))
+    return tuple(_result(f"like[{j}]", each, space) for j, each in enumerate(like))
 
 
-def _result(name: str, given: Any, space: Space, goal: str) -> Results:
+def _result(name: str, given: Any, space: Space) -> Results:
     if isinstance(given, tuple) and len(given) == 2:  # of a file, or checked before
         rows, values = list(given[0]), list(given[1])
-    elif hasattr(given, "experiments"):
-        rows, values = _of_tuner(name, given, goal)
     else:
         rows, values = _of_table(name, given, space)
     enough = len(rows) == len(values) >= FEWEST
@@ -44,15 +41,12 @@ def _result(name: str, given: Any, space: Space, goal: str) -> Results:
         return tuple(map(space.check_done, rows)), tuple(map(float, values))
 
 
-def _of_tuner(name: str, tuner: Any, goal: str) -> tuple[list[Values], list[float]]:
-    require(tuner.plan.goal == goal, name, f"a tuner with the goal {goal!r}", tuner.plan.goal)
-    told = [each for each in tuner.experiments if each.state == "told"]
-    return [each.parameters for each in told], [each.value for each in told]
-
-
 def _of_table(name: str, table: Any, space: Space) -> tuple[list[Values], list[float]]:
-    given = table.to_dict("records") if hasattr(table, "to_dict") else table
-    listed = isinstance(given, Sequence) and not isinstance(given, str) and len(given) > 0
+    try:
+        given = table if isinstance(table, Sequence) else table.to_dict("records")
+    except AttributeError:
+        given = []
+    listed = not isinstance(given, str) and len(given) > 0
     require(listed, name, "a tuner, a frame or a list of dicts", table)
     rows: list[Any] = list(given)
     columns = {*space.kinds, VALUE}

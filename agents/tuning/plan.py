@@ -120,7 +120,7 @@ class TunerPlan:
             object.__setattr__(self, name, plain(getattr(self, name)))
         agent = _copied(self._default() if self.agent is None else self.agent)
         object.__setattr__(self, "agent", agent)
-        object.__setattr__(self, "like", results_of(self.like, self.parameters, self.goal))
+        object.__setattr__(self, "like", results_of(self.like, self.parameters))
         object.__setattr__(self, "factory", resolve_agent(self._informed(agent)))
         names = self.parameters.kinds
         usable = self.possible is None or (callable(self.possible) and takes(self.possible, names))
@@ -141,13 +141,13 @@ class TunerPlan:
             return agent
         remedy = "left out but with the default agent, without contexts, constraints and a cost_budget"
         require(agent == BEST, "like", remedy, agent)
-        told = []
+        results = []
         for rows, values in self.like:
             scale = Scale.of(self.goal, values)
-            told.append(
+            results.append(
                 (np.array([*map(self.parameters.features, rows)]), np.array([*map(scale.reward, values)]))
             )
-        return agent[0], {**agent[1], "like": told}
+        return agent[0], {**agent[1], "like": results}
 
     @property
     def exact(self) -> bool:

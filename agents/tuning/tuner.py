@@ -132,7 +132,7 @@ class Tuner(Records):
             stopping=stopping,
             possible=possible,
             repeats=repeats,
-            like=like,  # type: ignore[arg-type]  # the plan checks it
+            like=_experiments_of(like, goal),
         )
         require_rule(plan)
         self._begin(plan)
@@ -451,3 +451,19 @@ class Tuner(Records):
             best = self.best if self.plan.exact and not self.plan.contexts.kinds else None
             return player.choose(known, told if best is None else [best.parameters])
         return player.recommend(known, feasibility_of(self.plan, rounds))
+
+
+def _experiments_of(like: Any, goal: str) -> Any:
+    """Return earlier tasks, and of tuners the parameters and values of their experiments."""
+    if not isinstance(like, Sequence) or isinstance(like, str):
+        return like
+    return tuple(
+        _with_values(f"like[{j}]", each, goal) if isinstance(each, Records) else each
+        for j, each in enumerate(like)
+    )
+
+
+def _with_values(name: str, tuner: Records, goal: str) -> tuple[list[Values], list[float]]:
+    require(tuner.plan.goal == goal, name, f"a tuner with the goal {goal!r}", tuner.plan.goal)
+    told = [each for each in tuner.experiments if each.state == "told" and each.value is not None]
+    return [each.parameters for each in told], [float(each.value) for each in told if each.value is not None]

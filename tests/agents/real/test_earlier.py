@@ -41,7 +41,7 @@ def informed(tasks, size=10, more=5):
     rng = np.random.default_rng(1)
     columns, none = rng.random((size + more, DIM)), np.zeros(size + more, dtype=int)
     parameters = Parameters(columns, np.arange(DIM), none, 1, none[:DIM] > 0)
-    surrogate = tasks.told(Surrogate(parameters, usual_prior(parameters)))
+    surrogate = tasks.informed(Surrogate(parameters, usual_prior(parameters)))
     ones = np.ones(size)
     seen = PointValues(np.arange(size), ones, rng.standard_normal(size), 0.0 * ones, ones)
     return SurrogatePosterior(surrogate, surrogate.prior.centre + 0.2, seen)
