@@ -34,6 +34,7 @@ from .parameters import Parameters
 
 WEIGHT = 4.0  # plays that the common noise counts as
 JITTER = 1e-10  # of the amplitude
+FAR = 60.0  # exponent, beyond which a correlation counts as exp(-60)
 
 
 class Correlation(NamedTuple):
@@ -43,27 +44,37 @@ class Correlation(NamedTuple):
     slope: Callable[[Floats], Floats]
 
 
+def _root(square: Floats) -> Floats:
+    """Return roots, at most `FAR`: smaller correlations are of no effect, but denormal and slow."""
+    return np.minimum(np.sqrt(square), FAR)
+
+
 def _matern52(square: Floats) -> Floats:
-    r = np.sqrt(5.0 * square)
-    return (1.0 + r + r * r / 3.0) * np.exp(-r)
+    r = _root(5.0 * square)
+    found = r * r
+    found /= 3.0
+    found += r
+    found += 1.0
+    found *= np.exp(-r)
+    return found
 
 
 def _matern52_slope(square: Floats) -> Floats:
-    r = np.sqrt(5.0 * square)
+    r = _root(5.0 * square)
     return 5.0 / 3.0 * (1.0 + r) * np.exp(-r)
 
 
 def _matern32(square: Floats) -> Floats:
-    r = np.sqrt(3.0 * square)
+    r = _root(3.0 * square)
     return (1.0 + r) * np.exp(-r)
 
 
 def _matern32_slope(square: Floats) -> Floats:
-    return 3.0 * np.exp(-np.sqrt(3.0 * square))
+    return 3.0 * np.exp(-_root(3.0 * square))
 
 
 def _rbf(square: Floats) -> Floats:
-    return np.exp(-0.5 * square)
+    return np.exp(-np.minimum(0.5 * square, FAR))
 
 
 SHAPES = {
