@@ -10,7 +10,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
-from .costs import SHARE_UNDER_LIMITS, Outlay, exchange, outlay, scores
+from .costs import Outlay, exchange, outlay, scores
 from .learner import Learner
 from .parts import RealParts
 from .posterior import Predicted, SurrogatePosterior
@@ -105,7 +105,7 @@ class PricedRule:
         if now.budget is not None:
             rest = max(now.budget - len(now.pending) * worth.price, 0.0)
             plays = min(plays, max(rest / worth.price - now.delay, 0.0))
-        share = SHARE_UNDER_LIMITS if self._num_limits else 1.0
+        share = self._parts.limits_share if self._num_limits else 1.0
         return scores(value, reward.mean + above, np.sqrt(reward.variance), costs, worth, share * plays)
 
     def _outlay(self, found: Sequence[Predicted], points: Ints) -> Outlay:
