@@ -27,7 +27,7 @@ from bandit_envs.problems import FACTORIES
 
 PLAYING = "gpbandits.evaluation.loop"  # with all that it imports it determines a cell's numbers
 # They are, or import, tables, figures, files, bars and origins, which change no numbers.
-_SHOWING = ("environments", "joining", "kept", "progress", "provenance", "result", "stamp")
+_SHOWING = ("comparison", "environments", "kept", "progress", "provenance", "result", "stamp")
 SHOWING = tuple(f"gpbandits.evaluation.{name}" for name in _SHOWING)
 PICTURES = {"bandit_envs": "rendering", "agents": "tuning/pictures"}  # folders that only draw, by package
 _SUFFIXES = (".py", ".so", ".pyd", ".csv", ".toml")  # of code and of the tables that it reads

@@ -94,7 +94,7 @@ def test_an_edit_of_whatever_shows_numbers_leaves_the_hashes(checkout):
         "bandit_envs/data/tables/svm_diabetes_uniform_11x251.csv",
         "gpbandits/evaluation/loop.py",
         "gpbandits/evaluation/trace.py",
-        "gpbandits/evaluation/thinning.py",
+        "gpbandits/evaluation/record.py",
     ],
 )
 def test_another_number_in_an_algorithm_a_law_a_table_or_the_loop_changes_the_hash(checkout, file):
