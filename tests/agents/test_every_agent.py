@@ -140,10 +140,7 @@ def test_recommend_gives_the_best_mean_with_and_without_a_trial_axis():
     observation, _ = env.reset(seed=0)
     agent = agents.make("gp-ucb", env)
     agent.reset(0)
-    for _ in range(5):
-        action = agent.act(observation)
-        observation, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
+    play(env, agent, observation, 5)
     best = agent.recommend()
     assert isinstance(best.action, int)
     assert best.point.shape == (1,)
@@ -198,10 +195,7 @@ def test_a_prior_mean_shifts_the_model_and_nothing_else():
         observation, _ = env.reset(seed=1)
         agent = agents.make("pure-exploration", env)
         agent.reset(0)
-        for _ in range(40):
-            action = agent.act(observation)
-            observation, reward, _, _, info = env.step(action)
-            agent.update(observation, action, reward, info)
+        play(env, agent, observation, 40)
         agent_means.append(agent.belief.mean(np.zeros(1, dtype=int))[0])
     np.testing.assert_allclose(agent_means[1] - agent_means[0], values, atol=1e-9)
 

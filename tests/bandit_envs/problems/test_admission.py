@@ -14,7 +14,7 @@ from bandit_envs.problems import halves as module
 from bandit_envs.problems.halves import HALVES, halves, unit_of
 from bandit_envs.problems.real import HORIZON, Task, candidates, tasks
 
-admission = loaded("../tools/real_admission.py")
+admission = loaded("tools/real_admission.py")
 CRITERIA, reasons, repeated = admission.CRITERIA, admission.reasons, admission.repeated
 share_near_best = admission.share_near_best
 

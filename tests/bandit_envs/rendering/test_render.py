@@ -8,6 +8,7 @@ from gymnasium.vector import SyncVectorEnv
 from matplotlib.collections import QuadMesh
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from players import play
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
@@ -209,11 +210,7 @@ def test_the_posterior_of_an_agent_is_that_of_its_recommendation(name):
     observation, _ = env.reset(seed=0)
     agent = agents.make(name, env)
     agent.reset(0)
-    for _ in range(6):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        observation = following
+    _, observation = play(env, agent, observation, 6)
     mean, std = agent.posterior(observation)
     best = agent.recommend()
     assert mean.shape == std.shape == (30,)
