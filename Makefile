@@ -42,7 +42,7 @@ test-long: .venv/.installed-dev ## Run the long tests: many trials, many rounds,
 	$(BIN)/pytest -m "(long or further) and alone" # one after another: they start, count and kill processes
 
 test-trackers: build/trackers/.installed ## Run the tests of trackers, with MLflow and Trackio
-	build/trackers/bin/python -m pytest tests/gpbandits/tracking
+	build/trackers/bin/python -m pytest tests/gpbandits/test_tracking.py
 
 test-numerics: .venv/.installed-dev ## Run the numerical tests as another processor rounds: CORETYPE=Haswell
 	OPENBLAS_CORETYPE=$(CORETYPE) $(BIN)/pytest $(PYTEST_ARGS) -m "numerics and not long"
