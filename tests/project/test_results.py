@@ -53,8 +53,8 @@ def _undrawn(monkeypatch):
     for drawn in ("box_figure", "regret_figure"):
         monkeypatch.setattr(study_figure, drawn, lambda *arguments: None)
     monkeypatch.setattr(powers, "power_figure", lambda *arguments: None)
-    monkeypatch.setattr(srinivas2010, "_draw_spectra", lambda *arguments: None)
-    monkeypatch.setattr(srinivas2010, "_draw_samples", lambda *arguments: None)
+    monkeypatch.setattr(srinivas2010, "draw_spectra", lambda *arguments: None)
+    monkeypatch.setattr(srinivas2010, "draw_samples", lambda *arguments: None)
 
 
 @pytest.mark.long

@@ -16,7 +16,7 @@ from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import TableKernel
 from bandit_envs.laws import GPSample, KnownFunction, RKHSFunction, changes, delays
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.rendering.picture import _draw_time, _draw_values, draw, strip
+from bandit_envs.rendering.picture import draw, draw_time, draw_values, strip
 from bandit_envs.rendering.render import COLUMNS
 from bandit_envs.rendering.scene import Limits, Scene
 
@@ -156,7 +156,7 @@ def test_the_text_tells_the_last_change_so_far_and_the_picture_marks_all(rounds,
 
 def test_the_regret_of_a_picture_begins_with_round_1():
     scene, axes = Scene.of(started(composite(1), HORIZON).simulator), Figure().subplots()
-    _draw_time(axes, scene, Limits.of([scene]))
+    draw_time(axes, scene, Limits.of([scene]))
     (steps,) = axes.patches
     np.testing.assert_array_equal(steps.get_data().edges, np.arange(HORIZON + 1) + 0.5)
     assert axes.get_xlim() == (0.5, HORIZON + 0.5)
@@ -250,8 +250,8 @@ def test_tiles_of_a_grid_cover_the_plane_and_other_points_are_dots():
     of_grid, of_dots = figure.subplots(1, 2)
     narrow = np.array([(x, y) for x in (0.0, 1.0, 3.0) for y in range(5)])
     values = np.arange(15.0)
-    _draw_values(of_grid, narrow, values, "", (0.0, 14.0))
-    _draw_values(of_dots, narrow[:-1], values[:-1], "", (0.0, 14.0))
+    draw_values(of_grid, narrow, values, "", (0.0, 14.0))
+    draw_values(of_dots, narrow[:-1], values[:-1], "", (0.0, 14.0))
     (tiles,) = of_grid.collections
     assert isinstance(tiles, QuadMesh)
     np.testing.assert_array_equal(tiles.get_array(), values.reshape(3, 5).T)

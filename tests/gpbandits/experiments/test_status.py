@@ -138,8 +138,8 @@ def test_status_counts_what_an_interrupted_run_has_left(call):
 @pytest.mark.parametrize("command", ["status", "report"])
 def test_every_cell_is_read_once(call, monkeypatch, command):
     call("run")
-    cells._fault.cache_clear()
-    cells._latest.cache_clear()
+    cells.known_fault.cache_clear()
+    cells.latest.cache_clear()
     read: list[Path] = []
     load = cells.read_cell
     monkeypatch.setattr(cells, "read_cell", lambda path: read.append(path) or load(path))
