@@ -12,14 +12,7 @@ from sklearn.gaussian_process.kernels import DotProduct
 
 import agents
 from agents.acquisition.by_name import RULES
-from agents.acquisition.randomised import (
-    EIMS,
-    PIMS,
-    CompactSize,
-    FiniteSize,
-    OfSize,
-    squared_width,
-)
+from agents.acquisition.randomised import EIMS, PIMS, CompactSize, FiniteSize, OfSize, squared_width
 from agents.acquisition.rules import ExpectedImprovement
 from agents.agent.candidate_views import ArmsView
 from agents.model.model import Model

@@ -168,10 +168,7 @@ BAD = {
         lambda: told_nothing_of_costs(agents.make(BOTH[1], SETTING, models="separate")),
         r"feedback_cost.* must have 1",
     ),
-    "half an epoch": (
-        lambda: agents.make(BOTH[1], SETTING, epoch=2.5),
-        "epoch must be an integer, got 2.5",
-    ),
+    "half an epoch": (lambda: agents.make(BOTH[1], SETTING, epoch=2.5), "epoch must be an integer, got 2.5"),
     "half a play": (lambda: agents.make(BOTH[1], SETTING, initial=2.5), "initial must be an integer .* 2.5"),
     "half a play of EI": (lambda: agents.make("gp-ei", SETTING, initial=0.5), "initial must be an integer"),
     "learning": (
