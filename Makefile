@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick quick-tests test test-data test-long test-trackers test-numerics lint format benchmark lite rehearse clean
+.PHONY: help demo quick quick-tests test test-data test-long test-trackers test-numerics lint format lite rehearse clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,9 +56,6 @@ lint: .venv/.installed-dev ## Check format, lint, imports and types
 format: .venv/.installed-dev ## Format the code and mend what ruff can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-
-benchmark: .venv/.installed-dev ## Measure microseconds a step of every posterior
-	$(BIN)/python benchmarks/posterior_step.py
 
 lite: .venv/.installed-lite ## Build the site, with tutorials that run in a browser, into build/lite/docs
 	$(BIN)/python tools/rehearse_release.py lite site --keep build/lite
