@@ -15,8 +15,15 @@ from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from gpbandits.logs import cautions
 from gpbandits.logs.delays import DELAYS, delivery_weights
-from gpbandits.logs.estimators import ESTIMATORS, WITH_MODEL, Contributions, WeightedRows, accepted, switch_at
-from gpbandits.logs.intervals import interval
+from gpbandits.logs.estimators import (
+    ESTIMATORS,
+    WITH_MODEL,
+    Contributions,
+    WeightedRows,
+    accepted,
+    interval,
+    switch_at,
+)
 from gpbandits.logs.log import PlayLog
 from gpbandits.logs.model import cross_fitted
 from gpbandits.logs.policies import FixedPolicy, is_fixed, probabilities_of

@@ -52,8 +52,8 @@ def _undrawn(monkeypatch):
     for drawn in ("box_figure", "regret_figure"):
         monkeypatch.setattr(study_figure, drawn, lambda *arguments: None)
     monkeypatch.setattr(powers, "power_figure", lambda *arguments: None)
-    monkeypatch.setattr(srinivas2010, "_draw_spectra", lambda *arguments: None)
-    monkeypatch.setattr(srinivas2010, "_draw_samples", lambda *arguments: None)
+    monkeypatch.setattr(srinivas2010, "draw_spectra", lambda *arguments: None)
+    monkeypatch.setattr(srinivas2010, "draw_samples", lambda *arguments: None)
 
 
 @pytest.mark.long
@@ -203,7 +203,7 @@ def test_what_the_page_of_vain_attempts_found_in_the_package_is_what_is_stored()
 
 @pytest.fixture(scope="module")
 def survives() -> ModuleType:
-    return loaded("papers/survives.py")
+    return loaded("examples/papers/survives.py")
 
 
 def test_what_survives_on_real_tasks_is_what_their_archived_trials_say(survives):
@@ -240,7 +240,7 @@ def test_the_page_on_elimination_says_what_its_table_says():
 
 
 def test_the_page_on_elimination_says_what_attacked_agents_lost():
-    script = loaded("papers/attacked.py")
+    script = loaded("examples/papers/attacked.py")
     _, page = read("elimination.md").split("## Under attack")
     lines = script.as_markdown(script.read(DOCS / RESULTS / "attacked.csv"))
     assert len(lines) == page.count("\n| ") - 1  # but for the head of the table
@@ -287,7 +287,7 @@ def test_the_page_on_constraints_says_what_tuners_recommended():
 
 
 def test_the_page_on_constraints_says_what_the_bench_of_safe_agents_says():
-    script = loaded("papers/safe_bench.py")
+    script = loaded("examples/papers/safe_bench.py")
     runs, page = script.read(DOCS / RESULTS / "safe.csv"), read("constraints.md").replace("\n", " ")
     assert not missing([*script.as_markdown(runs), script.reach(runs)], page)
 
@@ -368,7 +368,7 @@ def test_no_entrant_of_the_field_has_significantly_less_hard_violation_than_the_
 
 
 def test_the_page_on_reinforcement_says_what_its_results_say():
-    script = loaded("reinforcement/one_table.py")
+    script = loaded("examples/reinforcement/one_table.py")
     results, page = DOCS / RESULTS / "rl-and-gp", read("reinforcement.md")
     scratch = script.kept(results / "from-scratch")
     left_out = {"GP-UCB, constraints", "A2C, library defaults", "random"}
