@@ -15,6 +15,7 @@ import pytest
 from pages import DOCS, loaded, missing, read, told
 from synthetic import result as synthetic_result
 
+from bandit_envs.problems.halves import halves
 from bandit_envs.problems.real import tasks
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.result import Result
@@ -33,6 +34,7 @@ STORED = {
     "leaderboard",
     "leaderboard-real",
     "survives",
+    "ablation",
     "calibration",
     "elimination",
     "constraints",
@@ -199,6 +201,35 @@ def test_what_the_page_of_vain_attempts_found_in_the_package_is_what_is_stored()
         assert before in (former, best.partition(" ")[0]), where
         assert after == now, where
         assert "mark" not in why or mark in why, where
+
+
+def test_the_page_on_parts_says_what_leaving_them_out_costs():
+    with (DOCS / RESULTS / "real_ablation.csv").open(newline="", encoding="utf-8") as file:
+        found = [row for row in csv.DictReader(file) if row["difference"]]
+    gaps: dict[str, dict[str, float]] = {}
+    for row in found:
+        assert halves()[row["task"]] == "development"
+        gaps.setdefault(row["without"], {})[row["task"]] = float(row["difference"])
+    page = " ".join(read("ablation.md").split())
+    assert f"{found[0]['trials']} trials" in page.replace("Eight", "8")
+    assert max(gaps["expected improvement"].values()) < 0.0
+    first, bent = gaps["one first play"], gaps["values as they are"]
+    assert min(first, key=first.__getitem__) == "hpob-4796-23"
+    assert f"costs up to {-first['hpob-4796-23']:.3f}".replace("0.", ".") in page
+    assert first["lcbench-1-datasets"] > 0.0
+    lost = [-bent[task] for task in ("digits-repeat", "digits-late", "hpob-4796-23")]
+    assert f"cost {min(lost):.2f} to {max(lost):.2f}".replace("0.", ".") in page
+    assert min(bent[task] for task in ("conductive-film", "perovskite")) >= 0.0
+    for part in ("one noise for all arms", "likeliest hyperparameters"):
+        assert min(gaps[part].values()) < 0.0 < max(gaps[part].values())
+        apart = [
+            abs(float(row["difference"])) / float(row["standard error"] or 1)
+            for row in found
+            if row["without"] == part and float(row["standard error"])
+        ]
+        assert max(apart) < 2.4, part  # of eight trials, by the t-test
+    errors = sorted(float(row["standard error"]) for row in found)
+    assert errors[len(errors) // 2] < 0.05
 
 
 @pytest.fixture(scope="module")
