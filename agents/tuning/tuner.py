@@ -85,6 +85,8 @@ class Tuner(Records):
             A file does not hold it: give it to `Tuner.load` again.
         repeats: False asks for nothing that was tried in the same context or is running, where a value has no
             noise; once all was tried, `ask` is an error.
+        never: parameters that must never be asked for: a dict of some of them, or of all, such as
+            {"oven": "small"}, or a list of such dicts. A file holds them, unlike a function.
 
     Raises:
         ValueError: an argument is impossible; the message names it.
@@ -110,6 +112,7 @@ class Tuner(Records):
         stopping: Any = None,
         possible: Callable[..., bool] | None = None,
         repeats: bool = True,
+        never: Only = None,
     ):
         plan = TunerPlan(
             parameters=parameters if isinstance(parameters, Space) else Space("parameters", parameters),
@@ -128,6 +131,7 @@ class Tuner(Records):
             stopping=stopping,
             possible=possible,
             repeats=repeats,
+            never=never,  # type: ignore[arg-type] (checked and filled in)
         )
         require_rule(plan)
         self._begin(plan)
