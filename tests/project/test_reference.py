@@ -26,13 +26,14 @@ from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
 from gpbandits import evaluate
 from gpbandits.commands import app
+from gpbandits.report.film import scenes
 
 PACKAGES = (agents, bandit_envs, gpbandits)
 pytest.importorskip("sphinx", reason="needs the extra `docs`")
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 from docstrings import as_rst  # noqa: E402
 from parts import PARTS, built, laws_by_kind  # noqa: E402
-from pictures import SHOWN, portrait  # noqa: E402
+from pictures import FILM, SHOWN, portrait  # noqa: E402
 from public import place  # noqa: E402
 from reference import agents_for  # noqa: E402
 
@@ -209,3 +210,10 @@ def test_the_agents_of_an_environment_can_be_made_and_their_comparison_runs(name
     assert len(best) == 3
     short = {"horizon": 5} if "horizon" in keywords_of(name) else {}
     assert evaluate(build(name, short), best, trials=1).agents == best
+
+
+def test_the_film_of_the_front_begins_without_the_optimum_and_finds_it():
+    shown = scenes("GPBandit-GP-v0", "gp-ucb", **FILM)
+    assert shown[0].total == 2
+    assert shown[0].regrets.min() > 1.0
+    assert shown[-1].regrets[-5:].max() < 0.2
