@@ -9,9 +9,11 @@ from typing import Any
 import sphinx.util.inspect
 import sphinx.util.typing
 
+from agents import validation
 from bandit_envs.basics import types
 
 NAMES = {getattr(types, name): name for name in ("Floats", "Ints", "Bools")}
+NAMES |= {getattr(validation, name): name for name in ("PerTrial", "RowPerTrial")}
 WHOLE = sphinx.util.typing.stringify_annotation
 
 
