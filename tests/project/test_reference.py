@@ -186,7 +186,7 @@ def test_the_picture_of_an_environment_has_a_panel_with_plays_for_each_part(env_
     panels = portrait(env_id).axes
     assert [axes.get_title() for axes in panels] == titles
     for axes in panels:
-        plays = [len(line.get_xdata()) for line in axes.lines if line.get_label() in ("delivered", "pending")]
+        plays = [len(line.get_xdata()) for line in axes.lines if line.get_label() in ("observed", "pending")]
         assert sum(plays) == SHOWN
     curves = {tuple(axes.lines[0].get_ydata()) for axes in panels}
     assert len(curves) == len(panels)
@@ -194,7 +194,7 @@ def test_the_picture_of_an_environment_has_a_panel_with_plays_for_each_part(env_
 
 def test_plays_of_equal_mean_are_drawn_at_their_own_arms():
     (axes,) = portrait("GPBandit-SVMTuning-v0").axes
-    plays = [line.get_xdata() for line in axes.lines if line.get_label() in ("delivered", "pending")]
+    plays = [line.get_xdata() for line in axes.lines if line.get_label() in ("observed", "pending")]
     assert len(np.unique(np.concatenate(plays))) > 0.9 * SHOWN
 
 
