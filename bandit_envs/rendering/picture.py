@@ -132,7 +132,7 @@ def _draw_line(axes: Any, scene: Scene, limits: Limits) -> None:
         _draw_band(axes, x, scene.belief[0][line], scene.band[line], label, scene.joined)
     marker = "." if len(x) <= 100 else ""
     look = {"marker": marker} if scene.joined else {"marker": "o", "ms": 4, "ls": "none"}
-    axes.plot(x, truth, color=TRUTH, label="mean reward", zorder=2, **look)
+    axes.plot(x, truth, color=TRUTH, label="true function", zorder=2, **look)
     _draw_plays(axes, scene, scene.places, scene.observed, limits)
     best = scene.best
     axes.axhline(scene.optimum, color=BEST, lw=0.8, ls="--", zorder=1)
@@ -215,7 +215,7 @@ def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits) -> None:
     """Draw the reward as colour over two features; beside it an agent's mean on that scale, and its std."""
     mean, std = scene.belief or (scene.truth, None)
     span = limits.shade
-    draw_values(places["truth"], scene.features, scene.truth, "mean reward", span)
+    draw_values(places["truth"], scene.features, scene.truth, "true function", span)
     _draw_region(places["truth"], scene.features, scene.feasible)
     _draw_plays(places["truth"], scene, scene.plays[:, 0], scene.plays[:, 1], limits)
     if scene.following is not None:
@@ -288,10 +288,10 @@ def _draw_tiles(axes: Any, points: Floats, values: Floats, **look: Any) -> Any:
 
 
 def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any, limits: Limits) -> None:
-    """Draw plays with delivered feedback filled, pending ones hollow, lost ones crossed."""
+    """Draw plays with observed feedback filled, pending ones hollow, lost ones crossed."""
     style = {"color": PLAYS, "ls": "none", "zorder": 3}
     kinds = (
-        (scene.arrived, "delivered", True, {"marker": "o", "ms": 6, "mec": "white", "mew": 0.5}),
+        (scene.arrived, "observed", True, {"marker": "o", "ms": 6, "mec": "white", "mew": 0.5}),
         (scene.pending, "pending", limits.pending, {"marker": "o", "ms": 6, "mfc": "none"}),
         (scene.lost, "lost", limits.lost, {"marker": "x", "ms": 6}),
     )
