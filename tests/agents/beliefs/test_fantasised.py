@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import agents
+from agents.agent.box_domain import best_plays
 from agents.beliefs.delivered import Delivered
 from agents.beliefs.imputed import Fantasised, Hallucinated
 from agents.beliefs.surface import Surface
@@ -156,6 +157,6 @@ def test_on_a_box_improvement_is_on_the_best_of_played_and_pending(rounds):
         info = delivery(t, came, values, np.empty((len(came), 0)), 4)
         agent.update(observation, action, float(values.sum()), info)
     surface = Surface.of(agent.belief)
-    _, means = agent._played(surface, np.empty(0))
+    _, means = best_plays(agent, surface, np.empty(0))
     assert len(means) == rounds
     np.testing.assert_allclose(means, np.sort(surface.mean(np.array(pairs)))[::-1], rtol=0, atol=1e-9)
