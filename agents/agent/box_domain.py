@@ -56,7 +56,7 @@ class BoxDomain(Domain):
 
     def prepared(self, model: Model) -> Model:
         self.visited = Visited(self.setting.pairs_width)
-        return replace(model, form=FORM, visited=self.visited)
+        return replace(model, form=FORM, covariances=self.visited.gram)
 
     def begin(self, agent: Playing) -> None:
         (self._rng,) = agent.streams.of("search")

@@ -21,12 +21,7 @@ from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
-from ..model.choice import (
-    KEY,
-    TieBreaker,
-    arms_of,
-    offered_in,
-)
+from ..model.choice import KEY, TieBreaker, arms_of, offered_in
 from ..model.model import Model
 from ..model.rounds import PENDING, Clock, Delivery, in_time
 from ..model.units import weights_of_stds

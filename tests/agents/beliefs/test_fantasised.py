@@ -129,9 +129,10 @@ def test_on_a_box_the_mean_is_that_on_a_set():
     box = Setting(
         low=np.zeros(1), high=np.ones(1), horizon=50, kernel=SETTING.kernel, noise_std=0.2, max_delay=20
     )
-    model = replace(Model.of(box), form="pairs", visited=Visited(1))
+    visited = Visited(1)
+    model = replace(Model.of(box), form="pairs", covariances=visited.gram)
     belief = Fantasised(model, 1, rngs=[np.random.default_rng(0)])
-    number = {x: model.visited.index(ARMS[x]) for x in dict.fromkeys([*DELIVERED, *PENDING])}
+    number = {x: visited.index(ARMS[x]) for x in dict.fromkeys([*DELIVERED, *PENDING])}
     for x in [*DELIVERED, *PENDING]:
         belief.play(np.array([number[x]]))
     for x, value in zip(DELIVERED, VALUES, strict=True):
