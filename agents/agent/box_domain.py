@@ -51,7 +51,7 @@ class BoxDomain(Domain):
 
     def __init__(self, model: Model):
         super().__init__(model)
-        self.search = make_search(model.search)
+        self.search, self.many_contexts = make_search(model.search), model.setting.has_contexts
         self._no_incumbent = NoIncumbent(1, model.setting.decisions)  # of rules that improve on nothing
 
     def prepared(self, model: Model) -> Model:
@@ -60,10 +60,6 @@ class BoxDomain(Domain):
 
     def begin(self, agent: Playing) -> None:
         (self._rng,) = agent.streams.of("search")
-
-    @property
-    def many_contexts(self) -> bool:
-        return self.setting.has_contexts
 
     @property
     def features(self) -> Floats:

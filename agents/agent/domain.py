@@ -42,6 +42,7 @@ class Domain(abc.ABC):
     patience = 1  # looks in a row at which a stopping rule has to say stop
     rereads = False  # True where choices change nothing but generators, since they read all plays again
     single: Callable[[Any], Any]  # (B,) or (1, d) -> the action of the only trial, without its axis
+    many_contexts: bool  # True where a recommendation depends on the context
     one_context = False  # True where the only context is that of all rounds, and needs no observation
 
     def __init__(self, model: Model):
@@ -53,11 +54,6 @@ class Domain(abc.ABC):
 
     def begin(self, agent: Playing) -> None:  # noqa: B027 (a no-op where nothing is drawn)
         """Take the generators of the agent, which has been reset."""
-
-    @property
-    @abc.abstractmethod
-    def many_contexts(self) -> bool:
-        """Whether a recommendation depends on the context."""
 
     @property
     @abc.abstractmethod
@@ -115,10 +111,7 @@ class FiniteSet(Domain):
         super().__init__(model)
         self.num_arms = model.setting.decisions.num_arms
         self.one_context = model.setting.contexts is None
-
-    @property
-    def many_contexts(self) -> bool:
-        return self.setting.decisions.num_contexts > 1
+        self.many_contexts = model.setting.decisions.num_contexts > 1
 
     @property
     def features(self) -> Floats:
