@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from typing import Any, TypeVar
 
@@ -17,6 +17,18 @@ RNGS = "rngs"  # the argument by which a builder asks for generators
 def is_name(given: Any, *names: str) -> bool:
     """Return True for one of these names; what is given may be an array or another object."""
     return isinstance(given, str) and given in names
+
+
+def name_of(given: Any) -> str | None:
+    """Return a name itself, None for a number or an object: options that may be either are parsed here."""
+    return given if isinstance(given, str) else None
+
+
+def name_or_other(argument: str, given: Any, names: Iterable[str], expected: str) -> tuple[str | None, Any]:
+    """Return one of some names and None, or None and the number or object; raise for another name."""
+    name = name_of(given)
+    require(name is None or name in names, argument, expected, given)
+    return (None, given) if name is None else (name, None)
 
 
 def chosen(argument: str, name: str, parts: Mapping[str, Part]) -> Part:
@@ -52,8 +64,8 @@ def builder_of(
     argument: str, given: Any, parts: Mapping[str, Callable[..., Any]], options: Any, *of_kind: Any
 ) -> Any:
     """Return the builder of a part by its name, see `made`, or of the user's own, see `own_builder`."""
-    if isinstance(given, str):
-        return made(argument, given, parts, options, *of_kind)
+    if (name := name_of(given)) is not None:
+        return made(argument, name, parts, options, *of_kind)
     return own_builder(argument, given, parts, options)
 
 

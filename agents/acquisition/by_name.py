@@ -15,7 +15,7 @@ from bandit_envs.basics.types import Bools, Floats
 
 from ..beliefs.base import Belief
 from ..model.model import Model
-from ..named import is_name, made, require_no_options
+from ..named import is_name, made, name_of, require_no_options
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
@@ -135,10 +135,10 @@ def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeR
     """
     require_probability("delta", delta)
     left_out = is_name(width, IMPROVED)
-    if isinstance(rule, str):
-        if rule in RULES and rule not in WITH_WIDTH and not left_out:
-            raise ValueError(f"width must be left out with the rule {rule!r}, which has none, got {width!r}")
-        return made("rule", rule, RULES, options, width, delta)
+    if (name := name_of(rule)) is not None:
+        if name in RULES and name not in WITH_WIDTH and not left_out:
+            raise ValueError(f"width must be left out with the rule {name!r}, which has none, got {width!r}")
+        return made("rule", name, RULES, options, width, delta)
     require_no_options("rule", rule, options)
     require(left_out, "width", "left out where the rule is no name: the rule has its own", width)
     return Always(rule)

@@ -20,7 +20,6 @@ from ..protocol import BaseAgent, adapted
 from ..stopping.by_name import Stops, joined_stops
 from ..validation import require_one_a_trial, require_trials, seeds_of
 from .assumptions import FORM, Learnt
-from .box_agent import BoxAgent
 from .gp_agent import GPAgent
 from .repeating import repeating, require_repeatable
 
@@ -219,14 +218,13 @@ def assemble(
     rule_of: Callable[[Model], Rule],
     num_trials: int | None = None,
     kind: Callable[..., GPAgent] = GPAgent,
-    box_kind: Callable[..., GPAgent] = BoxAgent,
     **parts: Any,
 ) -> Agent:
     """Return the agent of a model and a rule, which is made again whenever the model changes.
 
     Of B trials it is one agent where trials share kernel and arms, and an agent per trial where each learns
-    its own kernel or has its own points, as on a box. `kind` is that on a finite set, `box_kind` that on a
-    box; `parts` are a belief, an incumbent and the others, see `GPAgent`.
+    its own kernel or has its own points, as on a box. `parts` are a belief, an incumbent and the others, see
+    `GPAgent`.
     """
     require_trials(num_trials)
     for name in PER_TRIAL:
@@ -236,7 +234,7 @@ def assemble(
     if not model.setting.continuous and model.learning is None:
         _of_trial(given, 0, num_trials or 1)  # raises where a trial would have no number of its own
         return kind(model, num_trials=num_trials, **given)
-    make = box_kind if model.setting.continuous else kind
+    make: Callable[..., GPAgent] = kind
     if model.learning is not None:
         model, make = replace(model, form=model.form or FORM), partial(make, assumptions=Learnt)
     if num_trials is None:

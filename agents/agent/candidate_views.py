@@ -149,7 +149,7 @@ def candidates_of_plays(agent: Playing, snap: Snap | None = None, look: int = 0)
     """
     centre = keeping_plays(agent.belief.mean_posterior)
     plays, cloud = centre.played(ONLY), _cloud(agent, centre.factor(ONLY), look)
-    arms = np.vstack([agent._visited.features[plays], cloud if snap is None else snap(cloud)])
+    arms = np.vstack([agent.features[plays], cloud if snap is None else snap(cloud)])
     number = np.concatenate([plays, np.full(len(arms) - len(plays), -1)])
     noise = np.full((1, len(arms)), float(centre.noise[ONLY]))
     return _stopping_candidates(agent, Pairs(np.empty(0), arms), number, arms, number[None] >= 0, noise)[ONLY]

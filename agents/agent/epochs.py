@@ -13,7 +13,6 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..acquisition.rules import PosteriorMean
 from ..beliefs.base import Belief
 from ..model.rounds import Delivery, in_time
-from .box_agent import BoxAgent
 from .generators import build
 from .gp_agent import GPAgent
 
@@ -26,20 +25,21 @@ class EpochAgent(GPAgent):
 
     def __init__(self, *given: Any, incumbent_first: bool, **parts: Any):
         self._incumbent_first = incumbent_first
+        self._latest: Belief | None = None  # of the epoch before, until the first choice in this one
         super().__init__(*given, **parts)
 
     def reset(self, seed: Any) -> None:
         self._begun = 0  # round in which the epoch began
-        self._latest: Belief | None = None  # of the epoch before, until the first choice in this one
+        self._latest = None
         super().reset(seed)
 
-    def _choose(self, context: Any, uniform: Floats, free: Bools | None = None) -> Any:
+    def act(self, observation: Floats) -> Any:
         if self._latest is None:
-            return super()._choose(context, uniform, free)
+            return super().act(observation)
         kept = self.belief, self.rule
         self.belief, self.rule, self._latest = self._latest, PosteriorMean(), None
         try:
-            return super()._choose(context, uniform, free)
+            return super().act(observation)
         finally:
             self.belief, self.rule = kept
 
@@ -71,13 +71,6 @@ class EpochAgent(GPAgent):
             self._latest.forget(trial)
 
 
-class EpochBoxAgent(EpochAgent, BoxAgent):
-    """Does so on a box."""
-
-
 def in_epochs(incumbent_first: bool | None) -> dict[str, Any]:
-    """Return the agents that begin epochs afresh, on sets and on boxes; those that do not, for None."""
-    if incumbent_first is None:
-        return {}
-    made = {"kind": EpochAgent, "box_kind": EpochBoxAgent}
-    return {name: partial(kind, incumbent_first=incumbent_first) for name, kind in made.items()}
+    """Return the kind of agents that begin epochs afresh; {} for None, those that do not."""
+    return {} if incumbent_first is None else {"kind": partial(EpochAgent, incumbent_first=incumbent_first)}

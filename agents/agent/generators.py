@@ -29,6 +29,7 @@ ROLES = (
     "order",
     "propensities",
 )
+NOTED_AS = {"search": "candidates"}  # in notes of saved agents
 State = list[int]  # of one generator
 
 
@@ -80,16 +81,18 @@ class Resumable:
     restart: Any
     repeated_arms: Any
     assumptions: Any
+    domain: Any
 
     @property
     def generators(self) -> dict[str, list[np.random.Generator]]:
         """Return the generators that `act` draws from, without that of ties, by role."""
-        return {role: rngs for role, rngs in self.streams.made.items() if role != "ties"}
+        made = self.streams.made.items()
+        return {NOTED_AS.get(role, role): rngs for role, rngs in made if role != "ties"}
 
     @property
     def leaves_traces(self) -> bool:
         """Return whether `act` changes more than generators, such as caches; not before a noted fit."""
-        return not self.assumptions.will_change
+        return not (self.domain.rereads or self.assumptions.will_change)
 
     def skip(self) -> None:
         """Stand in for a call of `act`: make the one draw that it always makes, for ties."""

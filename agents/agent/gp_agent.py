@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.feedback import Feedback, feedback_stds, spendings
 
@@ -21,40 +21,35 @@ from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
-from ..model.choice import (
-    KEY,
-    TieBreaker,
-    argmax_with_ties,
-    arms_of,
-    offered_in,
-    only_offered,
-    require_offered,
-)
+from ..model.choice import KEY, TieBreaker, arms_of, offered_in
 from ..model.model import Model
 from ..model.rounds import PENDING, Clock, Delivery, in_time
 from ..model.units import weights_of_stds
 from ..objectives.base import Objective, Revision, Reward
 from ..protocol import defines
 from ..restarts.base import Never, Restart
-from ..stopping.by_name import PATIENCE, Stopping, make_rules
+from ..stopping.by_name import Stopping, make_rules
 from ..stopping.stopping_candidates import StoppingCandidates
 from ..validation import require_trials, seeds_of
 from ..widths.base import ONE
 from .assumptions import Given
 from .book import NO_ROUNDS, Book
-from .candidate_views import ArmsView, candidates_on_arms
+from .box_domain import BoxDomain
+from .domain import TIE, Domain, FiniteSet
 from .generators import Resumable, Streams, build
 from .offers import ChoosingAgent
 from .propensities import chances
 from .queries import NEVER, Answers
-from .repeating import RepeatedArms, repeats
+from .repeating import RepeatedArms
 
-# In prior stds, where scores have a unit. Without it the last bit of a batched product would decide.
-TIE = 1e-9
+
+def domain_of(model: Model) -> Domain:
+    """Return the arms of a finite set, or the points of a box."""
+    return BoxDomain(model) if model.setting.continuous else FiniteSet(model)
 
 
 class GPAgent(Answers, Resumable, ChoosingAgent):
-    """An agent that scores the arms with a rule on its belief and plays the best.
+    """An agent that scores points with a rule on its belief and plays the best.
 
     With `num_trials=B` it plays a batch of B trials, with a leading axis in every array, and exactly the
     actions of single trials.
@@ -68,6 +63,7 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
         objective: builds what is maximised from the model and the number of trials.
         restart: builds what says when to start over, from the model and the number of trials.
         assumptions: builds what says when the model changes, from the model and the generators.
+        domain: builds from the model what finds the best of the arms, or of the points of a box.
     """
 
     takes_stopping = True
@@ -83,15 +79,17 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
         objective: Callable[[Model, int], Objective] = Reward,
         restart: Callable[[Model, int], Restart] = Never,
         assumptions: Callable[[Model, Streams], Given] = Given,
+        domain: Callable[[Model], Domain] = domain_of,
     ):
         require_trials(num_trials)
         self.setting, self.num_trials, self._rule_of = model.setting, num_trials, rule_of
         self._parts = belief, incumbent, objective, restart, assumptions
+        self.domain = domain(model)
+        model = self.domain.prepared(model)
         self._given, self._size = model, num_trials or 1
         self.learns, self.unit_is_known = model.learning is not None, model.unit_is_known
         self._num_arms = 0 if self.setting.continuous else self.setting.decisions.num_arms
         self._only_context = np.zeros(self._size, dtype=np.int64)
-        self._shape = self._size, self._num_arms
         unseeded = Streams([0] * self._size)
         self.privileged = build(restart, model, unseeded, "restart", self._size).privileged
         self.assumptions = Given(model, unseeded)
@@ -115,6 +113,8 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
         self.tie_breaker = TieBreaker(self.streams.of("ties"))
         self.samplers = self.streams.of("samples")
         belief, incumbent, objective, restart, assumptions = self._parts
+        self._given = self.domain.prepared(self._given)
+        self.domain.begin(self)
         self._assume(self._given)
         self.assumptions = assumptions(self._given, self.streams)
         self.objective = build(objective, self.model, self.streams, "objective", self._size)
@@ -123,7 +123,7 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
         self.memory = self.rule.memory(self._size)
         self.restart = build(restart, self.model, self.streams, "restart", self._size)
         if self._rules is not None:
-            self.stopping = Stopping(self._rules, self._size, PATIENCE if self.setting.continuous else 1)
+            self.stopping = Stopping(self._rules, self._size, self.domain.patience)
         self.book = self._new_book()
         self.repeated_arms = RepeatedArms(self._size) if self._given.repeat > 1.0 else None
         self.round = 0
@@ -136,40 +136,19 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
         self.remodel(self.assumptions.after(self))
 
     def act(self, observation: Floats) -> Any:
-        """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
-        alone = self.setting.contexts is None and self.round >= 0
-        context = self._only_context if alone else self._contexts(observation)
+        """Choose an action for the observed context, (dz,), or B of them, (B, dz).
+
+        It is an arm, or on a box in [-1, 1]^d, (d,).
+        """
+        single = self.domain.one_context and self.round >= 0
+        context = self._only_context if single else self.domain.context(self, observation)
         uniform = self.tie_breaker()  # in every round: a trial's draws do not depend on which others choose
         if self.repeated_arms is None:
-            arm = self._choose(context, uniform)
+            action = self.domain.choose(self, context, uniform)
         else:
-            arm = self.repeated_arms.action_in(self.round, partial(self._begin_repeats, context, uniform))
-        return arm if self.num_trials else arm.item()
-
-    def _choose(self, context: Any, uniform: Floats, free: Bools | None = None) -> Any:
-        """Return the arms of the largest scores, (B,); only free trials, (B,), draw samples, if given."""
-        if self.setting.volatile:
-            require_offered(self.offered, self.setting)
-        safety = self.objective.safety(context, self.t, self.offered) if self._certifies else None
-        offered = self.offered if safety is None else safety.playable
-        view = ArmsView(self, self.belief, context, offered, safety)
-        view = view if free is None else view.drawing(free)
-        if self._may_search and offered is None and (arm := self._searched(view, uniform)) is not None:
-            return arm
-        scores = self.rule(view)
-        if np.shape(scores) != self._shape:
-            words = "numbers of a trial are (B, 1), those of its arms (B, A)"
-            got = f"got {np.shape(scores)}; {words}"
-            raise ValueError(f"rule must return scores of shape {self._shape}, {got}")
-        self.objective.infeasible = None  # until the objective scores arms
-        if self._penalises or offered is not None:
-            scores = self._worth(scores, context, offered)
-        if self.objective.infeasible is not None:
-            self._note_infeasible(self.objective.infeasible)
-        if (exploring := self.restart.exploring) is not None:
-            scores[exploring] = 0.0  # the same for all arms: ties are broken at random
-        self.scores = scores
-        return argmax_with_ties(scores, self._tie, uniform, offered)
+            choose = partial(self.domain.begin_repeats, self, context, uniform)
+            action = self.repeated_arms.action_in(self.round, choose)
+        return action if self.num_trials else self.domain.single(action)
 
     def propensity(self, observation: Floats, action: Any) -> Any:
         """Return the share of further draws that choose the arm, a number or (B,); see `chances`."""
@@ -180,30 +159,9 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
         chance = chances(self, self._contexts(observation), arm)
         return chance if self.num_trials else float(chance[0])
 
-    def _searched(self, view: ArmsView, uniform: Floats) -> Ints | None:
-        """Return the arm of the only trial, (1,), found without scoring all; None where all are scored."""
-        factor = self.rule.factor(view)
-        tied = None if factor is None else self.belief.argmax_ucb(float(factor), self._tie)
-        if tied is None:
-            return None
-        self.scores = None
-        return tied[argmax_with_ties(np.zeros((1, len(tied))), 0.0, uniform)]
-
-    def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
-        """Return what the objective makes of the scores of the arms that may be played, (B, A)."""
-        there = scores if offered is None else only_offered(scores, offered)
-        return self.objective.penalised(there, self.arms(context), self.t) if self._penalises else there
-
-    def _begin_repeats(self, context: Any, uniform: Floats, free: Bools) -> tuple[Ints, Any, Ints]:
-        """Return the trials that are free, (n,) of (B,), their arms, and how often to play each."""
-        (trial,) = free.nonzero()
-        arm = self._choose(context, uniform, free)[trial]
-        point = self.setting.decisions.point_index(context[trial], arm)
-        return trial, arm, repeats(self, trial, self.belief.std_posterior.variance_of(trial, point))
-
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: the observation that `act` saw, the action played, and the `info` returned."""
-        point = self.points(observation, action)
+        point = self.domain.numbers(self, observation, action)
         feedback = Feedback.arrived(info)
         may_lack = self.setting.volatile or KEY in info
         offered = offered_in(info, self.setting, self.num_trials) if may_lack else None
@@ -245,7 +203,7 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
 
     def stopping_candidates(self, snap: Any = None, look: int = 0) -> list[StoppingCandidates]:
         """Return what the belief says of further plays in each trial, B of them, as stopping rules see it."""
-        return candidates_on_arms(self)
+        return self.domain.stopping_candidates(self, snap, look)
 
     def forget(self, trial: Ints, kept: bool = False) -> None:
         """Begin anew in trials, (n,) ascending, as after a reset; feedback of their earlier plays is stale.

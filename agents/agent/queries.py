@@ -12,26 +12,27 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.candidates import Rule
 from ..beliefs.base import Belief
-from ..beliefs.points import Arms
-from ..model.choice import Recommendation, arms_among, arms_of
+from ..beliefs.points import Arms, Points
+from ..model.choice import Recommendation
 from ..model.defaults import rests_on_default
 from ..objectives.base import Objective
 from ..restarts.base import Restart
 from ..stopping.by_name import Stopping, Stops
 from ..validation import require_context, require_reset
 from .assumptions import Given
+from .domain import Domain
 
 NEVER = -1
 REWARD = 0  # index of the reward among the quantities of `beliefs`
 
 
 class Answers:
-    """Queries about points of a finite set; a subclass builds the parts at reset and updates them."""
+    """Queries about points; a subclass builds the parts at reset and updates them."""
 
     setting: Setting
     num_trials: int | None
     _size: int  # B, 1 of one environment
-    _num_arms: int  # 0 on a box
+    domain: Domain
     _only_context: Ints  # (B,) zeros
     rule: Rule
     belief: Belief
@@ -117,8 +118,8 @@ class Answers:
 
     @property
     def features(self) -> Floats:
-        """Return the features of all points, (N, dz + d)."""
-        return self.setting.decisions.points
+        """Return the features of all points, (N, dz + d); on a box of those played so far."""
+        return self.domain.features
 
     def _note_infeasible(self, lost: Bools) -> None:
         """Keep where no action of this round was feasible, (B,)."""
@@ -126,13 +127,8 @@ class Answers:
         self._lost_since[lost & (self._lost_since == NEVER)] = self.round
 
     def points(self, observation: Floats, action: Any) -> Ints:
-        """Return the indices of actions in their contexts, (B,)."""
-        if self.round < 0:
-            require_reset(False)
-        arm = arms_of(action, self._size, self._num_arms)
-        if self.setting.contexts is None:
-            return arm
-        return self.setting.decisions.point_index(self._contexts(observation), arm)
+        """Return the numbers of the points of actions in their contexts, (B,); a box numbers new points."""
+        return self.domain.numbers(self, observation, action)
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
         """Return mean and std of the arms' mean rewards in a context, (A,) or (B, A) each; copies.
@@ -148,28 +144,28 @@ class Answers:
 
         The answer is None where the agent models something else, such as the reward less a penalty.
         """
-        context = self._contexts(observation)
-        points = self.arms(context)
-        each = self.objective.beliefs(*points.known(self.belief), points)
+        each = self.beliefs_at(self.arms(self._contexts(observation)))
         if each is None:
             return None
         which = slice(None) if self.num_trials else 0
         return [(mean[which].copy(), std[which].copy()) for mean, std in each]
 
+    def beliefs_at(self, points: Points) -> list[tuple[Floats, Floats]] | None:
+        """Return `beliefs` of reward and costs at points, (B, n) each."""
+        return self.objective.beliefs(*points.known(self.belief), points)
+
     def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
         """Return mean and std of the mean reward of one action per trial, (B,) each; see `posterior`."""
-        arm = arms_of(action, self._size, self._num_arms)
-        mean, std = (np.atleast_2d(each) for each in self.posterior(observation))
-        return mean[self.belief.rows, arm], std[self.belief.rows, arm]
+        points, place = self.domain.asked(self, observation, action)
+        mean, std = self._of_reward(self.beliefs_at(points))
+        return mean[self.belief.rows, place], std[self.belief.rows, place]
 
     def in_play(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
         """Return mean and std at one action per trial, (B,) each, as rules see them: in the belief's unit.
 
         Pending plays count as the belief takes them.
         """
-        trial, point, belief = self.belief.rows, self.points(observation, action), self.belief
-        mean = belief.mean_posterior.mean_of(trial, point) + belief.prior_mean[trial, point]
-        return mean, np.sqrt(np.maximum(belief.std_posterior.variance_of(trial, point), 0.0))
+        return self.domain.in_play(self, observation, action)
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """Recommend the arm of the largest posterior mean in the observed context.
@@ -182,22 +178,15 @@ class Answers:
             among: the actions to choose from, such as those played so far, (n,) or on a box (n, d), the same
                 in all trials; default all.
         """
-        require_context(observation, self.setting.decisions.num_contexts > 1)
-        shape = (len(self.belief.rows), self.setting.scaled_contexts.shape[1])
-        context = self._contexts(np.zeros(shape) if observation is None else observation)
-        points, rows = self.arms(context), self.belief.rows
+        require_reset(self.round >= 0)
+        require_context(observation, self.domain.many_contexts)
+        points, among, actions, arms = self.domain.proposed(self, observation, among)
         mean, std = points.known(self.belief)
-        arms = arms_among(among, mean.shape[1])
-        worth = self._final_worth(self.objective.expected(mean, std), context)
-        arm = arms[worth[:, arms].argmax(axis=1)]
-        each = self.objective.beliefs(mean, std, points)
-        known = (None, None) if each is None else (part[rows, arm] for part in each[REWARD])
-        best = Recommendation(arm, self.setting.to_point(arm), *known)
-        return best if self.num_trials else best.single
-
-    def _final_worth(self, mean: Floats, context: Ints) -> Floats:
-        """Return the worth of all arms for a recommendation, (B, A)."""
-        return self.objective.worth(mean, self.arms(context), self.t)
+        best = among[self.domain.worth(self, mean, std, points)[:, among].argmax(axis=1)]
+        each, rows = self.objective.beliefs(mean, std, points), self.belief.rows
+        known = (None, None) if each is None else (part[rows, best] for part in each[REWARD])
+        found = Recommendation(actions[best], arms[best], *known)
+        return found if self.num_trials else found.single
 
     def arms(self, context: Ints) -> Arms:
         """Return all arms in the context of each trial, (B,), as points."""

@@ -16,7 +16,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require, require_choice, require_not_negative, require_probability
+from bandit_envs.basics.arguments import require, require_not_negative, require_probability
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.delays import Conversions
 from bandit_envs.laws.outcomes import BernoulliOutcomes, OutcomeLaw
@@ -31,6 +31,7 @@ from ..beliefs.points import Points
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import ByRound, Delivery, shares_of_rounds
+from ..named import name_or_other
 from ..objectives.base import Band, Reward
 from ..options import require_left_out
 from ..posteriors.laplace import NODE_SHARES, NODES, Laplace, OutcomeLikelihood, PlayedRows, curved
@@ -252,23 +253,22 @@ def laplace_ucb(
         delta: failure probability of the band.
     """
     require_probability("delta", delta, "it is the failure probability of the band")
-    if isinstance(band, str):
-        require_choice("band", band, (MIXTURE,))
-    else:
-        require_not_negative("band", band, "it multiplies the latent std")
+    name, number = name_or_other("band", band, (MIXTURE,), f'a number or "{MIXTURE}"')
+    if name is None:
+        require_not_negative("band", number, "it multiplies the latent std")
     if setting.outcome is None:
-        width_of = partial(make_width, "amm" if isinstance(band, str) else band, delta=delta)
+        width_of = partial(make_width, number if name is None else "amm", delta=delta)
         return assemble(
             Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=EquallyWeighted
         )
-    if isinstance(band, str):
+    if name is not None:
         reason = "a number on a box, where the band's width is no multiple of a std that has slopes"
         require(not setting.continuous, "band", reason, band)
         proof = "the mixture's proof needs every outcome, and none is delivered without a conversion"
         where = f"a number where conversions alone are delivered: {proof}"
         require(not isinstance(setting.delay, Conversions), "band", where, band)
         return _latent(setting, partial(_mixture, delta=delta), num_trials, options)
-    return _latent(setting, Always(UCB(FixedWidth(band))), num_trials, options)
+    return _latent(setting, Always(UCB(FixedWidth(number))), num_trials, options)
 
 
 @handles("delay", "context", "box", "availability", "approximate", "outcome")

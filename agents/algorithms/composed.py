@@ -17,7 +17,7 @@ from ..beliefs.by_name import make_belief
 from ..kernels.amplitude import without_contexts
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..named import chosen, is_name, made, own_builder, require_called_with
+from ..named import chosen, is_name, made, name_of, own_builder, require_called_with
 from ..objectives.by_name import APART, CONSTRAINTS, constraint_for
 from ..options import require_left_out
 from ..protocol import handles
@@ -137,10 +137,12 @@ def gp_agent(
         0.1 if delta is None else delta,
     )
     seen = setting if context else without_contexts(setting)
-    kept = _constraint(seen, constraint, objective, _is_unitless(rule))
+    named = name_of(rule)
+    unitless = own_rule(rule).unitless if named is None else named in UNITLESS
+    kept = _constraint(seen, constraint, objective, unitless)
     if kept != "none":
         separate = (constraint_options or {}).get("models") == "separate"
-        _require_comparable(rule, incumbent, kept in APART or separate)
+        _require_comparable(rule, unitless, incumbent, kept in APART or separate)
     for name in {*options} & {*(constraint_options or ())}:
         words = f"left out where the agent is given {name}"
         require(False, f'constraint_options["{name}"]', words, (constraint_options or {})[name])
@@ -150,8 +152,8 @@ def gp_agent(
         found.model,
         make_rule(rule, width, found.delta, rule_options),
         num_trials,
-        belief=make_belief("ridges" if belief is None and rule == "dmm" else belief, seen, belief_options),
-        incumbent=_incumbent(incumbent, rule, seen),
+        belief=make_belief("ridges" if belief is None and named == "dmm" else belief, seen, belief_options),
+        incumbent=_incumbent(incumbent, named, seen),
         objective=found.objective if objective is None else own_builder("objective", objective, {}),
         restart=make_restart(restart, seen, observed, restart_options),
         **in_epochs(found.incumbent_first),
@@ -190,33 +192,29 @@ def _constraint(setting: Setting, constraint: str | None, objective: Any, togeth
     return kept
 
 
-def _incumbent(incumbent: Any, rule: Any, setting: Setting) -> Any:
+def _incumbent(incumbent: Any, rule: str | None, setting: Setting) -> Any:
     """Return the builder of the incumbent; "ei" has its own default on a box."""
-    if isinstance(rule, str) and rule not in IMPROVING:
+    if rule is not None and rule not in IMPROVING:
         where, remedy = f"with the rule {rule!r}, which improves on nothing", 'take rule="ei" or "pi"'
         require_left_out("incumbent", incumbent, None, where, remedy)
-    if incumbent is not None and not isinstance(incumbent, str):
+    if incumbent is not None and name_of(incumbent) is None:
         builder = f"one of {', '.join(INCUMBENTS)}, or a builder (num_trials, decisions) -> incumbent"
         require_called_with("incumbent", incumbent, 2, builder)
         return incumbent
-    if is_name(rule, "ei"):
+    if rule == "ei":
         return improvable(incumbent, setting)
     return incumbent_of("max_mean" if incumbent is None else incumbent)
 
 
-def _require_comparable(rule: Any, incumbent: Any, separate: bool) -> None:
+def _require_comparable(rule: Any, unitless: bool, incumbent: Any, separate: bool) -> None:
     """Raise where a rule would compare values of different units."""
     if is_name(incumbent, "best_value"):
         raise ValueError(
             'incumbent must not be "best_value" under constraints, where multipliers change the values of '
             'plays; take "max_mean"'
         )
-    if _is_unitless(rule) and separate:
+    if unitless and separate:
         raise ValueError(
             "rule must score in the units of the reward with separate models, which weigh scores against "
             f'costs, got {rule!r}; take "ucb" or "thompson", or models="penalised"'
         )
-
-
-def _is_unitless(rule: Any) -> bool:
-    return rule in UNITLESS if isinstance(rule, str) else own_rule(rule).unitless

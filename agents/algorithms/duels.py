@@ -26,6 +26,7 @@ from ..agent.single_trial import ArmAgent
 from ..beliefs.preferences import LikelihoodSet, Preferences
 from ..model.defaults import DefaultBound
 from ..model.model import Model
+from ..named import name_or_other
 from ..options import typed
 from ..protocol import handles
 from ..validation import PerTrial, one_seed, require_reset
@@ -154,12 +155,12 @@ def duellist(
     """Return the agents of duels that `make` builds of a trial's model, width (None: the band) and delta."""
     words = 'of duels, whose actions are pairs; take "gp-ucb", or duel=True'
     require(setting.duel, "setting", words, "single arms")
-    if isinstance(width, str):
-        require(width == MIXTURE, "width", f'a number or "{MIXTURE}"', width)
-    else:
-        require_not_negative("width", float(width), "it multiplies a standard deviation")
+    name, half = name_or_other("width", width, (MIXTURE,), f'a number or "{MIXTURE}"')
+    if name is None:
+        half = float(half)
+        require_not_negative("width", half, "it multiplies a standard deviation")
     require_probability("delta", delta)
-    model, half = Model.of(setting, **options), None if isinstance(width, str) else float(width)
+    model = Model.of(setting, **options)
 
     def of_trial(trial: int) -> DuelAgent:
         own = float(np.broadcast_to(delta, trial + 1)[trial])
@@ -238,8 +239,9 @@ def pop_bo(
             log-likelihood - a bound on the log evidence, with which the set holds f in all rounds.
         delta: failure probability of that set.
     """
-    positive = isinstance(width, str) or (is_number(width) and width > 0)
-    require(positive, "width", f'a positive number or "{MIXTURE}"', width)
+    expected = f'a positive number or "{MIXTURE}"'
+    name, scale = name_or_other("width", width, (MIXTURE,), expected)
+    require(name is not None or (is_number(scale) and scale > 0), "width", expected, width)
     return duellist(_optimist, setting, num_trials, width=width, delta=delta, **options)
 
 

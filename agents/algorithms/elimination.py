@@ -20,7 +20,6 @@ from bandit_envs.basics.arguments import (
     is_integer,
     is_number,
     require,
-    require_choice,
     require_probability,
 )
 from bandit_envs.laws.delays import PoissonDelay
@@ -34,7 +33,7 @@ from ..beliefs.eliminating import Eliminating, HalfWidth
 from ..beliefs.imputed import Hallucinated
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..named import is_name
+from ..named import is_name, name_or_other
 from ..options import require_absent, require_arms
 from ..protocol import handles
 from ..restarts.base import BatchEnds, SubExponential, Wait, doubling_lengths, growing_lengths, quantile_wait
@@ -127,7 +126,6 @@ def eliminating(
     """Return the agent that scores the active arms by a design, and eliminates at the ends of batches."""
     require_arms(setting, 'they are struck off one by one; take "mvr"')
     require_absent(options, ("initial",), "these agents play no arm at random")
-    require_band(band)
     require_probability("delta", delta)
     return assemble(
         Model.of(setting, **options),
@@ -138,25 +136,24 @@ def eliminating(
     )
 
 
-def require_band(band: Any) -> None:
-    """Raise unless a band is named, or a positive number."""
-    if isinstance(band, str):
-        require_choice("band", band, BANDS)
-        return
-    positive = is_number(band) and band > 0
-    require(positive, "band", f"one of {', '.join(BANDS)} or a positive number", band)
-
-
 def band_builder(band: str | float, batches: int, delta: PerTrial) -> Callable[[Model], HalfWidth]:
-    """Return the builder of a band, at level delta for all arms and so many batches."""
-    return partial(_band, band=band, batches=batches, delta=delta)
+    """Return the builder of a band: a number, or named, at level delta for all arms and so many batches."""
+    expected = f"one of {', '.join(BANDS)} or a positive number"
+    name, number = name_or_other("band", band, BANDS, expected)
+    if name is not None:
+        return partial(_band, name=name, batches=batches, delta=delta)
+    positive = is_number(number) and number > 0
+    require(positive, "band", expected, number)
+    return partial(_constant, band=number)
 
 
-def _band(model: Model, *, band: str | float, batches: int, delta: PerTrial) -> HalfWidth:
-    if not isinstance(band, str):
-        return ConstantBand(band)
+def _band(model: Model, *, name: str, batches: int, delta: PerTrial) -> HalfWidth:
     values = model.gram.size * batches
-    return BANDS[band](model.rkhs_bound, model.noise_std, model.noise_variance, delta, values)
+    return BANDS[name](model.rkhs_bound, model.noise_std, model.noise_variance, delta, values)
+
+
+def _constant(model: Model, *, band: float) -> HalfWidth:
+    return ConstantBand(band)
 
 
 @handles("delay", "noise", "availability", "horizon")

@@ -37,7 +37,7 @@ from ..protocol import handles
 from ..restarts.base import BatchEnds, growing_lengths
 from ..validation import PerTrial
 from ..widths.bounded_norm import DriftBand
-from .elimination import band_builder, require_band
+from .elimination import band_builder
 
 REMEDY = 'take "gp-ucb" with repeat=2, which moves seldom'
 RATE = 1e-3  # of drift where none is given and functions may change, in prior stds a round
@@ -69,7 +69,6 @@ def batch_and_sort(
         band, delta: see `bpe`.
     """
     require_arms(setting, REMEDY)
-    require_band(band)
     require_probability("delta", delta)
     require_absent(options, ("initial",), "these agents play no arm at random")
     lengths = growing_lengths(setting.horizon)

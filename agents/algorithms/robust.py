@@ -25,14 +25,15 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition import robust
-from ..acquisition.by_name import WithWidth, unit_of
+from ..acquisition.by_name import WithWidth
 from ..acquisition.candidates import Rule
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
 from ..agent.candidate_views import ArmsView
-from ..agent.gp_agent import TIE, GPAgent
+from ..agent.domain import FiniteSet
+from ..agent.gp_agent import GPAgent
 from ..beliefs.delivered import EquallyWeighted
-from ..beliefs.points import Points
+from ..beliefs.points import Arms, Points
 from ..model.choice import argmax_with_ties, only_offered
 from ..model.defaults import ModelOptions
 from ..model.model import Model
@@ -215,33 +216,32 @@ def _truncated_width(model: Model, *, alpha: float, moment: float | None, delta:
     return robust.TruncatedWidth(model.rkhs_bound, largest, alpha, model.noise_variance, delta)
 
 
-class StableAgent(GPAgent):
-    """Chooses the arm whose neighbours have the largest minimum of mu + w sigma, and plays a neighbour.
+class StableArms(FiniteSet):
+    """Arms of which the one whose neighbours have the largest minimum of mu + w sigma is chosen.
 
-    The neighbour is the argmin of mu - w sigma. The objective is `WorstNearby`; `centre`, (B,), holds the
-    arms chosen last.
+    A neighbour is played, the argmin of mu - w sigma. The objective is `WorstNearby`.
     """
 
-    objective: WorstNearby
-    centre: Ints
-
-    def _final_worth(self, mean: Floats, context: Ints) -> Floats:
+    def worth(self, agent: GPAgent, mean: Floats, std: Floats, points: Points) -> Floats:
         """Return the lower bounds of the worst neighbours, (B, A)."""
-        return self.objective.penalised(self._lower(context), self.arms(context), self.t)
+        assert isinstance(points, Arms)
+        return agent.objective.penalised(_lower(agent, points.context), points, agent.t)
 
-    def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
-        self.centre = super()._choose(context, uniform, free)
-        feared = np.where(self.objective.near[self.centre], -self._lower(context), -np.inf)
-        return argmax_with_ties(feared, TIE * unit_of(self.rule, self.model), uniform, self.offered)
+    def choose(self, agent: GPAgent, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
+        assert isinstance(agent.objective, WorstNearby)
+        centre = super().choose(agent, context, uniform, free)
+        feared = np.where(agent.objective.near[centre], -_lower(agent, context), -np.inf)
+        return argmax_with_ties(feared, agent._tie, uniform, agent.offered)
 
-    def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
+    def scored(self, agent: GPAgent, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return the worst neighbour's scores, (B, A); missing arms cannot be chosen, but are neighbours."""
-        return only_offered(self.objective.penalised(scores, self.arms(context), self.t), offered)
+        return only_offered(agent.objective.penalised(scores, agent.arms(context), agent.t), offered)
 
-    def _lower(self, context: Ints) -> Floats:
-        """Return mu - w sigma, the reflection of the upper bound in the mean, (B, A)."""
-        view = ArmsView(self, self.belief, context)
-        return 2.0 * view.mean - self.rule(view)
+
+def _lower(agent: GPAgent, context: Ints) -> Floats:
+    """Return mu - w sigma, the reflection of the upper bound in the mean, (B, A)."""
+    view = ArmsView(agent, agent.belief, context)
+    return 2.0 * view.mean - agent.rule(view)
 
 
 @handles("delay", "context", "noise", "availability")
@@ -277,4 +277,4 @@ def stable_opt(
     require_once(options, "fears change with bands")
     rule_of = WithWidth(UCB, partial(make_width, width, delta=delta, gamma=gamma))
     model, objective = Model.of(setting, **options), partial(WorstNearby, eps=eps)
-    return assemble(model, rule_of, num_trials, kind=StableAgent, objective=objective)
+    return assemble(model, rule_of, num_trials, domain=StableArms, objective=objective)

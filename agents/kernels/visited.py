@@ -1,4 +1,4 @@
-"""The points that one trial has played on a box, numbered so that beliefs can index them."""
+"""The points that one trial has played on a box, numbered, and the prior covariance on them."""
 
 from __future__ import annotations
 
@@ -38,6 +38,10 @@ class Visited:
             self._features[self.size] = pair
             self.size += 1
         return found
+
+    def gram(self, kernel: Any) -> VisitedGram:
+        """Return the prior covariance of a kernel on the points, which grows as they do."""
+        return VisitedGram(kernel, self)
 
 
 class VisitedGram:

@@ -153,7 +153,7 @@ def _nan_message(best: Floats) -> str:
 class Recommendation(NamedTuple):
     """Recommended arm with its posterior; a single trial has no trial axis."""
 
-    action: Any  # (B,) arms
+    action: Any  # (B,) arms, on a box (B, d)
     point: Floats  # (B, d) their features
     mean: Any  # (B,) posterior mean of the reward there; None for an agent without a model of the reward
     std: Any  # (B,) posterior standard deviation of the mean reward; None likewise
@@ -162,4 +162,5 @@ class Recommendation(NamedTuple):
     def single(self) -> Recommendation:
         """The recommendation of a batch's only trial, without the trial axis."""
         known = (None if each is None else float(each[0]) for each in (self.mean, self.std))
-        return Recommendation(int(self.action[0]), self.point[0], *known)
+        action = self.action[0]  # an array on a box
+        return Recommendation(action if np.ndim(action) else int(action), self.point[0], *known)

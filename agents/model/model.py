@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from bandit_envs.problem.checks import check_kernel
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.amplitude import largest_prior_std
-from ..kernels.visited import Visited, VisitedGram
 from ..options import require_left_out, typed
 from ..validation import PerTrial
 from . import defaults
@@ -47,7 +46,7 @@ class Model:
     initial: int = 0  # number of first rounds with random plays
     learning: Learning | None = None  # of hyperparameters, None if they are not learnt
     search: Any = None  # on a box, the search for the largest score; see `box.search.make_search`
-    visited: Visited | None = None  # on a box, the points played so far
+    covariances: Callable[[Any], Any] | None = None  # kernel -> `Gram`; None: that on all points of the set
     mean_is_known: bool = True  # it is given or published, and neither a default 0 nor learnt
     noise_is_known: bool = True  # it is given or published, and not a default
     repeat: float = 1.0  # C2 of mini-GP-UCB, which says how often a chosen arm is played; 1 is once
@@ -161,9 +160,15 @@ class Model:
     @cached_property
     def gram(self) -> Gram:
         """The prior covariance on the points; on a box, on the played ones."""
-        if self.visited is not None:  # it has the part of a Gram that posteriors on a box use, but no table
-            return cast(Gram, VisitedGram(self.kernel, self.visited))
-        return Gram(self.kernel, self.setting.decisions.points)
+        return self.gram_of(self.kernel)
+
+    def gram_of(self, kernel: Any) -> Gram:
+        """Return the prior covariance of another kernel on the same points."""
+        if (
+            self.covariances is not None
+        ):  # it has the part of a Gram that posteriors on a box use, but no table
+            return self.covariances(kernel)
+        return Gram(kernel, self.setting.decisions.points)
 
     @cached_property
     def prior_std(self) -> float:

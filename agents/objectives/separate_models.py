@@ -21,6 +21,7 @@ from ..model.hyperparameters import Hyperparameters
 from ..model.model import Model
 from ..model.rounds import Clock, Delivery, Rows
 from ..model.units import PriorUnits, Units
+from ..named import is_name
 from ..posteriors import SufficientStatistics
 from ..validation import PerTrial, require_costs
 from ..widths.base import Width
@@ -64,7 +65,7 @@ class CostModelSpec:
 
     def width_of(self, cost: Model) -> Width:
         """Return the width of a cost's band."""
-        if isinstance(self.width, str) and self.width == IMPROVED:
+        if is_name(self.width, IMPROVED):
             return improved_width(cost, delta=self.delta)
         return make_width(self.width, cost, self.delta)
 

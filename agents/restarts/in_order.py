@@ -9,7 +9,6 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 
-from ..kernels.visited import VisitedGram
 from ..model.defaults import NOISE_FLOOR
 from ..model.model import Model
 from ..model.rounds import Delivery
@@ -138,7 +137,7 @@ class InOrder(Restart):
 def _value_model(model: Model, observed: Model, prior: PriorUnits, noise_std: float) -> ValueModel:
     """Return the model of one trial's values; costs have the reward's kernel and unknown levels."""
     setting, variance = model.setting, observed.prior_std**2
-    gram = observed.gram if model.visited is None else VisitedGram(observed.kernel, model.visited)
+    gram = model.gram_of(observed.kernel) if setting.continuous else observed.gram
     given = known_per_cost("constraint_noise_std", setting, None)
     cost_noise = np.full(len(prior.costs), noise_std) if given is None else given * prior.beside_reward
     return ValueModel(

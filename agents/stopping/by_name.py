@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from inspect import isclass
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from bandit_envs.basics.arguments import ArgumentError, is_text, require, requir
 from bandit_envs.basics.types import Ints
 
 from ..model.model import Model
-from ..named import made, require_called_with
+from ..named import made, name_of, require_called_with
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
@@ -36,14 +37,16 @@ def make_rules(stopping: Any, model: Model) -> Rules:
         ValueError: no rule has that name or takes that option, or none makes sense in this setting.
     """
     require_lasting(model)
-    several = isinstance(stopping, Mapping)
-    specs = dict(stopping) if several else {_label(stopping): stopping}
-    require(len(specs) > 0, ARGUMENT, "at least one rule", stopping)
-    for label in specs:
+    if isinstance(stopping, Mapping):
+        makers = {label: _parsed(spec)[1] for label, spec in stopping.items()}
+    else:
+        makers = dict([_parsed(stopping)])
+    require(len(makers) > 0, ARGUMENT, "at least one rule", stopping)
+    for label in makers:
         require(is_text(label), f"label of {ARGUMENT}", "text in one line", label)
 
     def fresh() -> dict[str, StoppingRule]:
-        return {label: _make(spec, model) for label, spec in specs.items()}
+        return {label: make(model) for label, make in makers.items()}
 
     fresh()  # raises now rather than at the reset
     return fresh
@@ -63,20 +66,16 @@ def require_lasting(model: Model) -> None:
             raise ArgumentError(ARGUMENT, f"must be left out {reason}")
 
 
-def _label(stopping: Any) -> str:
-    spec = stopping[0] if isinstance(stopping, list | tuple) and stopping else stopping
-    return spec if isinstance(spec, str) else getattr(spec, "__name__", type(spec).__name__)
-
-
-def _make(spec: Any, model: Model) -> Any:
+def _parsed(spec: Any) -> tuple[str, Callable[[Model], Any]]:
+    """Return the name of a rule, and what makes it from the model: by name, name and options, or as given."""
     pair = isinstance(spec, list | tuple) and len(spec) == 2 and isinstance(spec[1], Mapping)
-    name, options = spec if pair else (spec, None)
-    if isinstance(name, str):
-        return made(ARGUMENT, name, RULES, options, model)
+    given, options = spec if pair else (spec, None)
+    if (name := name_of(given)) is not None:
+        return name, partial(made, ARGUMENT, name, RULES, options)
     require(not pair, ARGUMENT, f"a pair of a name ({', '.join(RULES)}) and its options", spec)
     require(not isclass(spec), ARGUMENT, f"one of {', '.join(RULES)}, or a rule, an object", spec)
     require_called_with(ARGUMENT, spec, 1, f"one of {', '.join(RULES)}, or a rule of StoppingCandidates")
-    return spec
+    return getattr(spec, "__name__", type(spec).__name__), lambda model: spec
 
 
 def _require_no_costs(name: str, model: Model) -> None:

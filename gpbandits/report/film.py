@@ -7,15 +7,16 @@ from base64 import b64encode
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.acquisition.robust import RobustUCB
 from agents.acquisition.rules import UCB, Thompson
-from agents.agent.box_agent import BoxAgent
+from agents.agent.box_domain import BoxDomain
 from agents.agent.gp_agent import GPAgent
+from agents.beliefs.points import Pairs
 from agents.protocol import adapted
 from agents.registry import AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import from_extra, is_count, is_number, require
@@ -109,7 +110,7 @@ def _scene(moment: Moment) -> Scene:
     """Return the scene with the band, the scores and the choice of the agent, where it has them."""
     env, player, observation, action = moment
     scene = Scene.of(env.unwrapped.simulator, player)
-    if isinstance(player, BoxAgent):
+    if _on_box(player):
         scene = _with_surface(scene, player, observation)
     if action is None:
         return scene._replace(half=_half(scene, player, observation))
@@ -123,20 +124,25 @@ def _scene(moment: Moment) -> Scene:
     )
 
 
-def _with_surface(scene: Scene, player: BoxAgent, observation: Any) -> Scene:
+def _on_box(player: Any) -> TypeGuard[GPAgent]:
+    return isinstance(player, GPAgent) and isinstance(player.domain, BoxDomain)
+
+
+def _with_surface(scene: Scene, player: GPAgent, observation: Any) -> Scene:
     """Return the scene with the beliefs of an agent on a box and, of UCB, with the acquisition function."""
-    found = player.beliefs_at(np.asarray(observation), scene.features)
+    points = Pairs(player.domain.context(player, np.asarray(observation)), scene.features)
+    found = player.beliefs_at(points)
     if found is None:  # the model is of a penalised sum
         return scene
-    (mean, std), *of_costs = found
-    scene = scene._replace(belief=(mean, std), cost_beliefs=tuple(of_costs))
+    belief, *of_costs = ((mean[0], std[0]) for mean, std in found)
+    scene = scene._replace(belief=belief, cost_beliefs=tuple(of_costs))
     if isinstance(player.rule, UCB) and not len(scene.costs):
-        mean, std = player.in_play_at(np.asarray(observation), scene.features)
-        scene = scene._replace(scores=mean + _width(player) * std)
+        mean, std = points.band(player.belief)
+        scene = scene._replace(scores=(mean + _width(player) * std)[0])
     return scene
 
 
-def _width(player: BoxAgent) -> Floats:
+def _width(player: GPAgent) -> Floats:
     """Return the width of the rule in the coming round, (1,)."""
     assert isinstance(player.rule, UCB | Thompson)
     return player.rule.width(player.t, player.belief.gain) + player.belief.bias
@@ -148,7 +154,7 @@ def _half(scene: Scene, player: Any, observation: Any) -> Floats | None:
         return None
     if not player.objective.linear:  # the width multiplies a std of log-odds or log-rates
         return None
-    if isinstance(player, BoxAgent):
+    if _on_box(player):
         return _width(player) * scene.belief[1] if isinstance(player.rule, UCB | Thompson) else None
     if not isinstance(player.rule, UCB | Thompson | RobustUCB):
         return None

@@ -166,19 +166,19 @@ class Places:
     """Builder of an agent's detectors, and conversion of plays to their samples."""
 
     def __init__(self, model: Model, observed: Model):
-        self._visited, self.observed = model.visited, observed
+        self._model, self.observed = model, observed
         self.prior = PriorUnits.of_setting(observed.setting, observed.prior_std)
 
     def detector(self, **options: Any) -> ChangePointDetector:
         """Return a new detector."""
-        if self._visited is None:
+        if not self._model.setting.continuous:
             return ChangePointDetector.on_points(self.observed.gram, **options)
         nodes = box_nodes(self.observed.setting)
         return ChangePointDetector.on_features(self.observed.kernel, nodes, **options)
 
     def covariates(self, point: Ints) -> list[Any]:
         """Return the covariates of plays, (n,)."""
-        return point.tolist() if self._visited is None else list(self._visited.features[point])
+        return list(self._model.gram.points[point]) if self._model.setting.continuous else point.tolist()
 
     def values(self, delivery: Delivery) -> Floats:
         """Rewards less their prior means, and costs in units in which they vary as rewards do, (n, 1 + C)."""

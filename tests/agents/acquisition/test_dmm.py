@@ -226,7 +226,7 @@ def test_on_a_box_it_scores_as_at_arms():
     finite: Any = agents.dmm_ucb(replace(BOX, low=None, high=None, arms=arms))
     finite.reset(0)
     for t in range(5):
-        assert agent._visited.index(arms[t]) == t
+        assert agent.domain.visited.index(arms[t]) == t
         for belief in (agent.belief, finite.belief):
             belief.receive(Delivery.of_values(np.zeros(1, int), np.array([t]), np.array([np.sin(t)])))
     for here, there in zip(ridges_at(agent.belief, arms), finite.belief.ridges(HERE[:1]), strict=True):

@@ -9,7 +9,7 @@ from box_cases import HERE, SETTING, feed
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
-from agents.agent.box_agent import BoxAgent
+from agents.agent.box_domain import BoxDomain, best_plays
 from agents.beliefs.points import PlayedPairs
 from agents.beliefs.surface import Surface
 from agents.box import AtPoints
@@ -136,7 +136,7 @@ def test_in_one_context_plays_are_ordered_by_their_means():
         info = delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)), 0)
         agent.update(HERE, SETTING.to_action(point), value, info)
     surface = Surface.of(agent.belief)
-    plays, means = agent._played(surface, np.empty(0))
+    plays, means = best_plays(agent, surface, np.empty(0))
     assert len(plays.arms) == 150
     assert (np.diff(means) <= 0.0).all()
     np.testing.assert_allclose(means, surface.mean(plays.arms), rtol=0, atol=1e-10)
@@ -199,8 +199,8 @@ def test_many_rounds_with_near_duplicates_stay_sound(fresh, most, megabytes):
     assert (found[1] >= 0).all()
 
 
-def test_a_box_agent_is_what_factories_make_of_a_box():
-    assert isinstance(agents.gp_ts(SETTING, kernel=RBF(0.3)), BoxAgent)
+def test_on_a_box_factories_make_agents_that_search_it():
+    assert isinstance(agents.gp_ts(SETTING, kernel=RBF(0.3)).domain, BoxDomain)
     batch = agents.gp_ts(SETTING, num_trials=3)
     batch.reset([0, 1, 2])
     assert batch.act(np.zeros((3, 1))).shape == (3, 2)

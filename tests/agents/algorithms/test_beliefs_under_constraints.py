@@ -112,7 +112,7 @@ class Log:
         found = []
         for s in rounds:
             if setting.continuous:
-                x = self.agent.model.visited.index(self.pairs[s])
+                x = self.agent.domain.visited.index(self.pairs[s])
             else:
                 x = int((setting.decisions.points == self.pairs[s]).all(axis=1).argmax())
             found.append(left.pop(next(i for i, (point, _) in enumerate(left) if point == x))[1])

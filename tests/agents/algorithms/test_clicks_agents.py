@@ -5,6 +5,7 @@ import pytest
 from players import play
 
 import agents
+from agents.beliefs.points import Pairs
 from bandit_envs.environment.making import make
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.outcomes import BernoulliOutcomes
@@ -162,7 +163,7 @@ def test_a_recommendation_on_a_box_is_in_probability(name):
     p = BernoulliOutcomes().mean(mean + std * np.random.default_rng(0).standard_normal(200_000))
     assert abs(best.mean - p.mean()) < 4 * p.std() / np.sqrt(len(p))
     assert best.std == pytest.approx(p.std(), rel=0.01)
-    ((few, _),) = agent.beliefs_at(np.zeros(0), np.linspace(0.0, 1.0, 7)[:, None])
+    (((few,), _),) = agent.beliefs_at(Pairs(np.empty(0), np.linspace(0.0, 1.0, 7)[:, None]))
     assert ((few > 0) & (few < best.mean + 1e-6)).all()
 
 

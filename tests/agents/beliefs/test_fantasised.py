@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import agents
+from agents.agent.box_domain import best_plays
 from agents.beliefs.delivered import Delivered
 from agents.beliefs.imputed import Fantasised, Hallucinated
 from agents.beliefs.surface import Surface
@@ -128,9 +129,10 @@ def test_on_a_box_the_mean_is_that_on_a_set():
     box = Setting(
         low=np.zeros(1), high=np.ones(1), horizon=50, kernel=SETTING.kernel, noise_std=0.2, max_delay=20
     )
-    model = replace(Model.of(box), form="pairs", visited=Visited(1))
+    visited = Visited(1)
+    model = replace(Model.of(box), form="pairs", covariances=visited.gram)
     belief = Fantasised(model, 1, rngs=[np.random.default_rng(0)])
-    number = {x: model.visited.index(ARMS[x]) for x in dict.fromkeys([*DELIVERED, *PENDING])}
+    number = {x: visited.index(ARMS[x]) for x in dict.fromkeys([*DELIVERED, *PENDING])}
     for x in [*DELIVERED, *PENDING]:
         belief.play(np.array([number[x]]))
     for x, value in zip(DELIVERED, VALUES, strict=True):
@@ -156,6 +158,6 @@ def test_on_a_box_improvement_is_on_the_best_of_played_and_pending(rounds):
         info = delivery(t, came, values, np.empty((len(came), 0)), 4)
         agent.update(observation, action, float(values.sum()), info)
     surface = Surface.of(agent.belief)
-    _, means = agent._played(surface, np.empty(0))
+    _, means = best_plays(agent, surface, np.empty(0))
     assert len(means) == rounds
     np.testing.assert_allclose(means, np.sort(surface.mean(np.array(pairs)))[::-1], rtol=0, atol=1e-9)

@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 import agents
 import bandit_envs
+from agents.beliefs.points import Pairs
 from agents.stopping.by_name import Stopping
 from agents.stopping.stopping_candidates import StopVerdict
 from bandit_envs.problem.feedback import delivery
@@ -70,10 +71,9 @@ def test_an_outlook_stays_what_it_was_when_the_agent_plays_on(place):
 def test_under_constraints_an_outlook_is_in_the_unit_of_the_reward_with_the_chance_to_keep_costs(name, place):
     agent, *_ = played(name, "constrained", **place)
     (candidates,) = agent.stopping_candidates()
-    if agent.setting.continuous:
-        (mean, std), *costs = agent.beliefs_at(np.zeros(1), candidates.arms)
-    else:
-        (mean, std), *costs = agent.beliefs(np.zeros(1))
+    here = np.zeros(1, dtype=np.int64)
+    points = Pairs(np.empty(0), candidates.arms) if agent.setting.continuous else agent.arms(here)
+    (mean, std), *costs = ((mean[0], std[0]) for mean, std in agent.beliefs_at(points))
     np.testing.assert_allclose(candidates.mean, mean, rtol=0, atol=1e-9)
     np.testing.assert_allclose(candidates.std, std, rtol=0, atol=1e-9)
     chance = np.prod([norm.cdf(-m / s) for m, s in costs], axis=0)

@@ -9,7 +9,6 @@ import pytest
 from agent_cases import BATCHED, representatives
 
 from agents import Integer, Linear, Tuner
-from agents.agent.box_agent import BoxAgent
 from agents.agent.gp_agent import GPAgent
 from agents.model.hyperparameters import Fitter
 from agents.posteriors.base import SufficientStatistics
@@ -102,7 +101,7 @@ def test_loading_neither_searches_nor_fits_nor_factorises(constraints, tmp_path,
         raise AssertionError("this was done before")
 
     monkeypatch.setattr(PlayFactor, "_extend", never)
-    monkeypatch.setattr(BoxAgent, "act", never)
+    monkeypatch.setattr(GPAgent, "act", never)
     monkeypatch.setattr(Fitter, "fit", never)
     Tuner.load(tmp_path / "t.json")
 
