@@ -24,7 +24,7 @@ from ..stopping.by_name import PATIENCE, make_rules
 from ..stopping.stopping_candidates import StoppingRule
 from .feasibility import FeasibilityFilter, SuccessProbability
 from .history import Experiment, TunerHistory, TunerRound, as_number
-from .parameters import plain
+from .plain import plain
 from .plan import TunerPlan, sign_of, takes
 from .player import TunerPlayer
 from .space import Values, without_time

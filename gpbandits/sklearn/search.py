@@ -7,19 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy import nan
-from scipy.stats.distributions import rv_frozen
 from sklearn.model_selection._search import BaseSearchCV  # its `_run_search` is the documented hook
 from sklearn.utils import check_random_state
 
-from agents.tuning import Categorical, Integer, Linear, Log, Tuner
+from agents.tuning import Categorical, Tuner
 from agents.tuning.feasibility import NothingLeft
-from agents.tuning.parameters import Parameter
+from agents.tuning.parameters import Parameter, as_parameter
 from bandit_envs.basics.arguments import is_count, is_number, require
 
-KINDS = {"uniform": Linear, "loguniform": Log, "reciprocal": Log, "randint": Integer}  # of scipy.stats
-ALLOWED = (
-    "a Linear, Log, Integer or Categorical, a list of values, or a uniform, loguniform or randint of scipy"
-)
 SPACE = "space"  # name of the tuner's parameter that says which of several spaces a candidate is from
 FAILED = "fits failed"  # in scikit-learn's error where every fit of a call fails
 Values = dict[str, Any]
@@ -46,9 +41,9 @@ class GPBanditSearchCV(BaseSearchCV):
 
     Args:
         estimator: object with `fit`, as for `RandomizedSearchCV`.
-        param_distributions: name -> `Linear`, `Log`, `Integer` or `Categorical`; a list of values, which are
-            choices without an order; or `uniform`, `loguniform` or `randint` of `scipy.stats`. A list of such
-            dicts are spaces, each with parameters of its own, from which the agent chooses.
+        param_distributions: name -> a range in any form that `Tuner` takes, or a list of any values, which
+            are choices without an order. Unlike in scikit-learn a tuple of two numbers is a range. A list of
+            such dicts are spaces, each with parameters of its own, from which the agent chooses.
         n_iter: number of candidates, fewer where there are no more.
         batch_size: how many candidates are proposed at a time, each given that the others run. More than
             one keeps busy `n_jobs` beyond the number of folds, and learns later.
@@ -281,18 +276,11 @@ def is_plain(value: Any) -> bool:
 
 def _kind(name: str, values: Any) -> tuple[Parameter, Sequence[Any] | None]:
     """Return a parameter, and the list whose places it chooses, None if it chooses values."""
-    if isinstance(values, Parameter):
-        return values, None
-    if isinstance(values, rv_frozen):
-        law = values.dist.name  # type: ignore[attr-defined]
-        require(law in KINDS, name, ALLOWED, law)
-        low, high = values.support()
-        wide = f"a {law} with a lower and a higher end (a list of one value fixes a parameter)"
-        require(low < high, name, wide, (float(low), float(high)))
-        return KINDS[law](*((int(low), int(high)) if law == "randint" else (float(low), float(high)))), None
-    require(_is_list(values, 2), name, ALLOWED, values)
+    ends = isinstance(values, tuple) and len(values) == 2 and all(map(is_number, values))
+    if ends or not _is_list(values, 2):
+        return as_parameter(name, values), None
     try:
-        return Categorical(list(values)), None
+        return as_parameter(name, list(values)), None
     except (ValueError, TypeError):  # objects, or equal values
         return Categorical(range(len(values))), values
 
