@@ -16,11 +16,10 @@ from .parameters import Ranges
 from .plan import TunerPlan, listed
 from .player import Advice, player_for
 from .records import Records
+from .reports import Reports, check_reports
 from .running import (
     MayStop,
-    Reports,
     Run,
-    check_reports,
     check_run,
     may_stop,
     require_rule,
@@ -337,7 +336,7 @@ class Tuner(Records):
         price: float | None = None,
         target: float | None = None,
         callback: Callable[[Experiment], Any] | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> Experiment | None:
         """Run n experiments, pending ones first, and report their outcomes; return the `best`.
 
@@ -369,7 +368,9 @@ class Tuner(Records):
             target: value that is good enough: no further experiment starts once `best` has reached it.
             callback: called with each experiment that has ended, after it was saved; the run ends when it
                 returns True.
-            progress: True writes a line an experiment to the standard error stream.
+            progress: None shows a bar if the standard error stream is a terminal, unless the logger
+                "gpbandits.tuner" is shown, which logs each experiment at the level INFO; True shows a bar on
+                a terminal and a line an experiment elsewhere; False shows nothing, as suits a debugger in f.
 
         Raises:
             ValueError: an argument is impossible, f returns something else, another process runs the file, or
@@ -381,7 +382,7 @@ class Tuner(Records):
         check_run(self, f, n, workers, context, time, file)
         check_reports(target, callback, progress)
         reports = Reports(self, n, target, callback, progress)
-        Run(self, f, executor_of(workers, backend), context, time, file, price, reports).play(n, workers)
+        Run(self, f, executor_of(workers, backend), reports, context, time, file, price).play(n, workers)
         return self.best
 
     optimize = optimise
