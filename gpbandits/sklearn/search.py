@@ -50,7 +50,8 @@ class GPBanditSearchCV(BaseSearchCV):
         agent: a name, or (name, options), and its default, as for `Tuner`.
         stopping: rule that ends the search early, as for `Tuner`, in the unit of the score.
         scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score: as for
-            `RandomizedSearchCV`. Of several metrics the agent maximises the one that `refit` names.
+            `RandomizedSearchCV`. Of several metrics the agent maximises the one that `refit` names; from
+            verbose=1 on each candidate's mean score of it is printed.
         random_state: seed of the agent.
 
     Attributes:
@@ -110,13 +111,24 @@ class GPBanditSearchCV(BaseSearchCV):
             if not asked:
                 break
             left -= len(asked)
-            scores = fits.scores([ranges.candidate(chosen) for _, chosen in asked])
-            for (ticket, _), score in zip(asked, scores, strict=True):
+            candidates = [ranges.candidate(chosen) for _, chosen in asked]
+            scores = fits.scores(candidates)
+            for (ticket, _), candidate, score in zip(asked, candidates, scores, strict=True):
                 if isfinite(score):
                     self.tuner_.tell(ticket, score)
                 else:
                     self.tuner_.fail(ticket, f"its score was {score}")
+                if self.verbose > 0:
+                    self._print(candidate, score)
         fits.require_any()
+
+    def _print(self, candidate: Values, score: float) -> None:
+        """Print a candidate and its score, in the form of scikit-learn's lines of single fits."""
+        done = sum(each.state != "pending" for each in self.tuner_.experiments)
+        best = self.tuner_.best_value
+        record = "" if best is None else f", best={best:.3f}"
+        chosen = ", ".join(f"{name}={candidate[name]}" for name in sorted(candidate))
+        print(f"[{done}/{self.n_iter}] END {chosen}; score={score:.3f}{record}")
 
     def _asked(self, number: int, ranges: "SearchRanges") -> list[tuple[int, Values]]:
         """Return so many untried candidates with their tickets, or fewer if there are no more."""

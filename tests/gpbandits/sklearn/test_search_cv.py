@@ -250,6 +250,27 @@ def test_errors_are_raised_where_asked_and_where_nothing_can_be_fitted():
         broken.fit(X, Y)
 
 
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_a_verbose_search_prints_each_candidate_with_its_score(batch_size, capsys):
+    found = search(n_iter=5, batch_size=batch_size, verbose=1).fit(X, Y)
+    lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("Fitting")]
+    scores, params = found.cv_results_["mean_test_score"], found.cv_results_["params"]
+    assert len(lines) == 5
+    for i, (line, score, chosen) in enumerate(zip(lines, scores, params, strict=True), 1):
+        values = ", ".join(f"{name}={chosen[name]}" for name in sorted(chosen))
+        assert line.startswith(f"[{i}/5] END {values}; score={score:.3f}, best=")
+    assert lines[-1].endswith(f"best={found.best_score_:.3f}")
+
+
+def test_a_verbose_search_prints_failed_candidates_and_a_quiet_one_nothing(capsys):
+    hot = search(Fragile(), {"level": [0.1, 0.9]}, n_iter=2, verbose=1)
+    with pytest.warns(Warning, match="fits failed"):
+        hot.fit(X, Y)
+    assert "level=0.9; score=nan" in capsys.readouterr().out
+    search(n_iter=2).fit(X, Y)
+    assert capsys.readouterr().out == ""
+
+
 def test_a_stopping_rule_ends_the_search():
     rule = ("knowledge-gradient", {"price": 10.0})
     found = search(ranges=RATE, n_iter=20, stopping=rule).fit(X, Y)
