@@ -60,6 +60,7 @@ def until(condition, seconds):
     return condition()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     sys.platform == "win32", reason="processes of Windows do not know that their parent ended"
 )
