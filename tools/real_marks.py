@@ -2,8 +2,8 @@
 
     python tools/real_marks.py
 
-The first table is of the agents before anything was tuned, the second of today's `gp-agent` beside them, the
-last line is the README's.
+The first table is of the agents before anything was tuned, on the tasks that they played, the second of
+`gp-agent` beside them, the last line is the README's. `composed` is the `gp-agent` of then.
 
 A score is 1 - loss, the mean over the tasks of a family of what `Standings` says of each; agents count in a
 family if they have results on all of its measured tasks. Both halves of the suite are shown.
@@ -22,12 +22,11 @@ from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.standings import relative_losses
 
 ARCHIVE = Path(__file__).parents[1] / "docs" / "results" / "real"
-TODAY = ARCHIVE.with_name("real-agent")
-AGENT = "gp-agent"
+AGENT, BEFORE = "gp-agent", "composed"
 # Share of the distance from the best of ours, local search and TPE to 1 that a family's mark closes.
 SHARES = {"repeat": 0.5, "laboratory": 0.45, "limit": 0.45, "late": 0.4, "everything": 0.35}
 SHARES |= {"datasets": 0.3, "changes": 0.25, "budget": 0.6}
-OURS = ("gp-ucb", "gp-bucb", "gp-ei", "gp-agent", "config", "constrained-ei", "pdcbo", "ratio-ucb")
+OURS = ("gp-ucb", "gp-bucb", "gp-ei", BEFORE, "config", "constrained-ei", "pdcbo", "ratio-ucb")
 OTHERS = ("local-search", "optuna-tpe", "epsilon-greedy", "lin-ucb", "forest-thompson", "forest-ei")
 
 
@@ -40,6 +39,15 @@ def scores(archive: Path = ARCHIVE) -> dict[str, dict[str, float]]:
             losses = relative_losses(result, REFERENCE)
             found[name] = {agent: float(1.0 - loss.mean()) for agent, loss in losses.items()}
     return found
+
+
+def before(found: Mapping[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Return the scores of agents that were there before, on the tasks that they played."""
+    return {
+        name: {agent: score for agent, score in own.items() if agent != AGENT}
+        for name, own in found.items()
+        if BEFORE in own
+    }
 
 
 def mean_of(names: Iterable[str], found: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
@@ -65,15 +73,15 @@ def as_markdown(found: Mapping[str, Mapping[str, float]]) -> list[str]:
     return lines
 
 
-def beside_marks(before: Mapping[str, Mapping[str, float]], today: Mapping[str, float]) -> list[str]:
+def beside_marks(former: Mapping[str, Mapping[str, float]], today: Mapping[str, float]) -> list[str]:
     """Return a line a family and half: the former agent, the best then, the mark, and today's agent."""
     lines = []
     for family in dict.fromkeys(task.family for task in tasks().values()):
         own = [name for name in today if tasks()[name].family == family]
         for part in ("both", *HALVES):
             names = [name for name in own if part in ("both", halves()[name])]
-            measured = [name for name in names if name in before]
-            mean = mean_of(measured, before)
+            measured = [name for name in names if name in former]
+            mean = mean_of(measured, former)
             rivals = {agent: mean[agent] for agent in (*OURS, *OTHERS[:2]) if agent in mean}
             if not rivals:
                 continue
@@ -82,21 +90,19 @@ def beside_marks(before: Mapping[str, Mapping[str, float]], today: Mapping[str, 
             mark = "-" if share is None else f"{rivals[best] + share * (1.0 - rivals[best]):.3f}"
             now = np.mean([today[name] for name in measured])
             whole = np.mean([today[name] for name in names])
-            first = f"{family} | {part} | {len(measured)} | {mean[AGENT]:.3f} | {rivals[best]:.3f} ({best})"
+            first = f"{family} | {part} | {len(measured)} | {mean[BEFORE]:.3f} | {rivals[best]:.3f} ({best})"
             lines.append(f"| {first} | {mark} | {now:.3f} | {len(names)} | {whole:.3f} |")
     return lines
 
 
-def evidence(before: Mapping[str, Mapping[str, float]], today: Mapping[str, float]) -> str:
-    """Return what the README says of today's agent: a score a family, and where it is ahead of all others.
+def evidence(found: Mapping[str, Mapping[str, float]]) -> str:
+    """Return what the README says of `gp-agent`: a score a family, and where it is ahead of all others.
 
-    The others are those of the stored leaderboard, but for the former agent of the same name.
+    The others are those of the stored leaderboard, but for its former self.
     """
-    others = {
-        name: {who: own for who, own in before[name].items() if who != AGENT}
-        for name in today
-        if name in before
-    }
+    today = of_today(found)
+    rivals = {name: {*found[name]} - {AGENT, BEFORE, REFERENCE} for name in today}
+    others = {name: {who: found[name][who] for who in rivals[name]} for name in today if rivals[name]}
     said = []
     for family in dict.fromkeys(tasks()[name].family for name in others):
         names = [name for name in others if tasks()[name].family == family]
@@ -112,11 +118,12 @@ def _family(task: str) -> str:
     return tasks()[task].family
 
 
-def of_today() -> dict[str, float]:
-    """Return {task: score} of today's agent."""
-    return {name: own[AGENT] for name, own in scores(TODAY).items()}
+def of_today(found: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return {task: score} of `gp-agent`."""
+    return {name: own[AGENT] for name, own in found.items() if AGENT in own}
 
 
 if __name__ == "__main__":
-    found, now = scores(), of_today()
-    print("\n".join([*as_markdown(found), "", *beside_marks(found, now), "", evidence(found, now)]))
+    every = scores()
+    former, now = before(every), of_today(every)
+    print("\n".join([*as_markdown(former), "", *beside_marks(former, now), "", evidence(every)]))

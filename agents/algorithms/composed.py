@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from bandit_envs.basics.arguments import require, require_choice
@@ -24,6 +24,7 @@ from ..protocol import handles
 from ..real.agent import RealAgent
 from ..real.best_at_end import refused
 from ..real.choice import publishes, real_agent, suited
+from ..real.earlier import Results, checked_results
 from ..real.improving import ImprovingAgent
 from ..restarts.by_name import make_restart
 
@@ -37,6 +38,7 @@ def gp_agent(
     setting: Setting,
     *,
     goal: str = "regret",
+    like: Any = None,
     rule: Any = None,
     width: Any = None,
     delta: float | None = None,
@@ -70,6 +72,9 @@ def gp_agent(
         goal: "regret" of all rounds, or "best": the best point at the end, for which exact values are never
             asked for twice; the default of a `Tuner`, without parts, contexts and costs. See
             `agents.real.best_at_end`.
+        like: results of earlier tasks on the same parameters, a list of (features, values), (n, d) and (n,),
+            the features as those of the arms or of the box; see `agents.real.earlier`. Not with parts or a
+            model of your own, contexts, or plays that have costs.
         rule: "ucb" (default of a composed agent), "thompson", "random-ucb", "dmm", "irgp", "ei", "pi",
             "pims", "eims", "mean", "variance", or a `Rule`. With separate models of reward and costs its
             scores must be in the units of the reward, which those of "ei", "pi", "pims" and "eims" are not.
@@ -120,10 +125,13 @@ def gp_agent(
     parts_left_out = context and all(each is None for each in (*parts, *of_parts))
     given = {name: value for name, value in options.items() if value is not None}
     require_choice("goal", goal, GOALS)
+    results = () if like is None else checked_results(like, setting)
     if goal == BEST:
-        return _improving(setting, parts_left_out, given, num_trials)
+        return _improving(setting, parts_left_out, given, num_trials, results)
     if parts_left_out and (model := suited(setting, given)) is not None:
-        return real_agent(model, publishes(setting, given), num_trials)
+        return real_agent(model, publishes(setting, given), num_trials, like=results)
+    remedy = 'left out with parts of your own and where `agents.real.choice` names no agent; or goal="best"'
+    require(not results, "like", remedy, like)
     rule, width, delta = (
         "ucb" if rule is None else rule,
         IMPROVED if width is None else width,
@@ -158,7 +166,11 @@ def gp_agent(
 
 
 def _improving(
-    setting: Setting, parts_left_out: bool, options: Options, num_trials: int | None
+    setting: Setting,
+    parts_left_out: bool,
+    options: Options,
+    num_trials: int | None,
+    like: Sequence[Results],
 ) -> ImprovingAgent | TrialList:
     """Return the agent whose goal is the best point at the end."""
     require(
@@ -169,7 +181,7 @@ def _improving(
     )
     without = refused(setting)
     require(not without, "goal", f'"regret" with {" and ".join(without)}', BEST)
-    return each_trial(lambda trial: ImprovingAgent(setting, options.get("search")), num_trials)
+    return each_trial(lambda trial: ImprovingAgent(setting, options.get("search"), like), num_trials)
 
 
 def _constraint(setting: Setting, constraint: str | None, objective: Any, together: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..model.model import Model
 from ..validation import one_seed, require_costs, require_reset
 from .changes import ChangeSums, surprise
 from .costs import LIKELY
+from .earlier import EarlierTasks, Results, sides
 from .first_plays import spread_out
 from .horizon import rounds_to_use
 from .parts import RealParts
@@ -41,12 +43,14 @@ class RealAgent(ArmAgent):
         model: the published setting, with the user's kernel, noise and mean, if any.
         published: whether kernel, mean and noise of the model are known, or defaults.
         parts: what it is made of.
+        like: results of earlier tasks, see `earlier`.
     """
 
-    def __init__(self, model: Model, published: bool, parts: RealParts):
+    def __init__(self, model: Model, published: bool, parts: RealParts, like: Sequence[Results] = ()):
         super().__init__(model)
         self.unit_is_known = True  # values have a unit of their own, which the first of them tell
-        self.spec = QuantitySpec.of(model, published, parts)
+        self._earlier = EarlierTasks.of(like, *sides(self.setting))
+        self.spec = QuantitySpec.of(model, published, parts, self._earlier)
         decisions = self.setting.decisions
         self.offset = np.array(np.broadcast_to(model.prior_mean, len(decisions.points)), dtype=np.float64)
         usual = min(MOST_FIRST, max(FEWEST_FIRST, self.spec.reward.parameters.number + 1))
@@ -142,6 +146,9 @@ class RealAgent(ArmAgent):
         mean = self.offset[z * num_arms : (z + 1) * num_arms]
         if self.spec.cost is None and np.ptp(mean) > 0.0:
             order = np.argsort(-mean, kind="stable")
+        if self._earlier is not None and self.round % 2 == 0:
+            gap = self.spec.reward.parameters.columns - self._earlier.best(self.round // 2)
+            order = np.argsort(np.square(gap).sum(axis=1), kind="stable")
         fresh = (arm for arm in order.tolist() if offered[arm] and arm not in self._tried)
         arm = next(fresh, None)
         return int(self._rng.choice(offered.nonzero()[0])) if arm is None else arm

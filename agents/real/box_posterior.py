@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg.lapack import dtrtrs  # type: ignore[attr-defined]
@@ -15,6 +15,18 @@ from .posterior import SurrogatePosterior
 from .surrogate import JITTER, Surrogate, squared_distances
 
 LEAST_VARIANCE = 1e-20  # of the amplitude, under a root
+
+
+class EarlierMeans(Protocol):
+    """What earlier tasks say between the points, see `earlier`."""
+
+    def means(self, columns: Floats) -> Floats:
+        """Return e, (n, D) -> (n, J)."""
+        ...
+
+    def slopes(self, columns: Floats, weight: Floats) -> Floats:
+        """Return the slopes of the sum of weights, (J, n), times e at n points, (n, D)."""
+        ...
 
 
 class MomentsAt(NamedTuple):
@@ -32,21 +44,39 @@ class BoxPosterior:
 
     Args:
         posterior: of the surrogate.
+        earlier: what earlier tasks tell between its points, if they tell anything.
     """
 
-    def __init__(self, posterior: SurrogatePosterior):
-        self.posterior, surrogate = posterior, posterior.surrogate
+    def __init__(self, posterior: SurrogatePosterior, earlier: EarlierMeans | None = None):
+        self.posterior, self._earlier, surrogate = posterior, earlier, posterior.surrogate
         self.scale = surrogate.scales(posterior.theta)
         self.amplitude = surrogate.amplitude(posterior.theta)
         self._played = surrogate.parameters.columns[posterior.seen.point] * self.scale  # (u, D)
+        if earlier is not None:
+            assert surrogate.earlier is not None
+            self._seen_means = surrogate.earlier[posterior.seen.point]  # (u, J)
+
+    def mean(self, points: Floats) -> Floats:
+        """Return means at points in [0, 1]^D, (n, D) -> (n,)."""
+        across = self.amplitude * self.posterior.surrogate.shape.value(self._square(points))
+        if self._earlier is not None:
+            across += self._seen_means @ self._earlier.means(points).T
+        return self.posterior.centre + self.posterior.alpha @ across
+
+    def _square(self, points: Floats) -> Floats:
+        return squared_distances(self._played, points * self.scale)
 
     def at(self, points: Floats) -> MomentsAt:
         """Return what is known of points in [0, 1]^D, (n, D)."""
         known = self.posterior
-        square = squared_distances(self._played, points * self.scale)
-        across = self.amplitude * known.surrogate.shape.value(square)
+        square = self._square(points)
+        across, prior = self.amplitude * known.surrogate.shape.value(square), self.amplitude
+        if self._earlier is not None:
+            means = self._earlier.means(points)
+            across += self._seen_means @ means.T
+            prior = prior + np.square(means).sum(axis=1)
         half, rest = known.halves(across)
-        variance = self.amplitude - np.einsum("un,un->n", half, half) + rest**2 / known.precision
+        variance = prior - np.einsum("un,un->n", half, half) + rest**2 / known.precision
         least = LEAST_VARIANCE * self.amplitude
         return MomentsAt(known.centre + known.alpha @ across, np.maximum(variance, least), square, half, rest)
 
@@ -59,8 +89,13 @@ class BoxPosterior:
         back = dtrtrs(known.upper, found.half, trans=0)[0]  # C^-1 k
         weight = known.alpha[:, None] * of_mean - 2.0 * back * of_variance
         weight -= 2.0 * known.ones[:, None] * (found.rest / known.precision * of_variance)
+        more = 0.0
+        if self._earlier is not None:
+            means = self._earlier.means(points).T
+            more = self._earlier.slopes(points, self._seen_means.T @ weight + 2.0 * means * of_variance)
         weight *= -self.amplitude * known.surrogate.shape.slope(found.square)
-        return (weight.sum(axis=0)[:, None] * points * self.scale - weight.T @ self._played) * self.scale
+        own = (weight.sum(axis=0)[:, None] * points * self.scale - weight.T @ self._played) * self.scale
+        return own + more
 
 
 class ImprovementSurface:
@@ -109,6 +144,28 @@ class MeanSurface(ImprovementSurface):
         return found.mean, self._on_box.slopes(points, found, one, 0.0 * one) / self._span
 
 
+class NearSurface:
+    """Minus the squared distance from a point, so that a search returns the nearest one that is allowed.
+
+    Args:
+        point: (d,).
+        span: of the box, (d,).
+    """
+
+    unit, rows = 1.0, 0
+
+    def __init__(self, point: Floats, span: Floats):
+        self._point, self._span = point, span
+
+    def scores(self, arms: Floats) -> Floats:
+        """Return scores, (n, d) -> (n,)."""
+        return -np.square((arms - self._point) / self._span).sum(axis=1)
+
+    def climb(self, arms: Floats) -> tuple[Floats, Floats]:
+        """Return scores and slopes, (n, d) -> (n,) and (n, d)."""
+        return self.scores(arms), -2.0 * (arms - self._point) / self._span**2
+
+
 class LevelSurface:
     """A surface on which all points are equal: a search then returns points that cover the box."""
 
@@ -140,8 +197,9 @@ def best_mean(posterior: SurrogatePosterior) -> float:
     return float((posterior.seen.mean - noise * posterior.alpha).max())
 
 
-def on(surrogate: Surrogate, columns: Floats) -> Surrogate:
+def on(surrogate: Surrogate, columns: Floats, earlier: EarlierMeans | None = None) -> Surrogate:
     """Return the surrogate on other points, (N, D)."""
     parameters = surrogate.parameters
     none = np.zeros(len(columns), dtype=np.int64)
-    return replace(surrogate, parameters=replace(parameters, columns=columns, data_set=none))
+    means = None if earlier is None else earlier.means(columns)
+    return replace(surrogate, parameters=replace(parameters, columns=columns, data_set=none), earlier=means)

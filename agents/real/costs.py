@@ -5,11 +5,13 @@ arms that keep all limits with probability 1/2 or more (else those of the larges
 
     rho = max_F f / k,    g = f - rho k,    g* = max_F g,
     pi = mean over the arms of (g* - g)+  /  mean over the arms of sum E[c+],
-    score = -(g* - g)+ - pi sum E[c+] + H P sum_j w_j EI(f - rho k_j; g*, s),
+    score = -(g* - g)+ - pi sum E[c+] + w H P sum_j w_j EI(f - rho k_j; g*, s),
 
 P the probability of keeping all, k_j the price at 0 and +-sqrt(3) stds of its logarithm (weights 2/3, 1/6,
-1/6), s the std of f with pending plays, and H the plays that are left. So regret and violation weigh alike,
-each in what a random arm has of it, and a reward is judged by what its price would earn elsewhere.
+1/6), s the std of f with pending plays, H the plays that are left, and w how much of what is learnt is used:
+a quarter where there are limits, as what seems best often turns out to break them. So regret and violation
+weigh alike, each in what a random arm has of it, and a reward is judged by what its price would earn
+elsewhere.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from .posterior import Predicted
 from .values import Asinh, Logarithm
 
 LIKELY = 0.5
+SHARE_UNDER_LIMITS = 0.25  # w; 1 without
 PRICE_NODES = ((0.0, 2.0 / 3.0), (math.sqrt(3.0), 1.0 / 6.0), (-math.sqrt(3.0), 1.0 / 6.0))
 
 
@@ -102,7 +105,7 @@ def scores(
         mean, std: of f, with pending plays, (n,) each.
         costs: of the arms.
         worth: as `exchange` returned it.
-        plays: H, how many plays are left to use what is learnt.
+        plays: w H, how many plays are left to use what is learnt.
     """
     lost = np.maximum(worth.best - (now - worth.rate * costs.price), 0.0)
     gains = [

@@ -7,7 +7,7 @@ seen, under two transforms in turn; see `best_at_end` for what was chosen and wh
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
@@ -33,10 +33,12 @@ from .box_posterior import (
     ImprovementSurface,
     LevelSurface,
     MeanSurface,
+    NearSurface,
     best_mean,
     on,
     with_pending,
 )
+from .earlier import EarlierTasks, Results, sides
 from .learner import NotedLearner
 from .parameters import Parameters
 from .posterior import SurrogatePosterior
@@ -56,11 +58,14 @@ class ImprovingAgent(Resumable, BaseAgent):
     Args:
         setting: of the trial; where its noise std is 0 no point is played again while another is left.
         search: of a box, see `make_search`.
+        like: results of earlier tasks, see `earlier`.
     """
 
-    def __init__(self, setting: Setting, search: Any = None):
+    def __init__(self, setting: Setting, search: Any = None, like: Sequence[Results] = ()):
         self.setting, self.exact = setting, setting.noise_std == 0.0
         self._search = make_search(search) if setting.continuous else None
+        self._low, self._span = sides(setting)
+        self._earlier = EarlierTasks.of(like, self._low, self._span)
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
@@ -76,7 +81,10 @@ class ImprovingAgent(Resumable, BaseAgent):
             known = Parameters.of(self.setting, by_column=True)
             self._shortlist = Shortlist(self.setting.decisions.num_arms, 1)
         noise_std = None if self.setting.noise_std is None else float(np.mean(self.setting.noise_std))
-        surrogate = Surrogate(known, (exact_prior if self.exact else noisy_prior)(known))
+        prior = (exact_prior if self.exact else noisy_prior)(known)
+        surrogate = Surrogate(known, prior)
+        if self._earlier is not None:
+            surrogate = self._earlier.informed(surrogate, exact=self.exact)
         self.found = Fits()
         values = Converging(), HalfRank()
         self.learners = [NotedLearner(surrogate, each, self.found, noise_std) for each in values]
@@ -116,7 +124,7 @@ class ImprovingAgent(Resumable, BaseAgent):
 
     def _informed(self, learner: NotedLearner, record: PointRecord, count: int) -> NotedLearner:
         if self.setting.continuous:
-            learner.surrogate = on(learner.surrogate, self._unit(self._visited.features))
+            learner.surrogate = on(learner.surrogate, self._unit(self._visited.features), self._earlier)
         learner.learn(record.seen(0), count)
         return learner
 
@@ -131,7 +139,7 @@ class ImprovingAgent(Resumable, BaseAgent):
         if fresh.any() and (self.exact or learner is None):
             offered = fresh
         if learner is None:
-            return int(rng.choice(offered.nonzero()[0]))
+            return self._first(offered.nonzero()[0], rng)
         posterior, pending = learner.posterior, self._pending()
         best = best_mean(posterior)
 
@@ -144,11 +152,14 @@ class ImprovingAgent(Resumable, BaseAgent):
 
     def _searched(self, learner: NotedLearner | None, rng: np.random.Generator) -> Floats:
         """Return a point of the box, (d,)."""
+        if learner is None and (columns := self._likely) is not None:
+            likely = self._low + self._span * columns
+            return self._searched_on(NearSurface(likely, self._span), likely[None], rng)
         if learner is None:
             return self._searched_on(LevelSurface(), np.empty((0, self.setting.dim)), rng)
         posterior = learner.posterior
-        on_box = BoxPosterior(with_pending(posterior, self._pending()))
-        surface = ImprovementSurface(on_box, best_mean(posterior), *self._box)
+        on_box = BoxPosterior(with_pending(posterior, self._pending()), self._earlier)
+        surface = ImprovementSurface(on_box, best_mean(posterior), self._low, self._span)
         return self._searched_on(surface, self._anchors(posterior), rng)
 
     def _searched_on(self, surface: Any, anchors: Floats, rng: np.random.Generator) -> Floats:
@@ -162,13 +173,21 @@ class ImprovingAgent(Resumable, BaseAgent):
         return self._visited.features[seen.point[np.argsort(-seen.mean, kind="stable")]]
 
     @property
-    def _box(self) -> tuple[Floats, Floats]:
-        low, high = self.setting.decisions.box
-        return low, np.where(high > low, high - low, 1.0)
+    def _likely(self) -> Floats | None:
+        """The point that earlier tasks call for in this first round; None in every other one, (D,)."""
+        if self._earlier is None or self.round >= FIRST or self.round % 2:
+            return None
+        return self._earlier.best(self.round // 2)
+
+    def _first(self, arms: Ints, rng: np.random.Generator) -> int:
+        """Return one of some arms, (n,), before a model chooses."""
+        if (likely := self._likely) is None:
+            return int(rng.choice(arms))
+        gap = self._unit(self.setting.decisions.arms[arms]) - likely
+        return int(arms[np.square(gap).sum(axis=1).argmin()])
 
     def _unit(self, points: Floats) -> Floats:
-        low, span = self._box
-        return (points - low) / span
+        return (points - self._low) / self._span
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round."""
@@ -242,7 +261,8 @@ class ImprovingAgent(Resumable, BaseAgent):
             surface: Any = LevelSurface()
             anchors = np.empty((0, self.setting.dim))
             if learner is not None:
-                surface = MeanSurface(BoxPosterior(learner.posterior), 0.0, *self._box)
+                on_box = BoxPosterior(learner.posterior, self._earlier)
+                surface = MeanSurface(on_box, 0.0, self._low, self._span)
                 anchors = self._anchors(learner.posterior)
             among = self.setting.to_action(self._searched_on(surface, anchors, rng))[None]
         points = self.setting.to_point(np.asarray(among, dtype=np.float64))
@@ -256,7 +276,7 @@ class ImprovingAgent(Resumable, BaseAgent):
             return np.zeros(len(points)), np.ones(len(points))
         posterior, values = learner.posterior, learner.values
         if self.setting.continuous:
-            found = BoxPosterior(posterior).at(self._unit(points))
+            found = BoxPosterior(posterior, self._earlier).at(self._unit(points))
             mean, variance = values.moments(found.mean, found.variance)
         else:
             at = posterior.at(points)

@@ -16,9 +16,9 @@ from .priors import KNOWN, STATED, noise_around
 from .surrogate import PointValues, Surrogate
 from .values import Values
 
-FITTED = 200  # latest points that noted fits learn from: a fit of n takes O(n^3)
+FITTED, NOTED = 300, 200  # latest points that fits, and noted ones, learn from: a fit of n takes O(n^3)
 FEWEST = 3  # values that a fit needs
-EVERY = ((40, 3), (100, 6), (10**9, 12))  # up to so many values, a fit every so many
+EVERY = ((40, 3), (100, 6), (FITTED, 12), (10**9, 60))  # up to so many values, a fit every so many
 REFUTED = 3.0  # nats
 QUIETER = (1.0, 0.1)  # factors of the noise under which a transform is judged
 
@@ -33,6 +33,8 @@ class Learner:
         refuted: nats by which learnt hyperparameters are likelier than published ones, their prior included,
             beyond which those are dropped.
     """
+
+    fitted = FITTED
 
     def __init__(
         self, surrogate: Surrogate, values: Values, chains: Chains | None = None, refuted: float = REFUTED
@@ -66,17 +68,21 @@ class Learner:
         if self._chains is None:
             self.states = self._likeliest()
         else:
-            self._chains.move(self._seen)
+            self._chains.move(self._fits_on)
             self.states = self._chains.states
 
     def _likeliest(self) -> list[Floats]:
         """Return the likeliest hyperparameters, and the published ones as long as they are not refuted."""
-        centre = self.surrogate.prior.centre
-        found = likeliest(self.surrogate, self._seen, [self.states[0], centre])
+        centre, seen = self.surrogate.prior.centre, self._fits_on
+        found = likeliest(self.surrogate, seen, [self.states[0], centre])
         if self.values.trusted:
-            rise = self.surrogate.loss(centre, self._seen)[0] - self.surrogate.loss(found, self._seen)[0]
+            rise = self.surrogate.loss(centre, seen)[0] - self.surrogate.loss(found, seen)[0]
             self.values.trusted = rise < self._refuted
         return [found, centre.copy()] if self.values.trusted else [found]
+
+    @property
+    def _fits_on(self) -> PointValues:
+        return self._seen.latest(self.fitted)
 
     @cached_property
     def posteriors(self) -> list[SurrogatePosterior]:
@@ -95,6 +101,8 @@ class Learner:
 
 class NotedLearner(Learner):
     """A learner whose fits are noted, so that a replay of the history need not repeat them."""
+
+    fitted = NOTED
 
     def __init__(self, surrogate: Surrogate, values: Values, found: Fits, noise_std: float | None):
         super().__init__(surrogate, values)
@@ -116,9 +124,7 @@ class NotedLearner(Learner):
 
     def _likeliest(self) -> list[Floats]:
         size = len(self.surrogate.prior.centre)
-        self._seen, every = self._seen.latest(FITTED), self._seen
         found = self._found.find(lambda: super(NotedLearner, self)._likeliest()[0].tolist(), size)
-        self._seen = every
         return [np.array(found)]
 
     @property

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dtrsm  # type: ignore[attr-defined]
 from scipy.linalg.lapack import dpotrs, dtrtrs  # type: ignore[attr-defined]
 
 from bandit_envs.basics.types import Floats, Ints
@@ -59,7 +60,8 @@ class SurrogatePosterior:
 
     def halves(self, across: Floats) -> tuple[Floats, Floats]:
         """Return L^-1 k and 1 - 1'C^-1 k of points, (u, n) and (n,)."""
-        return dtrtrs(self.upper, across, trans=1)[0], 1.0 - self.ones @ across
+        # From the right, as rows of C are columns of LAPACK: nothing is copied.
+        return dtrsm(1.0, self.upper, across.T, side=1).T, 1.0 - self.ones @ across
 
     def _explained(self, half: Floats, rest: Floats, points: Ints, pending: Ints) -> Floats:
         """Return by how much pending plays lower the variance, (n,)."""

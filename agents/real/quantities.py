@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model.model import Model
+from .earlier import EarlierTasks
 from .fits import Chains
 from .learner import Learner
 from .parameters import Parameters
@@ -40,14 +41,18 @@ class QuantitySpec(NamedTuple):
     parts: RealParts
 
     @classmethod
-    def of(cls, model: Model, published: bool, parts: RealParts) -> QuantitySpec:
+    def of(
+        cls, model: Model, published: bool, parts: RealParts, earlier: EarlierTasks | None = None
+    ) -> QuantitySpec:
         """Return how the quantities of a model's setting are modelled."""
         setting = model.setting
         has_costs = setting.num_constraints > 0 or setting.budget is not None
-        parameters = Parameters.of(setting, by_column=published or has_costs)
+        parameters = Parameters.of(setting, by_column=published or has_costs or earlier is not None)
         prior = _reward_prior(model, parameters) if published else usual_prior(parameters)
         prior = with_line(prior) if has_costs else prior
         surrogate = Surrogate(parameters, prior, parts.noise_weight)
+        if earlier is not None:
+            surrogate = earlier.informed(surrogate, published)
         return cls(
             surrogate,
             Surrogate(parameters, cost_prior(parameters), parts.noise_weight) if has_costs else None,
@@ -55,7 +60,7 @@ class QuantitySpec(NamedTuple):
             setting.budget is not None and setting.known_costs is None,
             float(model.prior_std) ** 2 if published else None,
             setting.has_contexts,
-            parts.chains > 0 and not (published or has_costs or setting.has_contexts),
+            parts.chains > 0 and not (published or has_costs or setting.has_contexts or earlier is not None),
             parts,
         )
 

@@ -105,7 +105,8 @@ class PricedRule:
         if now.budget is not None:
             rest = max(now.budget - len(now.pending) * worth.price, 0.0)
             plays = min(plays, max(rest / worth.price - now.delay, 0.0))
-        return scores(value, reward.mean + above, np.sqrt(reward.variance), costs, worth, plays)
+        share = self._parts.limits_share if self._num_limits else 1.0
+        return scores(value, reward.mean + above, np.sqrt(reward.variance), costs, worth, share * plays)
 
     def _outlay(self, found: Sequence[Predicted], points: Ints) -> Outlay:
         each: list[Any] = [(learner.values, one) for learner, one in zip(self._learners, found, strict=True)]

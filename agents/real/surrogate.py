@@ -2,9 +2,10 @@
 
 Of a point (x, c), c its data set where contexts are data sets,
 
-    k = a [M(r) + b (4 / D) (x - 1/2)'(x' - 1/2)] (rho + (1 - rho) [c = c']) + v [c = c'],
+    k = a [M(r) + b (4 / D) (x - 1/2)'(x' - 1/2)] (rho + (1 - rho) [c = c']) + v [c = c'] + e(x)'e(x'),
     r^2 = sum_p D_p / l_p^2,
 
+e being what earlier tasks tell, see `earlier`,
 with a constant mean m ~ N(0, 1 / pi). u points have n_i plays each, with mean t_i and squares S_i around it.
 The noise variance of point i is the posterior mean under an inverse gamma prior of weight 4 around the common
 one,
@@ -33,6 +34,7 @@ from .parameters import Parameters
 
 WEIGHT = 4.0  # plays that the common noise counts as
 JITTER = 1e-10  # of the amplitude
+FAR = 60.0  # exponent, beyond which a correlation counts as exp(-60)
 
 
 class Correlation(NamedTuple):
@@ -42,27 +44,37 @@ class Correlation(NamedTuple):
     slope: Callable[[Floats], Floats]
 
 
+def _root(square: Floats) -> Floats:
+    """Return roots, at most `FAR`: smaller correlations are of no effect, but denormal and slow."""
+    return np.minimum(np.sqrt(square), FAR)
+
+
 def _matern52(square: Floats) -> Floats:
-    r = np.sqrt(5.0 * square)
-    return (1.0 + r + r * r / 3.0) * np.exp(-r)
+    r = _root(5.0 * square)
+    found = r * r
+    found /= 3.0
+    found += r
+    found += 1.0
+    found *= np.exp(-r)
+    return found
 
 
 def _matern52_slope(square: Floats) -> Floats:
-    r = np.sqrt(5.0 * square)
+    r = _root(5.0 * square)
     return 5.0 / 3.0 * (1.0 + r) * np.exp(-r)
 
 
 def _matern32(square: Floats) -> Floats:
-    r = np.sqrt(3.0 * square)
+    r = _root(3.0 * square)
     return (1.0 + r) * np.exp(-r)
 
 
 def _matern32_slope(square: Floats) -> Floats:
-    return 3.0 * np.exp(-np.sqrt(3.0 * square))
+    return 3.0 * np.exp(-_root(3.0 * square))
 
 
 def _rbf(square: Floats) -> Floats:
-    return np.exp(-0.5 * square)
+    return np.exp(-np.minimum(0.5 * square, FAR))
 
 
 SHAPES = {
@@ -127,6 +139,7 @@ class Surrogate:
     parameters: Parameters
     prior: HyperPrior
     weight: float = WEIGHT  # plays that the common noise counts as
+    earlier: Floats | None = None  # (N, J) e at the points
     shape: Correlation = field(init=False)
 
     def __post_init__(self) -> None:
@@ -161,7 +174,7 @@ class Surrogate:
             same = self._same(one, other)
             found *= shared + (1.0 - shared) * same
             found += own * same
-        return found
+        return found if self.earlier is None else found + self.earlier[one] @ self.earlier[other].T
 
     def variance(self, theta: Floats, points: Ints) -> Floats:
         """Return k(x, x), (n,)."""
@@ -172,7 +185,7 @@ class Surrogate:
         found *= math.exp(theta[self.parameters.number])
         if self.parameters.num_data_sets > 1:
             found += self._of_data_sets(theta)[0]
-        return found
+        return found if self.earlier is None else found + np.square(self.earlier[points]).sum(axis=1)
 
     def loss(self, theta: Floats, seen: PointValues) -> tuple[float, Floats]:
         """Return the loss and its slopes, (p,); infinite where the covariance has no factor."""
@@ -205,11 +218,13 @@ class Surrogate:
         if self.prior.linear:
             line = amplitude * math.exp(theta[-1]) * self._linear(point, point)
             together = together + line
+        of_earlier = 0.0 if self.earlier is None else self.earlier[point] @ self.earlier[point].T
         if self.parameters.num_data_sets == 1:
-            return CovarianceTerms(scaled, square, amplitude, together, line, 1.0, None, together)
+            covariance = together + of_earlier
+            return CovarianceTerms(scaled, square, amplitude, together, line, 1.0, None, covariance)
         same, (own, shared) = self._same(point, point), self._of_data_sets(theta)
         between = shared + (1.0 - shared) * same
-        covariance = together * between + own * same
+        covariance = together * between + own * same + of_earlier
         return CovarianceTerms(scaled, square, amplitude, together, line, between, same, covariance)
 
     def _slopes(self, theta: Floats, terms: CovarianceTerms, gradient: Floats) -> Floats:

@@ -20,6 +20,7 @@ from ..real.best_at_end import BEST, FIRST, default_agent, model_of_values
 from ..registry import AgentFactory, require_registered, resolve_agent
 from ..saving.data import decode, encode
 from .availability import Possible
+from .earlier_tasks import Results, results_of
 from .plain import plain
 from .space import TIME, Space, Time, Values
 
@@ -97,6 +98,7 @@ class TunerPlan:
     stopping: Any = None
     possible: Callable[..., Any] | None = None
     repeats: bool = True
+    like: tuple[Results, ...] = ()
     factory: AgentFactory = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -124,7 +126,8 @@ class TunerPlan:
             object.__setattr__(self, name, plain(getattr(self, name)))
         agent = _copied(self._default() if self.agent is None else self.agent)
         object.__setattr__(self, "agent", agent)
-        object.__setattr__(self, "factory", resolve_agent(agent))
+        object.__setattr__(self, "like", results_of(self.like, self.parameters))
+        object.__setattr__(self, "factory", resolve_agent(self._informed(agent)))
         names = self.parameters.kinds
         usable = self.possible is None or (callable(self.possible) and takes(self.possible, names))
         require(
@@ -138,6 +141,20 @@ class TunerPlan:
         has_contexts, has_limits = bool(self.contexts.kinds), bool(self.constraints)
         return default_agent(has_contexts, has_limits, self.cost_budget is not None, self.noise_std)
 
+    def _informed(self, agent: Any) -> Any:
+        """Return the agent with what earlier tasks tell."""
+        if not self.like:
+            return agent
+        remedy = "left out but with the default agent, without contexts, constraints and a cost_budget"
+        require(agent == BEST, "like", remedy, agent)
+        results = []
+        for rows, values in self.like:
+            scale = Scale.of(self.goal, values)
+            results.append(
+                (np.array([*map(self.parameters.features, rows)]), np.array([*map(scale.reward, values)]))
+            )
+        return agent[0], {**agent[1], "like": results}
+
     @property
     def exact(self) -> bool:
         """True if values have no noise, so that nothing is tried twice while anything else is left."""
@@ -147,7 +164,7 @@ class TunerPlan:
     def of_values(self) -> TunerPlan:
         """The plan with an agent whose model is of the values themselves, for stopping rules."""
         agent = model_of_values(self.agent, self.noise_std)
-        return self if agent == self.agent else replace(self, agent=agent)
+        return self if agent == self.agent else replace(self, agent=agent, like=())
 
     @property
     def avoids_running(self) -> bool:
@@ -262,7 +279,7 @@ class TunerPlan:
         hints = {**get_type_hints(cls), "agent": SAVED_AGENT}
         types = {each.name: hints[each.name] for each in fields(cls) if each.init and each.name != POSSIBLE}
         given: dict[str, Any] = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
-        given |= {"safe": (), "stopping": None, "repeats": True}  # which older files lack
+        given |= {"safe": (), "stopping": None, "repeats": True, "like": ()}  # which older files lack
         others = {name: each for name, each in data.items() if name not in (*KINDS, POSSIBLE)}
         given |= {name: decode(each) for name, each in others.items()}
         require_types("a tuner", given, types)

@@ -36,7 +36,13 @@ class Reading:
         require(
             len(told) >= FEWEST, "tuner", f"one with at least {FEWEST} values, to draw a model", len(told)
         )
-        free: dict[str, Any] = {"constraints": (), "safe": (), "cost_budget": None, "max_pending": None}
+        free: dict[str, Any] = {
+            "constraints": (),
+            "safe": (),
+            "cost_budget": None,
+            "max_pending": None,
+            "like": (),
+        }
         self.plan = replace(plan, agent=known_noise(READER, plan.noise_std), num_arms=1, **free)
         past = [
             TunerRound(each.parameters, each.context, None, (Arrival(t, came.value, (), came.std),))

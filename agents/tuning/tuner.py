@@ -85,6 +85,9 @@ class Tuner(Records):
             A file does not hold it: give it to `Tuner.load` again.
         repeats: False asks for nothing that was tried in the same context or is running, where a value has no
             noise; once all was tried, `ask` is an error.
+        like: results of earlier tasks on the same parameters, each a tuner, or a table (a frame, or a list of
+            dicts) of the parameters and the "value": where good values lie, and how they vary, is the
+            default agent's prior, which fades where it misleads, see `agents.real.earlier`.
 
     Raises:
         ValueError: an argument is impossible; the message names it.
@@ -110,6 +113,7 @@ class Tuner(Records):
         stopping: Any = None,
         possible: Callable[..., bool] | None = None,
         repeats: bool = True,
+        like: Sequence[Any] = (),
     ):
         plan = TunerPlan(
             parameters=parameters if isinstance(parameters, Space) else Space("parameters", parameters),
@@ -128,6 +132,7 @@ class Tuner(Records):
             stopping=stopping,
             possible=possible,
             repeats=repeats,
+            like=_experiments_of(like, goal),
         )
         require_rule(plan)
         self._begin(plan)
@@ -450,3 +455,19 @@ class Tuner(Records):
             best = self.best if self.plan.exact and not self.plan.contexts.kinds else None
             return player.choose(known, told if best is None else [best.parameters])
         return player.recommend(known, feasibility_of(self.plan, rounds))
+
+
+def _experiments_of(like: Any, goal: str) -> Any:
+    """Return earlier tasks, and of tuners the parameters and values of their experiments."""
+    if not isinstance(like, Sequence) or isinstance(like, str):
+        return like
+    return tuple(
+        _with_values(f"like[{j}]", each, goal) if isinstance(each, Records) else each
+        for j, each in enumerate(like)
+    )
+
+
+def _with_values(name: str, tuner: Records, goal: str) -> tuple[list[Values], list[float]]:
+    require(tuner.plan.goal == goal, name, f"a tuner with the goal {goal!r}", tuner.plan.goal)
+    told = [each for each in tuner.experiments if each.state == "told" and each.value is not None]
+    return [each.parameters for each in told], [float(each.value) for each in told if each.value is not None]

@@ -1,7 +1,6 @@
 """What holds on real tasks of what our pages say of samples of Gaussian processes: docs/survives.md, whole.
 
-The results are those that the leaderboard of the real tasks archived. Where results of today's `gp-agent` are
-stored beside them, on the same trials, they replace those of the agent of that name.
+The results are those that the leaderboard of the real tasks archived.
 
     python examples/papers/survives.py --write docs/survives.md
 """
@@ -9,7 +8,6 @@ stored beside them, on the same trials, they replace those of the agent of that 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -119,25 +117,9 @@ python examples/papers/survives.py --write docs/survives.md
 
 
 def read(archive: Path = ARCHIVE) -> dict[str, Result]:
-    """Return the archived result of each task; of `gp-agent` today's alone, if it is stored beside them."""
-    found, today = {}, archive.with_name(f"{archive.name}-agent")
-    for name in tasks():
-        if (archive / f"{name}.parquet").exists():
-            board, own = Result.load(archive / f"{name}.parquet"), today / f"{name}.parquet"
-            if own.exists():
-                board = with_agent(board, Result.load(own))
-            elif today.exists():
-                board = board.select([label for label in board.agents if label != AGENT])
-            found[name] = board
-    return found
-
-
-def with_agent(board: Result, today: Result) -> Result:
-    """Return results in which the agent is today's; random play shows that the trials are the same."""
-    same = np.allclose(*(each.regret[REFERENCE][:, -1] for each in (board, today)), rtol=1e-6)
-    if not same:
-        raise ValueError(f"{today.environment}: the trials of {AGENT} are others than the leaderboard's")
-    return dataclasses.replace(board, records={**board.records, AGENT: today.records[AGENT]})
+    """Return the archived result of each task."""
+    held = {name: archive / f"{name}.parquet" for name in tasks()}
+    return {name: Result.load(path) for name, path in held.items() if path.exists()}
 
 
 def finals(result: Result, quantity: str) -> dict[str, Floats]:

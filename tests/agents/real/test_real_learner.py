@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from real_cases import surrogate, values
+from real_cases import parameters, surrogate, values
 
+from agents.real import learner as module
 from agents.real.fits import Chains
-from agents.real.learner import FEWEST, Learner
+from agents.real.learner import FEWEST, FITTED, Learner
+from agents.real.surrogate import PointValues, Surrogate
 from agents.real.values import Asinh, Bent, Compressed
 
 
@@ -77,3 +79,16 @@ def test_a_published_model_stays_beside_the_learnt_one_until_the_values_refute_i
     found.learn(wild._replace(mean=1e3 * wild.mean), 18)  # of quite another unit
     assert not found.values.trusted
     assert len(found.states) == 1
+
+
+def test_fits_read_the_latest_points_alone(monkeypatch):
+    """A fit of n points takes O(n^3): of more than `FITTED` the first ones are left to the posterior."""
+    sizes, count = [], FITTED + 50
+    monkeypatch.setattr(
+        module, "likeliest", lambda of, seen, starts: sizes.append(len(seen.point)) or starts[0]
+    )
+    of, ones = Surrogate(parameters(points=count), surrogate().prior), np.ones(count)
+    found = Learner(of, Bent(False, None))
+    found.learn(PointValues(np.arange(count), ones, np.arange(count) / count, 0.0 * ones, ones), count)
+    assert sizes == [FITTED]
+    assert len(found.posteriors[0].seen.point) == count

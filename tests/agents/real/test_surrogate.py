@@ -137,3 +137,11 @@ def test_the_height_of_values_is_their_log_likelihood_at_the_likeliest_scale(qui
     one, other = np.random.default_rng(5).standard_normal((2, 10))
     expected = -5.0 * np.log((one @ inverse @ one) / (other @ inverse @ other))
     assert height(one) - height(other) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_far_points_are_next_to_uncorrelated_and_never_denormal(name):
+    shape, far = SHAPES[name], np.array([1e4, 1e9])
+    for found in (shape.value(far), shape.slope(far)):
+        assert (found < 1e-20).all()
+        assert (found > np.finfo(np.float64).tiny).all()

@@ -1,10 +1,16 @@
-"""Print what each part of `gp-agent` brings on real tasks: scores with one part left out, paired by trial.
+"""What each part of `gp-agent` brings on real tasks: scores with one part left out, paired by trial.
 
-    python tools/real_ablation.py --trials 6 [TASK ...]
+    python benchmarks/real_ablation.py --write [TASK ...]
 
 A score is 1 - loss relative to random play, as on the leaderboard; the difference to the whole agent has its
-standard error over trials. RealParts that a task does not call for are left out of its lines.
+standard error over trials. Parts that a task does not call for are left out of its rows.
 """
+
+from __future__ import annotations
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is imported: one thread
 
 import argparse
 import math
@@ -12,6 +18,7 @@ from collections.abc import Callable
 
 import gymnasium as gym
 import numpy as np
+from tables import write
 
 from agents.agent.assembly import TrialList
 from agents.model.model import Model
@@ -22,7 +29,6 @@ from agents.real.parts import RealParts
 from bandit_envs import Setting
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.registration import real_id
-from bandit_envs.problems.halves import halves
 from gpbandits import evaluate
 from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.standings import relative_losses
@@ -30,11 +36,18 @@ from gpbandits.report.standings import relative_losses
 TASKS = (
     "digits-repeat",
     "digits-late",
+    "digits-budget",
+    "digits-limit",
+    "digits-everything",
+    "hpob-4796-23",
     "crossed-barrel",
     "conductive-film",
     "perovskite",
+    "lcbench-1-datasets",
     "lcbench-4-changes",
+    "temperature",
 )
+HEADER = ["task", "without", "trials", "score", "difference", "standard error"]
 WHOLE = "the whole agent"
 
 
@@ -48,18 +61,36 @@ def improvement_alone(value: Floats, mean: Floats, variance: Floats, noise: Floa
     return expected_improvement(mean - mean.max(), np.sqrt(variance))
 
 
+def priced(setting: Setting) -> bool:
+    """Return whether plays have costs."""
+    return setting.num_constraints > 0 or setting.budget is not None
+
+
 LEFT_OUT: dict[str, tuple[RealParts, Callable[[Setting], bool]]] = {
     WHOLE: (RealParts(), lambda setting: True),
-    "width 1": (RealParts(score=width_one), lambda setting: True),
-    "expected improvement": (RealParts(score=improvement_alone), lambda setting: True),
-    "values as they are": (RealParts(alphas=(0.0,)), lambda setting: not setting.has_contexts),
+    "width 1": (RealParts(score=width_one), lambda setting: not priced(setting)),
+    "expected improvement": (RealParts(score=improvement_alone), lambda setting: not priced(setting)),
+    "values as they are": (
+        RealParts(alphas=(0.0,)),
+        lambda setting: not (setting.has_contexts or priced(setting)),
+    ),
+    "all that may be learnt": (RealParts(limits_share=1.0), lambda setting: setting.num_constraints > 0),
     "one noise for all arms": (RealParts(noise_weight=1e6), lambda setting: True),
-    "likeliest hyperparameters": (RealParts(chains=0), lambda setting: not publishes(setting, {})),
-    "published model always kept": (RealParts(refuted=math.inf), lambda setting: publishes(setting, {})),
-    "published model a prior alone": (RealParts(refuted=-math.inf), lambda setting: publishes(setting, {})),
+    "likeliest hyperparameters": (
+        RealParts(chains=0),
+        lambda setting: not (publishes(setting, {}) or priced(setting) or setting.has_contexts),
+    ),
+    "published model always kept": (
+        RealParts(refuted=math.inf),
+        lambda setting: publishes(setting, {}) and not priced(setting),
+    ),
+    "published model a prior alone": (
+        RealParts(refuted=-math.inf),
+        lambda setting: publishes(setting, {}) and not priced(setting),
+    ),
     "pending plays ignored": (RealParts(pending=False), lambda setting: setting.max_delay > 0),
     "changes ignored": (RealParts(alarm=math.inf), lambda setting: setting.may_change),
-    "one first play": (RealParts(first=1), lambda setting: not publishes(setting, {})),
+    "one first play": (RealParts(first=1), lambda setting: not (publishes(setting, {}) or priced(setting))),
 }
 
 
@@ -68,7 +99,7 @@ def factory(parts: RealParts) -> Callable[[Setting], RealAgent | TrialList]:
     return lambda setting: real_agent(Model.of(setting), publishes(setting, {}), parts=parts)
 
 
-def lines(task: str, trials: int, seed: int) -> list[str]:
+def rows(task: str, trials: int, seed: int) -> list[list[str]]:
     """Return a row of the table for each part that a task calls for."""
     setting = gym.make(real_id(task)).unwrapped.setting
     entrants = {name: factory(parts) for name, (parts, applies) in LEFT_OUT.items() if applies(setting)}
@@ -76,23 +107,28 @@ def lines(task: str, trials: int, seed: int) -> list[str]:
     score = {name: 1.0 - loss for name, loss in relative_losses(result, REFERENCE).items()}
     found = []
     for name in entrants:
-        gap = score[name] - score[WHOLE]
+        gap = np.array(score[name] - score[WHOLE])
         error = gap.std(ddof=1) / math.sqrt(trials)
-        more = "" if name == WHOLE else f"{gap.mean():+.3f} +- {error:.3f}"
-        found.append(f"| {task} | {halves()[task]} | {name} | {score[name].mean():.3f} | {more} |")
+        more = ["", ""] if name == WHOLE else [f"{gap.mean():+.3f}", f"{error:.3f}"]
+        found.append([task, name, str(trials), f"{score[name].mean():.3f}", *more])
     return found
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("tasks", nargs="*", default=TASKS, help="names of measured tasks without costs")
-    parser.add_argument("--trials", type=int, default=6)
+    parser.add_argument("tasks", nargs="*", default=TASKS, help="names of measured tasks")
+    parser.add_argument("--trials", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    print("| task | half | without | score | difference |\n|---|---|---|---|---|")
+    found = []
     for task in given.tasks:
-        print("\n".join(lines(task, given.trials, given.seed)), flush=True)
+        fresh = rows(task, given.trials, given.seed)
+        found += fresh
+        print(*map(", ".join, fresh), sep="\n", flush=True)
+    if given.write:
+        write("real_ablation", HEADER, found)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,50 @@
+"""Write the leaderboard of real tasks, docs/leaderboard-real.md, from the archived trials.
+
+    python tools/real_board.py
+
+`gpbandits leaderboard --suite real` plays what it ranks; the archive was filled part by part, so that its
+page is made from the files alone.
+"""
+
+from pathlib import Path
+
+from bandit_envs.problems.real import tasks
+from gpbandits.evaluation import Result
+from gpbandits.report.board import write_board
+from gpbandits.report.entrants import REFERENCE, unit_of_task
+from gpbandits.report.standings import Standings
+
+DOCS = Path(__file__).parents[1] / "docs"
+ARCHIVE = DOCS / "results" / "real"
+WHO = "agents that are recommended, references, and one of another library"
+FORMER = '`composed` is `gp-agent` before it was made for these tasks, today `gp-agent` with `rule="ucb"`.'
+NONE, ALONE = "not measured yet", "played by `gp-agent` and random play alone, so far"
+SLOW = "they take 50 ms a round and more"
+
+
+def main() -> None:
+    """Write page, figures and tables."""
+    found = {name: ARCHIVE / f"{name}.parquet" for name in tasks()}
+    results = {name: Result.load(path) for name, path in found.items() if path.exists()}
+    ranked = {name: result for name, result in results.items() if len(result.agents) > 2}
+    classes: dict[str, list[Result]] = {}
+    for name, result in ranked.items():
+        classes.setdefault(tasks()[name].family, []).append(result)
+    classes["all"] = list(ranked.values())
+    standings = {name: Standings(own, REFERENCE) for name, own in classes.items()}
+    units = {result.environment: unit_of_task(result.environment) for result in ranked.values()}
+    left = {
+        NONE: [name for name in tasks() if name not in results],
+        ALONE: [n for n in results if n not in ranked],
+    }
+    excluded = [(name, why) for why, names in left.items() for name in names]
+    excluded += [("sb3-*, SMAC and BoTorch", SLOW)]
+    page = write_board(
+        standings, DOCS, "python tools/real_board.py", excluded, "leaderboard-real", WHO, units
+    )
+    head, tables = page.read_text(encoding="utf-8").split("\n## ", 1)
+    page.write_text(f"{head}\n{FORMER}\n\n## {tables}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
