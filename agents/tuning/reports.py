@@ -17,7 +17,8 @@ from .plain import plain
 from .plan import sign_of
 from .space import Values
 
-LOG = logging.getLogger("gpbandits.tuner")  # without a handler: who wants to see it configures logging
+# "gpbandits.tuner", without a handler: who wants to see it configures logging.
+LOG = logging.getLogger("gpbandits").getChild("tuner")
 
 
 @dataclass
