@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick quick-tests test test-data test-long test-trackers test-numerics lint format benchmark lite rehearse clean
+.PHONY: help demo quick quick-tests test test-data test-long test-trackers test-numerics lint format lite rehearse clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,7 +42,7 @@ test-long: .venv/.installed-dev ## Run the long tests: many trials, many rounds,
 	$(BIN)/pytest -m "(long or further) and alone" # one after another: they start, count and kill processes
 
 test-trackers: build/trackers/.installed ## Run the tests of trackers, with MLflow and Trackio
-	build/trackers/bin/python -m pytest tests/gpbandits/tracking
+	build/trackers/bin/python -m pytest tests/gpbandits/test_tracking.py
 
 test-numerics: .venv/.installed-dev ## Run the numerical tests as another processor rounds: CORETYPE=Haswell
 	OPENBLAS_CORETYPE=$(CORETYPE) $(BIN)/pytest $(PYTEST_ARGS) -m "numerics and not long"
@@ -56,9 +56,6 @@ lint: .venv/.installed-dev ## Check format, lint, imports and types
 format: .venv/.installed-dev ## Format the code and mend what ruff can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-
-benchmark: .venv/.installed-dev ## Measure microseconds a step of every posterior
-	$(BIN)/python benchmarks/posterior_step.py
 
 lite: .venv/.installed-lite ## Build the site, with tutorials that run in a browser, into build/lite/docs
 	$(BIN)/python tools/rehearse_release.py lite site --keep build/lite

@@ -184,7 +184,11 @@ class BaseAgent(Shown, Agent):
         """Forget pending plays of some rounds that will never be observed."""
 
     def offer(self, arms: Any) -> bool:
-        """Let the next question alone choose among some arms; return False if that is impossible."""
+        """Let the next choice alone be among some arms, a mask (A,) or (B, A); return False if it cannot.
+
+        An "action_mask" in `info` does the same for a round of volatile arms. The choice may be offered again
+        before the round is played.
+        """
         return False
 
     def recommend(self, observation: Any = None, among: Any = None) -> Any:

@@ -20,7 +20,7 @@ from tables import write
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from gpbandits import evaluate
-from gpbandits.evaluation.thinning import Checkpoints
+from gpbandits.evaluation.record import Checkpoints
 
 NOISE, ARMS = 0.1, 100
 HEADER = ["run", "rounds", "seconds", "of it the agent", "microseconds a round", "peak (MB)"]

@@ -45,7 +45,6 @@ TASKS = (
     "perovskite",
     "lcbench-1-datasets",
     "lcbench-4-changes",
-    "temperature",
 )
 HEADER = ["task", "without", "trials", "score", "difference", "standard error"]
 WHOLE = "the whole agent"

@@ -17,6 +17,7 @@ from mathml import add_renderer
 from notebooks import show_button
 from outputs import show_outputs
 from reference import write_reference
+from typenames import shorten_types
 
 project = "gpbandits"
 author = "The gpbandits developers"
@@ -33,8 +34,10 @@ html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "gpbandits"
 html_static_path = ["static"]
-html_css_files = ["tables.css"]
-html_js_files = ["versions.js"]
+html_css_files = ["tables.css", "pages.css"]
+html_js_files = ["versions.js", "copy.js"]
+html_search_scorer = str(Path(__file__).parent / "static" / "scorer.js")
+html_logo = html_favicon = "static/logo.svg"
 
 sphinx_gallery_conf = {
     "examples_dirs": copied_examples(Path(__file__).parent / "generated" / "examples"),
@@ -58,6 +61,7 @@ def setup(app):  # noqa: D103
     for kind in ("environment", "agent", "part", "command"):
         app.add_object_type(kind, kind, objname=kind)
     add_renderer(app)
+    shorten_types()
     app.connect("builder-inited", lambda app: write_reference(Path(app.srcdir) / "generated"))
     app.connect("source-read", show_outputs)
     app.connect("source-read", show_button)

@@ -20,7 +20,8 @@ from gpbandits import Result, evaluate, watch
 from gpbandits.report.film import scenes
 
 FOLDER = Path(__file__).parent / "figures" / "front"
-FILM = {"horizon": 30}
+# Its first play misses the optimum, which is found in round 6; before round 3 the band is the prior's.
+FILM = {"seed": 7, "count": 28, "start": 3, "env_kwargs": {"horizon": 30}}
 COMPARED = {
     "GP-UCB": "gp-ucb",
     "GP-UCB, beta/5": ("gp-ucb", {"beta_scale": 0.2}),
@@ -145,7 +146,7 @@ def _by_rank(scene: Scene) -> Scene:
 def draw_all() -> None:
     """Write every picture."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    watch("GPBandit-GP-v0", "gp-ucb", count=31, env_kwargs=FILM, fps=2).save(FOLDER / "film.gif")
+    watch("GPBandit-GP-v0", "gp-ucb", fps=2, **FILM).save(FOLDER / "film.gif")
     figure = compared().plot(scale="log-log", legend="direct", size=(6.4, 4.8))
     figure.savefig(FOLDER / "regret.png", dpi=100)
     for name, family in FAMILIES.items():

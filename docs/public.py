@@ -77,20 +77,25 @@ def is_code(made: Any) -> bool:
 
 @cache
 def places() -> dict[int, str]:
-    """The path at which each class and function is documented, by its identity: the shortest public one."""
+    """The path at which each class and function is documented, by its identity: the first public one."""
     paths: dict[int, str] = {}
     for top in TOP:
         for name, made in exported(top.__name__).items():
             if is_code(made):
-                paths.setdefault(id(made), f"{top.__name__}.{name}")
+                paths.setdefault(_identity(made), f"{top.__name__}.{name}")
     for module in (module for group in modules().values() for module in group):
         for name, made in {**exported(module), **defined(module)}.items():
             if is_code(made):
-                paths.setdefault(id(made), f"{module}.{name}")
+                paths.setdefault(_identity(made), f"{module}.{name}")
     return paths
 
 
 def place(made: Any) -> str:
     """The path at which a class or function is documented; of a partial, what it calls."""
     made = getattr(made, "func", made)
-    return places().get(id(made), f"{made.__module__}.{made.__qualname__}")
+    return places().get(_identity(made), f"{made.__module__}.{made.__qualname__}")
+
+
+def _identity(made: Any) -> int:
+    """The identity of what is documented: of a factory that `agents` wraps, the factory's own."""
+    return id(inspect.unwrap(made) if inspect.isfunction(made) else made)

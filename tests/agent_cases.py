@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cache
 from inspect import signature
@@ -131,6 +131,18 @@ def representatives(names: Iterable[str]) -> list[str]:
     for name in names:
         first.setdefault(shape(name), name)
     return list(first.values())
+
+
+def with_each(names: Iterable[str], others: Collection[Any]) -> list[Any]:
+    """Return cases: the first name of each factory shape with all others, further names with one in turn."""
+    names = list(names)
+    first = set(representatives(name for name in names if resolve_agent(name).batched))
+    return of_each_shape(
+        (name, other)
+        for i, name in enumerate(names)
+        for j, other in enumerate(others)
+        if name in first or (i + j) % len(others) == 0
+    )
 
 
 OF_DUELS = {duels.__name__, duel_phases.__name__}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,19 +31,20 @@ def blocks(page: Path, language: str) -> list[str]:
     )
 
 
-def loaded(path: str) -> ModuleType:
-    """A script of the examples as a module."""
-    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / "examples" / path)
+def loaded(path: str) -> Any:
+    """A script of the repository as a module, by its path from the top."""
+    spec = importlib.util.spec_from_file_location(f"script_{Path(path).stem}", ROOT / path)
     assert spec is not None
     assert spec.loader is not None
     script = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = script  # where its dataclasses look for their names
     spec.loader.exec_module(script)
     return script
 
 
 def told(name: str, by: str | None = None) -> tuple[ModuleType, Any, str]:
     """A paper's script, by default of the name of its table, what it reads from that, and the page's text."""
-    script = loaded(f"papers/{by or name}.py")
+    script = loaded(f"examples/papers/{by or name}.py")
     return script, script.read(DOCS / RESULTS / f"{name}.csv"), read(f"{name}.md")
 
 

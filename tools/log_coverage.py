@@ -17,8 +17,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.environment.making import make
 from gpbandits import evaluate
 from gpbandits.logs import ContextPolicy, LogWarning, PlayLog, value_of
-from gpbandits.logs.estimators import ESTIMATORS
-from gpbandits.logs.intervals import LEVEL
+from gpbandits.logs.estimators import ESTIMATORS, LEVEL
 
 LOGS = 1000
 METHODS = tuple(ESTIMATORS)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from gpbandits.logs import LogWarning, value_of
-from gpbandits.logs.intervals import interval
+from gpbandits.logs.estimators import interval
 from gpbandits.logs.open_bandit import CAMPAIGNS, open_bandit_log
 
 OTHER = {"bts": "random", "random": "bts"}

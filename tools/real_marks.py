@@ -3,7 +3,7 @@
     python tools/real_marks.py
 
 The first table is of the agents before anything was tuned, on the tasks that they played, the second of
-`gp-agent` beside them, the last line is the README's. `composed` is the `gp-agent` of then.
+`gp-agent` beside them, the last line is that of docs/agents.md. `composed` is the `gp-agent` of then.
 
 A score is 1 - loss, the mean over the tasks of a family of what `Standings` says of each; agents count in a
 family if they have results on all of its measured tasks. Both halves of the suite are shown.
@@ -96,7 +96,7 @@ def beside_marks(former: Mapping[str, Mapping[str, float]], today: Mapping[str, 
 
 
 def evidence(found: Mapping[str, Mapping[str, float]]) -> str:
-    """Return what the README says of `gp-agent`: a score a family, and where it is ahead of all others.
+    """Return what docs/agents.md says of `gp-agent`: a score a family, and where it is ahead of all others.
 
     The others are those of the stored leaderboard, but for its former self.
     """

@@ -92,6 +92,11 @@ class TrialList(BaseAgent):
         for i, agent in enumerate(self.agents):
             agent.start(of_trial(info, i))
 
+    def offer(self, arms: Any) -> bool:
+        """Let the next choice alone be among some arms, (A,) or (B, A); see `BaseAgent.offer`."""
+        each = np.broadcast_to(arms, (self.num_trials, np.shape(arms)[-1]))
+        return all(agent.offer(own) for agent, own in zip(self.agents, each, strict=True))
+
     def act(self, observation: Floats) -> Any:
         """Choose for the observed context of each trial, (B, dz) -> arms (B,) or actions (B, d)."""
         return np.array([agent.act(row) for agent, row in zip(self.agents, observation, strict=True)])

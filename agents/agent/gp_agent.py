@@ -34,16 +34,17 @@ from ..model.model import Model
 from ..model.rounds import PENDING, Clock, Delivery, in_time
 from ..model.units import weights_of_stds
 from ..objectives.base import Objective, Revision, Reward
-from ..protocol import BaseAgent, defines
+from ..protocol import defines
 from ..restarts.base import Never, Restart
 from ..stopping.by_name import PATIENCE, Stopping, make_rules
 from ..stopping.stopping_candidates import StoppingCandidates
-from ..validation import require_reset, require_trials, seeds_of
+from ..validation import require_trials, seeds_of
 from ..widths.base import ONE
 from .assumptions import Given
 from .book import NO_ROUNDS, Book
 from .candidate_views import ArmsView, candidates_on_arms
 from .generators import Resumable, Streams, build
+from .offers import ChoosingAgent
 from .propensities import chances
 from .queries import NEVER, Answers
 from .repeating import RepeatedArms, repeats
@@ -52,7 +53,7 @@ from .repeating import RepeatedArms, repeats
 TIE = 1e-9
 
 
-class GPAgent(Answers, Resumable, BaseAgent):
+class GPAgent(Answers, Resumable, ChoosingAgent):
     """An agent that scores the arms with a rule on its belief and plays the best.
 
     With `num_trials=B` it plays a batch of B trials, with a leading axis in every array, and exactly the
@@ -128,22 +129,11 @@ class GPAgent(Answers, Resumable, BaseAgent):
         self.round = 0
         self.t = np.ones(self._size, dtype=np.int64)  # of each trial: rounds started since it began
         self._lost, self._lost_since = None, np.full(self._size, NEVER)
-        self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
+        self.offered = None
         self.scores: Floats | None = None  # of the arms in the last choice, (B, A); None if not of all
         self.take()
         self._revise(self.objective.begin())
         self.remodel(self.assumptions.after(self))
-
-    def start(self, info: dict[str, Any]) -> None:
-        """Learn from the `info` of the environment's reset which arms the first round has; see `Agent`."""
-        require_reset(self.round >= 0)
-        self.offered = offered_in(info, self.setting, self.num_trials)
-
-    def offer(self, arms: Bools) -> bool:
-        """Let the next question alone choose among some arms, (A,) or (B, A); the set is not volatile."""
-        require_reset(self.round >= 0)
-        self.offered = np.atleast_2d(arms)
-        return True
 
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""

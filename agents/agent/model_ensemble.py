@@ -104,6 +104,10 @@ class ModelEnsemble(BaseAgent):
         for agent in self.agents:
             agent.start(info)
 
+    def offer(self, arms: Any) -> bool:
+        """Let the next choice alone be among some arms; see `BaseAgent.offer`."""
+        return all(agent.offer(arms) for agent in self.agents)
+
     def act(self, observation: Floats) -> Any:
         """Choose an action for the observed context; see `GPAgent`."""
         require_reset(self.round >= 0)

@@ -13,9 +13,9 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.choice import Recommendation, arms_among, arms_of, offered_in, require_offered
 from ..options import require_arms
-from ..protocol import BaseAgent
 from ..validation import one_seed, require_context, require_costs, require_reset
 from .book import Book
+from .offers import ChoosingAgent
 
 TINY = np.finfo(np.float64).tiny
 TIE = 1e-9  # relative to the spread of the scores
@@ -61,7 +61,7 @@ def tied_with_largest(scores: Floats) -> Ints:
     return (scores >= scores.max() - slack).nonzero()[0]
 
 
-class ReferenceAgent(BaseAgent):
+class ReferenceAgent(ChoosingAgent):
     """Agent of one trial on arms that learns from delivered values alone; a subclass chooses the arm.
 
     Pending plays count as played, and for nothing else. Under a budget, rewards are divided by what the plays
@@ -89,20 +89,14 @@ class ReferenceAgent(BaseAgent):
         self._sums = np.zeros((size, 2 + num_costs))
         self._point = np.empty(0, dtype=np.int64)
         self._value = np.empty((0, 2 + num_costs))  # reward, price and costs of each delivered play
-        self.offered: Bools | None = None
+        self.offered = None
         self._arm: int | None = None
         self.round = 0
 
-    def start(self, info: dict[str, Any]) -> None:
-        """Read the arms available in the first round; see `Agent`."""
-        require_reset(self.round >= 0)
-        self.offered = offered_in(info, self.setting, None)
-
     def offer(self, arms: Bools) -> bool:
-        """Restrict the next action to some arms, (A,); see `GPAgent.offer`."""
-        require_reset(self.round >= 0)
-        self.offered, self._arm = np.atleast_2d(arms), None
-        return True
+        """Let the next choice alone be among some arms, (A,), whatever was chosen for this round before."""
+        self._arm = None
+        return super().offer(arms)
 
     def act(self, observation: Floats) -> int:
         """Return the arm for the observed context, which stays until it is played."""

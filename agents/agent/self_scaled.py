@@ -64,6 +64,13 @@ class SelfScaled(Shown):
         self._tell("start", info)
         self._offer(info)
 
+    def offer(self, arms: Bools) -> bool:
+        """Let the next choice alone be among some arms, (A,); see `BaseAgent.offer`."""
+        if not adapted(self._agent).offer(arms):
+            return False
+        self._offered = np.atleast_2d(arms)[0]
+        return True
+
     def act(self, observation: Floats) -> Any:
         """Choose an action, uniformly in first plays; see `Agent`."""
         if self._calls is None:

@@ -12,20 +12,20 @@ from bandit_envs.problem.feedback import Feedback
 
 from ..beliefs.delivered import Delivered
 from ..kernels.amplitude import without_contexts
-from ..model.choice import Recommendation, TieBreaker, arms_among, arms_of, offered_in, require_offered
+from ..model.choice import Recommendation, TieBreaker, arms_among, arms_of, require_offered
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..options import require_absent, require_arms, require_once
-from ..protocol import BaseAgent
 from ..validation import one_seed, require_context, require_reset
 from .book import Book
 from .generators import Streams
+from .offers import ChoosingAgent
 
 HERE = np.zeros(1, dtype=np.int64)  # index of the only context, and of the only trial
 
 
-class ArmAgent(BaseAgent):
+class ArmAgent(ChoosingAgent):
     """Keep the book and the queries; a subclass acts, learns and supplies mean and std."""
 
     belief: Any  # a `Belief`, or another with its `mean` and `std`
@@ -39,14 +39,9 @@ class ArmAgent(BaseAgent):
         """Forget everything."""
         self.tie_breaker = TieBreaker(Streams([one_seed(seed)]).of("ties"))
         self.book = Book(1, self.setting.horizon)
-        self.offered: Bools | None = None  # arms that may be played next, (1, A); None: all
+        self.offered = None
         self.begin()
         self.round = 0
-
-    def start(self, info: dict[str, Any]) -> None:
-        """Read from the `info` of the environment's reset which arms the first round has; see `Agent`."""
-        require_reset(self.round >= 0)
-        self.offered = offered_in(info, self.setting, None)
 
     def drop(self, rounds: Ints) -> None:
         """Forget pending plays that will never be delivered, (n,)."""
@@ -123,6 +118,10 @@ class PlanningAgent(ArmAgent):
         self._queue: list[int] = []
         super().reset(seed)
         self.tie_breaker = TieBreaker([np.random.default_rng(np.random.SeedSequence(seed))])
+
+    def offer(self, arms: Any) -> bool:
+        """Return False: a plan is of arms that are always there."""
+        return False
 
     def act(self, observation: Floats) -> int:
         """Return the next arm of the plan; make a new plan where the last is over."""

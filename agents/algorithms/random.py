@@ -10,38 +10,29 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.setting import Setting
 
+from ..agent.offers import ChoosingAgent
 from ..model.choice import offered_in, require_offered
-from ..protocol import BaseAgent, handles, states_propensities
+from ..protocol import handles, states_propensities
 from ..validation import require_reset, require_trials, seeds_of
 
 
-class RandomAgent(BaseAgent):
+class RandomAgent(ChoosingAgent):
     """Agent that plays uniformly on arms, on pairs of them or on a box, in a single trial or a batch of B."""
 
     def __init__(self, setting: Setting, num_trials: int | None = None):
         require_trials(num_trials)
         self.setting, self.num_trials = setting, num_trials
         self._rngs: list[np.random.Generator] = []  # before the first reset
-        self.offered: Bools | None = None  # arms available in the next round, (B, A); None for all
+        self.round = -1  # before the first reset
 
     def reset(self, seed: int | Sequence[int]) -> None:
         """Start anew with one seed, or B seeds for B trials."""
         self._rngs = [np.random.default_rng(word) for word in seeds_of(seed, self.num_trials)]
-        self.offered = None
-
-    def start(self, info: dict[str, Any]) -> None:
-        """Read the arms available in the first round; see `Agent`."""
-        self.offered = offered_in(info, self.setting, self.num_trials)
-
-    def offer(self, arms: Bools) -> bool:
-        """Restrict the next action to some arms, (A,) or (B, A); see `GPAgent.offer`."""
-        require_reset(bool(self._rngs))
-        self.offered = np.atleast_2d(arms)
-        return True
+        self.offered, self.round = None, 0
 
     def act(self, observation: Floats) -> Any:
         """Draw an arm, a pair of arms or a point of [-1, 1]^d per trial."""
-        require_reset(bool(self._rngs))
+        require_reset(self.round >= 0)
         require_offered(self.offered, self.setting)
         rows = [None] * len(self._rngs) if self.offered is None else list(self.offered)
         actions = [self._draw(rng, row) for rng, row in zip(self._rngs, rows, strict=True)]
@@ -59,6 +50,7 @@ class RandomAgent(BaseAgent):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Read the arms available in the next round; nothing else is learnt."""
         self.offered = offered_in(info, self.setting, self.num_trials)
+        self.round += 1
 
     def _draw(self, rng: np.random.Generator, offered: Bools | None) -> Any:
         if offered is not None:

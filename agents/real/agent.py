@@ -85,12 +85,6 @@ class RealAgent(ArmAgent):
         numeric = ~self.spec.reward.parameters.of_choices
         self._first = self._rng.permutation(len(arms)) if at_random else spread_out(arms, numeric, self._rng)
 
-    def offer(self, arms: Bools) -> bool:
-        """Restrict the next action to some arms, (A,); see `GPAgent.offer`."""
-        require_reset(self.round >= 0)
-        self.offered = np.atleast_2d(arms)
-        return True
-
     @property
     def weighs(self) -> bool:
         """Return True if plays are weighted by the noise that feedback states: where nothing has a cost."""

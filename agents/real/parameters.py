@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class Parameters:
         of_choices[[shown.shape[1] + column for choice in found for column in choice]] = True
         return cls(np.hstack(both), np.concatenate(owner), index, len(contexts) if labels else 1, of_choices)
 
-    @property
+    @cached_property
     def number(self) -> int:
         """Return P."""
         return int(self.owner.max(initial=-1)) + 1

@@ -66,6 +66,15 @@ class SB3Agent(BaseAgent):
         require_reset(self._rendezvous is not None)
         self._news = 0.0, {key: value for key, value in info.items() if key not in HIDDEN}
 
+    def offer(self, arms: Any) -> bool:
+        """Let the next choice alone be among some arms, (A,), of an algorithm that reads masks."""
+        require_reset(self._rendezvous is not None)
+        if self._news is None or not self.recipe.algorithm.masks:
+            return False
+        reward, info = self._news
+        self._news = reward, {**info, "action_mask": np.asarray(arms, dtype=np.int8)}
+        return True
+
     def act(self, observation: Floats) -> Any:
         """Pass the last round's outcome to the learner, and wait for its next action."""
         require_reset(self._rendezvous is not None)

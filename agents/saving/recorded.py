@@ -7,7 +7,7 @@ agent can be saved, plug-ins included, and continues bit for bit; it takes as lo
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from types import new_class
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,7 +25,7 @@ from ..registry import require_registered, resolve_agent
 from .data import NUMERIC, decode, encode
 from .files import MAX_BYTES, parsing, playing, read, write
 
-EVENTS = ("reset", "act", "update", "drop", "start")  # append, never insert: files list columns in order
+EVENTS = ("reset", "act", "update", "drop", "start", "offer")  # append: files list columns in this order
 PLAIN = frozenset((float, int, bool, np.float64, np.int64))  # types of most numbers
 NUMBERS = (np.ndarray, np.generic, float, int)
 ROUNDING = 1e-6  # of a coordinate in [-1, 1], that another processor may round otherwise
@@ -197,7 +197,7 @@ class Saving:
     _made: dict[str, Any]  # the arguments of `recorded`
     _log: CallLog
     _reads: Sequence[str]  # keys of `info`
-    _starts: bool  # whether the agent reads which arms the first round has
+    _methods: Collection[str]  # of these events, which the agent has
 
     if TYPE_CHECKING:
 
@@ -212,7 +212,7 @@ class Saving:
     def start(self, info: dict[str, Any]) -> None:
         """Read which arms the first round has, if the agent has a `start`; see `Agent`."""
         own: Any = super()
-        if self._starts:
+        if "start" in self._methods:
             self._log.record("start", partial(own.start, info), _seen(info, READ))
 
     def act(self, observation: Any) -> Any:
@@ -228,6 +228,12 @@ class Saving:
         seen = _seen(info, self._reads)
         told = observation, action, reward
         self._log.record("update", partial(own.update, *told, info), *told, seen)
+
+    def offer(self, arms: Any) -> bool:
+        """Let the next choice alone be among some arms; False if the agent cannot; see `BaseAgent.offer`."""
+        own: Any = super()
+        known = "offer" in self._methods
+        return known and self._log.record("offer", partial(own.offer, arms), np.asarray(arms)) is not False
 
     def drop(self, rounds: Any, trial: Any = None) -> None:
         """Forget pending plays that will never be delivered; see `GPAgent.drop`."""
@@ -265,7 +271,8 @@ class Saving:
             require_types("an agent", made, MADE)
             require_registered(made["name"], trust)
             columns = decode(content["columns"])
-            columns += [[]] * (len(columns) == EVENTS.index("start"))  # older files have no such calls
+            lacks = len(EVENTS) - len(columns)  # in older files, of the latest kinds of calls
+            columns += [[]] * (lacks if lacks <= len(EVENTS) - EVENTS.index("start") else 0)
             rows = {
                 kind: zip(*map(rows_of, each), strict=True)
                 for kind, each in zip(EVENTS, columns, strict=True)
@@ -332,7 +339,7 @@ def recorded(name: str, setting: Setting, num_trials: int | None, options: Mappi
     require(methods <= own, name, "an agent whose class defines its methods and no __slots__", agent)
     agent.__class__ = _with_saving(type(agent))
     agent._made = {"name": name, "setting": setting, "num_trials": num_trials, "options": dict(options)}
-    agent._log, agent._starts = CallLog(), "start" in methods
+    agent._log, agent._methods = CallLog(), methods
     agent._reads = (*READ, "oracle") if adapted(agent).privileged else READ
     return agent
 

@@ -13,18 +13,32 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from .space import Space, Values
 
 SAME = 1e-6  # of a range: parameters that are no further apart are equal
+ENTRIES = "None, a dict of some or all parameters, or a list of such dicts"
 MOST_KNOWN = 100_000  # answers of a rule that are kept
 
 
 class Possible:
-    """The rule of a user that says which parameters are possible; copies of an agent share it."""
+    """The rule which parameters may be asked for: a function of the user, and what never may.
 
-    def __init__(self, space: Space, rule: Callable[..., Any]):
+    Copies of an agent share it.
+
+    Args:
+        space: of the parameters.
+        rule: returns whether parameters, by keyword, are possible; None if all are.
+        never: entries, each of some parameters or of all, that no question may agree with.
+    """
+
+    def __init__(self, space: Space, rule: Callable[..., Any] | None, never: Sequence[Values] = ()):
         self.space, self.rule = space, rule
+        self._never = Available(space, never) if never else None
         self._known: dict[bytes, bool] = {}
 
     def __call__(self, values: Values) -> bool:
         """Return the answer of the rule, or raise where it is neither True nor False."""
+        if self._never is not None and self._never.mask(self.space.features(values)[None])[0]:
+            return False
+        if self.rule is None:
+            return True
         answer = self.rule(**values)
         require(
             isinstance(answer, bool | np.bool_), "possible", "a function that returns True or False", answer
@@ -99,10 +113,16 @@ def completed(space: Space, entries: Sequence[Values], number: int) -> list[Valu
 
 
 def checked_only(space: Space, given: Any) -> tuple[Values, ...]:
-    """Return the entries of an argument `only`, a dict or a list of dicts, or raise; () for None."""
+    """Return the entries of an argument `only`, at least one, or raise; () for None."""
     if given is None:
         return ()
-    entries = [given] if isinstance(given, dict) else given
-    listed = isinstance(entries, Sequence) and not isinstance(entries, str) and len(entries) > 0
-    require(listed, "only", "None, a dict of some or all parameters, or a list of such dicts", given)
-    return tuple(space.check_some(f"only[{i}]", entry) for i, entry in enumerate(entries))
+    found = checked_entries("only", space, given)
+    require(found, "only", ENTRIES, given)
+    return found
+
+
+def checked_entries(argument: str, space: Space, given: Any) -> tuple[Values, ...]:
+    """Return the entries of an argument that is None, a dict or a list of dicts, or raise."""
+    entries = [given] if isinstance(given, dict) else () if given is None else given
+    require(isinstance(entries, Sequence) and not isinstance(entries, str), argument, ENTRIES, given)
+    return tuple(space.check_some(f"{argument}[{i}]", entry) for i, entry in enumerate(entries))

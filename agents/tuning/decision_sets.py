@@ -260,9 +260,9 @@ def covering(plan: TunerPlan) -> list[Values]:
         found = [each for each in plan.parameters.spread(number) if rule(each)]
     require(
         len(found) > 0,
-        "possible",
-        f"True somewhere; it is False at {number} points that cover",
-        plan.possible,
+        "never" if plan.possible is None else "possible",
+        f"a rule that leaves some parameters; none of {number} points that cover is left",
+        plan.never if plan.possible is None else plan.possible,
     )
     return found[: plan.num_arms]
 

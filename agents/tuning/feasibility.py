@@ -178,8 +178,8 @@ def require_some(chance: Floats) -> None:
     """Raise where no point may be tried."""
     if chance.max(initial=-1.0) < 0.0:
         raise NothingLeft(
-            f"possible or only excludes all of {len(chance)} parameters that were looked at, or all were "
-            "tried and repeats=False; allow more, or state the parameters so that more are possible"
+            f"possible, never or only excludes all of {len(chance)} parameters that were looked at, or all "
+            "were tried and repeats=False; allow more, or state the parameters so that more are possible"
         )
 
 

@@ -19,7 +19,7 @@ from ..options import require_types
 from ..real.best_at_end import BEST, FIRST, default_agent, model_of_values
 from ..registry import AgentFactory, require_registered, resolve_agent
 from ..saving.data import decode, encode
-from .availability import Possible
+from .availability import Possible, checked_entries
 from .earlier_tasks import Results, results_of
 from .plain import plain
 from .space import TIME, Space, Time, Values
@@ -99,6 +99,7 @@ class TunerPlan:
     possible: Callable[..., Any] | None = None
     repeats: bool = True
     like: tuple[Results, ...] = ()
+    never: tuple[Values, ...] = ()
     factory: AgentFactory = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -133,6 +134,7 @@ class TunerPlan:
         require(
             usable, "possible", f"None or a function that takes {', '.join(names)} by keyword", self.possible
         )
+        object.__setattr__(self, "never", checked_entries("never", self.parameters, self.never))
         object.__setattr__(self, "safe", tuple(map(self._checked_safe, range(len(self.safe)), self.safe)))
         self._check_agent()
 
@@ -181,8 +183,10 @@ class TunerPlan:
 
     @cached_property
     def rule(self) -> Possible | None:
-        """The rule which parameters are possible, None if all are."""
-        return None if self.possible is None else Possible(self.parameters, self.possible)
+        """The rule which parameters are possible and not among `never`, None if all are."""
+        if self.possible is None and not self.never:
+            return None
+        return Possible(self.parameters, self.possible, self.never)
 
     def may_use(self, parameters: Values) -> bool:
         """Return True if parameters lie in today's ranges and are possible."""
@@ -279,7 +283,13 @@ class TunerPlan:
         hints = {**get_type_hints(cls), "agent": SAVED_AGENT}
         types = {each.name: hints[each.name] for each in fields(cls) if each.init and each.name != POSSIBLE}
         given: dict[str, Any] = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
-        given |= {"safe": (), "stopping": None, "repeats": True, "like": ()}  # which older files lack
+        given |= {
+            "safe": (),
+            "stopping": None,
+            "repeats": True,
+            "like": (),
+            "never": (),
+        }  # older files lack them
         others = {name: each for name, each in data.items() if name not in (*KINDS, POSSIBLE)}
         given |= {name: decode(each) for name, each in others.items()}
         require_types("a tuner", given, types)

@@ -88,6 +88,8 @@ class Tuner(Records):
         like: results of earlier tasks on the same parameters, each a tuner, or a table (a frame, or a list of
             dicts) of the parameters and the "value": where good values lie, and how they vary, is the
             default agent's prior, which fades where it misleads, see `agents.real.earlier`.
+        never: parameters that must never be asked for: a dict of some of them, or of all, such as
+            {"oven": "small"}, or a list of such dicts. A file holds them, unlike a function.
 
     Raises:
         ValueError: an argument is impossible; the message names it.
@@ -114,6 +116,7 @@ class Tuner(Records):
         possible: Callable[..., bool] | None = None,
         repeats: bool = True,
         like: Sequence[Any] = (),
+        never: Only = None,
     ):
         plan = TunerPlan(
             parameters=parameters if isinstance(parameters, Space) else Space("parameters", parameters),
@@ -133,6 +136,7 @@ class Tuner(Records):
             possible=possible,
             repeats=repeats,
             like=_experiments_of(like, goal),
+            never=never,  # type: ignore[arg-type] (checked and filled in)
         )
         require_rule(plan)
         self._begin(plan)

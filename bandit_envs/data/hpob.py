@@ -47,12 +47,13 @@ def load_hpob(table: str) -> AccuracyTable:
     Equal configurations, of which the largest tables have up to 16, count once, with the best accuracy.
     """
     require_choice("table", table, TABLES)
-    rows = _arrays()[table.replace("-", "_")].astype(np.float64)
+    rows = arrays()[table.replace("-", "_")].astype(np.float64)
     rows = rows[np.lexsort((-rows[:, -1], *rows[:, :-1].T))]  # equal ones together, the best first
     unit, first = np.unique(rows[:, :-1], axis=0, return_index=True)
     return AccuracyTable(fixed(unit), fixed(rows[first, -1]))
 
 
 @cache
-def _arrays() -> Any:
-    return np.load(io.BytesIO(member(PACKAGE, _FILE)), allow_pickle=False)  # reads an array when it is asked
+def arrays() -> Any:
+    """Return the arrays of all tables by name, each of which is read when it is asked for."""
+    return np.load(io.BytesIO(member(PACKAGE, _FILE)), allow_pickle=False)

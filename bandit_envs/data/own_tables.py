@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError, from_extra, require, require_choice, shown
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.data.runs import GridAxis
 
 EXAMPLE = "digits.csv"  # ships: training runs of a network, several seeds each
@@ -22,6 +22,7 @@ class OwnTable(NamedTuple):
     """Hold the cells of a table by column, (R,) each: numbers where all cells are, else text."""
 
     columns: Mapping[str, Any]
+    rows: Any = None  # of the file, (R,), from 0; None if it has these rows alone
 
     def numbers(self, name: str) -> Floats:
         """Return a column of finite numbers, or raise for its first cell that is none, by row."""
@@ -29,7 +30,7 @@ class OwnTable(NamedTuple):
         if cells.dtype.kind == "f":
             return cells
         row = next(i for i, cell in enumerate(cells.tolist()) if _number(cell) is None)
-        raise _row_error(row, f"must have a number in column {name!r}, got {str(cells[row])!r}")
+        raise _row_error(self.row(row), f"must have a number in column {name!r}, got {str(cells[row])!r}")
 
     def cells(self, name: str) -> Any:
         """Return a column without missing cells, or raise."""
@@ -37,8 +38,35 @@ class OwnTable(NamedTuple):
         cells = self.columns[name]
         missing = np.isnan(cells) if cells.dtype.kind == "f" else cells == ""
         if missing.any():
-            raise _row_error(int(missing.argmax()), f"must have every column that is used, got no {name!r}")
+            raise _row_error(
+                self.row(int(missing.argmax())), f"must have every column that is used, got no {name!r}"
+            )
         return cells
+
+    def row(self, row: int) -> int:
+        """Return the number of a row in the file, from 0."""
+        return row if self.rows is None else int(self.rows[row])
+
+    def without(self, never: Any, columns: Sequence[str]) -> "OwnTable":
+        """Return the rows that agree with no entry of `never`, a dict of some columns or a list of them."""
+        entries = [never] if isinstance(never, Mapping) else [] if never is None else never
+        listed = isinstance(entries, list | tuple) and all(isinstance(each, Mapping) for each in entries)
+        known = listed and all(each and set(each) <= set(columns) for each in entries)
+        require(known, "never", f"a dict of some of {', '.join(columns)}, or a list of them", never)
+        if not entries:
+            return self
+        kept = np.ones(len(self.cells(columns[0])), dtype=bool)
+        for entry in entries:
+            barred = np.logical_and.reduce([self._equal(name, value) for name, value in entry.items()])
+            require(barred.any(), "never", "entries that some row of the table agrees with", entry)
+            kept &= ~barred
+        require(kept.any(), "never", "entries that leave a row of the table", never)
+        return OwnTable({name: cells[kept] for name, cells in self.columns.items()}, np.flatnonzero(kept))
+
+    def _equal(self, name: str, value: Any) -> Bools:
+        """Return which rows have a value in a column, (R,)."""
+        cells = self.cells(name)
+        return cells == (_number(value) if cells.dtype.kind == "f" else str(value))
 
 
 class ReadAxis(NamedTuple):

@@ -117,7 +117,7 @@ class Gram(Shares):
             return Rooted(features(self.points).T, np.empty(0, dtype=np.int64)) if low else None
         if self.size > definite.SLOW and (self.tried_rank or np.inf) > self._largest_low_rank:
             return None
-        return self._pivoted_cholesky(self._largest_low_rank)
+        return self.pivoted_cholesky(self._largest_low_rank)
 
     @shared
     def tried_rank(self) -> int | None:
@@ -215,7 +215,8 @@ class Gram(Shares):
         self._others.append(Gram(kernel, self.points))
         return self._others[-1]
 
-    def _pivoted_cholesky(self, max_rank: int) -> Rooted | None:
+    def pivoted_cholesky(self, max_rank: int) -> Rooted | None:
+        """Return a root of at most so many rows; None where the kernel has a larger rank."""
         residual, first = self.diagonal.copy(), definite.precedence(self.size)
         floor = TOLERANCE * residual.max()
         root, pivots = np.empty((max_rank, self.size)), np.empty(max_rank, dtype=np.int64)

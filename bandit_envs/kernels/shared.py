@@ -25,7 +25,7 @@ class SharedParts(dict[str, Any]):
     """Hold the results of one kernel on some points, by name."""
 
 
-_alive: WeakValueDictionary[tuple[bytes, bytes], SharedParts] = WeakValueDictionary()
+alive: WeakValueDictionary[tuple[bytes, bytes], SharedParts] = WeakValueDictionary()
 
 
 class Shares:
@@ -49,7 +49,7 @@ class Shares:
             key = pickle.dumps(self.kernel), self._digest
         except (pickle.PicklingError, AttributeError, TypeError):  # classes and functions without a name
             return None
-        self.parts = _alive.setdefault(key, SharedParts())
+        self.parts = alive.setdefault(key, SharedParts())
         return self.parts
 
     def __getstate__(self) -> dict[str, Any]:

@@ -10,15 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, field, fields
 from typing import Any
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    is_count,
-    is_number,
-    plain,
-    require,
-    shown,
-    written_as,
-)
+from bandit_envs.basics.arguments import ArgumentError, is_count, is_number, plain, require, shown, written_as
 
 
 class Checked:

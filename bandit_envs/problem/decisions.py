@@ -71,8 +71,9 @@ class Decisions:
         require_switch("duel", self.duel)
         slack = ROUNDING * (high - low)
         outside = ((arms < low - slack) | (arms > high + slack)).any(axis=1)
-        inside = f"in the box from {shown(low)} to {shown(high)}; widen low and high, or leave it out"
-        require(not outside.any(), "arms", inside, arms[outside.argmax()])
+        if outside.any():
+            inside = f"in the box from {shown(low)} to {shown(high)}; widen low and high, or leave it out"
+            raise ArgumentError("arms", f"must be {inside}, got {shown(arms[outside.argmax()])}")
         for name, value in {"arms": arms, "contexts": contexts, "low": low, "high": high}.items():
             object.__setattr__(self, name, fixed(value))
 
@@ -178,5 +179,6 @@ def _bounds(arms: Floats, low: Any, high: Any) -> tuple[Floats, Floats]:
     high = arms.max(axis=0) if high is None else numbers("high", high, expected)
     for name, bound in {"low": low, "high": high}.items():
         require(bound.shape == (arms.shape[1],), name, f"finite numbers, {expected}", bound)
-    require((low <= high).all(), "low", f"at most high = {shown(high)}", low)
+    if (low > high).any():
+        raise ArgumentError("low", f"must be at most high = {shown(high)}, got {shown(low)}")
     return low, high

@@ -115,8 +115,8 @@ class Problem(Composition):
             require_seed("entropy", entropy)
             entropy = int(entropy)  # numpy's integers have no bytes
         check_seed(frozen)
-        seed = _seed(entropy, "functions") if frozen is None else np.random.SeedSequence(frozen)
-        rngs = {role: np.random.default_rng(_seed(entropy, role)) for role in self.random_roles}
+        seed = seed_of_role(entropy, "functions") if frozen is None else np.random.SeedSequence(frozen)
+        rngs = {role: np.random.default_rng(seed_of_role(entropy, role)) for role in self.random_roles}
 
         segment = self.changes.draw(self.horizon, rngs.get("changes", UNUSED))
         context = self.context.draw(
@@ -206,7 +206,7 @@ def _std(law: Noise, truth: Truth, function: int) -> float:
     return law.std if law.share is None else law.scale(*truth.extent(function))
 
 
-def _seed(entropy: int, role: str) -> np.random.SeedSequence:
+def seed_of_role(entropy: int, role: str) -> np.random.SeedSequence:
     """Return SeedSequence(entropy, spawn_key=(i,)), i of the role, from its words: half the time."""
     size = max(-(-entropy.bit_length() // 32), 4)  # numpy fills an entropy beside a key to four words
     given = entropy.to_bytes(4 * size, "little") + ROLES.index(role).to_bytes(4, "little")

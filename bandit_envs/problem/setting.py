@@ -196,7 +196,7 @@ class Setting:
             raise ValueError("a setting needs arms, or low and high of a box; got neither")
         self._fill({name: plain(getattr(self, name)) for name in ("horizon", "max_delay", "num_constraints")})
         self._fill(implied_by_delay(self.horizon, self.delay, self.max_delay, self.query_times))
-        self._fill(setting_checks.checked_facts(vars(self)))
+        self._fill(setting_checks.checked_facts(vars(self), setting_checks.FACTS))
         self._fill(implied_by_kernel(self.kernel, self.noise_std))
         self._fill(checked_places(self.arms, (self.low, self.high), self.contexts))
         self._fill(checked_context_box(self.arms, self.contexts, (self.context_low, self.context_high)))
@@ -311,7 +311,7 @@ class Setting:
             return replace(self, **facts)
         other = copy(self)
         other._fill(facts)
-        other._fill(setting_checks.checked_facts(vars(other)))
+        other._fill(setting_checks.checked_facts(vars(other), facts))
         if "kernel" in facts:
             other._fill(implied_by_kernel(other.kernel, other.noise_std))
         other._fill_sizes(facts)

@@ -1,18 +1,11 @@
 """Check the fields of a setting: each check raises unless the values are possible."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    LARGEST_STD,
-    ArgumentError,
-    is_integer,
-    is_number,
-    require,
-    require_switch,
-)
+from bandit_envs.basics.arguments import LARGEST_STD, ArgumentError, is_integer, is_number, require, shown
 from bandit_envs.basics.immutable import fixed, is_fixed
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.movement import Movement
@@ -20,94 +13,99 @@ from bandit_envs.laws.outcomes import OutcomeLaw
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import Decisions
 
-COUNTS = ("max_delay", "num_constraints")
+
+class Fact(NamedTuple):
+    """A fact is what a field of a setting must be, and whether a value, but for None if `optional`, is it."""
+
+    expected: str
+    usable: Callable[[Any], Any]
+    optional: bool = True
+
+
+def _are_numbers(value: Any) -> bool:
+    values = np.asarray(value)
+    counted = values.dtype.kind in "iuf" and values.ndim < 2 and values.size > 0
+    return counted and bool(np.isfinite(values).all())
+
+
+def _is_kernel(value: Any) -> bool:
+    return callable(getattr(value, "diag", None)) and not isinstance(value, type)
+
+
+def _law_of(kind: type, module: str, such: str) -> Fact:
+    known = f"None or a law of bandit_envs.laws.{module}, such as {such}"
+    return Fact(known, lambda value: isinstance(value, kind))
+
+
+COUNT = Fact("0 or a positive integer", lambda value: is_integer(value) and value >= 0, optional=False)
+SWITCH = Fact("True or False", lambda value: isinstance(value, bool), optional=False)
+POSITIVE = Fact("None or positive", lambda value: is_number(value) and value > 0)
+SCALE = Fact("None, 0 or positive", lambda value: _are_numbers(value) and (np.asarray(value) >= 0).all())
+STD = Fact(f"at most {LARGEST_STD:g}", lambda value: (np.asarray(value) <= LARGEST_STD).all())
 SCALES = ("noise_bound", "rkhs_bound", "constraint_noise_bound", "misspecification", "corruption")
-STDS = ("noise_std", "constraint_noise_std", "constraint_prior_std")
 PER_COST = ("constraint_prior_std", "constraint_noise_std", "constraint_noise_bound")
+FACTS: dict[str, tuple[Fact, ...]] = {
+    **dict.fromkeys(("max_delay", "num_constraints"), (COUNT,)),
+    **dict.fromkeys(SCALES, (SCALE,)),
+    **dict.fromkeys(("noise_std", "constraint_noise_std", "constraint_prior_std"), (SCALE, STD)),
+    **dict.fromkeys(("budget", "cost_min", "latent_bound"), (POSITIVE,)),
+    "play_costs": (_law_of(PlayCosts, "play_costs", "GPCosts(50.0)"),),
+    "movement": (_law_of(Movement, "movement", "Switching(0.1)"),),
+    "outcome": (_law_of(OutcomeLaw, "outcomes", "BernoulliOutcomes()"),),
+    "kernel": (Fact("None or a scikit-learn kernel", _is_kernel),),
+    "latent_kernel": (Fact("a scikit-learn kernel, None without an outcome", _is_kernel),),
+    "reward_lower_bound": (Fact("None or a number", _are_numbers),),
+    **dict.fromkeys(("may_change", "volatile", "aggregated", "duel"), (SWITCH,)),
+}
 ROUNDING = 1e-9  # relative: costs are exponentials of logarithms
-SWITCHES = ("may_change", "volatile", "aggregated", "duel")
 
 
-def checked_facts(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Check a setting's fields, before or after its arms are checked; return those of its costs as arrays."""
-    for name in COUNTS:
-        require(is_integer(fields[name]) and fields[name] >= 0, name, "0 or a positive integer", fields[name])
-    check_scales(**{name: fields[name] for name in SCALES})
-    check_stds(**{name: fields[name] for name in STDS})
-    for name in ("budget", "cost_min"):
-        positive = is_number(fields[name]) and fields[name] > 0
-        require(fields[name] is None or positive, name, "None or positive", fields[name])
-    costs, kernel, least = fields["known_costs"], fields["kernel"], fields["reward_lower_bound"]
-    check_known_costs(costs, fields["arms"] is None, fields["cost_min"])
-    law = fields["play_costs"]
-    known = "None or a law of bandit_envs.laws.play_costs, such as GPCosts(50.0)"
-    require(law is None or isinstance(law, PlayCosts), "play_costs", known, law)
-    moves = fields["movement"]
-    known = "None or a law of bandit_envs.laws.movement, such as Switching(0.1)"
-    require(moves is None or isinstance(moves, Movement), "movement", known, moves)
-    usable = callable(getattr(kernel, "diag", None)) and not isinstance(kernel, type)
-    require(kernel is None or usable, "kernel", "None or a scikit-learn kernel", kernel)
-    check_outcome(fields)
-    check_switches(fields)
-    require(least is None or _are_numbers(least), "reward_lower_bound", "None or a number", least)
-    seed, slopes, count = fields["safe_seed"], fields["lipschitz"], fields["num_constraints"]
-    return {
-        **{name: checked_per_cost(name, fields[name], count) for name in PER_COST},
-        "known_costs": costs if costs is None or fields["arms"] is None else settled(costs),
-        "safe_seed": None if seed is None else checked_seed(seed, fields["arms"], count),
-        "lipschitz": None if slopes is None else checked_slopes("lipschitz", slopes, count),
-    }
-
-
-def check_outcome(fields: Mapping[str, Any]) -> None:
-    """Raise unless a law of outcomes has a latent kernel; the bound on the norm is None or positive."""
-    law, kernel, bound = (fields[name] for name in ("outcome", "latent_kernel", "latent_bound"))
-    known = law is None or isinstance(law, OutcomeLaw)
-    require(known, "outcome", "None or a law of bandit_envs.laws.outcomes, such as BernoulliOutcomes()", law)
-    usable = callable(getattr(kernel, "diag", None)) and not isinstance(kernel, type)
-    fits = usable if law is not None else kernel is None or usable
-    require(fits, "latent_kernel", "a scikit-learn kernel, None without an outcome", kernel)
-    require(bound is None or (is_number(bound) and bound > 0), "latent_bound", "None or positive", bound)
-
-
-def check_switches(fields: Mapping[str, Any]) -> None:
-    """Raise unless each is True or False, and arms are volatile only on a finite set."""
-    for name in SWITCHES:
-        require_switch(name, fields[name])
+def checked_facts(fields: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Check these fields of a setting, and others that depend on them; return those of costs as arrays."""
+    for name in filter(names.__contains__, FACTS):
+        check_fact(name, fields[name], FACTS[name])
+    needed = fields["outcome"] is None or fields["latent_kernel"] is not None
+    require(needed, "latent_kernel", FACTS["latent_kernel"][0].expected, None)
     for name, lacks in {"volatile": "arms", "duel": "finite set of pairs"}.items():
         fits = not (fields[name] and fields["arms"] is None)
         require(fits, name, f"False on a box, which has no {lacks}", fields[name])
+    count = fields["num_constraints"]
+    checked = {name: checked_per_cost(name, fields[name], count) for name in PER_COST}
+    if (costs := fields["known_costs"]) is not None:
+        checked["known_costs"] = checked_known_costs(costs, fields["arms"], fields["cost_min"])
+    if fields["safe_seed"] is not None:
+        checked["safe_seed"] = checked_seed(fields["safe_seed"], fields["arms"], count)
+    if fields["lipschitz"] is not None:
+        checked["lipschitz"] = checked_slopes("lipschitz", fields["lipschitz"], count)
+    return checked
 
 
-def check_scales(**scales: Any) -> None:
-    """Raise unless each is None, or finite and not negative; one number or one a trial."""
-    for name, value in scales.items():
-        usable = value is None or (_are_numbers(value) and bool((np.asarray(value) >= 0).all()))
-        require(usable, name, "None, 0 or positive", value)
+def check_fact(name: str, value: Any, facts: Iterable[Fact]) -> None:
+    """Raise unless a value is what all of these facts say."""
+    for expected, usable, optional in facts:
+        if not (optional if value is None else usable(value)):
+            raise ArgumentError(name, f"must be {expected}, got {shown(value)}")
 
 
 def check_stds(**stds: Any) -> None:
-    """Raise unless each is a scale whose square is finite."""
-    check_scales(**stds)
+    """Raise unless each is None, or a scale whose square is finite."""
     for name, value in stds.items():
-        small = value is None or bool((np.asarray(value) <= LARGEST_STD).all())
-        require(small, name, f"at most {LARGEST_STD:g}", value)
+        check_fact(name, value, (SCALE, STD))
 
 
-def check_known_costs(costs: Any, continuous: bool, least: float | None) -> None:
-    """Raise unless costs are None, functions on a box, or positive and not below `least`; (N,) or (B, N)."""
-    if costs is None:
-        return
-    if continuous:
+def checked_known_costs(costs: Any, arms: Any, least: float | None) -> Any:
+    """Return functions on a box, or positive numbers not below `least`, (N,) or (B, N), or raise."""
+    if arms is None:
         each = costs if isinstance(costs, tuple) else (costs,)
         require(all(map(callable, each)), "known_costs", "None or a function on a box", costs)
-        return
+        return costs
     given = np.asarray(costs)
     positive = given.ndim in (1, 2) and given.dtype.kind in "iuf" and given.size and bool((given > 0).all())
     require(positive and np.isfinite(given).all(), "known_costs", "None or positive numbers", costs)
     low = given.min()
     fits = least is None or least <= low * (1.0 + ROUNDING)
     require(fits, "cost_min", f"at most {low:g}, the least of known_costs", least)
+    return settled(costs)
 
 
 def check_size(costs: Any, decisions: Decisions) -> None:
@@ -177,6 +175,8 @@ def checked_slopes(name: str, slopes: Any, num_constraints: int) -> Floats:
 
 def checked_per_cost(name: str, value: Any, num_constraints: int) -> Any:
     """Return a number of all costs or one of each, (C,), or raise; a prior std is positive."""
+    if np.ndim(value) == 0 and name != "constraint_prior_std":
+        return value
     if value is None:
         return None
     fits = np.shape(value) in ((), (num_constraints,))
@@ -190,9 +190,3 @@ def settled(values: Any) -> Floats:
     """Return numbers that nobody can write to: a copy, unless they are such already."""
     kept = is_fixed(values) and values.dtype == np.float64
     return values if kept else fixed(np.array(values, dtype=np.float64))
-
-
-def _are_numbers(value: Any) -> bool:
-    values = np.asarray(value)
-    counted = values.dtype.kind in "iuf" and values.ndim < 2 and values.size > 0
-    return counted and bool(np.isfinite(values).all())

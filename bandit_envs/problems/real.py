@@ -64,7 +64,7 @@ def tasks() -> dict[str, Task]:
 
 @cache
 def candidates() -> dict[str, Task]:
-    """Return what was considered and refused, by name; see `bandit_envs.problems.admission`."""
+    """Return what was considered and refused, by name; see `tools/real_admission.py`."""
     return _read("problems/refused.toml")
 
 

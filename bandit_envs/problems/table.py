@@ -82,8 +82,9 @@ class TableReading:
         if len(absent):
             segment, at = divmod(int(absent[0]), self.shape[1])
             context, arm = divmod(at, len(self.arm[0]))
-            place = f"the arm of row {int((self.arm[1] == arm).argmax()) + 1}"
-            place += f" in the context of row {int((self.context[1] == context).argmax()) + 1}"
+            of_arm, of_context = (self.arm[1] == arm).argmax(), (self.context[1] == context).argmax()
+            place = f"the arm of row {self.table.row(int(of_arm)) + 1}"
+            place += f" in the context of row {self.table.row(int(of_context)) + 1}"
             place += f" where {self.changes} is {self.segment[0][segment]}" if self.changes else ""
             require(False, "file", f"a table with a row for {place}", "none")
         return cell
@@ -123,12 +124,15 @@ def reading_of(
     context: Any = None,
     changes: Any = None,
     scales: Mapping[str, str] | None = None,
+    never: Any = None,
 ) -> TableReading:
     """Read the columns of a table that describe arms, contexts and times; arguments are those of `table`."""
     own, scales = read_table(file), {} if scales is None else scales
     given = (file is None and arms is None) or (_are_columns(arms) and bool(arms))
     require(given, "arms", "a list of the columns of the file that describe the arms", arms)
     names = ARMS if arms is None else tuple(arms)
+    with written_as({"column": "arms"}):
+        own = own.without(never, names)
     between = tuple(context) if _are_columns(context) else ()
     require(isinstance(scales, Mapping), "scales", "a dict from columns to scales", scales)
     unknown = [name for name in scales if name not in (*names, *between)]
@@ -161,6 +165,7 @@ def table(
     hold: int | None = None,
     noise: Any = REPEATS,
     scales: Mapping[str, str] | None = None,
+    never: Any = None,
     kernel: Any = "matern52",
     length_scale: LengthScale = 0.5,
     continuous: bool = False,
@@ -196,6 +201,8 @@ def table(
         hold: rounds of each of these values; by default they share 200 rounds.
         noise: "repeats" draws one of the rows of an arm; or a law.
         scales: of columns that are not as recognised: {"width": "log"}, "linear" or "category".
+        never: arms that must never be played, by values of some of their columns: {"catalyst": "C"}, or a
+            list of such dicts. They are left out of the problem, and of the best arm that regret refers to.
         kernel, length_scale: a model of the features, for agents that take it.
         continuous: must be False; tables have no values between their points.
         **features: see `bandit_envs.problems.features.compose`.
@@ -204,7 +211,7 @@ def table(
         >>> env = gym.make("GPBandit-Table-v0", costs={"train_time": 0.5})
     """
     require_switch("minimise", minimise)
-    read = reading_of(file, arms=arms, context=context, changes=changes, scales=scales)
+    read = reading_of(file, arms=arms, context=context, changes=changes, scales=scales, never=never)
     sign = -1.0 if minimise else 1.0
     column: Any = REWARD if file is None and reward is None else reward
     values = sign * _mean(read, "reward", column)

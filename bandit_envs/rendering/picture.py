@@ -59,10 +59,10 @@ def draw(scene: Scene, limits: Limits | None = None) -> NDArray[np.uint8]:
         axes["scores"].xaxis.labelpad = 0
         axes["truth"].set(xlabel="", xticklabels=())
     for j, belief in enumerate(scene.cost_beliefs):
-        (_draw_cost_plane if plane else _draw_cost)(axes[f"cost {j + 1}"], scene, j, belief)
+        (draw_cost_plane if plane else _draw_cost)(axes[f"cost {j + 1}"], scene, j, belief)
     if costs and not plane:
         _share_line([axes["truth"], *(axes[cost] for cost in costs)], scene)
-    _draw_time(axes["time"], scene, limits)
+    draw_time(axes["time"], scene, limits)
     title = f"{scene.title or scene.name}: {scene.total} of {scene.horizon} rounds"
     figure.suptitle(f"{title}, regret {scene.regret:.3g}", fontsize="medium", y=0.985)
     handles = axes["truth"].get_legend_handles_labels()
@@ -132,7 +132,7 @@ def _draw_line(axes: Any, scene: Scene, limits: Limits) -> None:
         _draw_band(axes, x, scene.belief[0][line], scene.band[line], label, scene.joined)
     marker = "." if len(x) <= 100 else ""
     look = {"marker": marker} if scene.joined else {"marker": "o", "ms": 4, "ls": "none"}
-    axes.plot(x, truth, color=TRUTH, label="mean reward", zorder=2, **look)
+    axes.plot(x, truth, color=TRUTH, label="true function", zorder=2, **look)
     _draw_plays(axes, scene, scene.places, scene.observed, limits)
     best = scene.best
     axes.axhline(scene.optimum, color=BEST, lw=0.8, ls="--", zorder=1)
@@ -201,11 +201,11 @@ def _draw_cost(axes: Any, scene: Scene, j: int, belief: tuple[Floats, Floats]) -
     axes.set_ylabel(f"cost {j + 1}" if len(scene.costs) > 1 else "cost", fontsize="x-small")
 
 
-def _draw_cost_plane(axes: Any, scene: Scene, j: int, belief: tuple[Floats, Floats]) -> None:
+def draw_cost_plane(axes: Any, scene: Scene, j: int, belief: tuple[Floats, Floats]) -> None:
     """Draw the posterior mean of a cost as colour, and the line beyond which it is above 0."""
     mean, name = belief[0], f"cost {j + 1}" if len(scene.costs) > 1 else "the cost"
     span = float(scene.costs[j].min()), float(scene.costs[j].max())
-    _draw_values(axes, scene.features, mean, f"posterior mean of {name}, line at 0", span)
+    draw_values(axes, scene.features, mean, f"posterior mean of {name}, line at 0", span)
     if mean.min() < 0 < mean.max():
         axes.tricontour(*scene.features.T, mean, levels=[0.0], colors=BEST, linewidths=1.2, zorder=2)
     axes.set(xticks=(), yticks=())
@@ -215,7 +215,7 @@ def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits) -> None:
     """Draw the reward as colour over two features; beside it an agent's mean on that scale, and its std."""
     mean, std = scene.belief or (scene.truth, None)
     span = limits.shade
-    _draw_values(places["truth"], scene.features, scene.truth, "mean reward", span)
+    draw_values(places["truth"], scene.features, scene.truth, "true function", span)
     _draw_region(places["truth"], scene.features, scene.feasible)
     _draw_plays(places["truth"], scene, scene.plays[:, 0], scene.plays[:, 1], limits)
     if scene.following is not None:
@@ -227,13 +227,13 @@ def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits) -> None:
     places["truth"].set_xlabel("$x_1$", labelpad=0)
     places["truth"].set_ylabel("$x_2$", labelpad=3)
     if std is not None:
-        _draw_values(places["mean"], scene.features, mean, "posterior mean, same colours", span, bar=False)
-        _draw_values(places["std"], scene.features, std, "posterior std", (0.0, limits.std))
+        draw_values(places["mean"], scene.features, mean, "posterior mean, same colours", span, bar=False)
+        draw_values(places["std"], scene.features, std, "posterior std", (0.0, limits.std))
         for beside in (places["mean"], places["std"]):
             beside.set(xticks=(), yticks=())
 
 
-def _draw_values(
+def draw_values(
     axes: Any,
     points: Floats,
     values: Floats,
@@ -288,10 +288,10 @@ def _draw_tiles(axes: Any, points: Floats, values: Floats, **look: Any) -> Any:
 
 
 def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any, limits: Limits) -> None:
-    """Draw plays with delivered feedback filled, pending ones hollow, lost ones crossed."""
+    """Draw plays with observed feedback filled, pending ones hollow, lost ones crossed."""
     style = {"color": PLAYS, "ls": "none", "zorder": 3}
     kinds = (
-        (scene.arrived, "delivered", True, {"marker": "o", "ms": 6, "mec": "white", "mew": 0.5}),
+        (scene.arrived, "observed", True, {"marker": "o", "ms": 6, "mec": "white", "mew": 0.5}),
         (scene.pending, "pending", limits.pending, {"marker": "o", "ms": 6, "mfc": "none"}),
         (scene.lost, "lost", limits.lost, {"marker": "x", "ms": 6}),
     )
@@ -300,7 +300,7 @@ def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any, limits: Limits) -> None
             axes.plot(x[chosen], y[chosen], label=label, **style, **look)
 
 
-def _draw_time(axes: Any, scene: Scene, limits: Limits) -> None:
+def draw_time(axes: Any, scene: Scene, limits: Limits) -> None:
     """Draw the regret of each round so far, and the change-points of the whole trial."""
     axes.stairs(scene.regrets, np.arange(scene.total + 1) + 0.5, fill=True, color="0.45")  # from round 1 on
     for change in scene.changes:

@@ -2,10 +2,11 @@
 // Pages that were built alone have no such list and stay as they are.
 (async () => {
   const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+  const here = root.pathname.split("/").at(-2);
+  if (!/^\d/.test(here)) return; // not in the folder of a release, so there is no list
   const answer = await fetch(new URL("../versions.json", root)).catch(() => null);
   if (!answer?.ok) return;
   const versions = await answer.json();
-  const here = root.pathname.split("/").at(-2);
   if (!versions.includes(here)) return;
 
   const page = location.href.slice(root.href.length);

@@ -51,9 +51,10 @@ def report(
 def watch(
     env: Annotated[str, typer.Argument(help="Id of an environment; `gpbandits envs` lists them.")],
     agent: Annotated[str, typer.Argument(help="Name of an agent; `gpbandits agents` lists them.")],
-    gif: Annotated[Path, typer.Option(help="The file to write.")],
+    gif: Annotated[Path, typer.Option("--out", "--gif", help="The file to write: .gif, .html or .mp4.")],
     count: Annotated[int, typer.Option("--frames", min=2, help="Frames, spread over the rounds.")] = 40,
     fps: Annotated[float, typer.Option(help="Frames a second.")] = 5.0,
+    start: Annotated[int, typer.Option(min=1, help="First round that is shown.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the trial.")] = 0,
     kwargs: Annotated[
         str, typer.Option(help="""Keywords of the environment, as in '{"horizon": 50}'.""")
@@ -67,16 +68,16 @@ def watch(
         typer.Option("--round", help="A round of the strip, which a frame shows; may be repeated."),
     ] = None,
 ) -> None:
-    """Draw the true mean, the actions and the agent's band, round by round, as a GIF, and as a strip."""
+    """Draw the true function, the plays and the agent's band, round by round, as a film, and as a strip."""
     from gpbandits.evaluation.plots import save_figure
-    from gpbandits.report.film import make_folder_of
     from gpbandits.report.film import watch as filmed
+    from gpbandits.report.film_files import make_folder_of
 
     given = (agent, _table("--options", options)), seed, count, _table("--kwargs", kwargs)
     if (strip is None) != (not rounds):
         raise ValueError("--strip needs the rounds to show, each as --round, and --round needs a --strip")
     make_folder_of(gif)  # raises before the trial is played, which takes long
-    film = filmed(env, *given, fps)
+    film = filmed(env, *given, fps, start)
     chosen = film.strip(rounds) if rounds else None  # raises before anything is written
     film.save(gif)
     console().print(f"{film.length} pictures in {gif}.", soft_wrap=True)

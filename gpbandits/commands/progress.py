@@ -79,11 +79,7 @@ class Bars(Progress):
 
 
 def run_with_progress(
-    study: Study,
-    store: Store,
-    backend: Backend,
-    time_limit: float | None = None,
-    shard: Shard | None = None,
+    study: Study, store: Store, backend: Backend, time_limit: float | None = None, shard: Shard | None = None
 ) -> list[Outcome]:
     """Compute the missing cells and return the failures.
 

@@ -28,6 +28,10 @@ def table(
     delay: Annotated[str | None, typer.Option(help="Column of how long a result takes.")] = None,
     context: Annotated[str | None, typer.Option(help="Columns that are seen before the play.")] = None,
     changes: Annotated[str | None, typer.Option(help="Column by whose values rewards change.")] = None,
+    never: Annotated[
+        list[str] | None,
+        typer.Option(help="Arms never to play, as in dose=1,kind=b; may be repeated."),
+    ] = None,
     agents: Annotated[str, typer.Option(help="Names of agents, with commas between.")] = AGENTS,
     trials: Annotated[int, typer.Option(min=1, help="Number of trials.")] = 10,
     horizon: Annotated[int | None, typer.Option(min=1, help="Rounds a trial; by default 200.")] = None,
@@ -54,15 +58,17 @@ def table(
         "delay": delay,
         "context": None if context is None else _names(context),
         "changes": changes,
+        "never": list(map(_entry, never)) if never else None,
         "horizon": horizon,
     }
     kwargs = {name: value for name, value in given.items() if value is not None}
-    reading = reading_of(file, **{name: kwargs.get(name) for name in ("arms", "context", "changes")})
+    reading = reading_of(file, **{name: kwargs.get(name) for name in ("arms", "context", "changes", "never")})
     for line in reading.said:
         console().print(Text(line))
     study = _study(file.stem, kwargs, _names(agents), trials, seed)
     out.mkdir(parents=True, exist_ok=True)
-    save_figure(table_figure(reading, reward, minimise), out / "table.png")
+    times = [each for each in dict.fromkeys((price, delay)) if each and each in reading.table.columns]
+    save_figure(table_figure(reading, reward, minimise, times), out / "table.png")
     text = out / "table-study.toml"
     text.write_text(study_text(study), encoding="utf-8")
     run(text, out, workers)
@@ -81,6 +87,13 @@ def _study(label: str, kwargs: dict[str, Any], agents: list[str], trials: int, s
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _entry(text: str) -> dict[str, str]:
+    pairs = [name.partition("=") for name in _names(text)]
+    words = "columns and their values, as in catalyst=C or dose=1,kind=b"
+    require(pairs and all(name and sign for name, sign, _ in pairs), "--never", words, text)
+    return {name: value for name, _, value in pairs}
 
 
 def _limit(text: str) -> tuple[str, float]:

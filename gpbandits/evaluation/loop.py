@@ -27,17 +27,17 @@ from bandit_envs.basics.types import Ints
 from bandit_envs.environment.info import OnRound
 from bandit_envs.environment.making import EnvLike
 from bandit_envs.problem.problem import Problem
+from gpbandits.evaluation.comparison import joined
 from gpbandits.evaluation.environments import Results
 from gpbandits.evaluation.isolation import isolated
-from gpbandits.evaluation.joining import joined
 from gpbandits.evaluation.kept import Kept, play_kept
 from gpbandits.evaluation.parts import TrialsPart, play_here, play_in_processes
 from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.play_logs import require_loggable
 from gpbandits.evaluation.progress import Progress, reporting
+from gpbandits.evaluation.record import check_rounds
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.stamp import origin
-from gpbandits.evaluation.thinning import check_rounds
 
 Checkpoints = Callable[[int], Ints] | Sequence[int] | Ints  # rounds, or a function from the horizon to rounds
 SECRET = 128  # bits of the entropy of a run whose agents are isolated

@@ -103,6 +103,8 @@ class Stage:
             absent = _of_trials(env, "absent_gain", num_trials) if setting.volatile else None
             trace = Trace(setting, num_trials, agent, rounds, reach, absent, _drifts(env))
             writer = LogWriter(setting, num_trials) if log else None
+            if writer is not None:
+                writer.start(first[1])
             _run(env, agent, trace, self.horizon, watch, writer, *first)
             trace.end()
         traits = trace.traits if writer is None else trace.traits._replace(logs=writer.logs())

@@ -6,7 +6,7 @@ import numpy as np
 
 from agents.protocol import BaseAgent
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 from gpbandits.logs.log import PlayLog
@@ -25,7 +25,13 @@ class LogWriter:
         self._context: list[Ints] = []  # (B,) of each round
         self._action: list[Ints] = []
         self._propensity: list[Floats] = []
+        self._available: list[Bools] = []  # (B, A) of each round; of volatile arms alone
         self._feedback: list[tuple[int, Feedback]] = []  # with its round
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Keep which arms the next round has, from the `info` of a reset or a round."""
+        if "action_mask" in info:
+            self._available.append(np.reshape(info["action_mask"], (self._size, -1)) == 1)
 
     def note(self, agent: BaseAgent, observation: Any, action: Any, info: dict[str, Any]) -> None:
         """Keep a round: the context, the arm, the agent's propensity and what was delivered."""
@@ -36,6 +42,7 @@ class LogWriter:
         self._action.append(np.array(action, dtype=np.int64).reshape(self._size))
         unknown = np.full(self._size, np.nan)
         self._propensity.append(unknown if chance is None else np.reshape(chance, self._size).astype(float))
+        self.start(info)
 
     def logs(self) -> tuple[PlayLog, ...]:
         """Return the log of each trial."""
@@ -44,6 +51,7 @@ class LogWriter:
         for t, (trial, rounds, value, _) in self._feedback:
             reward[trial, rounds], delivered[trial, rounds] = value, t
         columns = np.array(self._action), np.array(self._propensity), np.array(self._context)
+        available = np.array(self._available[:horizon])  # (T, B, A), none of the round after the last
         known = self._setting.contexts
         return tuple(
             PlayLog(
@@ -55,6 +63,7 @@ class LogWriter:
                 delivered=delivered[i],
                 until=float(horizon - 1),
                 arms=self._setting.arms,
+                available=available[:, i] if len(available) else None,
             )
             for i in range(self._size)
         )

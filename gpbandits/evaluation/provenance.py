@@ -27,7 +27,7 @@ from bandit_envs.problems import FACTORIES
 
 PLAYING = "gpbandits.evaluation.loop"  # with all that it imports it determines a cell's numbers
 # They are, or import, tables, figures, files, bars and origins, which change no numbers.
-_SHOWING = ("environments", "joining", "kept", "progress", "provenance", "result", "stamp")
+_SHOWING = ("comparison", "environments", "kept", "progress", "provenance", "result", "stamp")
 SHOWING = tuple(f"gpbandits.evaluation.{name}" for name in _SHOWING)
 PICTURES = {"bandit_envs": "rendering", "agents": "tuning/pictures"}  # folders that only draw, by package
 _SUFFIXES = (".py", ".so", ".pyd", ".csv", ".toml")  # of code and of the tables that it reads
@@ -44,7 +44,7 @@ def digest(package: str) -> str:
     For `gpbandits` only the modules that a cell's numbers depend on are hashed. As parsing takes a second,
     the hash is kept in the user's cache with that of the bytes, unless the cache cannot be written to.
     """
-    paths = sorted(_playing() if package == "gpbandits" else _files(package))
+    paths = sorted(playing_modules() if package == "gpbandits" else files_of(package))
     files = [(path.name, path.read_bytes()) for path in paths]
     read = repr((platform.python_version(), Path(__file__).read_bytes(), files))
     content = hashlib.sha256(read.encode()).hexdigest()
@@ -54,7 +54,7 @@ def digest(package: str) -> str:
             return known
     total = hashlib.sha256()
     for name, text in files:
-        total.update(name.encode() + _meaning(name, text))
+        total.update(name.encode() + meaning(name, text))
     with suppress(OSError):
         kept = cache_folder() / "code" / package
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def digest(package: str) -> str:
     return total.hexdigest()[:16]
 
 
-def _playing() -> set[Path]:
+def playing_modules() -> set[Path]:
     """Return the modules of the lab that compute cells, with all that they import of it, lazily or not."""
     spec = find_spec("gpbandits")
     assert spec is not None  # this module belongs to it
@@ -80,7 +80,8 @@ def _playing() -> set[Path]:
     return _closure([loop], find)
 
 
-def _files(package: str) -> set[Path]:
+def files_of(package: str) -> set[Path]:
+    """Return the files of code and tables of a package, or of a module with its neighbours."""
     spec = find_spec(package)
     if spec is None:
         return set()
@@ -122,7 +123,7 @@ def _imported(module: Path) -> set[str]:
     return names
 
 
-def _meaning(name: str, content: bytes) -> bytes:
+def meaning(name: str, content: bytes) -> bytes:
     """Return a module's syntax tree without docstrings, positions and comments; other files unchanged."""
     if not name.endswith(".py"):
         return content

@@ -119,7 +119,7 @@ class Result(Curves):
             >>> others = evaluate("GPBandit-GP-v0", ["random"], trials=2, env_kwargs=few)
             >>> assert result.join(others).agents == ["gp-ucb", "random"]
         """
-        from gpbandits.evaluation.joining import join
+        from gpbandits.evaluation.comparison import join
 
         require(isinstance(more, Result), "more", "a result", more)
         made = join(self, more)
@@ -225,7 +225,7 @@ class Result(Curves):
 
     def detection_table(self) -> Table:
         """Return detection delay, missed changes and false alarms of each detecting agent."""
-        from gpbandits.evaluation.detection_table import detection_table
+        from gpbandits.evaluation.outcome_tables import detection_table
 
         return detection_table(self)
 
@@ -241,7 +241,7 @@ class Result(Curves):
         Args:
             price: charges the same for all rules; by default each its own, and none of a rule without one.
         """
-        from gpbandits.evaluation.stopping_table import stopping_table
+        from gpbandits.evaluation.outcome_tables import stopping_table
 
         return stopping_table(self, price)
 

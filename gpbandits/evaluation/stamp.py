@@ -27,7 +27,7 @@ def origin(environment: EnvLike, problem: Problem | None, factories: Iterable[Ag
     """Return what a result says of its origin when it was played; `signed` adds the code, which is slower."""
     return {
         "played": "" if problem is None else fingerprint(problem),
-        "finished": _now(),
+        "finished": now(),
         "modules": sorted(_modules(environment).union(*map(_modules_of_agent, factories))),
     }
 
@@ -73,7 +73,7 @@ def stamp(env_id: str, kwargs: Mapping[str, Any], agent: str) -> dict[str, Any]:
         "commit": commit(),
         "code": sources(env_id, agent),
         "versions": versions(agent),
-        "written": _now(),
+        "written": now(),
         "played": played(env_id, kwargs),
     }
 
@@ -124,5 +124,6 @@ def _modules_of_agent(factory: AgentFactory) -> set[str]:
     return agent_modules(factory.name) if factory.name else {factory.make.__module__}
 
 
-def _now() -> str:
+def now() -> str:
+    """Return the time to the second, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")

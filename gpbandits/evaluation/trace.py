@@ -10,11 +10,10 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.measures import RoundBlock, Running, followed
-from gpbandits.evaluation.record import Record, Spending, one_each, ragged
+from gpbandits.evaluation.record import BLOCK, Record, Spending, Sums, one_each, ragged, recorded_in
 from gpbandits.evaluation.safety import Covering
 from gpbandits.evaluation.simple_regret import BestPlay, Contexts, learnable
 from gpbandits.evaluation.stopped import WholeRun
-from gpbandits.evaluation.thinning import BLOCK, Sums, recorded_in
 
 SUMMED = ("regret", "cost", "violation", "observed", "spent", "shortfall", "moved")
 KEPT = (*SUMMED, "best", "action", "round")

@@ -126,3 +126,31 @@ class Milestone(NamedTuple):
             return Published(mean)
         variance = sum(each.var(ddof=1) / len(each) for each in values.values()) / len(values) ** 2
         return Published(mean, float(np.sqrt(variance)))
+
+
+class ComparedPart(ExamPart):
+    """A part whose numbers are compared with published ones at milestones.
+
+    `kept` are the questions after which the measured quantity is stored, the last one being the number of
+    questions; `better` is 1 where more of it is better, -1 where less is.
+    """
+
+    source: str
+    quantity: str
+    kept: tuple[int, ...]
+    milestones: tuple[Milestone, ...]
+    better: int = -1
+    notes: tuple[str, ...] = ()
+
+    @property
+    @abc.abstractmethod
+    def tasks(self) -> tuple[str, ...]:
+        """Return the names of the tasks."""
+
+    @abc.abstractmethod
+    def published(self, at: Milestone, tasks: Sequence[str]) -> dict[str, Published]:
+        """Return the published numbers at a milestone on some of the tasks, by their owner."""
+
+    def tasks_of(self, at: Milestone, among: Sequence[str]) -> list[str]:
+        """Return the tasks of a milestone among some."""
+        return [task for task in at.tasks or self.tasks if task in among]

@@ -18,39 +18,20 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.orphans import end_with
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.exam.entrants import Entrant
-from gpbandits.exam.part import ExamPart, ExamReport, Milestone, Published, Sitting
+from gpbandits.exam.part import ComparedPart, ExamReport, Sitting
 from gpbandits.exam.rows import ExamRow, RowFile, writing
 
 
-class PlayedPart(ExamPart):
-    """A part has tasks, each played by an entrant with a seed, and milestones.
+class PlayedPart(ComparedPart):
+    """A part has tasks, each played by an entrant with a seed."""
 
-    `kept` are the questions after which the measured quantity is stored, the last one being the number of
-    questions; `better` is 1 where more of it is better, -1 where less is.
-    """
-
-    source: str
-    quantity: str
-    kept: tuple[int, ...]
-    milestones: tuple[Milestone, ...]
     seeds: int
     quick_seeds: int
     quick_tasks: tuple[str, ...]
-    better: int = -1
-    notes: tuple[str, ...] = ()
-
-    @property
-    @abc.abstractmethod
-    def tasks(self) -> tuple[str, ...]:
-        """Return the names of the tasks."""
 
     @abc.abstractmethod
     def play(self, task: str, entrant: Entrant, seed: int, questions: int) -> Floats:
         """Return the quantity after each question that `kept_until` names."""
-
-    @abc.abstractmethod
-    def published(self, at: Milestone, tasks: Sequence[str]) -> dict[str, Published]:
-        """Return the published numbers at a milestone on some of the tasks, by their owner."""
 
     def lacking(self, task: str, entrant: Entrant) -> list[str]:
         """Return the features that an entrant lacks for a task, from which it is then left out."""
@@ -63,10 +44,6 @@ class PlayedPart(ExamPart):
     def kept_until(self, task: str, questions: int) -> Ints:
         """Return the questions of `kept` that a task has when it is asked so many."""
         return np.array([each for each in self.kept if each <= questions], dtype=np.int64)
-
-    def tasks_of(self, at: Milestone, among: Sequence[str]) -> list[str]:
-        """Return the tasks of a milestone among some."""
-        return [task for task in at.tasks or self.tasks if task in among]
 
     def hold(self, sitting: Sitting) -> ExamReport:
         from gpbandits.exam.report import part_figure, part_table

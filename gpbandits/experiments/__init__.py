@@ -1,6 +1,6 @@
 """A study runs environments x agents x trials from a TOML file and stores each result once."""
 
-from gpbandits.evaluation.thinning import Checkpoints
+from gpbandits.evaluation.record import Checkpoints
 from gpbandits.experiments.backends import run
 from gpbandits.experiments.check import check_study, failures
 from gpbandits.experiments.store import Store, keep_study, open_results, write_tables

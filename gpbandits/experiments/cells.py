@@ -54,7 +54,7 @@ def read_cell(path: Path) -> Result:
 def sound(path: Path) -> Result | None:
     """Return the result of the cell at `path`; None where the file is missing or invalid."""
     identity = _identity(path)
-    found = None if identity is None else _latest(path, identity)
+    found = None if identity is None else latest(path, identity)
     return found if isinstance(found, Result) else None
 
 
@@ -68,13 +68,13 @@ def same_numbers(one: Path, other: Path) -> bool:
 def fault(path: Path) -> str | None:
     """Return why the file at `path` is invalid; None where it is valid or missing."""
     identity = _identity(path)
-    return None if identity is None else _fault(path, identity)
+    return None if identity is None else known_fault(path, identity)
 
 
 def valid(path: Path) -> bool:
     """Return True if there is a valid file at `path`."""
     identity = _identity(path)
-    return identity is not None and _fault(path, identity) is None
+    return identity is not None and known_fault(path, identity) is None
 
 
 def stored_configuration(path: Path) -> dict[str, Any] | None:
@@ -99,13 +99,15 @@ def _identity(path: Path) -> Identity | None:
 
 
 @cache
-def _fault(path: Path, identity: Identity) -> str | None:
-    found = _latest(path, identity)
+def known_fault(path: Path, identity: Identity) -> str | None:
+    """Return `fault` of a file that has not changed."""
+    found = latest(path, identity)
     return found if isinstance(found, str) else None
 
 
 @lru_cache(maxsize=1)  # a file is often read just after it was found valid
-def _latest(path: Path, _: Identity) -> Result | str | None:
+def latest(path: Path, _: Identity) -> Result | str | None:
+    """Return the result of a file or its fault; None where it is missing."""
     try:
         return read_cell(path)
     except UnfitFileError as error:

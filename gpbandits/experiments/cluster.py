@@ -17,13 +17,13 @@ from gpbandits.experiments.backends import Backend
 from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.work import CellTask, Outcome, failed, make_expendable, settle
 
-_ANSWER = 10.0  # seconds within which a scheduler must answer
-_GATHERING = 5.0  # seconds without workers until a warning
-_GATHERED = 60.0  # further seconds without workers until an error: a restarted worker takes a while
-_IMPORTED = 60.0  # seconds within which a worker must answer, which imports this module first
+ANSWER = 10.0  # seconds within which a scheduler must answer
+GATHERING = 5.0  # seconds without workers until a warning
+GATHERED = 60.0  # further seconds without workers until an error: a restarted worker takes a while
+IMPORTED = 60.0  # seconds within which a worker must answer, which imports this module first
 _PAUSE = 0.05  # seconds between checks for outcomes
 _LOOK = 2.0  # seconds between checks of the workers
-_SILENCE = 30.0  # seconds without a heartbeat, beyond a cell's time limit, after which a worker is stuck
+SILENCE = 30.0  # seconds without a heartbeat, beyond a cell's time limit, after which a worker is stuck
 _TWICE = 2  # workers that one cell may stop
 _TOKEN = uuid.uuid4().hex  # of this process, or of the one that it was forked from
 _SHARED = (
@@ -34,7 +34,7 @@ _LOST = (
     "the Dask scheduler at {} is lost; start it and its workers and run the same command again: it goes on "
     "from the cells that are stored"
 )
-_playing = threading.Lock()  # one cell at a time in a process
+playing = threading.Lock()  # one cell at a time in a process
 
 
 def dask(scheduler: str) -> Backend:
@@ -60,9 +60,9 @@ class _Cells:
 
     def __init__(self, client: Any, tasks: Sequence[CellTask]):
         self._client = client
-        self._futures = {each.key: each for each in client.map(_settle_there, tasks, pure=False)}
+        self._futures = {each.key: each for each in client.map(settle_there, tasks, pure=False)}
         self._tasks = dict(zip(self._futures, tasks, strict=True))
-        self._longest = max((task.longest for task in tasks), default=0.0) + _SILENCE
+        self._longest = max((task.longest for task in tasks), default=0.0) + SILENCE
         self._stopped: Counter[str] = Counter()  # number of workers stuck in each cell
         self._next_look = time.monotonic() + _LOOK
 
@@ -87,7 +87,7 @@ class _Cells:
         if self._stopped[future.key] >= _TWICE:
             return failed(task, f"{_TWICE} workers stood still for {self._longest:g} s while computing it")
         try:
-            return future.result(timeout=_GATHERED)
+            return future.result(timeout=GATHERED)
         except KilledWorker as error:
             return failed(task, str(error))
         except OSError as error:  # no answer in time, or the connection is lost
@@ -98,7 +98,7 @@ class _Cells:
     def _restart_standing(self) -> None:
         """Restart workers that are stuck, and give up cells that have stopped two."""
         try:
-            silent = self._client.run_on_scheduler(_silent, self._longest, callback_timeout=_GATHERED)
+            silent = self._client.run_on_scheduler(silent_workers, self._longest, callback_timeout=GATHERED)
         except OSError as error:  # no answer in time, or the connection is lost
             raise CancelledError from error
         standing = {address: keys & self._tasks.keys() for address, keys in silent.items()}
@@ -111,7 +111,7 @@ class _Cells:
         _restart(self._client, [address for address, keys in standing.items() if keys])
 
 
-def _silent(longest: float, dask_scheduler: Any) -> dict[str, set[str]]:
+def silent_workers(longest: float, dask_scheduler: Any) -> dict[str, set[str]]:
     """Return the keys of the tasks of each worker without a heartbeat for so long; runs on the scheduler."""
     from distributed.metrics import time as now
 
@@ -142,10 +142,10 @@ def _client(scheduler: str) -> Iterator[Any]:
         from distributed import Client
     client: Any = Client.__new__(Client)
     try:
-        client.__init__(scheduler, timeout=_ANSWER, set_as_default=False)
+        client.__init__(scheduler, timeout=ANSWER, set_as_default=False)
     except (OSError, ValueError) as error:
         with suppress(Exception):  # else the garbage collector closes it, perhaps while another starts,
-            client.close(timeout=_ANSWER)  # and waits for that client's lock for ever
+            client.close(timeout=ANSWER)  # and waits for that client's lock for ever
         raise ValueError(
             f"scheduler must be the address of a Dask scheduler that answers, such as tcp://10.0.0.1:8786, "
             f"got {scheduler!r}: {error}"
@@ -177,7 +177,7 @@ async def _ask(client: Any, workers: list[str]) -> dict[str, tuple[str, int]]:
         asyncio.ensure_future(client.run(_this_process, workers=[address], asynchronous=True))
         for address in workers
     ]
-    answered, silent = await asyncio.wait(asking, timeout=_IMPORTED)
+    answered, silent = await asyncio.wait(asking, timeout=IMPORTED)
     for each in silent:
         each.cancel()
     return {address: process for each in answered for address, process in each.result().items()}
@@ -186,13 +186,13 @@ async def _ask(client: Any, workers: list[str]) -> dict[str, tuple[str, int]]:
 def _wait_for_workers(client: Any, scheduler: str) -> None:
     remedy = f"start some with `dask worker {scheduler} --nthreads 1`"
     with suppress(TimeoutError):
-        client.wait_for_workers(1, timeout=_GATHERING)
+        client.wait_for_workers(1, timeout=GATHERING)
         return
     warnings.warn(f"{scheduler} has no workers yet: {remedy}", stacklevel=2)
     try:
-        client.wait_for_workers(1, timeout=_GATHERED)
+        client.wait_for_workers(1, timeout=GATHERED)
     except TimeoutError as error:
-        given = f"{scheduler} with none in {_GATHERING + _GATHERED:g} s"
+        given = f"{scheduler} with none in {GATHERING + GATHERED:g} s"
         raise ValueError(f"scheduler must have workers, got {given}; {remedy}, then run again") from error
 
 
@@ -201,11 +201,12 @@ def _this_process() -> tuple[str, int]:
     return _TOKEN, os.getpid()
 
 
-def _settle_there(task: CellTask) -> Outcome:
-    if not _playing.acquire(blocking=False):  # a worker that joined after the check
+def settle_there(task: CellTask) -> Outcome:
+    """Settle a cell in a process that computes no other; runs on a worker."""
+    if not playing.acquire(blocking=False):  # a worker that joined after the check
         raise ValueError(_SHARED.format("the cluster"))
     try:
         make_expendable()
         return settle(task)
     finally:
-        _playing.release()
+        playing.release()

@@ -44,7 +44,7 @@ def tidied(folder: Path) -> Iterator[None]:
 
     Only files named by the number of a noted run that has ended are removed; without /proc, none.
     """
-    own = _process(os.getpid())
+    own = process_of(os.getpid())
     if own is None:
         yield
         return
@@ -60,7 +60,7 @@ def tidied(folder: Path) -> Iterator[None]:
 
 def _tidy(note: Path) -> None:
     pid, started = map(int, note.name.split("-")[1:3])
-    now = _process(pid)
+    now = process_of(pid)
     if now is not None and now.started == started:
         return  # the run is still alive
     if now is None:  # else the number belongs to another process by now
@@ -78,7 +78,7 @@ def _remove(paths: Iterator[Path]) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def _process(pid: int) -> Process | None:
+def process_of(pid: int) -> Process | None:
     """Return the process of this number; None if there is none, or no /proc."""
     try:
         started = (PROCESSES / str(pid) / "stat").read_text().rpartition(")")[2].split()[19]

@@ -20,8 +20,8 @@ from typing import Any
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import UNFINISHED, sweep, write_whole
+from gpbandits.evaluation.comparison import joined
 from gpbandits.evaluation.formats import csv_text
-from gpbandits.evaluation.joining import joined
 from gpbandits.evaluation.provenance import environment_spec, versions
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import cells

@@ -12,7 +12,7 @@ from typing import Any
 
 from bandit_envs.basics.arguments import require, require_known, require_seed
 from gpbandits.evaluation.provenance import OURS, named_files, sources, versions
-from gpbandits.evaluation.thinning import Checkpoints
+from gpbandits.evaluation.record import Checkpoints
 
 OF_CODE = ("versions", "sources", "files")  # the keys of a configuration that describe the code
 MOST_CELLS = 1_000_000  # files, which one folder can hold

@@ -58,7 +58,7 @@ def survey(study: Study, folder: Path, code: Callable[[Cell], Mapping[str, Any]]
     cells = list(study.cells())
     keys = list(keys_of(cells, code))
     found, attempts = _listed(folder, set(keys))
-    index, fresh = _index(folder), 0
+    index, fresh = index_of(folder), 0
     valid, faults = set(), {}
     for key, identity in found.items():
         if index.get(key) != identity:
@@ -107,7 +107,7 @@ def _listed(folder: Path, wanted: set[str]) -> tuple[dict[str, Identity], set[st
     return found, attempts
 
 
-def _index(folder: Path) -> dict[str, Identity]:
+def index_of(folder: Path) -> dict[str, Identity]:
     """Return the identities of the files that were found valid; none without a readable index."""
     try:
         table = pq.read_table(folder / INDEX, memory_map=False)
@@ -122,7 +122,7 @@ def _index(folder: Path) -> dict[str, Identity]:
 def _add_to_index(folder: Path, found: Mapping[str, Identity]) -> None:
     """Write the index with further files; jobs that share the folder take turns, so that none is lost."""
     with locked(folder, _WRITING):
-        known = {**_index(folder), **found}
+        known = {**index_of(folder), **found}
         inode, size, time = zip(*known.values(), strict=True)
         columns = {"key": list(known), "inode": inode, "size": size, "time": time}
         kinds = {"key": pa.string(), "inode": pa.uint64(), "size": pa.int64(), "time": pa.int64()}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
-from gpbandits.evaluation.thinning import Checkpoints
+from gpbandits.evaluation.record import Checkpoints
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study
 
 _APART = ("environments", "agents", "checkpoints")  # sections of their own

@@ -20,7 +20,7 @@ from gpbandits.experiments.work import GRACE, CellTask
 
 FOLDER = "gpbandits_marks_{pid}_"
 _EACH = 0.5  # seconds between looks
-_MORE = GRACE  # seconds in which a worker may end by itself first
+MORE = GRACE  # seconds in which a worker may end by itself first
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def watched(tasks: Sequence[CellTask]) -> Iterator[Path | None]:
     prefix = FOLDER.format(pid=os.getpid())
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
         done = threading.Event()
-        arguments = Path(folder), longest + _MORE, done
+        arguments = Path(folder), longest + MORE, done
         watch = threading.Thread(target=_watch_over, args=arguments, name="time limits", daemon=True)
         watch.start()
         try:

@@ -36,7 +36,7 @@ _AGAIN = 0.5  # seconds until code that caught the first interrupt is interrupte
 _expendable = threading.Event()
 LONGEST, LONGEST_LINE = 20_000, 500  # characters of a traceback, and of what a list of failures shows
 MOST_BYTES = 2**30  # of the environments kept while another is made
-_kept: OrderedDict[str, Stage] = OrderedDict()  # least recently used first
+kept_stages: OrderedDict[str, Stage] = OrderedDict()  # least recently used first
 
 
 class OverdueError(BaseException):
@@ -100,12 +100,12 @@ def stage_of(cell: Cell) -> Stage:
     """
     kwargs, files = cell.environment.kwargs, cell.code["files"]
     key = json.dumps([cell.environment.id, kwargs, files], sort_keys=True, default=repr)
-    if key not in _kept:
-        while _kept and sum(nbytes(stage, set()) for stage in _kept.values()) > MOST_BYTES:
-            _kept.popitem(last=False)
-        _kept[key] = Stage(cell.environment.id, kwargs)
-    _kept.move_to_end(key)
-    return _kept[key]
+    if key not in kept_stages:
+        while kept_stages and sum(nbytes(stage, set()) for stage in kept_stages.values()) > MOST_BYTES:
+            kept_stages.popitem(last=False)
+        kept_stages[key] = Stage(cell.environment.id, kwargs)
+    kept_stages.move_to_end(key)
+    return kept_stages[key]
 
 
 def nbytes(thing: Any, seen: set[int]) -> int:
@@ -227,7 +227,7 @@ def compute(cell: Cell) -> Result:
             checkpoints=cell.checkpoints.of_run,
         )
     except BaseException:
-        _kept.clear()  # a time limit may leave one half made, or one may be too large
+        kept_stages.clear()  # a time limit may leave one half made, or one may be too large
         raise
 
 

@@ -1,4 +1,4 @@
-r"""Estimators of the mean reward V of a policy pi from the log of another, mu.
+r"""Estimators of the mean reward V of a policy pi from the log of another, mu, and their intervals.
 
 Row t has the weight w_t = pi(a_t | x_t) / p_t of its action, p_t = mu(a_t | x_t) its propensity, and v_t,
 which is 1 where all rewards are delivered (see `gpbandits.logs.delays`). q is a model of the reward and
@@ -11,14 +11,24 @@ q_t(pi) = \sum_a pi(a | x_t) q(x_t, a).
 - snips: \sum v_t w_t r_t / \sum v_t w_t, self-normalised (Swaminathan & Joachims 2015).
 - dr: (1/n) \sum [q_t(pi) + v_t w_t (r_t - q(x_t, a_t))], doubly robust (Dudik et al. 2014).
 - switch: dr, whose correction leaves out rows of w_t > tau (SWITCH-DR of Wang et al. 2017). By default
-  tau is the paper's choice, which minimises an estimate of the variance plus a bound on the squared bias."""
+  tau is the paper's choice, which minimises an estimate of the variance plus a bound on the squared bias.
+
+The error of an estimate is the mean of n contributions psi_t of mean 0, so its variance is about s^2 / n with
+s^2 their mean square, and the interval is the estimate plus or minus t s / sqrt(n). s^2 itself is uncertain,
+most of all where a few rows have large weights: its relative variance is (k - 1) / n, k = E psi^4 / s^4 the
+kurtosis, that of a chi-square variable of 2 n / (k - 1) degrees of freedom, which are those of t. Rows that
+depend on what was logged before are no harm: in the right order the contributions are differences of a
+martingale. The page on logs shows the coverage that was simulated.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import t as student
 
 from bandit_envs.basics.types import Bools, Floats
 
@@ -115,3 +125,26 @@ ESTIMATORS: dict[str, Callable[[WeightedRows], Contributions]] = {
     "switch": switch,
 }
 WITH_MODEL = ("dr", "switch")
+
+
+LEVEL = 0.95
+
+
+def interval(value: float, influence: Floats, level: float = LEVEL) -> tuple[float, float]:
+    """Return lower and upper end; infinite where contributions do not differ and show no spread."""
+    freedom = degrees_of_freedom(influence)
+    if not math.isfinite(value) or freedom < 1.0:
+        return -math.inf, math.inf
+    std = math.sqrt(float(np.square(influence).mean()) / (len(influence) - 1))
+    half = float(student.ppf(0.5 + level / 2.0, freedom)) * std
+    return value - half, value + half
+
+
+def degrees_of_freedom(influence: Floats) -> float:
+    """Return 2 n / (k - 1), at most n - 1; 0 of contributions that do not differ."""
+    square = np.square(influence)
+    size = float(square.mean()) if len(square) > 1 else 0.0
+    if size == 0.0:
+        return 0.0
+    kurtosis = float(np.square(square / size).mean())
+    return min(2.0 * len(square) / max(kurtosis - 1.0, 1e-12), len(square) - 1.0)

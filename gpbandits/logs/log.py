@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, is_integer, require
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import check_path, write_whole
 from bandit_envs.basics.immutable import fixed
 from bandit_envs.basics.types import Bools, Floats, Ints
+from gpbandits.logs.rows import SEPARATOR, all_actions, available_mask, coded, require_rows
 
 CHUNK = 50_000  # rows that are written together
 
@@ -35,6 +36,8 @@ class PlayLog:
         delivered: time at which each reward was observed, (n,); NaN where it is not yet. By default at once.
         until: time at which the log was closed; by default the last of all times.
         arms: features of the actions, (A, d), for the model of the reward; by default actions are unordered.
+        available: which actions could be chosen in each row: booleans, (n, A), or a list of actions a row;
+            all by default. A policy is valued on these alone.
 
     Example:
         >>> log = PlayLog(action=[0, 1, 1], reward=[1.0, 0.0, 2.0], propensity=[0.5, 0.5, 0.5])
@@ -51,11 +54,12 @@ class PlayLog:
     delivered: Any = None
     until: Any = None
     arms: Any = None
+    available: Any = None
 
     def __post_init__(self) -> None:
         count = len(self.action)
         require(count > 0, "action", "at least one play", count)
-        codes, labels = coded(self.action, self.actions)
+        codes, labels = coded(self.action, all_actions(self.action, self.available, self.actions))
         times = np.arange(count) if self.time is None else self.time
         given = {
             "reward": self.reward,
@@ -66,6 +70,8 @@ class PlayLog:
         }
         columns = {name: _numbers(name, values, count) for name, values in given.items()}
         self._fill(action=codes, actions=labels, **columns)
+        if self.available is not None:
+            self._fill(available=available_mask(self.available, labels, count))
         check_rows(self)
         latest = max(float(columns["time"][-1]), float(np.nanmax(columns["delivered"], initial=-np.inf)))
         require(self.until is None or self.until >= latest, "until", f"at least {latest:g}", self.until)
@@ -100,9 +106,16 @@ class PlayLog:
         """Return the different contexts, (Z, dz), and the index of each row's, (n,)."""
         if not self.context.shape[1]:
             return np.empty((1, 0)), np.zeros(len(self), dtype=np.int64)
-        words = np.ascontiguousarray(self.context + 0.0).view(np.dtype((np.void, 8 * self.context.shape[1])))
-        _, first, row = np.unique(words.ravel(), return_index=True, return_inverse=True)  # -0.0 is 0.0 above
-        return self.context[first], row.astype(np.int64)
+        first, row = _different(self.context + 0.0)  # in which -0.0 is 0.0
+        return self.context[first], row
+
+    @cached_property
+    def available_sets(self) -> tuple[Bools, Ints]:
+        """Return the different sets of available actions, (S, A), and the index of each row's, (n,)."""
+        if self.available is None:
+            return np.ones((1, self.num_actions), dtype=bool), np.zeros(len(self), dtype=np.int64)
+        first, row = _different(np.packbits(self.available, axis=1))
+        return self.available[first], row
 
     @property
     def mean(self) -> float:
@@ -112,6 +125,7 @@ class PlayLog:
     def part(self, rows: Any) -> PlayLog:
         """Return some rows in their order, a slice or indices."""
         columns = {name: getattr(self, name)[rows] for name in (*COLUMNS, "context")}
+        columns["available"] = None if self.available is None else self.available[rows]
         return PlayLog(**columns, actions=self.actions, until=self.until, arms=self.arms)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -120,67 +134,55 @@ class PlayLog:
         names = [f"context_{i}" for i in range(self.context.shape[1])]
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([*COLUMNS, *names])
-        columns = [getattr(self, name) for name in COLUMNS if name != "action"] + list(self.context.T)
+        writer.writerow([*COLUMNS, *["available"] * (self.available is not None), *names])
+        sets, of_row = self._written_sets()
+        known = [getattr(self, name) for name in COLUMNS if name != "action"]
         for start in range(0, len(self), CHUNK):
             rows = slice(start, start + CHUNK)
             labels = [self.actions[code] for code in self.action[rows].tolist()]
-            cells = [["" if np.isnan(x) else repr(x) for x in each[rows].tolist()] for each in columns]
-            writer.writerows(zip(cells[0], labels, *cells[1:], strict=True))
+            cells, features = _cells(known, rows), _cells(list(self.context.T), rows)
+            there = [[sets[i] for i in of_row[rows].tolist()]] * (self.available is not None)
+            writer.writerows(zip(cells[0], labels, *cells[1:], *there, *features, strict=True))
         write_whole(path, text.getvalue().encode())
+
+    def _written_sets(self) -> tuple[list[str], Ints]:
+        """Return the cell of each different set of available actions, and the index of each row's, (n,)."""
+        masks, row = self.available_sets
+        plain = self.available is None or not any(SEPARATOR in label for label in self.actions)
+        require(plain, "actions", f"labels without {SEPARATOR!r} where some are not available", self.actions)
+        return [SEPARATOR.join(self.actions[a] for a in np.flatnonzero(mask)) for mask in masks], row
 
 
 COLUMNS = ("time", "action", "propensity", "reward", "delivered")
 
 
-def row_error(row: int, complaint: str) -> ArgumentError:
-    """Return the error of one row, which counts from 1 as in a table below its header."""
-    return ArgumentError(f"row {row + 1}", complaint)
-
-
 def check_rows(log: PlayLog) -> None:
     """Raise for the first row with an impossible value, by its number."""
     late = np.isnan(log.delivered)
-    _require_rows(np.isfinite(log.context).all(axis=1), "must have finite contexts", log.context)
-    _require_rows(np.isfinite(log.time), "must have a finite time", log.time)
-    _require_rows(
-        np.diff(log.time, prepend=log.time[0]) >= 0.0, "must not be earlier than the last", log.time
-    )
+    require_rows(np.isfinite(log.context).all(axis=1), "must have finite contexts", log.context)
+    if log.available is not None:
+        there = log.available[np.arange(len(log)), log.action]
+        require_rows(there, "must have an action that was available", [log.actions[a] for a in log.action])
+    require_rows(np.isfinite(log.time), "must have a finite time", log.time)
+    require_rows(np.diff(log.time, prepend=log.time[0]) >= 0.0, "must not be earlier than the last", log.time)
     usable = np.isnan(log.propensity) | ((log.propensity > 0.0) & (log.propensity <= 1.0))
-    _require_rows(usable, "must have a propensity in (0, 1]", log.propensity)
-    _require_rows(late | (log.delivered >= log.time), "must not be delivered before its time", log.delivered)
-    _require_rows(~np.isinf(log.delivered), "must have a finite time of delivery or none", log.delivered)
-    _require_rows(late | np.isfinite(log.reward), "must have a finite reward, or no delivery", log.reward)
-    _require_rows(~late | np.isnan(log.reward), "must have no reward before its delivery", log.reward)
+    require_rows(usable, "must have a propensity in (0, 1]", log.propensity)
+    require_rows(late | (log.delivered >= log.time), "must not be delivered before its time", log.delivered)
+    require_rows(~np.isinf(log.delivered), "must have a finite time of delivery or none", log.delivered)
+    require_rows(late | np.isfinite(log.reward), "must have a finite reward, or no delivery", log.reward)
+    require_rows(~late | np.isnan(log.reward), "must have no reward before its delivery", log.reward)
 
 
-def coded(action: Any, actions: Any) -> tuple[Ints, tuple[str, ...]]:
-    """Return the indices of actions among the labels, and all labels; raise for an unknown action by row.
-
-    Actions are indices where `actions` is a number, and where they are integers without labels; else labels.
-    """
-    given = np.asarray(action)
-    if is_integer(actions) or (actions is None and given.dtype.kind in "iu"):
-        size = int(given.max()) + 1 if actions is None else int(actions)
-        return _indices(given, size), tuple(map(str, range(size)))
-    if actions is None:
-        labels, codes = np.unique(given.astype(str), return_inverse=True)
-        return codes.astype(np.int64), tuple(labels.tolist())
-    labels = tuple(map(str, actions))
-    require(len(set(labels)) == len(labels), "actions", "different labels", actions)
-    if given.dtype.kind in "iu":
-        return _indices(given, len(labels)), labels
-    order = {label: code for code, label in enumerate(labels)}
-    codes = np.array([order.get(label, -1) for label in given.astype(str).tolist()], dtype=np.int64)
-    _require_rows(codes >= 0, f"must have an action among {', '.join(labels[:20])}", given)
-    return codes, labels
+def _different(rows: Any) -> tuple[Ints, Ints]:
+    """Return the first of each different row, (Z,), and the index of each row's, (n,)."""
+    table = np.ascontiguousarray(rows)
+    words = table.view(np.dtype((np.void, table.itemsize * table.shape[1])))
+    _, first, row = np.unique(words.ravel(), return_index=True, return_inverse=True)
+    return first, row.astype(np.int64)
 
 
-def _indices(given: Any, size: int) -> Ints:
-    whole = given.astype(np.float64)
-    known = (whole >= 0) & (whole < size) & (whole == np.floor(whole))
-    _require_rows(known, f"must have an action in 0..{size - 1}", given)
-    return whole.astype(np.int64)
+def _cells(columns: list[Floats], rows: slice) -> list[list[str]]:
+    return [["" if np.isnan(x) else repr(x) for x in each[rows].tolist()] for each in columns]
 
 
 def _numbers(name: str, values: Any, count: int) -> Floats:
@@ -196,9 +198,3 @@ def _arms(arms: Any, count: int) -> Floats:
     fits = features.ndim == 2 and len(features) == count and bool(np.isfinite(features).all())
     require(fits, "arms", f"finite features, a list of them for each of {count} actions", arms)
     return features
-
-
-def _require_rows(right: Any, complaint: str, given: Any) -> None:
-    wrong = np.flatnonzero(~np.asarray(right))
-    if len(wrong):
-        raise row_error(int(wrong[0]), f"{complaint}, got {np.asarray(given)[wrong[0]]}")

@@ -8,7 +8,8 @@ import numpy as np
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
-from gpbandits.logs.log import PlayLog, row_error
+from gpbandits.logs.log import PlayLog
+from gpbandits.logs.rows import row_error
 
 ROUNDING = 1e-6  # by which probabilities may miss a sum of 1
 CHUNK = 100_000  # contexts that are asked together

@@ -16,7 +16,8 @@ import numpy as np
 from bandit_envs.basics.arguments import from_extra, require
 from bandit_envs.basics.files import check_path
 from bandit_envs.basics.types import Floats
-from gpbandits.logs.log import PlayLog, row_error
+from gpbandits.logs.log import PlayLog
+from gpbandits.logs.rows import SEPARATOR, row_error
 
 CHUNK = 2000  # rows that are read together
 Rows = Iterator[Sequence[Sequence[Any]]]  # blocks of rows
@@ -30,6 +31,7 @@ def read_log(
     propensity: str = "propensity",
     time: str | None = None,
     delivered: str | None = None,
+    available: str | None = None,
     context: Sequence[str] | None = None,
     actions: Sequence[str] | int | None = None,
     until: float | None = None,
@@ -45,7 +47,8 @@ def read_log(
     Args:
         path: file.
         action, reward, propensity: names of these columns.
-        time, delivered: names of these columns; by default "time" and "delivered" where they are there.
+        time, delivered, available: names of these columns; by default "time", "delivered" and "available"
+            where they are there. Available actions have | between them, as in hat|shoe.
         context: names of the contexts' columns; by default those that begin with "context".
         actions: all actions in the order of a policy's probabilities, or their number.
         until, arms: as for `PlayLog`.
@@ -54,9 +57,10 @@ def read_log(
     names, blocks = _parquet(path) if Path(path).suffix == ".parquet" else _csv(path)
     time = time or ("time" if "time" in names else None)
     delivered = delivered or ("delivered" if "delivered" in names else None)
+    available = available or ("available" if "available" in names else None)
     asked = [each for each in names if each.startswith("context")] if context is None else list(context)
     wanted = {"action": action, "reward": reward, "propensity": propensity, "time": time}
-    wanted |= {"delivered": delivered}
+    wanted |= {"delivered": delivered, "available": available}
     for name in [*wanted.values(), *asked]:
         require(name is None or name in names, "column", f"one of {', '.join(names)}", name)
     readers = {key: _reader(key) for key, name in wanted.items() if name is not None}
@@ -110,13 +114,8 @@ def _parquet(path: str | os.PathLike[str]) -> tuple[list[str], Rows]:
 
 
 def _reader(key: str) -> Any:
-    return (
-        _LabelReader()
-        if key == "action"
-        else _TimeReader()
-        if key in ("time", "delivered")
-        else _NumberReader(key)
-    )
+    kinds = {"action": _LabelReader, "available": _SetReader, "time": _TimeReader, "delivered": _TimeReader}
+    return kinds[key]() if key in kinds else _NumberReader(key)
 
 
 class _LabelReader:
@@ -130,9 +129,31 @@ class _LabelReader:
 
     def column(self) -> Any:
         labels = np.array(list(self._known))
-        if all(label.isascii() and label.isdigit() and len(label) < 10 for label in self._known):
+        if all(map(is_index, self._known)):
             labels = labels.astype(np.int64)
         return labels[np.frombuffer(self._codes, dtype=np.int64)]
+
+
+class _SetReader:
+    """Collect available actions, with a separator between them, as codes of different sets."""
+
+    def __init__(self) -> None:
+        self._codes, self._known = array("q"), dict[str, int]()
+
+    def take(self, cells: Sequence[Any], row: int) -> None:
+        texts = [SEPARATOR.join(map(str, cell)) if isinstance(cell, list) else cell for cell in cells]
+        _encode(texts, row, self._known, self._codes, "available actions")
+
+    def column(self) -> list[tuple[Any, ...]]:
+        sets = [tuple(each.strip() for each in text.split(SEPARATOR)) for text in self._known]
+        if all(is_index(each) for every in sets for each in every):
+            sets = [tuple(map(int, every)) for every in sets]
+        return [sets[code] for code in self._codes]
+
+
+def is_index(label: str) -> bool:
+    """Return True for a label that is an index."""
+    return label.isascii() and label.isdigit() and len(label) < 10
 
 
 def _encode(cells: Sequence[Any], row: int, known: dict[str, int], codes: array[int], what: str) -> None:

@@ -21,7 +21,7 @@ from agents.agent.generators import preserved_generators
 from agents.protocol import adapted
 from agents.registry import AgentFactory
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
 from gpbandits.logs.log import PlayLog
@@ -67,20 +67,31 @@ def delays_in_rows(log: PlayLog) -> Ints:
     return np.where(log.is_delivered, behind, NEVER)
 
 
-def replayed(log: PlayLog, factory: AgentFactory, part: Ints, horizon: int, seed: int) -> Replayed:
-    """Play an agent on some rows of a log, in their order, for at most so many rounds."""
+def replayed(
+    log: PlayLog,
+    factory: AgentFactory,
+    part: Ints,
+    horizon: int,
+    seed: int,
+    allowed: tuple[Bools, Ints] | None = None,
+) -> Replayed:
+    """Play an agent on some rows of a log, in their order, for at most so many rounds.
+
+    In each row it chooses among the actions that are allowed, see `allowed_actions`.
+    """
     setting = setting_of(log, horizon)
     delay, context = delays_in_rows(log), log.contexts[1].tolist()
     uniform = np.random.default_rng([seed, 1]).random(len(part))
     passes = uniform * log.propensity[part] < log.propensity.min()
     rounds, last = _Rounds(setting.max_delay), 0
     with preserved_generators():
-        player = _Player(factory, setting, seed)
+        player = _Player(factory, setting, seed, None if allowed is None else allowed[0])
+        offered = np.zeros(len(log), dtype=np.int64) if allowed is None else allowed[1]
         for place, row in enumerate(part.tolist()):
-            if player.choice(context[row]) != log.action[row] or not passes[place]:
+            if player.choice(context[row], int(offered[row])) != log.action[row] or not passes[place]:
                 continue
             last = place + 1
-            player.update(context[row], rounds.play(row, int(delay[row]), log.reward))
+            player.update(context[row], int(log.action[row]), rounds.play(row, int(delay[row]), log.reward))
             if len(rounds.rows) == horizon:
                 break
         player.agent.close()
@@ -88,31 +99,33 @@ def replayed(log: PlayLog, factory: AgentFactory, part: Ints, horizon: int, seed
 
 
 class _Player:
-    """Ask an agent once a round and context: of the rows that are passed over it learns nothing."""
+    """Ask an agent once a round, context and set of actions; of rows passed over it learns nothing."""
 
-    def __init__(self, factory: AgentFactory, setting: Setting, seed: int):
+    def __init__(self, factory: AgentFactory, setting: Setting, seed: int, sets: Bools | None = None):
         self.agent = adapted(factory(setting))
         self.agent.reset(seed)
         self._seen = setting.scaled_contexts
-        self._several = len(self._seen) > 1
+        self._sets = np.ones((1, setting.decisions.num_arms), dtype=bool) if sets is None else sets
+        self._offers, self._several = sets is not None, len(self._seen) * len(self._sets) > 1
         asks = not (self._several and self.agent.holds_choice)
-        wanted = "an agent that chooses anew for another context; reinforcement learners do not"
+        wanted = "an agent that chooses anew for another row; reinforcement learners do not"
         require(asks, "policy", wanted, type(self.agent).__name__)
-        self._every = np.ones(setting.decisions.num_arms, dtype=bool)
-        self._chosen: dict[int, int] = {}
+        self._chosen: dict[tuple[int, int], int] = {}
 
-    def choice(self, context: int) -> int:
-        """Return the arm for a context, by its index, in this round."""
-        if context not in self._chosen:
-            if self._several:
-                self.agent.offer(self._every)  # so that an arm which was chosen for another one is forgotten
-            self._chosen[context] = int(self.agent.act(self._seen[context]))
-        return self._chosen[context]
+    def choice(self, context: int, offered: int = 0) -> int:
+        """Return the arm for a context and a set of actions, by their indices, in this round."""
+        key = context, offered
+        if key not in self._chosen:
+            if self._several or self._offers:  # so that an arm which was chosen for another one is forgotten
+                restricted = self.agent.offer(self._sets[offered])
+                wanted = "an agent with the feature availability, where some actions may not be chosen"
+                require(restricted or not self._offers, "policy", wanted, type(self.agent).__name__)
+            self._chosen[key] = int(self.agent.act(self._seen[context]))
+        return self._chosen[key]
 
-    def update(self, context: int, info: dict[str, Any]) -> None:
+    def update(self, context: int, arm: int, info: dict[str, Any]) -> None:
         """Learn from a round with this context, in which the chosen arm was played."""
-        reward = float(info["feedback_reward"].sum())
-        self.agent.update(self._seen[context], self._chosen[context], reward, info)
+        self.agent.update(self._seen[context], arm, float(info["feedback_reward"].sum()), info)
         self._chosen = {}
 
 

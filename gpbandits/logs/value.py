@@ -12,11 +12,19 @@ import numpy as np
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import is_count, require, require_choice, require_seed
 from bandit_envs.basics.threads import one_thread
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Bools, Floats, Ints
 from gpbandits.logs import cautions
+from gpbandits.logs.allowed import allowed_actions, restricted
 from gpbandits.logs.delays import DELAYS, delivery_weights
-from gpbandits.logs.estimators import ESTIMATORS, WITH_MODEL, Contributions, WeightedRows, accepted, switch_at
-from gpbandits.logs.intervals import interval
+from gpbandits.logs.estimators import (
+    ESTIMATORS,
+    WITH_MODEL,
+    Contributions,
+    WeightedRows,
+    accepted,
+    interval,
+    switch_at,
+)
 from gpbandits.logs.log import PlayLog
 from gpbandits.logs.model import cross_fitted
 from gpbandits.logs.policies import FixedPolicy, is_fixed, probabilities_of
@@ -89,10 +97,12 @@ def value_of(
     least: float = cautions.LEAST,
     parts: int = PARTS,
     rounds: int | None = None,
+    never: Sequence[Any] = (),
 ) -> Valuation:
     """Estimate the mean reward a play of an agent or a policy from the log of another.
 
-    The page on logs says when to believe which estimate.
+    The page on logs says when to believe which estimate. Of the actions of a row only those count that were
+    available: probabilities of others are left out, and the rest divided by their sum.
 
     Args:
         policy: probabilities of the actions, (A,), or (n, A) for each row; a `ContextPolicy`; or an agent as
@@ -109,6 +119,7 @@ def value_of(
         parts: independent parts of the log, taken in turn, on each of which a learning agent plays; their
             estimates give the interval. One part has the most rounds and no interval.
         rounds: of a learning agent in each part; by default as many as nearly every replay reaches.
+        never: actions, by label or index, that the agent or policy must never choose.
 
     Example:
         >>> log = PlayLog(action=[0, 1] * 100, reward=[0.0, 1.0] * 100, propensity=[0.5] * 200)
@@ -123,10 +134,13 @@ def value_of(
     fixed = is_fixed(policy)
     asked = _methods(methods, fixed)
     cautions.require_propensities(log)
+    allowed = allowed_actions(log, never)
     if fixed:
-        found = _of_policy(policy, log, asked, delays, seed, tau, model, least)
+        probabilities = restricted(probabilities_of(policy, log), allowed)
+        found = _of_policy(probabilities, log, asked, delays, seed, tau, model, least)
     else:
-        found = _of_agent(resolve_agent(policy), log, delays, seed, least, parts, rounds)  # type: ignore[arg-type]
+        agent = resolve_agent(policy)  # type: ignore[arg-type]
+        found = _of_agent(agent, log, delays, seed, least, parts, rounds, allowed)
     found = replace(found, cautions=(*found.cautions, *cautions.of_drift(log, now)))
     for caution in found.cautions:
         warnings.warn(caution, LogWarning, stacklevel=3)
@@ -142,7 +156,7 @@ def _methods(methods: Sequence[str] | None, fixed: bool) -> list[str]:
 
 
 def _of_policy(
-    policy: Any,
+    probabilities: Floats,
     log: PlayLog,
     methods: list[str],
     delays: str,
@@ -151,7 +165,6 @@ def _of_policy(
     model: tuple[Floats, Floats] | None,
     least: float,
 ) -> Valuation:
-    probabilities = probabilities_of(policy, log)
     weight = probabilities[np.arange(len(log)), log.action] / log.propensity
     rng = np.random.default_rng(seed)
     rows = WeightedRows(
@@ -179,7 +192,14 @@ def _of_policy(
 
 
 def _of_agent(
-    factory: AgentFactory, log: PlayLog, delays: str, seed: int, least: float, parts: int, rounds: int | None
+    factory: AgentFactory,
+    log: PlayLog,
+    delays: str,
+    seed: int,
+    least: float,
+    parts: int,
+    rounds: int | None,
+    allowed: tuple[Bools, Ints] | None,
 ) -> Valuation:
     require(parts <= len(log), "parts", f"at most {len(log)}, the rows of the log", parts)
     horizon = rounds_of(log, parts) if rounds is None else rounds
@@ -187,7 +207,7 @@ def _of_agent(
     means, read, kept = [], 0, []
     for i in range(parts):  # rows in turn, so that each part sees the whole time of the log
         part = np.arange(i, len(log), parts)
-        own = replayed(log, factory, part, horizon, seed + i)
+        own = replayed(log, factory, part, horizon, seed + i, allowed)
         read, rows = read + own.read, own.rows
         kept.append(len(rows))
         given = weights[rows].sum()

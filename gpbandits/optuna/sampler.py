@@ -131,7 +131,7 @@ class GPBanditSampler(BaseSampler):
             return {}
         dimensions, others = Dimensions(search_space), _others(study, trial)
         while True:
-            proposal = self._propose(study, trial, dimensions, others)
+            proposal = self.propose(study, trial, dimensions, others)
             before, others = others, _others(study, trial)
             if not dimensions.among(proposal, asked_since(before, others)):
                 break  # else another process has asked for the same meanwhile
@@ -183,21 +183,23 @@ class GPBanditSampler(BaseSampler):
         space = tunable(trials)
         if not space:
             return MayStop(False, "no trial has completed with parameters of a range", None)
-        answer = self._tuner(study, Dimensions(space), trials, 0).may_stop()
+        answer = self.tuner_of(study, Dimensions(space), trials, 0).may_stop()
         known = None if answer.parameters is None else Dimensions(space).to_optuna(answer.parameters)
         return replace(answer, parameters=known)
 
-    def _tuner(self, study: Study, dimensions: Dimensions, begun: list[FrozenTrial], seed: int) -> Tuner:
+    def tuner_of(self, study: Study, dimensions: Dimensions, begun: list[FrozenTrial], seed: int) -> Tuner:
+        """Return a tuner that has been told of the trials of a study."""
         goal = "maximise" if study.direction == StudyDirection.MAXIMIZE else "minimise"
         constraints = constraint_names(begun)
         tuner = Tuner(dimensions.kinds, goal=goal, constraints=constraints, seed=seed, **self._options)
         inform(tuner, dimensions, begun, self._failures, goal)
         return tuner
 
-    def _propose(
+    def propose(
         self, study: Study, trial: FrozenTrial, dimensions: Dimensions, begun: list[FrozenTrial]
     ) -> dict[str, Any]:
-        tuner = self._tuner(study, dimensions, begun, self._seed(trial))
+        """Return the parameters of a trial, other than those that running trials have."""
+        tuner = self.tuner_of(study, dimensions, begun, self._seed(trial))
         for _ in range(about_to_begin(begun, trial.number)):
             tuner.ask()  # guesses the proposals that other processes are computing, to avoid repeating them
         _, parameters = tuner.ask()

@@ -11,7 +11,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require
 from bandit_envs.environment.registration import IDS, real_id
 from bandit_envs.problems.real import tasks
-from gpbandits.evaluation.joining import join
+from gpbandits.evaluation.comparison import join
 from gpbandits.evaluation.parquet import read_with_metadata
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.stamp import played, stamp

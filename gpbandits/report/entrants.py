@@ -17,8 +17,8 @@ from bandit_envs.laws.play_costs import Free
 from bandit_envs.laws.tabulated import RecordedValues
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.real import tasks
+from gpbandits.evaluation.record import Checkpoints
 from gpbandits.evaluation.statistics import ENOUGH
-from gpbandits.evaluation.thinning import Checkpoints
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study
 
 REFERENCE = "random"  # scores 0 in every environment

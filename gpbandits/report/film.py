@@ -1,4 +1,4 @@
-"""A film shows a trial of an agent, round by round, as pictures or as a GIF."""
+"""A film shows a trial of an agent, round by round, as pictures, a GIF, a video or a page with a slider."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from base64 import b64encode
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import require_bandit
 from gpbandits.evaluation.trace import without_oracle
 from gpbandits.experiments.check import naming
+from gpbandits.report.film_files import write_film
 from gpbandits.theory.coverage import bands
 
 if TYPE_CHECKING:
@@ -79,11 +79,13 @@ def scenes(
     seed: int = 0,
     count: int = 40,
     env_kwargs: Mapping[str, Any] | None = None,
+    start: int = 1,
 ) -> list[Scene]:
-    """Return the contents of the pictures of `frames`."""
+    """Return the contents of the pictures of `frames`, from the round `start` on."""
     expected = "an integer of at least 2, the first and the last picture"
     require(is_count(count) and count >= 2, "count", expected, count)
-    return _scenes(environment, agent, seed, count, env_kwargs)
+    require(is_count(start), "start", "a round, the first of which is 1", start)
+    return _scenes(environment, agent, seed, count, env_kwargs, start - 1)
 
 
 def _scenes(
@@ -92,8 +94,10 @@ def _scenes(
     seed: int,
     shown_in: int | Sequence[int],
     env_kwargs: Mapping[str, Any] | None,
+    first: int = 0,
 ) -> list[Scene]:
-    shown = [_scene(moment) for moment in moments(environment, agent, seed, shown_in, env_kwargs or {})]
+    of_trial = moments(environment, agent, seed, shown_in, env_kwargs or {}, first)
+    shown = [_scene(moment) for moment in of_trial]
     where = environment if isinstance(environment, str) else shown[0].name
     factory = resolve_agent(agent)
     name = factory.name or getattr(factory.make, "__name__", type(factory.make).__name__)
@@ -158,12 +162,14 @@ def moments(
     seed: int,
     shown_in: int | Sequence[int],
     env_kwargs: Mapping[str, Any],
+    first: int = 0,
 ) -> Generator[Moment, None, None]:
     """Run the trial of `frames`, and yield the environment and the agent at each picture.
 
     Args:
         shown_in: a number of pictures, evenly spread over the rounds to the end, or the rounds before whose
             play there is one, the first of which is 0: the trial is run no further than these.
+        first: round before whose play the first of a number of pictures is.
     """
     of_environment, of_agent = trial_seeds(seed, 0)
     with naming(f"environment {environment!r}"):
@@ -178,8 +184,9 @@ def moments(
         player.start(info if player.privileged else without_oracle(info))
     horizon = env.get_wrapper_attr("setting").horizon
     if isinstance(shown_in, int):
-        number = min(shown_in, horizon + 1)  # each round once at most
-        shown, last = set(np.linspace(0, horizon, number).astype(int).tolist()), horizon
+        require(first < horizon, "start", f"a round before the last of {horizon}", first + 1)
+        number = min(shown_in, horizon + 1 - first)  # each round once at most
+        shown, last = set(np.linspace(first, horizon, number).astype(int).tolist()), horizon
     else:
         shown, last = set(shown_in), max(shown_in)
     done, played = False, 0
@@ -214,6 +221,7 @@ class Film:
         more: Callable[[Sequence[int]], list[Scene]] | None = None,
     ):
         check_speed(fps)
+        self.fps = fps
         with from_extra("eval", "films"):
             from PIL import Image
 
@@ -245,9 +253,9 @@ class Film:
         return strip([shown[each] for each in listed], Limits.of([*shown.values()]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the GIF to a .gif file; its folder is made if it is missing."""
-        make_folder_of(path)
-        Path(path).write_bytes(self.gif)
+        """Write a .gif, an .mp4, or an .html page with a slider; its folder is made if it is missing."""
+        title = self.scenes[0].title or self.scenes[0].name if self.scenes else "A film"
+        write_film(self.gif, self.fps, title, path)
 
     def __repr__(self) -> str:
         return f"Film({self.length} pictures)"
@@ -263,13 +271,14 @@ def watch(
     count: int = 40,
     env_kwargs: Mapping[str, Any] | None = None,
     fps: float = 5.0,
+    start: int = 1,
 ) -> Film:
-    """Return a film of an agent in one trial: the true mean, the plays, its band and its next choice.
+    """Return a film of an agent in one trial: the true function, the plays, its band and its next choice.
 
-    The arguments are those of `frames`, and the frames a second.
+    The arguments are those of `frames`, the frames a second, and the first round that is shown.
     """
     check_speed(fps)
-    shown = scenes(environment, agent, seed, count, env_kwargs)
+    shown = scenes(environment, agent, seed, count, env_kwargs, start)
     more = partial(_scenes, environment, agent, seed, env_kwargs=env_kwargs)
     return Film(_drawn(shown), fps, shown, lambda rounds: more(shown_in=rounds))
 
@@ -277,10 +286,3 @@ def watch(
 def check_speed(fps: float) -> None:
     """Raise unless a frame rate is a positive number."""
     require(is_number(fps) and fps > 0, "fps", "a positive number", fps)
-
-
-def make_folder_of(path: str | os.PathLike[str]) -> None:
-    """Make the folder of a .gif file, or raise if the path has another suffix."""
-    if Path(path).suffix.lower() != ".gif":
-        raise ValueError(f"the path of a GIF must end in .gif, got {path}")
-    Path(path).parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 
-from gpbandits.evaluation.joining import joined
+from gpbandits.evaluation.comparison import joined
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import cells

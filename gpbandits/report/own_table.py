@@ -1,10 +1,12 @@
 """A table of the user's own: its picture before any agent plays, and which agents found its best rows."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from bandit_envs.data.own_tables import DECADES
 from bandit_envs.problems.table import TableReading
 from gpbandits.evaluation.result import Result
 
@@ -12,17 +14,29 @@ NEAR = 0.05  # of the range of mean rewards, within which an arm is near the bes
 BINS = 30
 
 
-def table_figure(reading: TableReading, reward: str, minimise: bool = False) -> Figure:
-    """Draw the mean rewards of all arms, and how many of them are within a gap of the best."""
+def table_figure(
+    reading: TableReading, reward: str, minimise: bool = False, times: Sequence[str] = ()
+) -> Figure:
+    """Draw the mean rewards of all arms, how many of them are within a gap of the best, and what a run takes.
+
+    For each column of `times`, such as a run time or a price, a panel shows the mean of each arm beside its
+    mean reward: whether what is good takes long.
+    """
     means = reading.mean(reward).ravel()
     gap = np.sort(means - means.min() if minimise else means.max() - means)
-    figure = Figure(figsize=(8.0, 3.2), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure = Figure(figsize=(8.0 + 4.0 * len(times), 3.2), layout="constrained")
+    left, right, *others = figure.subplots(1, 2 + len(times))
     left.hist(means, bins=BINS)
     left.set(xlabel=f"mean {reward}", ylabel="arms")
     right.step(gap, np.arange(1, len(gap) + 1) / len(gap), where="post")
     right.axvline(NEAR * float(np.ptp(means)), linestyle=":", color="grey")
     right.set(xlabel=f"{reward}: gap to the best", ylabel="share of arms within the gap", ylim=(0.0, 1.02))
+    for axes, column in zip(others, times, strict=True):
+        taken = reading.mean(column).ravel()
+        axes.scatter(taken, means, s=14.0)
+        axes.set(xlabel=f"mean {column} of a run", ylabel=f"mean {reward}")
+        if taken.min() > 0.0 and taken.max() / taken.min() >= DECADES:
+            axes.set_xscale("log")
     return figure
 
 

@@ -18,10 +18,10 @@ from gpbandits.evaluation.columns import fitting, require_columns
 from gpbandits.evaluation.environments import overview
 from gpbandits.evaluation.marks import PALETTE, Mark, marks_in
 from gpbandits.evaluation.metrics import metric_named, metrics_of
+from gpbandits.evaluation.outcome_tables import stopping_table
 from gpbandits.evaluation.plots import alarm_figure, regret_figure, save_figure, visible
 from gpbandits.evaluation.result import Metric, Result, Scale
 from gpbandits.evaluation.statistics import bootstrap_interval
-from gpbandits.evaluation.stopping_table import stopping_table
 from gpbandits.evaluation.table import Table
 from gpbandits.experiments.store import STUDY, open_results
 from gpbandits.experiments.study import EnvironmentEntry, Study

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 
-from gpbandits.evaluation.detection_table import detection_table
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.marks import footnotes, signs
 from gpbandits.evaluation.metrics import metric_named
+from gpbandits.evaluation.outcome_tables import detection_table
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.reproductions.verdicts import OPEN, UNJUDGED, Judged, Row, table

@@ -70,7 +70,7 @@ class Spectra(Reproduction):
         header = ("kernel", "share of the first 10 eigenvalues", "bound, T = 10", "bound, T = 100")
         growth = {label: gain[-1] / gain[9] for label, gain in gains.items()}
         judged = _ordered(self.says, "bound at T = 100 over that at T = 10", growth, LEAST_DECAY_LAST)
-        figures = {self.name: _draw_spectra(spectra, gains)}
+        figures = {self.name: draw_spectra(spectra, gains)}
         return Findings(figures, table(header, rows), [judged])
 
 
@@ -99,7 +99,7 @@ class SampleFunctions(Reproduction):
             ("kernel", f"{measure} of the three functions"), [(k, f"{v:.1f}") for k, v in bent.items()]
         )
         judged = _ordered(self.says, measure, bent, ("linear", "squared exponential", "Matern 5/2"))
-        return Findings({self.name: _draw_samples(samples)}, text, [judged])
+        return Findings({self.name: draw_samples(samples)}, text, [judged])
 
 
 def _ordered(says: str, measure: str, values: dict[str, float], order: Sequence[str]) -> Judged:
@@ -145,7 +145,8 @@ def draws(kernel: Kernel, number: int, seed: int = 2010) -> Floats:
     return normal * np.sqrt(values.clip(min=0.0)) @ vectors.T
 
 
-def _draw_spectra(spectra: dict[str, Floats], gains: dict[str, Floats]) -> Figure:
+def draw_spectra(spectra: dict[str, Floats], gains: dict[str, Floats]) -> Figure:
+    """Draw eigenvalues, and the information gain by rounds, of each kernel."""
     figure, (left, right) = _canvas(2)
     for (label, values), colour, dashes in zip(spectra.items(), COLOURS, DASHES, strict=False):
         left.plot(np.arange(1, 21), values[:20], color=colour, linestyle=dashes, label=label)
@@ -156,7 +157,8 @@ def _draw_spectra(spectra: dict[str, Floats], gains: dict[str, Floats]) -> Figur
     return figure
 
 
-def _draw_samples(samples: dict[str, Floats]) -> Figure:
+def draw_samples(samples: dict[str, Floats]) -> Figure:
+    """Draw functions of each kernel."""
     figure, panels = _canvas(len(samples))
     for axes, (label, values) in zip(panels, samples.items(), strict=True):
         for value, colour, dashes in zip(values, COLOURS, DASHES, strict=False):

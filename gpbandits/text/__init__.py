@@ -7,11 +7,4 @@ from gpbandits.text.dialogue import Exchange, UnreadableAnswerError, read_transc
 from gpbandits.text.game import TextGame
 from gpbandits.text.player import ReplayedPlayer, TextPlayer
 
-__all__ = [
-    "Exchange",
-    "ReplayedPlayer",
-    "TextGame",
-    "TextPlayer",
-    "UnreadableAnswerError",
-    "read_transcript",
-]
+__all__ = ["Exchange", "ReplayedPlayer", "TextGame", "TextPlayer", "UnreadableAnswerError", "read_transcript"]

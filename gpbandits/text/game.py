@@ -75,6 +75,15 @@ class TextGame:
         return np.array([each.regret[0] for each in self._rounds])
 
     @property
+    def score(self) -> float:
+        """Return 1 - regret / largest regret of the rounds so far: 1 of the best plays, 0 of the worst ones.
+
+        Under constraints plays of infeasible arms may score above 1; see `violation`.
+        """
+        worst = self._env.get_wrapper_attr("worst_regret")[: len(self._rounds)]
+        return 1.0 - float(self.regret.sum() / worst.sum()) if worst.sum() > 0.0 else 1.0
+
+    @property
     def violation(self) -> Any:
         """Return the violation of each play that was made, (t,); 0 without constraints."""
         return np.array([each.violation[0] for each in self._rounds])

@@ -63,6 +63,13 @@ class TextPlayer:
         """Note which arms may be played first."""
         self._dialogue.see_arms(info)
 
+    def offer(self, arms: Any) -> bool:
+        """Let the next prompt list some arms alone, (A,); see `agents.protocol.BaseAgent.offer`."""
+        if self._dialogue.setting.continuous:
+            return False
+        self._dialogue.see_arms({"action_mask": arms})
+        return True
+
     def act(self, observation: Any) -> Any:
         """Ask until an answer can be read, or attempts are exhausted."""
         self._dialogue.begin(observation)

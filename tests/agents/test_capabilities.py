@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import OF_ARMS, of_each_shape, seed_for, told_for
+from agent_cases import OF_ARMS, of_each_shape, seed_for, told_for, with_each
 from subsets import FEATURES, SUBSETS
 
 import agents
@@ -49,7 +49,7 @@ def played(specs: Any, trials: int = 2, **keywords: Any) -> Result:
 @pytest.mark.sampled(24)
 @pytest.mark.parametrize(
     ("name", "off"),
-    of_each_shape((name, off) for off in SUBSETS for name in HANDLED if handled(name, off)),
+    [case for case in with_each(HANDLED, SUBSETS) if handled(*case.values)],
     ids=lambda case: case if isinstance(case, str) else f"without {', '.join(case) or 'nothing'}",
 )
 def test_every_agent_runs_on_every_subset_of_features_that_it_handles(name, off):

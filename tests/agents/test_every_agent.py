@@ -15,6 +15,7 @@ from agent_cases import (
     SETTING,
     of_each_shape,
     representatives,
+    with_each,
 )
 from players import play
 from sklearn.gaussian_process.kernels import ConstantKernel
@@ -53,10 +54,9 @@ def contextual_problem(horizon=30, **laws):
 
 
 @pytest.mark.sampled(24)
-@pytest.mark.parametrize("keywords", SETTINGS.values(), ids=SETTINGS.keys())
-@pytest.mark.parametrize("name", of_each_shape(BATCHED))
-def test_a_batch_of_trials_plays_exactly_the_actions_of_the_trials_one_by_one(name, keywords):
-    alone = resolve_agent(name)
+@pytest.mark.parametrize(("name", "kind"), with_each(BATCHED, SETTINGS))
+def test_a_batch_of_trials_plays_exactly_the_actions_of_the_trials_one_by_one(name, kind):
+    alone, keywords = resolve_agent(name), SETTINGS[kind]
     batch = actions("GPBandit-GP-v0", name, **keywords)
     singles = actions("GPBandit-GP-v0", lambda setting: alone(setting), **keywords)
     np.testing.assert_array_equal(batch, singles)
@@ -69,10 +69,9 @@ def test_a_batch_equals_singles_with_contexts(name):
 
 
 @pytest.mark.sampled(12)
-@pytest.mark.parametrize("keywords", SETTINGS.values(), ids=SETTINGS.keys())
-@pytest.mark.parametrize("name", of_each_shape(GAUSSIAN))
-def test_every_representation_plays_the_same(name, keywords):
-    first, *others = (actions("GPBandit-GP-v0", (name, {"form": form}), **keywords) for form in TABLES)
+@pytest.mark.parametrize(("name", "kind"), with_each(GAUSSIAN, SETTINGS))
+def test_every_representation_plays_the_same(name, kind):
+    first, *others = (actions("GPBandit-GP-v0", (name, {"form": form}), **SETTINGS[kind]) for form in TABLES)
     for other in others:
         np.testing.assert_array_equal(first, other)
 
@@ -140,10 +139,7 @@ def test_recommend_gives_the_best_mean_with_and_without_a_trial_axis():
     observation, _ = env.reset(seed=0)
     agent = agents.make("gp-ucb", env)
     agent.reset(0)
-    for _ in range(5):
-        action = agent.act(observation)
-        observation, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
+    play(env, agent, observation, 5)
     best = agent.recommend()
     assert isinstance(best.action, int)
     assert best.point.shape == (1,)
@@ -198,10 +194,7 @@ def test_a_prior_mean_shifts_the_model_and_nothing_else():
         observation, _ = env.reset(seed=1)
         agent = agents.make("pure-exploration", env)
         agent.reset(0)
-        for _ in range(40):
-            action = agent.act(observation)
-            observation, reward, _, _, info = env.step(action)
-            agent.update(observation, action, reward, info)
+        play(env, agent, observation, 40)
         agent_means.append(agent.belief.mean(np.zeros(1, dtype=int))[0])
     np.testing.assert_allclose(agent_means[1] - agent_means[0], values, atol=1e-9)
 
@@ -375,13 +368,17 @@ def test_damaged_info_gets_an_error_that_names_the_entry(info, message):
         start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, info)
 
 
+WRONG = {
+    "NaN": feedback(np.nan),
+    "old": feedback(1.0, 3),
+    "new": feedback(1.0, 9),
+    "complex": feedback(1j),
+    "mask": {"feedback_mask": 1},
+}
+
+
 @pytest.mark.sampled(24)
-@pytest.mark.parametrize(
-    "wrong",
-    [feedback(np.nan), feedback(1.0, 3), feedback(1.0, 9), feedback(1j), {"feedback_mask": 1}],
-    ids=["NaN", "old", "new", "complex", "mask"],
-)
-@pytest.mark.parametrize("name", of_each_shape(LISTENING))
+@pytest.mark.parametrize(("name", "wrong"), with_each(LISTENING, WRONG))
 def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
     plays = {}
     for disturbed in (False, True):
@@ -390,7 +387,7 @@ def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
             action = agent.act(np.zeros(1))
             if disturbed and t == 5:
                 with pytest.raises(ValueError, match="feedback"):
-                    agent.update(np.zeros(1), action, 0.0, wrong)
+                    agent.update(np.zeros(1), action, 0.0, WRONG[wrong])
             agent.update(np.zeros(1), action, 0.0, feedback(np.sin(action), t))
             plays[disturbed].append(action)
     assert plays[True] == plays[False]
@@ -428,9 +425,9 @@ def test_features_say_what_an_agent_handles():
     assert agents.features("random").box
 
 
-@pytest.mark.parametrize("form", TABLES)
 @pytest.mark.parametrize(
-    "name", of_each_shape(name for name in GAUSSIAN if hasattr(agents.make(name, SETTING), "posterior"))
+    ("name", "form"),
+    with_each((name for name in GAUSSIAN if hasattr(agents.make(name, SETTING), "posterior")), TABLES),
 )
 def test_a_posterior_that_was_kept_stays_as_it_was(name, form):
     env = gym.make("GPBandit-GP-v0", num_arms=20, horizon=6)

@@ -1,17 +1,12 @@
 """The page on clicks and counts states what the stored results say."""
 
-import importlib.util
 from pathlib import Path
-from typing import Any
 
 import pytest
+from pages import loaded
 
 ROOT = Path(__file__).parents[2]
-spec = importlib.util.spec_from_file_location("clicks", ROOT / "benchmarks" / "clicks.py")
-assert spec is not None
-assert spec.loader is not None
-script: Any = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(script)
+script = loaded("benchmarks/clicks.py")
 
 PAGE = (ROOT / "docs" / "clicks.md").read_text(encoding="utf-8")
 ROWS, BANDS, OTHERS = script.read(ROOT / "docs" / "results")

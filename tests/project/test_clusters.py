@@ -1,7 +1,6 @@
 """What the page on clusters says works on one machine, and job scripts are what it says."""
 
 import contextlib
-import importlib.util
 import os
 import re
 import shlex
@@ -12,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from pages import loaded
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "cluster.md"
@@ -35,11 +35,7 @@ label = "random"
 
 def example(name):
     """The module of an example of clusters."""
-    path = ROOT / "examples" / "clusters" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"cluster_{name}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(f"examples/clusters/{name}.py")
 
 
 @pytest.fixture

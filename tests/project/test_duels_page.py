@@ -1,17 +1,13 @@
 """The page on duels states what the stored results say."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 from agent_cases import DUELLING
+from pages import loaded
 
 ROOT = Path(__file__).parents[2]
-spec = importlib.util.spec_from_file_location("duels", ROOT / "benchmarks" / "duels.py")
-assert spec is not None
-assert spec.loader is not None
-script = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(script)
+script = loaded("benchmarks/duels.py")
 
 PAGE = (ROOT / "docs" / "duels.md").read_text(encoding="utf-8")
 ROWS = script.read(ROOT / "docs" / "results" / "duels.csv")

@@ -7,8 +7,7 @@ from pages import DOCS, blocks, read
 
 from bandit_envs.data.hpob import ORIGIN
 from gpbandits.exam import PARTS, PlayedPart
-from gpbandits.exam.marks import MARKS
-from gpbandits.exam.report import part_table
+from gpbandits.exam.report import MARKS, part_table
 from gpbandits.exam.rows import RowFile
 
 STORED = DOCS / "results" / "exam"

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 from pathlib import Path
-from typing import Any
 
 import pytest
+from pages import loaded
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "logs.md").read_text(encoding="utf-8")
-
-
-def script(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def stored(name: str) -> list[dict[str, str]]:
@@ -31,7 +21,7 @@ def stored(name: str) -> list[dict[str, str]]:
     ("name", "results"), [("log_coverage", "log_coverage"), ("open_bandit_values", "open_bandit")]
 )
 def test_the_tables_are_those_of_the_results(name, results):
-    assert "\n".join(script(name).lines(stored(results))) in PAGE
+    assert "\n".join(loaded(f"tools/{name}.py").lines(stored(results))) in PAGE
 
 
 def test_every_interval_holds_the_policy_s_own_mean_as_the_page_says():
@@ -57,7 +47,7 @@ def test_coverage_rests_on_a_thousand_logs_and_is_near_its_level_but_where_the_p
 
 @pytest.mark.long
 def test_the_coverage_of_a_few_logs_is_not_far_from_that_of_the_results():
-    module = script("log_coverage")
+    module = loaded("tools/log_coverage.py")
     rows = {(row["case"], row["method"]): float(row["coverage"]) for row in stored("log_coverage")}
     for case in module.CASES[:2]:
         for row in module.coverage(case, 60):

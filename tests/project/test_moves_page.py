@@ -1,25 +1,15 @@
 """The page on costs of moves states what the stored results say."""
 
 import csv
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
+from pages import loaded
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
 FILES = RESULTS / "movement.csv", RESULTS / "drift_bands.csv"
 PAGE = (ROOT / "docs" / "moves.md").read_text(encoding="utf-8")
-
-
-def benchmark():
-    place = ROOT / "benchmarks" / "movement.py"
-    spec = importlib.util.spec_from_file_location("movement_benchmark", place)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def found(path: Path) -> list[dict[str, str]]:
@@ -28,13 +18,13 @@ def found(path: Path) -> list[dict[str, str]]:
 
 
 def test_the_tables_are_those_of_the_results():
-    for rows in benchmark().tables(*FILES):
+    for rows in loaded("benchmarks/movement.py").tables(*FILES):
         assert "\n".join(rows) in PAGE
 
 
 @pytest.mark.long
 def test_the_half_widths_are_those_of_the_bands_and_the_sheets_figures_are_met():
-    rows = benchmark().bands()
+    rows = loaded("benchmarks/movement.py").bands()
     assert rows == found(FILES[1])
     widths = [(row["random order"], row["any order"], row["linear"]) for row in rows]
     assert [each[0] for each in widths] == ["0.085", "0.180", "0.525"]

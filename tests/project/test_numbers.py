@@ -198,7 +198,7 @@ def shares(script: ModuleType, track: str, labels: Any = None) -> dict[tuple[str
 
 
 def test_shares_of_presets_are_those_of_the_stored_runs():
-    script = loaded("../tools/tune_rl.py")
+    script = loaded("tools/tune_rl.py")
     presets, late = (script.read(DOCS / RESULTS / f"{name}.csv") for name in ("presets", "presets_late"))
     _, section = read("reinforcement.md").split("## Presets")
     section, *_ = section.split("\n## ")
@@ -231,7 +231,7 @@ def test_trials_of_the_ranking_have_seeds_of_the_learner_and_are_those_of_fresh_
 
 
 def test_the_discounts_that_the_page_names_are_the_least_of_the_stored_runs():
-    script = loaded("../tools/tune_rl.py")
+    script = loaded("tools/tune_rl.py")
     stored = script.read(DOCS / RESULTS / "presets_late.csv")
     least = {
         a: (script.least(a, grid, True) or {"gamma": script.GAMMA_IF_LATE})
@@ -250,7 +250,7 @@ def test_the_discounts_that_the_page_names_are_the_least_of_the_stored_runs():
 
 
 def test_no_options_of_a_stored_grid_differ_from_the_preset_on_fresh_trials():
-    script = loaded("../tools/tune_rl.py")
+    script = loaded("tools/tune_rl.py")
     presets = script.read(DOCS / RESULTS / "presets.csv")
     with (DOCS / RESULTS / "presets_fresh.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file))
@@ -279,7 +279,7 @@ ALL, COSTS = "All at once", "Constraints: violation"
 
 
 def test_sentences_on_learners_from_scratch_are_those_of_their_table():
-    found = shares(loaded("reinforcement/one_table.py"), "from-scratch")
+    found = shares(loaded("examples/reinforcement/one_table.py"), "from-scratch")
 
     def of(agent: str, columns: tuple[str, ...]) -> str:
         return ends(found[agent, column] for column in columns)
@@ -317,7 +317,7 @@ def test_sentences_on_learners_from_scratch_are_those_of_their_table():
 
 
 def test_sentences_on_trained_policies_are_those_of_their_table():
-    script = loaded("reinforcement/one_table.py")
+    script = loaded("examples/reinforcement/one_table.py")
     found = shares(script, "pretrained", script.TRAINED)
     regret = [column for column in dict.fromkeys(column for _, column in found) if "violation" not in column]
     ppo, rl2 = script.TRAINED

@@ -10,11 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = [
-    "agents",
-    "bandit_envs",
-    "gpbandits",
-]
+PACKAGES = ["agents", "bandit_envs", "gpbandits"]
 FRAGMENTS = ("What", "Whether", "How", "Of", "The same")
 MOST = 0.01  # of all docstrings of a package
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

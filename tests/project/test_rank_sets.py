@@ -1,15 +1,10 @@
 """Sets of ranks cover and have power in the stored simulation, which its script repeats."""
 
 import csv
-import importlib.util
 
-from pages import DOCS
+from pages import DOCS, loaded
 
-spec = importlib.util.spec_from_file_location("rank_sets", DOCS.parent / "benchmarks" / "rank_sets.py")
-assert spec is not None
-assert spec.loader is not None
-script = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(script)
+script = loaded("benchmarks/rank_sets.py")
 
 with (DOCS / "results" / "rank_sets.csv").open(newline="", encoding="utf-8") as file:
     ROWS = list(csv.DictReader(file))

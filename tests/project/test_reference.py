@@ -26,13 +26,14 @@ from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
 from gpbandits import evaluate
 from gpbandits.commands import app
+from gpbandits.report.film import scenes
 
 PACKAGES = (agents, bandit_envs, gpbandits)
 pytest.importorskip("sphinx", reason="needs the extra `docs`")
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 from docstrings import as_rst  # noqa: E402
 from parts import PARTS, built, laws_by_kind  # noqa: E402
-from pictures import SHOWN, portrait  # noqa: E402
+from pictures import FILM, SHOWN, portrait  # noqa: E402
 from public import place  # noqa: E402
 from reference import agents_for  # noqa: E402
 
@@ -185,7 +186,7 @@ def test_the_picture_of_an_environment_has_a_panel_with_plays_for_each_part(env_
     panels = portrait(env_id).axes
     assert [axes.get_title() for axes in panels] == titles
     for axes in panels:
-        plays = [len(line.get_xdata()) for line in axes.lines if line.get_label() in ("delivered", "pending")]
+        plays = [len(line.get_xdata()) for line in axes.lines if line.get_label() in ("observed", "pending")]
         assert sum(plays) == SHOWN
     curves = {tuple(axes.lines[0].get_ydata()) for axes in panels}
     assert len(curves) == len(panels)
@@ -193,7 +194,7 @@ def test_the_picture_of_an_environment_has_a_panel_with_plays_for_each_part(env_
 
 def test_plays_of_equal_mean_are_drawn_at_their_own_arms():
     (axes,) = portrait("GPBandit-SVMTuning-v0").axes
-    plays = [line.get_xdata() for line in axes.lines if line.get_label() in ("delivered", "pending")]
+    plays = [line.get_xdata() for line in axes.lines if line.get_label() in ("observed", "pending")]
     assert len(np.unique(np.concatenate(plays))) > 0.9 * SHOWN
 
 
@@ -209,3 +210,10 @@ def test_the_agents_of_an_environment_can_be_made_and_their_comparison_runs(name
     assert len(best) == 3
     short = {"horizon": 5} if "horizon" in keywords_of(name) else {}
     assert evaluate(build(name, short), best, trials=1).agents == best
+
+
+def test_the_film_of_the_front_begins_without_the_optimum_and_finds_it():
+    shown = scenes("GPBandit-GP-v0", "gp-ucb", **FILM)
+    assert shown[0].total == 2
+    assert shown[0].regrets.min() > 1.0
+    assert shown[-1].regrets[-5:].max() < 0.2

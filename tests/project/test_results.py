@@ -15,6 +15,7 @@ import pytest
 from pages import DOCS, loaded, missing, read, told
 from synthetic import result as synthetic_result
 
+from bandit_envs.problems.halves import halves
 from bandit_envs.problems.real import tasks
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.result import Result
@@ -33,6 +34,7 @@ STORED = {
     "leaderboard",
     "leaderboard-real",
     "survives",
+    "ablation",
     "calibration",
     "elimination",
     "constraints",
@@ -52,8 +54,8 @@ def _undrawn(monkeypatch):
     for drawn in ("box_figure", "regret_figure"):
         monkeypatch.setattr(study_figure, drawn, lambda *arguments: None)
     monkeypatch.setattr(powers, "power_figure", lambda *arguments: None)
-    monkeypatch.setattr(srinivas2010, "_draw_spectra", lambda *arguments: None)
-    monkeypatch.setattr(srinivas2010, "_draw_samples", lambda *arguments: None)
+    monkeypatch.setattr(srinivas2010, "draw_spectra", lambda *arguments: None)
+    monkeypatch.setattr(srinivas2010, "draw_samples", lambda *arguments: None)
 
 
 @pytest.mark.long
@@ -201,9 +203,38 @@ def test_what_the_page_of_vain_attempts_found_in_the_package_is_what_is_stored()
         assert "mark" not in why or mark in why, where
 
 
+def test_the_page_on_parts_says_what_leaving_them_out_costs():
+    with (DOCS / RESULTS / "real_ablation.csv").open(newline="", encoding="utf-8") as file:
+        found = [row for row in csv.DictReader(file) if row["difference"]]
+    gaps: dict[str, dict[str, float]] = {}
+    for row in found:
+        assert halves()[row["task"]] == "development"
+        gaps.setdefault(row["without"], {})[row["task"]] = float(row["difference"])
+    page = " ".join(read("ablation.md").split())
+    assert f"{found[0]['trials']} trials" in page.replace("Eight", "8")
+    assert max(gaps["expected improvement"].values()) < 0.0
+    first, bent = gaps["one first play"], gaps["values as they are"]
+    assert min(first, key=first.__getitem__) == "hpob-4796-23"
+    assert f"costs up to {-first['hpob-4796-23']:.3f}".replace("0.", ".") in page
+    assert first["lcbench-1-datasets"] > 0.0
+    lost = [-bent[task] for task in ("digits-repeat", "digits-late", "hpob-4796-23")]
+    assert f"cost {min(lost):.2f} to {max(lost):.2f}".replace("0.", ".") in page
+    assert min(bent[task] for task in ("conductive-film", "perovskite")) >= 0.0
+    for part in ("one noise for all arms", "likeliest hyperparameters"):
+        assert min(gaps[part].values()) < 0.0 < max(gaps[part].values())
+        apart = [
+            abs(float(row["difference"])) / float(row["standard error"] or 1)
+            for row in found
+            if row["without"] == part and float(row["standard error"])
+        ]
+        assert max(apart) < 2.4, part  # of eight trials, by the t-test
+    errors = sorted(float(row["standard error"]) for row in found)
+    assert errors[len(errors) // 2] < 0.05
+
+
 @pytest.fixture(scope="module")
 def survives() -> ModuleType:
-    return loaded("papers/survives.py")
+    return loaded("examples/papers/survives.py")
 
 
 def test_what_survives_on_real_tasks_is_what_their_archived_trials_say(survives):
@@ -240,7 +271,7 @@ def test_the_page_on_elimination_says_what_its_table_says():
 
 
 def test_the_page_on_elimination_says_what_attacked_agents_lost():
-    script = loaded("papers/attacked.py")
+    script = loaded("examples/papers/attacked.py")
     _, page = read("elimination.md").split("## Under attack")
     lines = script.as_markdown(script.read(DOCS / RESULTS / "attacked.csv"))
     assert len(lines) == page.count("\n| ") - 1  # but for the head of the table
@@ -287,7 +318,7 @@ def test_the_page_on_constraints_says_what_tuners_recommended():
 
 
 def test_the_page_on_constraints_says_what_the_bench_of_safe_agents_says():
-    script = loaded("papers/safe_bench.py")
+    script = loaded("examples/papers/safe_bench.py")
     runs, page = script.read(DOCS / RESULTS / "safe.csv"), read("constraints.md").replace("\n", " ")
     assert not missing([*script.as_markdown(runs), script.reach(runs)], page)
 
@@ -368,7 +399,7 @@ def test_no_entrant_of_the_field_has_significantly_less_hard_violation_than_the_
 
 
 def test_the_page_on_reinforcement_says_what_its_results_say():
-    script = loaded("reinforcement/one_table.py")
+    script = loaded("examples/reinforcement/one_table.py")
     results, page = DOCS / RESULTS / "rl-and-gp", read("reinforcement.md")
     scratch = script.kept(results / "from-scratch")
     left_out = {"GP-UCB, constraints", "A2C, library defaults", "random"}

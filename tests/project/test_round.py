@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import loaded
 
 from gpbandits import Integer, Log, Tuner
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "one_round.py"
 BOX = {"continuous": True, "horizon": 20}
 
 
 @pytest.fixture(scope="module")
 def one_round() -> Any:
-    spec = importlib.util.spec_from_file_location("one_round", BENCHMARK)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded("benchmarks/one_round.py")
 
 
 def test_a_round_of_gp_ucb_is_50_calls_in_15_files_and_one_object(one_round):

@@ -1,19 +1,15 @@
 """The page on stopping states what the stored results say."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from pages import loaded
 
 from agents.agent.candidate_views import CENTRES, CLOUD, EACH, WIDTHS
 from agents.stopping.by_name import RULES
 
 ROOT = Path(__file__).parents[2]
-spec = importlib.util.spec_from_file_location("stopping", ROOT / "benchmarks" / "stopping.py")
-assert spec is not None
-assert spec.loader is not None
-script = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(script)
+script = loaded("benchmarks/stopping.py")
 
 EVERYWHERE = ("gp-ei", "gp-ucb")  # players of all settings; the others play where the model is right
 PAGE = (ROOT / "docs" / "stopping.md").read_text(encoding="utf-8")

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import functools
 import http.server
-import importlib.util
 import json
 import shutil
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import browser, needs_browser
-
-SOURCE = Path(__file__).parents[2] / "docs" / "versions.py"
+from pages import browser, loaded, needs_browser
 
 
 class Silent(http.server.SimpleHTTPRequestHandler):
@@ -24,12 +20,7 @@ class Silent(http.server.SimpleHTTPRequestHandler):
 
 
 def add_version(*given: Any) -> list[str]:
-    spec = importlib.util.spec_from_file_location("site_versions", SOURCE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.add_version(*given)
+    return loaded("docs/versions.py").add_version(*given)
 
 
 @pytest.fixture

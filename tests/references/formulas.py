@@ -94,14 +94,7 @@ def amm_width(bound: float, noise_std: float, noise_variance: float, gain: float
 
 
 def half_width(
-    gram: Floats,
-    noise: float,
-    played: Ints,
-    *,
-    bound: float,
-    noise_std: float,
-    level: float,
-    split: bool,
+    gram: Floats, noise: float, played: Ints, *, bound: float, noise_std: float, level: float, split: bool
 ) -> Floats:
     """How far f may be from the mean of plays that look at no value, with probability 1 - level each, (N,).
 

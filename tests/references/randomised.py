@@ -36,10 +36,7 @@ def gp_ts(given: Given, seen: Seen, count: int, rng: Rng, delta: float = 0.1) ->
     """The same of N(mu, v_t^2 k), v_t = B + R sqrt(2 (gamma_{t-1} + 1 + ln(2 / delta))) (Chowdhury 2017)."""
     f = given.reward
     v = improved_width(
-        f.bound,
-        f.noise_std / f.scale,
-        information_gain(f.gram, f.noise, seen.played[seen.here]),
-        delta / 2,
+        f.bound, f.noise_std / f.scale, information_gain(f.gram, f.noise, seen.played[seen.here]), delta / 2
     )
     mean, covariance = delivered(given, seen)
     return sampled(mean, v**2 * covariance, count, rng).argmax(axis=1)

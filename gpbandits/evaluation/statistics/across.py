@@ -31,9 +31,7 @@ class Rank(NamedTuple):
 
 
 def rank_sets(
-    losses: Mapping[str, Floats],
-    level: float = 0.95,
-    first: Mapping[str, Floats] | None = None,
+    losses: Mapping[str, Floats], level: float = 0.95, first: Mapping[str, Floats] | None = None
 ) -> dict[str, Rank]:
     r"""Return sets of ranks that jointly contain the true rank of every agent with probability `level`.
 

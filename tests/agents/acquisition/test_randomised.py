@@ -7,18 +7,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from players import play
 from sklearn.gaussian_process.kernels import DotProduct
 
 import agents
 from agents.acquisition.by_name import RULES
-from agents.acquisition.randomised import (
-    EIMS,
-    PIMS,
-    CompactSize,
-    FiniteSize,
-    OfSize,
-    squared_width,
-)
+from agents.acquisition.randomised import EIMS, PIMS, CompactSize, FiniteSize, OfSize, squared_width
 from agents.acquisition.rules import ExpectedImprovement
 from agents.agent.candidate_views import ArmsView
 from agents.model.model import Model
@@ -52,11 +46,7 @@ def halfway(name: Any, rounds: int = 15) -> Any:
     observation, _ = env.reset(seed=4)
     agent = resolve_agent(name)(env.get_wrapper_attr("setting"))
     agent.reset(1)
-    for _ in range(rounds):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        observation = following
+    play(env, agent, observation, rounds)
     return agent
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED, WITH_ALL, of_each_shape, told_for
+from agent_cases import BATCHED, WITH_ALL, told_for, with_each
 from references import formulas
 from sklearn.gaussian_process.kernels import ConstantKernel
 
@@ -65,7 +65,7 @@ def answering(names: Any) -> list[Any]:
     """Cases of agents that answer queries, in each setting."""
     asked = [name for name in names if hasattr(agents.make(name, VALUES, **told_for(name)), "beliefs")]
     asked = [name for name in asked if not agents.features(name).privileged]  # there is no truth to read
-    return of_each_shape([(name, kind) for kind in SETTINGS for name in asked])
+    return with_each(asked, SETTINGS)
 
 
 EACH = answering(BATCHED)

@@ -169,11 +169,7 @@ CONTEXTUAL = Problem(
 WRONG = {
     "contexts": (CONTEXTUAL, {}, "a context may ask"),
     "samples": (SETTING, {"rule": "thompson"}, "a rule that draws samples"),
-    "restarts": (
-        SETTING,
-        {"restart": "periodic", "restart_options": {"every": 5}},
-        "a restart invalidates",
-    ),
+    "restarts": (SETTING, {"restart": "periodic", "restart_options": {"every": 5}}, "a restart invalidates"),
     "belief": (SETTING, {"belief": lambda model, num_trials: None}, "posterior stds grow under a belief"),
 }
 

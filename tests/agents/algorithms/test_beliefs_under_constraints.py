@@ -17,10 +17,7 @@ KEPT = [name for name in CONSTRAINTS if name not in ("none", "safe", BY_RULE, *A
 MODELS = {"penalised": {}, "penalised, afresh": {"reuse": False}, "separate": {"models": "separate"}}
 WITHIN = {"censored": (5, None)}  # windows of the beliefs that have one
 CASES = [(belief, window) for belief in BELIEFS for window in WITHIN.get(belief, (None,))]
-PLACES = {
-    "finite": {"num_arms": 8},
-    "box": {"continuous": True},
-}
+PLACES = {"finite": {"num_arms": 8}, "box": {"continuous": True}}
 
 
 def setting_of(place):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from agent_cases import on_a_line
+from players import play
 
 import agents
 from agents.registry import resolve_agent
@@ -93,10 +94,7 @@ def test_alarms_follow_changes_and_restart_the_trial_that_raised_them():
     observation, _ = env.reset(seed=list(range(6)))
     agent = agents.make("gp-ucb-cpd", env.setting, num_trials=6)
     agent.reset(list(range(6)))
-    for _ in range(500):
-        action = agent.act(observation)
-        observation, reward, *_, info = env.step(action)
-        agent.update(observation, action, reward, info)
+    play(env, agent, observation, 500)
     detected = [trial for trial, rounds in enumerate(agent.alarms) if any(r >= 200 for r in rounds)]
     assert len(detected) >= 4
     for trial, rounds in enumerate(agent.alarms):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from players import play
 
 import agents
 from bandit_envs.environment.making import make
@@ -26,11 +27,7 @@ def played(name, rounds=20, **keywords):
     observation, _ = env.reset(seed=1)
     agent = agents.make(name, env)
     agent.reset(1)
-    for _ in range(rounds):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        observation = following
+    play(env, agent, observation, rounds)
     return agent
 
 

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from penalised_cases import ARMS, BOTH, DISCS, EPOCH, HALF, HORIZON, LINE, Run, discs
+from players import play
 from sklearn.gaussian_process.kernels import Matern
 
 import agents
@@ -126,10 +127,7 @@ def test_recommendations_in_a_context_are_made_with_constraints(name):
     observation, _ = env.reset(seed=0)
     agent = agents.make(name, env)
     agent.reset(0)
-    for _ in range(60):
-        action = agent.act(observation)
-        observation, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
+    _, observation = play(env, agent, observation, 60)
     best = agent.recommend(observation)
     assert 0 <= best.action < 25
     assert np.shape(best.mean) == np.shape(best.std) == ()
@@ -170,10 +168,7 @@ BAD = {
         lambda: told_nothing_of_costs(agents.make(BOTH[1], SETTING, models="separate")),
         r"feedback_cost.* must have 1",
     ),
-    "half an epoch": (
-        lambda: agents.make(BOTH[1], SETTING, epoch=2.5),
-        "epoch must be an integer, got 2.5",
-    ),
+    "half an epoch": (lambda: agents.make(BOTH[1], SETTING, epoch=2.5), "epoch must be an integer, got 2.5"),
     "half a play": (lambda: agents.make(BOTH[1], SETTING, initial=2.5), "initial must be an integer .* 2.5"),
     "half a play of EI": (lambda: agents.make("gp-ei", SETTING, initial=0.5), "initial must be an integer"),
     "learning": (

@@ -116,7 +116,7 @@ def test_it_keeps_the_rules_of_agents_on_boxes_with_contexts():
         "contexts": build(
             "composite",
             {"horizon": 7, "continuous": True, "num_arms": 20, "num_contexts": 2, "changes": None},
-        ),
+        )
     }
     check_agent(("constrained-ei", LIGHT | {"initial": 3}), boxes, time_limit=120.0)
 

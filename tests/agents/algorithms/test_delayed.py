@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import references
 from agent_cases import GAUSSIAN, of_each_shape
+from players import play
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
@@ -102,11 +103,7 @@ def test_deviations_with_and_without_noise_are_the_same_on_a_box_and_on_its_poin
         observation, _ = env.reset(seed=1)
         agent = agents.make("gp-ucb-sdf", env, noisy=noisy, initial=3)
         agent.reset(0)
-        for _ in range(6):
-            action = agent.act(observation)
-            following, reward, _, _, info = env.step(action)
-            agent.update(observation, action, reward, info)
-            observation = following
+        play(env, agent, observation, 6)
         std = Surface.of(agent.belief).predict(agent.features)[1]
         np.testing.assert_allclose(std, agent.belief.std(HERE)[0], rtol=1e-9)
         assert (std**2 >= 0.99 * float(agent.model.noise_variance)).all() == noisy

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import references
 from agent_cases import GAUSSIAN, on_a_line, takes
+from players import play
 from scipy.stats import binomtest
 
 import agents
@@ -272,11 +273,7 @@ def test_a_band_for_a_hundredth_of_the_noise_strikes_off_the_best_arm():
     observation, _ = env.reset(seed=list(range(40)))
     agent = resolve_agent(("bpe", options))(env.setting, num_trials=40)
     agent.reset(list(range(40)))
-    for _ in range(noisy.horizon):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        observation = following
+    play(env, agent, observation, noisy.horizon)
     means = np.array([trial.means[0, 0] for trial in env.simulator.trials])  # type: ignore[union-attr]
     stayed = agent.belief.active(np.zeros(40, dtype=np.int64))[np.arange(40), means.argmax(axis=1)]
     assert binomtest(int((~stayed).sum()), 40).proportion_ci(0.99).low > 0.1

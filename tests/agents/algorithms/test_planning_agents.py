@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from players import play
 from scipy.stats import binomtest
 
 import agents
@@ -119,11 +120,7 @@ def survivors(problem: Any, trials: int, **options: Any) -> tuple[int, float]:
     observation, _ = env.reset(seed=list(range(trials)))
     agent = agents.make("rgp-pe", env.setting, trials, **options)
     agent.reset(list(range(trials)))
-    for _ in range(problem.horizon):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        observation = following
+    play(env, agent, observation, problem.horizon)
     means = np.array([trial.means[0, 0] for trial in env.simulator.trials])
     left = np.array([each.active for each in agent.agents])
     return int((~left[np.arange(trials), means.argmax(axis=1)]).sum()), float(left.mean())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from players import play
 from references.formulas import information_gain
 from sklearn.gaussian_process.kernels import RBF, Matern
 
@@ -41,11 +42,7 @@ def played(name, rounds, kernel="rbf", **options):
     observation, _ = env.reset(seed=1)
     agent = agents.make(name, env, **options)
     agent.reset(0)
-    for _ in range(rounds):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        observation = following
+    play(env, agent, observation, rounds)
     return agent
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from players import play
 
 import agents
 from agents.algorithms.robust import neighbours, worst_nearby
@@ -107,10 +108,7 @@ def test_it_recommends_the_plateau_and_gp_ucb_the_spike():
         observation, _ = env.reset(seed=[1, 2, 3, 4])
         agent = agents.make(name, env.setting, num_trials=4, width=WIDTH, **options)
         agent.reset([0, 1, 2, 3])
-        for _ in range(PROBLEM.horizon):
-            action = agent.act(observation)
-            observation, reward, _, _, info = env.step(action)
-            agent.update(observation, action, reward, info)
+        play(env, agent, observation, PROBLEM.horizon)
         found[name] = agent.recommend().point[:, 0]
     np.testing.assert_allclose(found["stable-opt"], 0.7, atol=0.1)
     np.testing.assert_allclose(found["gp-ucb"], 0.2, atol=0.03)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import references
 from agent_cases import on_a_line
+from players import play
 
 import agents
 from bandit_envs import BanditEnv
@@ -115,11 +116,7 @@ def test_contexts_have_arms_of_their_own_and_late_values_are_learnt():
     agent: Any = agents.make("sup-kernel-ucb", env.setting, band=1.0)
     agent.reset(0)
     truth: Any = env.simulator.trials[0]
-    for _ in range(CONTEXTUAL.horizon):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        observation = following
+    play(env, agent, observation, CONTEXTUAL.horizon)
     best = truth.means[0, 0].reshape(3, 12)
     found = [agent.recommend(view).action for view in env.setting.scaled_contexts]
     loss = best.max(axis=1) - best[np.arange(3), found]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from players import play
 from scipy.stats import binomtest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
@@ -67,11 +68,7 @@ def played(agent, problem, rounds, seed=0):
     observation, _ = env.reset(seed=seed)
     agent = agent(env.get_wrapper_attr("setting"))
     agent.reset(seed)
-    for _ in range(rounds):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        observation = following
+    play(env, agent, observation, rounds)
     return agent
 
 
@@ -265,10 +262,7 @@ def test_a_right_candidate_is_struck_off_in_no_more_trials_than_delta(name, opti
     observation, _ = env.reset(seed=list(range(24)))
     agent = agents.make(name, env.setting, 24, delta=0.1, **options)
     agent.reset(list(range(24)))
-    for _ in range(problem.horizon):
-        action = agent.act(observation)
-        observation, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
+    play(env, agent, observation, problem.horizon)
     assert binomtest(int((~agent.alive[:, 1]).sum()), 24, 0.1, "greater").pvalue > 1e-3
 
 

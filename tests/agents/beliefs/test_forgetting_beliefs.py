@@ -30,11 +30,7 @@ HERE = np.zeros(1)
 GRID = unit_grid(9**2, 2)
 COMMON = {"horizon": 40, "kernel": Matern([0.3, 0.5], nu=2.5), "noise_std": 0.1, "max_delay": 3}
 BOX = Setting(low=np.zeros(2), high=np.ones(2), **COMMON)
-FORGETFUL = {
-    "sw-gp-ucb": {"window": 7},
-    "tv-gp-ucb": {"eps": 0.1},
-    "w-gp-ucb": {"discount": 0.8},
-}
+FORGETFUL = {"sw-gp-ucb": {"window": 7}, "tv-gp-ucb": {"eps": 0.1}, "w-gp-ucb": {"discount": 0.8}}
 
 
 def play(agent, rounds=30, delay=0, seed=0):

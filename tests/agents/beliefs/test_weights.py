@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import EACH
+from players import play
 from scipy.stats import binomtest
 
 import agents
@@ -235,11 +236,7 @@ def test_elimination_that_knows_the_noise_of_each_arm_keeps_the_best_and_strikes
         observation, _ = env.reset(seed=list(range(8)))
         agent = agents.make("bpe", env.setting, 8)
         agent.reset(list(range(8)))
-        for _ in range(problem.horizon):
-            action = agent.act(observation)
-            following, reward, _, _, info = env.step(action)
-            agent.update(observation, action, reward, info)
-            observation = following
+        play(env, agent, observation, problem.horizon)
         active = agent.belief.active(np.zeros(8, dtype=np.int64))
         means = np.array([trial.means[0, 0] for trial in env.simulator.trials])
         stayed.append(active[np.arange(8), means.argmax(axis=1)].all())

@@ -15,13 +15,7 @@ from agents.acquisition.by_name import unit_of
 from agents.agent.gp_agent import GPAgent
 from agents.beliefs.imputed import FILL_INS
 from agents.kernels.amplitude import has_amplitude, unit_kernel
-from agents.model.hyperparameters import (
-    Fitter,
-    LogNormalPrior,
-    Sample,
-    Spreads,
-    likelihood,
-)
+from agents.model.hyperparameters import Fitter, LogNormalPrior, Sample, Spreads, likelihood
 from agents.model.model import Model
 from agents.posteriors import FORMS
 from agents.registry import resolve_agent
@@ -72,9 +66,7 @@ def test_the_gradient_is_that_of_the_likelihood():
     sample = Sample.of(features, *values_at(features, rng))
     theta = np.append(kernel.theta, np.log(0.02))
     error = check_grad(
-        lambda at: likelihood(at, kernel, sample)[0],
-        lambda at: likelihood(at, kernel, sample)[1],
-        theta,
+        lambda at: likelihood(at, kernel, sample)[0], lambda at: likelihood(at, kernel, sample)[1], theta
     )
     assert error < 1e-3  # of forward differences, where the slopes are of the order 100
 

@@ -490,8 +490,7 @@ def test_limits_are_violated_less_than_at_random():
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "environment",
-    ["GP", "Delayed", "Contextual", "PiecewiseStationary", "Constrained", "Composite"],
+    "environment", ["GP", "Delayed", "Contextual", "PiecewiseStationary", "Constrained", "Composite"]
 )
 @pytest.mark.parametrize("publish", [True, False])
 def test_a_batch_equals_single_trials_and_beats_random_play(environment, publish):

@@ -190,13 +190,7 @@ def test_what_is_recalled_and_kept_is_all_that_is_known(belief, form):
     decisions = Decisions(np.linspace(0, 1, 30)[:, None], np.linspace(0, 1, 3)[:, None])
     env = BanditEnv(Problem(decisions, GPSample(), setting().kernel, horizon=60, changes=changes.Evenly(2)))
     model = Model.of(env.setting, form=form)
-    make = partial(
-        assemble,
-        model,
-        Always(UCB(FixedWidth(2.0))),
-        belief=BELIEFS[belief],
-        incumbent=BestValue,
-    )
+    make = partial(assemble, model, Always(UCB(FixedWidth(2.0))), belief=BELIEFS[belief], incumbent=BestValue)
     agent, fresh = make(restart=partial(Recalling, every=EVERY)), make()
     shown = list(shown_to(agent, env))
     fresh.reset(3)

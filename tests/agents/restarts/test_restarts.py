@@ -117,9 +117,7 @@ def test_plays_that_are_kept_are_all_that_is_known(belief, form):
 def test_fits_look_at_the_plays_that_are_kept():
     env = BanditEnv(problem(delay=delays.Immediate()))
     agent = assemble(
-        Model.of(env.setting, refit_every=10),
-        Always(RULES["ucb"]),
-        restart=partial(KeepingSome, every=EVERY),
+        Model.of(env.setting, refit_every=10), Always(RULES["ucb"]), restart=partial(KeepingSome, every=EVERY)
     )
     played(agent, env, ROUNDS)
     point, value, _ = agent.assumptions.sample(agent)
@@ -146,9 +144,7 @@ def test_the_oracle_says_that_it_needs_the_truth():
 def test_an_agent_that_learns_its_kernel_fits_it_to_what_came_since_the_restart():
     env = BanditEnv(problem(delay=delays.Immediate()))
     agent = assemble(
-        Model.of(env.setting, refit_every=10),
-        Always(RULES["ucb"]),
-        restart=partial(Periodic, every=EVERY),
+        Model.of(env.setting, refit_every=10), Always(RULES["ucb"]), restart=partial(Periodic, every=EVERY)
     )
     played(agent, env, ROUNDS)
     point, value, _ = agent.assumptions.sample(agent)

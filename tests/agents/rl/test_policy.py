@@ -6,6 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from players import play
 from stable_baselines3 import A2C
 
 import agents
@@ -93,10 +94,7 @@ def test_the_weights_stay_frozen_while_it_plays(path):
     observation, _ = env.reset(seed=0)
     agent = agents.pretrained(env.setting, path)
     agent.reset(0)
-    for _ in range(20):
-        action = agent.act(observation)
-        observation, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
+    play(env, agent, observation, 20)
     state = agent._network.state_dict()
     assert all(torch.equal(state[name], agent.policy.weights[name]) for name in state)
 

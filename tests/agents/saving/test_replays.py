@@ -1,6 +1,7 @@
 """What is loaded plays as it played, or is refused with the round in which it does not."""
 
 import pytest
+from players import play
 
 import agents
 from agents import Linear, Tuner
@@ -16,12 +17,9 @@ def played(tmp_path):
     """The file of an agent that has played six rounds of an environment."""
     env = make("GPBandit-GP-v0", num_arms=5, horizon=10)
     agent = agents.make("gp-ucb", env.unwrapped.setting)
-    observation, info = env.reset(seed=1)
+    observation, _ = env.reset(seed=1)
     agent.reset(3)
-    for _ in range(6):
-        action = agent.act(observation)
-        observation, reward, *_, info = env.step(action)
-        agent.update(observation, action, reward, info)
+    play(env, agent, observation, 6)
     agent.save(tmp_path / "a.json")
     return tmp_path / "a.json"
 

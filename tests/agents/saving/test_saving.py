@@ -359,10 +359,7 @@ def test_an_option_that_is_no_data_cannot_be_saved(tmp_path):
 
 BROKEN = {
     "no json": (b"\x80\x04pickle", "path must lead to a file written by save"),
-    "other": (
-        b'{"format": "something"}',
-        f"of format {' or '.join(map(repr, FORMATS))}, got 'something'",
-    ),
+    "other": (b'{"format": "something"}', f"of format {' or '.join(map(repr, FORMATS))}, got 'something'"),
     "list": (b"[]", "got None"),
     "version": (b'{"format": "gpbandits agent", "version": 99}', "has version 99 of the format"),
 }

@@ -52,12 +52,7 @@ def needs(kind):
     return (skipped, pytest.mark.long) if kind == "policy" else (skipped,)  # torch is imported for seconds
 
 
-SAVERS = {
-    "tuner": asked_tuner,
-    "preferences": asked_preferences,
-    "agent": played_agent,
-    "policy": policy,
-}
+SAVERS = {"tuner": asked_tuner, "preferences": asked_preferences, "agent": played_agent, "policy": policy}
 LOADERS = {"tuner": Tuner, "preferences": PreferenceTuner, "agent": agents, "policy": Policy}
 each_saver = pytest.mark.parametrize("kind", [pytest.param(kind, marks=needs(kind)) for kind in SAVERS])
 

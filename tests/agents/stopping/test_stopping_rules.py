@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import BATCHED, OF_PARTS, SETTING, of_each_shape, takes
+from players import play
 
 import agents
 import bandit_envs
@@ -247,10 +248,7 @@ def test_nobody_stops_before_a_value_has_come_nor_on_values_that_are_made_up(nam
     rule = "gap", {"eps": 1e6, "width": 2.0}
     agent = agents.make(name, env, stopping=rule)
     agent.reset(0)
-    for _ in range(6):
-        action = agent.act(observation)
-        observation, reward, *_, info = env.step(action)
-        agent.update(observation, action, reward, info)
+    play(env, agent, observation, 6)
     assert agent.stops.after["gap"].item() < 0
 
 

@@ -105,10 +105,7 @@ def test_failures_make_gains_less_likely():
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [
-        ({"agent": "random"}, "no model of its own"),
-        ({"contexts": {"z": Linear(0, 1)}}, "contexts"),
-    ],
+    [({"agent": "random"}, "no model of its own"), ({"contexts": {"z": Linear(0, 1)}}, "contexts")],
 )
 def test_a_tuner_that_cannot_say_explains_why(options, words):
     tuner = Tuner({"x": Linear(0, 1)}, **options)

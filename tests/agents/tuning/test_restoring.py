@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import OF_ARMS
+from agent_cases import BATCHED, representatives
 
 from agents import Integer, Linear, Tuner
 from agents.agent.box_agent import BoxAgent
@@ -43,14 +43,14 @@ def tuned(tuner: Tuner, rounds: int) -> list[dict[str, Any]]:
 
 
 def named(*chosen: str) -> list[Any]:
-    """All registered agents, as they are and learning their kernels; in long runs but for the chosen ones."""
+    """An agent of each shape, as it is and learning its kernel; in long runs but for the chosen ones."""
     return [
         pytest.param(
             (name, options),
             id=f"{name}{' that learns' if LEARNS.items() <= options.items() else ''}",
             marks=[] if name in chosen else pytest.mark.long,
         )
-        for name in OF_ARMS
+        for name in dict.fromkeys([*chosen, *representatives(BATCHED)])
         for options in (BRIEF, BRIEF | LEARNS)
     ]
 

@@ -72,6 +72,18 @@ def test_a_rule_is_given_again_to_a_saved_tuner(tmp_path):
 
 
 @pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
+def test_what_must_never_be_asked_for_is_not(space, agent, tmp_path):
+    tuner = Tuner(space, agent=agent, never=[{"kind": "y"}, {"kind": "x", "a": 1}], seed=2)
+    asked = play(tuner, 12) + play(tuner, 2, only=[{"a": 1}])
+    tuner.save(tmp_path / "t.json")
+    asked += play(agents.load(tmp_path / "t.json"), 3)  # a file holds what a function cannot
+    assert all(each["kind"] == "z" or (each["kind"], each["a"] == 1) == ("x", False) for each in asked)
+    assert {each["kind"] for each in asked} == {"x", "z"}
+    with pytest.raises(ValueError, match="never or only excludes all"):
+        tuner.ask(only={"kind": "y"})
+
+
+@pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
 def test_a_question_agrees_with_what_is_available_now(space, agent):
     tuner = Tuner(space, agent=agent, seed=2)
     assert {each["kind"] for each in play(tuner, 6, only={"kind": "y"})} == {"y"}
@@ -117,9 +129,32 @@ def test_what_is_available_is_some_possible_parameters(only, message):
         Tuner(BOX).ask(only=only)
 
 
+@pytest.mark.parametrize(
+    ("never", "message"),
+    [
+        ("x", "never must be None, a dict"),
+        ({"kind": "w"}, r"never\[0\]\['kind'\] must be one of"),
+        ({"c": 1}, r"never\[0\] must be a dict of some of"),
+        (
+            [{"kind": each} for each in "xyz"],
+            "never must be a rule|never or only excludes all",
+        ),
+    ],
+)
+@pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
+def test_what_must_never_be_asked_for_are_parameters_that_leave_some(space, never, message):
+    with pytest.raises(ValueError, match=message):
+        Tuner(space, never=never).ask()
+
+
+def test_never_and_a_function_go_together():
+    tuner = Tuner(SET, possible=lambda a, b, kind: a <= 1, never={"a": 0})
+    assert {each["a"] for each in play(tuner, 8)} == {1}
+
+
 def test_what_is_available_and_impossible_is_refused():
     tuner = Tuner(BOX, possible=lambda a, b, kind: kind != "y")
-    with pytest.raises(ValueError, match="possible or only excludes all"):
+    with pytest.raises(ValueError, match="possible, never or only excludes all"):
         tuner.ask(only={"kind": "y"})
     assert tuner.experiments == []
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import importlib.util
 import sys
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from types import ModuleType
 
 import numpy as np
 import pooch
 import pytest
+from pages import loaded
 
 from bandit_envs import data
 from bandit_envs.data import files
@@ -68,15 +67,8 @@ def know(monkeypatch: pytest.MonkeyPatch, file: str, url: str, sha256: str = SHA
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    path = Path(__file__).parents[3] / "tools" / "logistic_tuning_table.py"
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, path.stem, module)
-    spec.loader.exec_module(module)
-    return module
+def script():
+    return loaded("tools/logistic_tuning_table.py")
 
 
 # Where files are

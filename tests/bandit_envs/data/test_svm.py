@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import tracemalloc
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from pages import loaded
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
@@ -151,11 +149,7 @@ def test_a_table_that_the_script_computed_is_found_in_the_cache(tmp_path, monkey
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(ValueError, match=r"got \(3, 2\); compute .*svm_tables.py breast-cancer log 3 2`"):
         data.svm_accuracy("breast-cancer", grid)
-    path = Path(__file__).parents[3] / "tools" / "svm_tables.py"
-    spec: Any = importlib.util.spec_from_file_location(path.stem, path)
-    script: Any = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    script.main(["breast-cancer", "log", "3", "2"])
+    loaded("tools/svm_tables.py").main(["breast-cancer", "log", "3", "2"])
     expected = accuracy_of(count_correct([data.breast_cancer()], grid.points))
     np.testing.assert_array_equal(data.svm_accuracy("breast-cancer", grid), expected)
     keywords = {"data": "breast-cancer", "grid": "log", "shape": [3, 2]}

@@ -70,13 +70,13 @@ def test_a_kernel_that_is_no_data_is_shared_with_nobody():
 @pytest.mark.long
 def test_nothing_outlives_those_who_use_it():
     gc.collect()
-    before = len(shared._alive)
+    before = len(shared.alive)
     one = Gram(RBF(0.37), POINTS)
     assert one.root.shape[1] == SIZE
-    assert len(shared._alive) > before
+    assert len(shared.alive) > before
     del one
     gc.collect()
-    assert len(shared._alive) == before
+    assert len(shared.alive) == before
 
 
 def test_a_copy_takes_nothing_of_others_along():
@@ -106,5 +106,5 @@ def test_agents_after_agents_find_what_the_environment_keeps(name, monkeypatch):
         raise AssertionError("this was done before")
 
     monkeypatch.setattr(gram_module.definite, "pivoted_root", never)
-    monkeypatch.setattr(Gram, "_pivoted_cholesky", never)
+    monkeypatch.setattr(Gram, "pivoted_cholesky", never)
     assert first_arm() == arm

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bandit_envs.laws import (
-    changes,
-)
+from bandit_envs.laws import changes
 from bandit_envs.laws.parameters import parse
 
 

@@ -257,10 +257,7 @@ def test_what_cannot_drift_is_one_clear_error(laws, message):
 @pytest.mark.parametrize(
     ("drift", "message"),
     [
-        (
-            {"law": "ornstein-uhlenbeck", "epsilon": 1.5},
-            r'drift\["epsilon"\] must be a number in .*, got 1',
-        ),
+        ({"law": "ornstein-uhlenbeck", "epsilon": 1.5}, r'drift\["epsilon"\] must be a number in .*, got 1'),
         ({"law": "ornstein-uhlenbeck", "costs": 1}, r'drift\["costs"\] must be True or False, got 1'),
         ({"law": "replay", "hold": 0}, r'drift\["hold"\] must be a positive integer, got 0'),
         ({"law": "brownian"}, r'drift\["law"\] must be one of still, ornstein-uhlenbeck, replay'),

@@ -9,13 +9,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.laws import (
-    GPSample,
-    KnownFunction,
-    Normalized,
-    RecordedValues,
-    RKHSFunction,
-)
+from bandit_envs.laws import GPSample, KnownFunction, Normalized, RecordedValues, RKHSFunction
 from bandit_envs.problem.decisions import unit_grid
 
 KERNELS = {"rbf": RBF(0.2), "matern52": Matern(0.2, nu=2.5), "matern12": Matern(0.3, nu=0.5)}

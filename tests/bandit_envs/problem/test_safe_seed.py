@@ -63,11 +63,7 @@ def test_a_safe_seed_is_drawn_among_all_arms_that_are_safe_by_the_margin():
 
 def test_the_margin_is_in_prior_deviations():
     wide = Problem(
-        Decisions(unit_grid(30)),
-        GPSample(),
-        100.0 * RBF(0.2),
-        constraints=(GPSample(),),
-        safe_seed=True,
+        Decisions(unit_grid(30)), GPSample(), 100.0 * RBF(0.2), constraints=(GPSample(),), safe_seed=True
     )
     for entropy in range(5):
         trial = wide.draw(entropy)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bandit_envs.basics.arguments import ArgumentError
-from bandit_envs.problem.problem import ROLES, _seed
+from bandit_envs.problem.problem import ROLES, seed_of_role
 from bandit_envs.problems import build
 
 ENTROPIES = [0, 1, 2**32 - 1, 2**32, 2**63 - 1, 2**64 + 5, 2**128 - 1, 2**128, 2**200 + 3]
@@ -13,7 +13,10 @@ ENTROPIES = [0, 1, 2**32 - 1, 2**32, 2**63 - 1, 2**64 + 5, 2**128 - 1, 2**128, 2
 @pytest.mark.parametrize("entropy", ENTROPIES)
 @pytest.mark.parametrize("role", ROLES)
 def test_a_role_has_numpys_stream_of_its_key_and_so_have_the_streams_beside_it(entropy, role):
-    ours, numpys = _seed(entropy, role), np.random.SeedSequence(entropy, spawn_key=(ROLES.index(role),))
+    ours, numpys = (
+        seed_of_role(entropy, role),
+        np.random.SeedSequence(entropy, spawn_key=(ROLES.index(role),)),
+    )
     for one, other in zip((ours, *ours.spawn(3)), (numpys, *numpys.spawn(3)), strict=True):
         np.testing.assert_array_equal(one.generate_state(8), other.generate_state(8))
 

@@ -6,14 +6,17 @@ import re
 
 import numpy as np
 import pytest
-from pages import read
+from pages import loaded, read
 
 from bandit_envs.data.runs import HPOB, Runs, load_runs, package_of
-from bandit_envs.problems import admission, data_files
+from bandit_envs.problems import data_files
 from bandit_envs.problems import halves as module
-from bandit_envs.problems.admission import CRITERIA, reasons, repeated, share_near_best
 from bandit_envs.problems.halves import HALVES, halves, unit_of
 from bandit_envs.problems.real import HORIZON, Task, candidates, tasks
+
+admission = loaded("tools/real_admission.py")
+CRITERIA, reasons, repeated = admission.CRITERIA, admission.reasons, admission.repeated
+share_near_best = admission.share_near_best
 
 
 def marks(task):
@@ -142,7 +145,7 @@ def test_one_arm_that_is_best_in_all_data_sets_is_no_task(monkeypatch):
 
 def test_tables_of_one_grid_with_the_same_order_are_alike(monkeypatch):
     held = {"a": table(LINE), "b": table(LINE**3), "c": table(1.0 - LINE), "d": table(LINE[:50])}
-    monkeypatch.setattr("bandit_envs.data.runs.load_runs", lambda name: held[name])
+    monkeypatch.setattr(admission, "load_runs", lambda name: held[name])
     one = REPEAT._replace(tables=("a",))
     alike = {name: repeated("one", one, {"other": REPEAT._replace(tables=(name,))}) for name in "bcd"}
     assert alike == {"b": "its table is like that of other", "c": "", "d": ""}

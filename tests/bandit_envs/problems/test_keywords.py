@@ -15,14 +15,7 @@ import bandit_envs
 from bandit_envs import BanditEnv, Decisions, Setting
 from bandit_envs.data import find
 from bandit_envs.environment.registration import IDS
-from bandit_envs.laws import (
-    Gaussian,
-    KnownFunction,
-    RecordedValues,
-    RKHSFunction,
-    UniformNoise,
-    changes,
-)
+from bandit_envs.laws import Gaussian, KnownFunction, RecordedValues, RKHSFunction, UniformNoise, changes
 from bandit_envs.laws.derived import FeasibleShare
 from bandit_envs.problem.decisions import uniform_points, unit_grid
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of

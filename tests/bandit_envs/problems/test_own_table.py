@@ -169,3 +169,37 @@ def test_what_a_table_does_not_have_is_refused(given, words):
 
 def test_the_default_table_ships():
     assert bandit_envs.make("GPBandit-Table-v0").action_space.n == 240
+
+
+@pytest.mark.parametrize(
+    ("never", "left"),
+    [({"kind": "b"}, [0, 2]), ([{"dose": 1.0}, {"dose": "1000", "kind": "b"}], [1, 2]), ([], [0, 1, 2, 3])],
+)
+def test_what_must_never_be_played_is_no_arm(never, left):
+    np.testing.assert_allclose(problem(never=never).draw(0).means.ravel(), np.array(MEANS)[left])
+    env = gym.make("GPBandit-Table-v0", file=ROWS, **ARMS, horizon=20, never=never)
+    assert env.action_space.n == len(left)
+
+
+@pytest.mark.parametrize(
+    ("never", "words"),
+    [
+        ("b", "never must be a dict of some of dose, kind, or a list of them"),
+        ({}, "never must be a dict of some of dose, kind"),
+        ({"latency": 150.0}, "never must be a dict of some of dose, kind"),
+        ({"kind": "c"}, "never must be entries that some row of the table agrees with"),
+        ([{"kind": "a"}, {"kind": "b"}], "never must be entries that leave a row"),
+    ],
+)
+def test_what_must_never_be_played_are_arms_that_leave_some(never, words):
+    with pytest.raises(ValueError, match=words):
+        problem(never=never)
+
+
+def test_rows_keep_their_numbers_where_some_are_left_out():
+    damaged = ROWS | {"latency": [150.0, 250.0, 100.0, None, 400.0, 500.0]}
+    with pytest.raises(ValueError, match="row 4 must have every column that is used, got no 'latency'"):
+        Problem.from_table(damaged, **ARMS, costs={"latency": 300.0}, never={"kind": "b"})
+    split = ROWS | {"site": ["n", "n", "n", "n", "s", "n"]}
+    with pytest.raises(ValueError, match="arm of row 4 in the context of row 5"):
+        Problem.from_table(split, **ARMS, context=["site"], never=[{"dose": 1.0}, {"dose": 10.0}])

@@ -8,6 +8,7 @@ from gymnasium.vector import SyncVectorEnv
 from matplotlib.collections import QuadMesh
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from players import play
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
@@ -15,7 +16,7 @@ from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import TableKernel
 from bandit_envs.laws import GPSample, KnownFunction, RKHSFunction, changes, delays
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.rendering.picture import _draw_time, _draw_values, draw, strip
+from bandit_envs.rendering.picture import draw, draw_time, draw_values, strip
 from bandit_envs.rendering.render import COLUMNS
 from bandit_envs.rendering.scene import Limits, Scene
 
@@ -155,7 +156,7 @@ def test_the_text_tells_the_last_change_so_far_and_the_picture_marks_all(rounds,
 
 def test_the_regret_of_a_picture_begins_with_round_1():
     scene, axes = Scene.of(started(composite(1), HORIZON).simulator), Figure().subplots()
-    _draw_time(axes, scene, Limits.of([scene]))
+    draw_time(axes, scene, Limits.of([scene]))
     (steps,) = axes.patches
     np.testing.assert_array_equal(steps.get_data().edges, np.arange(HORIZON + 1) + 0.5)
     assert axes.get_xlim() == (0.5, HORIZON + 0.5)
@@ -209,11 +210,7 @@ def test_the_posterior_of_an_agent_is_that_of_its_recommendation(name):
     observation, _ = env.reset(seed=0)
     agent = agents.make(name, env)
     agent.reset(0)
-    for _ in range(6):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        observation = following
+    _, observation = play(env, agent, observation, 6)
     mean, std = agent.posterior(observation)
     best = agent.recommend()
     assert mean.shape == std.shape == (30,)
@@ -238,7 +235,7 @@ def test_sensors_are_points_and_neighbours_on_a_line_are_joined():
     for problem, joined in ((line, True), (replace(line, kernel=TableKernel(covariance)), False)):
         scene = Scene.of(started(problem, 3).simulator)._replace(belief=(np.zeros(5), np.ones(5)))
         axes = strip([scene], Limits.of([scene])).axes[0]
-        (truth,) = [each for each in axes.lines if each.get_label() == "mean reward"]
+        (truth,) = [each for each in axes.lines if each.get_label() == "true function"]
         assert (truth.get_linestyle() != "None") == joined
         assert (axes.get_xlabel() == "x") == joined
         bands = [each for each in axes.containers if isinstance(each, ErrorbarContainer)]
@@ -253,8 +250,8 @@ def test_tiles_of_a_grid_cover_the_plane_and_other_points_are_dots():
     of_grid, of_dots = figure.subplots(1, 2)
     narrow = np.array([(x, y) for x in (0.0, 1.0, 3.0) for y in range(5)])
     values = np.arange(15.0)
-    _draw_values(of_grid, narrow, values, "", (0.0, 14.0))
-    _draw_values(of_dots, narrow[:-1], values[:-1], "", (0.0, 14.0))
+    draw_values(of_grid, narrow, values, "", (0.0, 14.0))
+    draw_values(of_dots, narrow[:-1], values[:-1], "", (0.0, 14.0))
     (tiles,) = of_grid.collections
     assert isinstance(tiles, QuadMesh)
     np.testing.assert_array_equal(tiles.get_array(), values.reshape(3, 5).T)

@@ -61,6 +61,27 @@ def test_the_picture_shows_all_arms_and_the_share_within_each_gap():
         np.testing.assert_allclose(right.lines[0].get_xdata(), gaps)
 
 
+def test_the_picture_shows_what_a_run_of_each_arm_takes():
+    rows = {"dose": [1.0, 1.0, 2.0, 3.0], "yield": [1.0, 3.0, 4.0, 0.5], "hours": [2.0, 4.0, 900.0, 1.0]}
+    figure = table_figure(reading_of(rows, arms=["dose"]), "yield", times=["hours"])
+    shown = figure.axes[2]
+    np.testing.assert_allclose(shown.collections[0].get_offsets(), [[3.0, 2.0], [900.0, 4.0], [1.0, 0.5]])
+    assert shown.get_xlabel() == "mean hours of a run"
+    assert shown.get_xscale() == "log"
+
+
+def test_the_command_draws_run_times_and_leaves_out_what_must_never_be_played(csv, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("gpbandits.evaluation.plots.save_figure", lambda figure, path: drawn.append(figure))
+    few = ["--trials", "1", "--horizon", "3", "--workers", "1", "--agents", "random"]
+    done = run(*few, "--price", "hours", "--delay", "hours", "--never", "kind=b,dose=1000")
+    assert done.exit_code == 0, done.output
+    assert "4 rows: 3 arms" in done.output
+    assert [axes.get_xlabel() for axes in drawn[0].axes][2:] == ["mean hours of a run"]
+    refused = run("--never", "kind")
+    assert "--never must be columns and their values" in str(refused.exception)
+
+
 def test_an_agent_found_an_arm_from_the_round_on_in_which_its_simple_regret_is_small():
     rows = {"dose": [1.0, 2.0, 3.0, 4.0], "yield": [0.0, 1.0, 2.0, 10.0]}
     keywords = {"file": rows, "arms": ["dose"], "reward": "yield", "horizon": 15}

@@ -5,7 +5,8 @@ import pytest
 
 from agents.registry import resolve_agent
 from bandit_envs.problems import build
-from gpbandits.evaluation import evaluate, thinning, trace
+from gpbandits.evaluation import evaluate, trace
+from gpbandits.evaluation import record as records
 
 KEYWORDS = {"num_arms": 20, "horizon": 50}
 PROBLEM = build("composite", KEYWORDS)  # delays, constraints, contexts and changes
@@ -36,7 +37,7 @@ def whole():
 @pytest.fixture
 def short_blocks(monkeypatch):
     """Blocks of seven rounds, as a long run has many."""
-    for module in (trace, thinning):
+    for module in (trace, records):
         monkeypatch.setattr(module, "BLOCK", 7)
 
 

@@ -6,7 +6,8 @@ import functools
 import numpy as np
 import pytest
 
-from gpbandits.evaluation import Result, evaluate, thinning, trace
+from gpbandits.evaluation import Result, evaluate, trace
+from gpbandits.evaluation import record as records
 from gpbandits.evaluation.measures import MEASURES, SHARE, Measure, register
 from gpbandits.evaluation.metrics import METRICS, metrics_of
 from gpbandits.evaluation.record import join_trials
@@ -39,7 +40,7 @@ def played(name, thinned=False):
 
 
 def thinned_in_blocks(name, tmp_path, monkeypatch):
-    for module in (trace, thinning):
+    for module in (trace, records):
         monkeypatch.setattr(module, "BLOCK", 7)
     return played.__wrapped__(name, thinned=True)
 

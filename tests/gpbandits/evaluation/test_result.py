@@ -124,10 +124,7 @@ def test_the_frame_has_one_row_an_agent_trial_and_round():
         (lambda: Result("e", 0, {"a": record()}, frozenset({"b"})), "without a record: b"),
         (lambda: result().at([1, 5]), "horizon 60"),
         (lambda: result().at([0, 60]), "at least 1"),
-        (
-            lambda: result().curves("total"),
-            "choose one of budget_regret, regret",
-        ),  # pyright: ignore
+        (lambda: result().curves("total"), "choose one of budget_regret, regret"),  # pyright: ignore
         (lambda: result().table(baseline="GP-UBC"), "baseline must be None or one of .*, got 'GP-UBC'"),
         (lambda: result().plot("r.bmp"), "one of .pdf, .png, .svg"),
         (lambda: result().plot("r.png", scale="log"), "unknown scale 'log'"),  # pyright: ignore

@@ -16,10 +16,7 @@ from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.statistics import bootstrap_interval, significant_signs
 
 FEW = {"num_arms": 10, "horizon": 8}
-PLACES = {
-    "id": "GPBandit-GP-v0",
-    "pair": ("GPBandit-Constrained-v0", {"num_arms": 12}),
-}
+PLACES = {"id": "GPBandit-GP-v0", "pair": ("GPBandit-Constrained-v0", {"num_arms": 12})}
 
 
 BOTH = ["gp-ucb", "random"]

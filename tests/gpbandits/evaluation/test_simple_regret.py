@@ -12,7 +12,8 @@ from bandit_envs.laws.availability import BernoulliAvailability
 from bandit_envs.laws.drift import OrnsteinUhlenbeck, Replay
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems.by_name import data_files
-from gpbandits.evaluation import Result, evaluate, thinning, trace, trial_seeds
+from gpbandits.evaluation import Result, evaluate, trace, trial_seeds
+from gpbandits.evaluation import record as records
 from gpbandits.evaluation.metrics import metrics_of
 from gpbandits.evaluation.simple_regret import BestPlay
 from gpbandits.report.tables import summary
@@ -78,7 +79,7 @@ def test_it_is_what_the_definition_says_in_whole_records_and_in_thinned_ones(cas
         np.testing.assert_array_equal(record.simple_regret[i], expected)
     # Of the feasible none is better than the best, but for rounding.
     assert not (record.simple_regret < -1e-9).any()
-    for module in (trace, thinning):
+    for module in (trace, records):
         monkeypatch.setattr(module, "BLOCK", 7)
     thinned = evaluate(env_id, ["random"], checkpoints=ROUNDS, **run).records["random"]
     np.testing.assert_array_equal(thinned.simple_regret, record.simple_regret[:, np.array(ROUNDS) - 1])

@@ -37,7 +37,7 @@ def digests() -> dict[str, str]:
 
 
 def playing(checkout: Path) -> set[str]:
-    return {path.relative_to(checkout).as_posix() for path in provenance._playing()}
+    return {path.relative_to(checkout).as_posix() for path in provenance.playing_modules()}
 
 
 class Retold(ast.NodeTransformer):
@@ -94,7 +94,7 @@ def test_an_edit_of_whatever_shows_numbers_leaves_the_hashes(checkout):
         "bandit_envs/data/tables/svm_diabetes_uniform_11x251.csv",
         "gpbandits/evaluation/loop.py",
         "gpbandits/evaluation/trace.py",
-        "gpbandits/evaluation/thinning.py",
+        "gpbandits/evaluation/record.py",
     ],
 )
 def test_another_number_in_an_algorithm_a_law_a_table_or_the_loop_changes_the_hash(checkout, file):
@@ -106,7 +106,7 @@ def test_another_number_in_an_algorithm_a_law_a_table_or_the_loop_changes_the_ha
 
 
 def test_code_is_parsed_once_until_its_bytes_change_or_the_cache_is_damaged(checkout, monkeypatch):
-    parsed, meaning = [], provenance._meaning
+    parsed, meaning = [], provenance.meaning
 
     def counted(name: str, content: bytes) -> bytes:
         parsed.append(name)
@@ -117,7 +117,7 @@ def test_code_is_parsed_once_until_its_bytes_change_or_the_cache_is_damaged(chec
         provenance.digest.cache_clear()
         return provenance.digest("gpbandits")
 
-    monkeypatch.setattr(provenance, "_meaning", counted)
+    monkeypatch.setattr(provenance, "meaning", counted)
     kept, loop = checkout / "cache/gpbandits/code/gpbandits", checkout / "gpbandits/evaluation/loop.py"
     known = again()
     assert "loop.py" in parsed
@@ -137,7 +137,7 @@ def test_all_of_the_agents_and_of_the_problems_is_hashed_but_for_pictures(checko
     for package in ("agents", "bandit_envs"):
         pictures = checkout / package / provenance.PICTURES[package]
         code = {path for path in (checkout / package).rglob("*.py") if pictures not in path.parents}
-        assert code <= provenance._files(package)
+        assert code <= provenance.files_of(package)
 
 
 @pytest.mark.long

@@ -421,7 +421,7 @@ def test_a_cell_of_a_worker_that_stands_still_goes_to_another_and_fails_at_the_s
 ):
     distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
     monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
-    monkeypatch.setattr("gpbandits.experiments.cluster._SILENCE", 3.0)
+    monkeypatch.setattr("gpbandits.experiments.cluster.SILENCE", 3.0)
     agents = (AgentEntry("test_execution:Standing", "standing", {"times": times}), AGENTS[1])
     which, store = Study("s", 2, (GP,), agents, block_size=2), Store(tmp_path / "cells")
     options = {"processes": True, "dashboard_address": ":0", "silence_logs": 50}
@@ -443,7 +443,7 @@ def test_a_cell_of_a_worker_that_stands_still_goes_to_another_and_fails_at_the_s
 @pytest.mark.filterwarnings("default")
 def test_a_worker_that_stands_still_before_the_run_does_not_hold_it(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    monkeypatch.setattr("gpbandits.experiments.cluster._IMPORTED", 10.0)
+    monkeypatch.setattr("gpbandits.experiments.cluster.IMPORTED", 10.0)
     options = {"processes": True, "dashboard_address": ":0", "silence_logs": 50}
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as made:
         os.kill(made.workers[0].pid, signal.SIGSTOP)
@@ -475,7 +475,7 @@ def test_a_scheduler_that_died_or_stands_still_is_an_error_that_says_how_to_go_o
     tmp_path, monkeypatch, by_hand, how
 ):
     scheduler, address = by_hand
-    monkeypatch.setattr("gpbandits.experiments.cluster._GATHERED", 20.0)
+    monkeypatch.setattr("gpbandits.experiments.cluster.GATHERED", 20.0)
     which, store = Study("s", MANY, (GP,), AGENTS[1:], block_size=1), Store(tmp_path / "cells")
     with pytest.raises(ConnectionError, match=rf"{address} is lost; .* run the same command again"):
         run(which, store, report=lambda outcome: scheduler.send_signal(how), backend=dask(address))
@@ -498,8 +498,8 @@ def test_workers_without_a_heartbeat_for_longer_than_a_cell_may_take_stand_still
     assert task._replace(wait=True).longest == task.longest + 2.0 > 2 * 2.0
     workers = {"well": worker(0.0, "a"), "standing": worker(60.0, "b", "c"), "idle": worker(60.0)}
     scheduler = SimpleNamespace(workers=workers)
-    assert cluster._silent(50.0, scheduler) == {"standing": {"b", "c"}, "idle": set()}
-    assert cluster._silent(math.inf, scheduler) == {}
+    assert cluster.silent_workers(50.0, scheduler) == {"standing": {"b", "c"}, "idle": set()}
+    assert cluster.silent_workers(math.inf, scheduler) == {}
 
 
 @pytest.mark.sampled(2)
@@ -507,7 +507,7 @@ def test_workers_without_a_heartbeat_for_longer_than_a_cell_may_take_stand_still
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "foo://x:1"])
 def test_a_scheduler_that_does_not_answer_is_named_at_once(tmp_path, monkeypatch, address):
     pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    monkeypatch.setattr("gpbandits.experiments.cluster._ANSWER", 0.5)
+    monkeypatch.setattr("gpbandits.experiments.cluster.ANSWER", 0.5)
     with pytest.raises(ValueError, match=rf"scheduler must be the address .* got '{address}'"):
         run(study(), Store(tmp_path), backend=dask(address))
 
@@ -541,7 +541,7 @@ def test_workers_of_a_cluster_must_be_processes_of_their_own(tmp_path, workers):
 @pytest.mark.filterwarnings("default")
 def test_a_cluster_without_workers_is_said_to_have_none(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    for name in ("_GATHERING", "_GATHERED"):
+    for name in ("GATHERING", "GATHERED"):
         monkeypatch.setattr(f"gpbandits.experiments.cluster.{name}", 0.2)
     options = {"processes": False, "dashboard_address": ":0"}
     with (
@@ -557,8 +557,8 @@ def test_a_process_of_a_cluster_plays_one_cell_at_a_time(tmp_path):
 
     (cell, *_), store = study().cells(), Store(tmp_path)
     task = CellTask(cell, store.path(cell), store.metadata(cell))
-    with cluster._playing, pytest.raises(ValueError, match="must be processes of their own"):
-        cluster._settle_there(task)
+    with cluster.playing, pytest.raises(ValueError, match="must be processes of their own"):
+        cluster.settle_there(task)
     assert not store.holds(cell)
 
 

@@ -320,13 +320,7 @@ def test_a_missing_study_file_is_named(tmp_path):
 
 @pytest.mark.parametrize(
     ("label", "name"),
-    [
-        ("../a/b: c?", "a-b-c"),
-        ("NUL", "NUL-"),
-        ("com1.x", "com1.x-"),
-        ("", "environment"),
-        ("β = 1", "β-1"),
-    ],
+    [("../a/b: c?", "a-b-c"), ("NUL", "NUL-"), ("com1.x", "com1.x-"), ("", "environment"), ("β = 1", "β-1")],
 )
 def test_labels_become_names_of_files_on_every_system(label, name):
     assert EnvironmentEntry(GP.id, label).file_name == name

@@ -71,7 +71,7 @@ def test_what_belongs_to_a_run_that_goes_on_stays(tmp_path, shared):
 
 @pytest.mark.parametrize("change", [{"world": "elsewhere"}, {"pid": os.getpid(), "started": 1}])
 def test_what_may_be_somebody_elses_stays(tmp_path, shared, change):
-    own = locks._process(os.getpid())
+    own = locks.process_of(os.getpid())
     assert own is not None
     given = {"pid": 2**22 + 5, "started": 7, "world": own.world, **change}
     (tmp_path / NOTE.format(**given)).touch()

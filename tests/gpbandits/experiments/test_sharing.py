@@ -17,7 +17,7 @@ def study(*sizes):
 
 @pytest.fixture(autouse=True)
 def _nothing_kept(monkeypatch):
-    monkeypatch.setattr(work, "_kept", type(work._kept)())
+    monkeypatch.setattr(work, "kept_stages", type(work.kept_stages)())
 
 
 def test_an_environment_is_made_once_for_all_its_cells():
@@ -32,7 +32,7 @@ def test_the_oldest_makes_room_where_memory_is_short(monkeypatch):
     monkeypatch.setattr(work, "MOST_BYTES", 100)
     stage = work.stage_of(first)  # is there
     work.stage_of(second)
-    assert [*work._kept.values()] == [work.stage_of(second)]
+    assert [*work.kept_stages.values()] == [work.stage_of(second)]
     assert work.stage_of(first) is not stage
 
 
@@ -40,7 +40,7 @@ def test_a_cell_gives_the_same_numbers_after_others_as_alone():
     cells = list(study(20).cells())
     shared = [compute(cell) for cell in cells]
     for cell, before in zip(cells, shared, strict=True):
-        work._kept.clear()
+        work.kept_stages.clear()
         for one, other in zip(compute(cell).records.values(), before.records.values(), strict=True):
             np.testing.assert_array_equal(one.regret, other.regret)
             np.testing.assert_array_equal(one.action, other.action)
@@ -52,7 +52,7 @@ def test_a_cell_that_fails_leaves_no_environment_to_the_next():
     compute(cell)
     with pytest.raises(ValueError, match="delta"):
         compute(failing)
-    assert not work._kept
+    assert not work.kept_stages
 
 
 def test_memory_is_counted_once_and_wherever_it_is():

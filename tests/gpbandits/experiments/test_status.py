@@ -19,15 +19,7 @@ from study_cases import called
 
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments import (
-    Store,
-    cells,
-    failures,
-    keep_study,
-    load_study,
-    open_results,
-    run,
-)
+from gpbandits.experiments import Store, cells, failures, keep_study, load_study, open_results, run
 from gpbandits.experiments.check import count_all
 from gpbandits.experiments.locks import locked
 from gpbandits.experiments.toml import parse_study
@@ -138,8 +130,8 @@ def test_status_counts_what_an_interrupted_run_has_left(call):
 @pytest.mark.parametrize("command", ["status", "report"])
 def test_every_cell_is_read_once(call, monkeypatch, command):
     call("run")
-    cells._fault.cache_clear()
-    cells._latest.cache_clear()
+    cells.known_fault.cache_clear()
+    cells.latest.cache_clear()
     read: list[Path] = []
     load = cells.read_cell
     monkeypatch.setattr(cells, "read_cell", lambda path: read.append(path) or load(path))

@@ -114,7 +114,7 @@ def test_indexes_of_jobs_that_share_a_folder_are_added(store):
     (store.folder / INDEX).unlink()
     for some in (keys[:half], keys[half:]):
         surveys.note(store.folder, some)
-    assert set(surveys._index(store.folder)) == set(keys)
+    assert set(surveys.index_of(store.folder)) == set(keys)
 
 
 def test_small_studies_have_no_index(tmp_path):

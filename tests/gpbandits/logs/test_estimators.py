@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from references import logs as references
 
 from gpbandits.logs import ContextPolicy, LogWarning, PlayLog, value_of
-from gpbandits.logs.estimators import ESTIMATORS, WITH_MODEL, WeightedRows, switch
-from gpbandits.logs.intervals import degrees_of_freedom, interval
+from gpbandits.logs.estimators import (
+    ESTIMATORS,
+    WITH_MODEL,
+    WeightedRows,
+    degrees_of_freedom,
+    interval,
+    switch,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::gpbandits.logs.LogWarning")
 A, Z = 4, 3

@@ -137,7 +137,7 @@ def test_learners_that_hold_their_choice_are_refused_with_several_contexts():
     class Holding(Greedy):
         holds_choice = True
 
-    with pytest.raises(ValueError, match="chooses anew for another context"):
+    with pytest.raises(ValueError, match="chooses anew for another row"):
         value_of(Holding, log, parts=2)
     assert PretrainedAgent.holds_choice
 

@@ -227,7 +227,7 @@ def test_parameters_of_a_branch_are_sampled_one_by_one():
 def test_what_another_process_asks_for_meanwhile_is_not_asked_for_again(monkeypatch):
     study = optuna.create_study(sampler=GPBanditSampler(seed=0))
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1) ** 2, n_trials=5)
-    propose, proposals = GPBanditSampler._propose, []
+    propose, proposals = GPBanditSampler.propose, []
     rival = study._storage.create_new_trial(study._study_id)  # runs, and has no proposal yet
 
     def slow(*arguments):
@@ -237,7 +237,7 @@ def test_what_another_process_asks_for_meanwhile_is_not_asked_for_again(monkeypa
         proposals.append(proposal)
         return proposal
 
-    monkeypatch.setattr(GPBanditSampler, "_propose", slow)
+    monkeypatch.setattr(GPBanditSampler, "propose", slow)
     asked = study.ask({"x": optuna.distributions.FloatDistribution(0, 1)}).params
     assert len(proposals) == 2
     assert asked == proposals[1] != proposals[0]
@@ -266,7 +266,7 @@ def test_where_a_range_changes_the_agent_goes_on_with_what_lies_inside_and_warns
     asked = [trial.system_attrs.get(ASKED, {}) for trial in study.trials]
     assert all(set(each) == {"n", "x"} for each in asked[1:])
     assert all(later[0] <= trial.params["x"] <= later[1] for trial in study.trials[10:])
-    tuner = study.sampler._tuner(study, Dimensions(tunable(study.trials)), study.trials, 0)
+    tuner = study.sampler.tuner_of(study, Dimensions(tunable(study.trials)), study.trials, 0)
     inside = [trial for trial in study.trials if later[0] <= trial.params["x"] <= later[1]]
     assert len(tuner.experiments) == len(inside)
     assert study.best_value < 0.05

@@ -10,7 +10,7 @@ import agents
 from agents.agent.reference_agent import ReferenceAgent
 from agents.registry import resolve_agent
 from bandit_envs.environment.making import make
-from bandit_envs.rendering.picture import _draw_cost_plane, draw
+from bandit_envs.rendering.picture import draw, draw_cost_plane
 from bandit_envs.rendering.scene import Scene
 from gpbandits.report.film import moments
 
@@ -64,7 +64,7 @@ def test_on_a_plane_a_cost_is_a_map_with_a_line_around_the_feasible_points():
     env.reset(seed=0)
     scene = Scene.of(env.simulator)
     axes = Figure().subplots()
-    _draw_cost_plane(axes, scene, 0, (scene.costs[0], np.zeros(len(scene.truth))))
+    draw_cost_plane(axes, scene, 0, (scene.costs[0], np.zeros(len(scene.truth))))
     tiles, line = axes.collections
     np.testing.assert_array_equal(np.sort(tiles.get_array(), axis=None), np.sort(scene.costs[0]))
     bends = np.concatenate([path.vertices for path in line.get_paths()])

@@ -69,10 +69,7 @@ def test_the_command_writes_a_strip_of_the_named_rounds(tmp_path):
     [
         (["--strip", "out.pdf"], "--strip needs the rounds to show, each as --round"),
         (["--round", "1"], "--round needs a --strip"),
-        (
-            ["--strip", "out.pdf", "--round", "10"],
-            "rounds must be a list of some of 1..9, got [10]",
-        ),
+        (["--strip", "out.pdf", "--round", "10"], "rounds must be a list of some of 1..9, got [10]"),
     ],
 )
 def test_rounds_and_file_of_a_strip_belong_together(more, message, tmp_path, monkeypatch, capsys):

@@ -344,3 +344,14 @@ def test_sums_of_feedback_are_refused():
     late = SMALL | {"delay": {"law": "poisson", "mean": 2}, "aggregated": True}
     with pytest.raises(ValueError, match="aggregated"):
         evaluate(ID, {"it": (TextPlayer, {"speak": speak})}, trials=1, env_kwargs=late)
+
+
+def test_a_player_is_offered_the_arms_that_a_user_allows():
+    prompts = []
+    player = TextPlayer(SETTING, lambda prompt: prompts.append(prompt) or speak(prompt))
+    player.reset(0)
+    assert player.offer(np.arange(6) % 3 == 1)
+    assert player.act(np.zeros(1)) in (1, 4)
+    assert "Available arms: 1, 4." in prompts[0]
+    box = TextPlayer(BanditEnv("rkhs", continuous=True, dim=2, horizon=6).setting, speak)
+    assert not box.offer(np.ones(6, dtype=bool))

@@ -6,12 +6,7 @@ import references
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, RationalQuadratic
 
 from agents.kernels.amplitude import InContext, order_of
-from agents.restarts.detection import (
-    ChangePointDetector,
-    TestRates,
-    calibrate,
-    detect,
-)
+from agents.restarts.detection import ChangePointDetector, TestRates, calibrate, detect
 from agents.restarts.detection.rates import best_ridge
 from agents.restarts.detection.tails import MOST_NODES, Indexed
 from bandit_envs.kernels.gram import Gram

@@ -1,4 +1,4 @@
-"""Callbacks of `evaluate` that write regret and violation to a tracker of experiments."""
+"""Evaluations in TensorBoard, MLflow and Trackio: `evaluate(..., callback=to_tensorboard("runs"))`."""
 
 import time
 from collections.abc import Callable
@@ -11,6 +11,8 @@ import numpy as np
 from bandit_envs.basics.arguments import from_extra, is_count, is_text, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.info import Round
+
+__all__ = ["Tracker", "to_mlflow", "to_tensorboard", "to_trackio"]
 
 Numbers = dict[str, float]
 

@@ -9,8 +9,7 @@ import pytest
 
 from bandit_envs.environment.info import Round
 from gpbandits import evaluate
-from gpbandits.tracking import Tracker, to_mlflow, to_tensorboard, to_trackio
-from gpbandits.tracking.trackers import TrackedRun
+from gpbandits.tracking import TrackedRun, Tracker, to_mlflow, to_tensorboard, to_trackio
 
 SMALL = {"num_arms": 6, "horizon": 7, "num_constraints": 1}
 NAMES = ["round_regret", "regret", "violation"]

@@ -1,4 +1,4 @@
-"""The table of stopping rules: when each would have stopped, at what regret, and what was paid until then."""
+"""Tables of agents that stop, and of agents that detect changes, one row a rule or an agent."""
 
 from typing import Any
 
@@ -7,8 +7,9 @@ import numpy as np
 from agents.stopping.by_name import NEVER
 from bandit_envs.basics.arguments import require, require_positive
 from bandit_envs.basics.types import Bools
-from gpbandits.evaluation.columns import Columns
+from gpbandits.evaluation.columns import Columns, by_agent
 from gpbandits.evaluation.curves import Curves
+from gpbandits.evaluation.marks import drawn_from
 from gpbandits.evaluation.statistics import bootstrap_interval, wilson_interval
 from gpbandits.evaluation.stopped import Stopped
 from gpbandits.evaluation.table import Table
@@ -55,3 +56,22 @@ def _broken(rule: Stopped) -> Any:
 
 def _share(of: Bools) -> Any:
     return wilson_interval(np.asarray(of.mean()), len(of))
+
+
+def detection_table(result: Curves) -> Table:
+    """Return a table with one row for each agent that detects changes."""
+    found = result.detections
+    columns: Columns = {
+        "delay": lambda x: found[x].mean_delay,
+        "missed": lambda x: found[x].missed_share,
+        "false alarms/run": lambda x: bootstrap_interval(found[x].false_alarms.astype(np.float64)),
+        "false alarms/round": lambda x: found[x].false_alarm_rate,
+        "runs with one": lambda x: found[x].false_run_share,
+    }
+    changes = sum(map(len, result.changes))
+    notes = (
+        f"{changes} changes in {result.num_trials} trials of {result.horizon} rounds, {drawn_from(result)}.",
+        "Delay: rounds from a change to the first alarm before the next change; without one the change is "
+        "missed. Every other alarm is false.",
+    )
+    return by_agent(result, "detection", [*columns], [*columns.values()], notes, found)

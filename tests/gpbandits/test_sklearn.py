@@ -19,8 +19,7 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gpbandits import Categorical, Integer, Linear, Log
-from gpbandits.sklearn import GPBanditSearchCV
-from gpbandits.sklearn.search import SearchRanges
+from gpbandits.sklearn import GPBanditSearchCV, SearchRanges
 
 X, Y = make_classification(n_samples=90, n_features=5, random_state=0)
 RATE = {"C": Log(1e-3, 1e3)}

@@ -1,4 +1,4 @@
-"""The search for hyperparameters by cross-validation, in which an agent proposes the next candidates."""
+"""Agents choose hyperparameters in scikit-learn: `GPBanditSearchCV`, beside `GridSearchCV`."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +18,8 @@ from bandit_envs.basics.arguments import is_count, is_number, require
 SPACE = "space"  # name of the tuner's parameter that says which of several spaces a candidate is from
 FAILED = "fits failed"  # in scikit-learn's error where every fit of a call fails
 Values = dict[str, Any]
+
+__all__ = ["GPBanditSearchCV"]
 
 
 class GPBanditSearchCV(BaseSearchCV):

@@ -1,0 +1,125 @@
+"""The site leads to its guides: cards, a search, buttons that copy, short names, and no missing file."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import re
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+from pages import browser, needs_browser
+
+CARDS = ("researcher", "engineer", "reinforcement", "lecturer")
+SEARCHED = ("delay", "constraints", "table")
+FOUND = "return [...document.querySelectorAll('#search-results li a')].map(each => each.getAttribute('href'))"
+CUT = """
+return [...document.querySelectorAll('article pre')]
+    .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.innerText.slice(0, 200));
+"""
+SESSION = ">>> first = 1\n>>> for i in range(2):\n...     print(i)\n0\n1\n"
+
+
+@pytest.fixture
+def served(site: Path) -> Iterator[tuple[str, list[str]]]:
+    """The address of the site, and the paths that were asked for and are not there."""
+    missing: list[str] = []
+
+    class Noting(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *_: object) -> None: ...
+
+        def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+            missing.append(f"{code} {self.path}")
+            super().send_error(code, message, explain)
+
+    handler = functools.partial(Noting, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", missing
+        server.shutdown()
+
+
+@pytest.mark.long
+def test_the_first_page_has_a_card_for_each_tutorial(site):
+    page = (site / "index.html").read_text(encoding="utf-8")
+    cards = page.split('class="card docutils container"')[1:]
+    assert len(cards) == len(CARDS)
+    for card, name in zip(cards, CARDS, strict=True):
+        assert f'href="tutorials/{name}.html"' in card
+
+
+@pytest.mark.long
+def test_names_are_those_that_people_import_and_arrays_have_short_types(site):
+    pages = {page: page.read_text(encoding="utf-8") for page in (site / "generated").glob("*.html")}
+    texts = {page.stem: unescape(re.sub(r"<[^>]+>", "", text)) for page, text in pages.items()}
+    assert [name for name, text in texts.items() if "ndarray[" in text] == []
+    assert "Floats" in texts["agents.posteriors"]
+    assert "agents.gp_ucb(" in texts["agents"]
+    assert "Documented as agents.gp_ucb." in texts["agents.algorithms"]
+
+
+@pytest.mark.long
+@needs_browser
+def test_the_search_ranks_guides_before_modules_and_nothing_is_missing(served, tmp_path):
+    address, missing = served
+    with browser(tmp_path / "profile") as opened:
+        for word in SEARCHED:
+            opened.get(f"{address}/search.html?q={word}")
+            found: list[str] = []
+            for _ in range(100):
+                if len(found := opened.execute_script(FOUND)) > 10:
+                    break
+                time.sleep(0.1)
+            first = [each for each in found if each.startswith(("guides/", "tutorials/"))]
+            assert first, (word, found)
+            assert not any(each.startswith("generated/gpbandits") for each in found[:5]), (word, found[:5])
+        opened.get(f"{address}/index.html")
+        icon = opened.execute_script("return document.querySelector('link[rel~=icon]').href")
+    with urllib.request.urlopen(icon) as answer:
+        assert answer.headers["Content-Type"] == "image/svg+xml"
+    assert missing == []
+
+
+@pytest.mark.long
+@needs_browser
+def test_every_block_of_code_has_a_button_that_copies_what_a_person_types(site, tmp_path):
+    with browser(tmp_path / "profile") as opened:
+        opened.get((site / "logs.html").as_uri())
+        count = "return document.querySelectorAll('{}').length"
+        blocks, buttons = (
+            opened.execute_script(count.format(each)) for each in ("article div.highlight", "button.copy")
+        )
+        assert blocks == buttons > 3
+        assert opened.execute_script("return typed(arguments[0])", SESSION) == (
+            "first = 1\nfor i in range(2):\n    print(i)"
+        )
+        assert opened.execute_script("return typed('pip install it\\n')") == "pip install it"
+
+
+@pytest.mark.long
+@needs_browser
+@pytest.mark.parametrize("name", ["index", "logs", "own_table", "guides/own_numbers", "generated/agents"])
+def test_no_line_of_code_is_cut_on_a_desktop(name, site, tmp_path):
+    with browser(tmp_path / "profile") as opened:
+        metrics = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        opened.get((site / f"{name}.html").as_uri())
+        assert opened.execute_script(CUT) == []
+
+
+def test_arrays_are_written_by_their_names(monkeypatch):
+    pytest.importorskip("sphinx", reason="needs the extra `docs`")
+    sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+    from typenames import NAMES, short
+
+    monkeypatch.setattr("sphinx.util.typing.stringify_annotation", short)  # of the parts of an annotation
+
+    for annotation, name in NAMES.items():
+        assert short(annotation) == name
+        assert short(dict[str, annotation]) == f"dict[str, {name}]"
