@@ -111,11 +111,9 @@ def __getattr__(name: str) -> Any:
         if name in names:
             path = f"{module}.{name}"
             return import_module(path) if name in _MODULES else getattr(import_module(module), name)
-    raise AttributeError(f"module 'gpbandits' has no attribute {name!r}")
+    where = f"; it is a method: Tuner(parameters).{name}(f, n)" if name in ("optimise", "optimize") else ""
+    raise AttributeError(f"module 'gpbandits' has no attribute {name!r}{where}")
 
 
 def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])  # also of what is not imported yet, and nothing else
-
-
-_check_not_shadowed()  # the name `agents` is common

@@ -7,19 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy import nan
-from scipy.stats.distributions import rv_frozen
 from sklearn.model_selection._search import BaseSearchCV  # its `_run_search` is the documented hook
 from sklearn.utils import check_random_state
 
-from agents.tuning import Categorical, Integer, Linear, Log, Tuner
+from agents.tuning import Categorical, Tuner
 from agents.tuning.feasibility import NothingLeft
-from agents.tuning.parameters import Parameter
+from agents.tuning.parameters import Parameter, as_parameter
 from bandit_envs.basics.arguments import is_count, is_number, require
 
-KINDS = {"uniform": Linear, "loguniform": Log, "reciprocal": Log, "randint": Integer}  # of scipy.stats
-ALLOWED = (
-    "a Linear, Log, Integer or Categorical, a list of values, or a uniform, loguniform or randint of scipy"
-)
 SPACE = "space"  # name of the tuner's parameter that says which of several spaces a candidate is from
 FAILED = "fits failed"  # in scikit-learn's error where every fit of a call fails
 Values = dict[str, Any]
@@ -48,16 +43,17 @@ class GPBanditSearchCV(BaseSearchCV):
 
     Args:
         estimator: object with `fit`, as for `RandomizedSearchCV`.
-        param_distributions: name -> `Linear`, `Log`, `Integer` or `Categorical`; a list of values, which are
-            choices without an order; or `uniform`, `loguniform` or `randint` of `scipy.stats`. A list of such
-            dicts are spaces, each with parameters of its own, from which the agent chooses.
+        param_distributions: name -> a range in any form that `Tuner` takes, or a list of any values, which
+            are choices without an order. Unlike in scikit-learn a tuple of two numbers is a range. A list of
+            such dicts are spaces, each with parameters of its own, from which the agent chooses.
         n_iter: number of candidates, fewer where there are no more.
         batch_size: how many candidates are proposed at a time, each given that the others run. More than
             one keeps busy `n_jobs` beyond the number of folds, and learns later.
         agent: a name, or (name, options), and its default, as for `Tuner`.
         stopping: rule that ends the search early, as for `Tuner`, in the unit of the score.
         scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score: as for
-            `RandomizedSearchCV`. Of several metrics the agent maximises the one that `refit` names.
+            `RandomizedSearchCV`. Of several metrics the agent maximises the one that `refit` names; from
+            verbose=1 on each candidate's mean score of it is printed.
         random_state: seed of the agent.
 
     Attributes:
@@ -117,13 +113,24 @@ class GPBanditSearchCV(BaseSearchCV):
             if not asked:
                 break
             left -= len(asked)
-            scores = fits.scores([ranges.candidate(chosen) for _, chosen in asked])
-            for (ticket, _), score in zip(asked, scores, strict=True):
+            candidates = [ranges.candidate(chosen) for _, chosen in asked]
+            scores = fits.scores(candidates)
+            for (ticket, _), candidate, score in zip(asked, candidates, scores, strict=True):
                 if isfinite(score):
                     self.tuner_.tell(ticket, score)
                 else:
                     self.tuner_.fail(ticket, f"its score was {score}")
+                if self.verbose > 0:
+                    self._print(candidate, score)
         fits.require_any()
+
+    def _print(self, candidate: Values, score: float) -> None:
+        """Print a candidate and its score, in the form of scikit-learn's lines of single fits."""
+        done = sum(each.state != "pending" for each in self.tuner_.experiments)
+        best = self.tuner_.best_value
+        record = "" if best is None else f", best={best:.3f}"
+        chosen = ", ".join(f"{name}={candidate[name]}" for name in sorted(candidate))
+        print(f"[{done}/{self.n_iter}] END {chosen}; score={score:.3f}{record}")
 
     def _asked(self, number: int, ranges: "SearchRanges") -> list[tuple[int, Values]]:
         """Return so many untried candidates with their tickets, or fewer if there are no more."""
@@ -283,18 +290,11 @@ def is_plain(value: Any) -> bool:
 
 def _kind(name: str, values: Any) -> tuple[Parameter, Sequence[Any] | None]:
     """Return a parameter, and the list whose places it chooses, None if it chooses values."""
-    if isinstance(values, Parameter):
-        return values, None
-    if isinstance(values, rv_frozen):
-        law = values.dist.name  # type: ignore[attr-defined]
-        require(law in KINDS, name, ALLOWED, law)
-        low, high = values.support()
-        wide = f"a {law} with a lower and a higher end (a list of one value fixes a parameter)"
-        require(low < high, name, wide, (float(low), float(high)))
-        return KINDS[law](*((int(low), int(high)) if law == "randint" else (float(low), float(high)))), None
-    require(_is_list(values, 2), name, ALLOWED, values)
+    ends = isinstance(values, tuple) and len(values) == 2 and all(map(is_number, values))
+    if ends or not _is_list(values, 2):
+        return as_parameter(name, values), None
     try:
-        return Categorical(list(values)), None
+        return as_parameter(name, list(values)), None
     except (ValueError, TypeError):  # objects, or equal values
         return Categorical(range(len(values))), values
 

@@ -48,7 +48,7 @@ ALONE = (
     *("project/test_docs", "project/test_pages_on_screens"),
     *("gpbandits/board", "gpbandits/commands", "gpbandits/experiments", "gpbandits/optuna"),
     *("gpbandits/evaluation/test_isolation", "bandit_envs/environment/test_vector_libraries"),
-    *("agents/tuning/test_optimise", "agents/test_memory_a_round"),
+    *("agents/tuning/test_optimise", "agents/test_memory_a_round", "gpbandits/test_orphans"),
 )
 
 

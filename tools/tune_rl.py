@@ -2,13 +2,16 @@
 
     python tools/tune_rl.py [--algorithms a2c dqn] [--trials 3] [--horizon 200] [--out tuning.csv]
     python tools/tune_rl.py --against docs/results/presets.csv --trials 20 --out fresh.csv
+    python tools/tune_rl.py --ranking --trials 10 --out docs/results/presets_ranked.csv
 
 Every configuration plays the same trials of two small problems, 30 arms without contexts and with four, where
 learners for boxes play the nearest arm. Regret is printed as a share of that of uniform plays, averaged over
 trials and problems. The seeds of the environments are at least 2^32, those of evaluations below
 (`TrainingSeeds`). With --delay every reward comes five rounds late. With --against, the preset plays fresh
-trials beside the options of the least share in a stored table, if these are others. docs/reinforcement.md
-shows what docs/results/presets.csv, presets_late.csv and presets_fresh.csv hold.
+trials beside the options of the least share in a stored table, if these are others. With --ranking the
+presets play fresh trials, each with a function, a noise and a seed of the learner of its own.
+docs/reinforcement.md shows what docs/results/presets.csv, presets_late.csv, presets_fresh.csv and
+presets_ranked.csv hold.
 """
 
 import argparse
@@ -28,7 +31,7 @@ from agents.rl.recipe import GAMMA_IF_LATE, TUNED, WITH_REPLAY
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.making import TrainingSeeds
 from gpbandits import evaluate
-from gpbandits.evaluation.statistics import paired_difference, sign_flip_test
+from gpbandits.evaluation.statistics import bootstrap_interval, paired_difference, sign_flip_test
 
 PROBLEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "arms": ("GPBandit-GP-v0", {"num_arms": 30}),
@@ -117,6 +120,16 @@ def compare(algorithm: str, other: dict[str, Any], trials: int, horizon: int, de
     return [f"{number:.3g}" for number in numbers]
 
 
+def ranking(algorithm: str, trials: int, horizon: int, delay: bool) -> list[str]:
+    """Return the preset's share on fresh trials, each with another seed of the learner, and its interval."""
+    found = [
+        played(env_id, keywords, {"preset": f"sb3-{algorithm}"}, trials, horizon, delay, FRESH)
+        for env_id, keywords in PROBLEMS.values()
+    ]
+    share = np.mean([regret["preset"] / regret["random"].mean() for regret in found], axis=0)
+    return [str(trials), *(f"{number:.3f}" for number in map(float, bootstrap_interval(share)))]
+
+
 def read(path: Path) -> dict[str, list[tuple[dict[str, Any], float]]]:
     """Return the options and the mean share of each line, by algorithm."""
     found: dict[str, list[tuple[dict[str, Any], float]]] = {}
@@ -146,6 +159,13 @@ def fresh_as_markdown(path: Path) -> list[str]:
     ]
 
 
+def ranking_as_markdown(path: Path) -> list[str]:
+    """Return the lines of the ranking, the least share first, with its interval over trials."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = sorted((tuple(map(float, each[2:])), each[0]) for each in csv.reader(file))
+    return [f"| `sb3-{name}` | {mean:.2f} [{low:.2f}, {high:.2f}] |" for (mean, low, high), name in rows]
+
+
 def late_as_markdown(found: dict[str, list[tuple[dict[str, Any], float]]]) -> list[str]:
     """Return the lines of the table of discounts under delay."""
     lines = []
@@ -167,6 +187,7 @@ def main() -> None:
     parser.add_argument(
         "--against", type=Path, help="play the preset beside the least of this table, on fresh trials"
     )
+    parser.add_argument("--ranking", action="store_true", help="play the presets alone, on fresh trials")
     parser.add_argument("--out", default="tuning.csv")
     options = parser.parse_args()
     with open(options.out, "a", newline="") as file:
@@ -179,7 +200,12 @@ def main() -> None:
                 writer.writerow([algorithm, json.dumps(other), *numbers])
                 file.flush()
                 print(algorithm, other, *numbers, flush=True)
-        for algorithm in () if stored else options.algorithms:
+        for algorithm in options.algorithms if options.ranking else ():
+            numbers = ranking(algorithm, options.trials, options.horizon, options.delay)
+            writer.writerow([algorithm, *numbers])
+            file.flush()
+            print(algorithm, *numbers, flush=True)
+        for algorithm in () if stored or options.ranking else options.algorithms:
             candidates = [{"preset": "library"}, *configurations(algorithm, options.delay)]
             for candidate in candidates:
                 start = time.process_time()

@@ -14,11 +14,28 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..beliefs.base import NO_BIAS, Belief, Ridge
 from ..beliefs.points import Points
 from ..beliefs.ridges import ObservationWeights
-from ..beliefs.safety import Safety
+from ..beliefs.safety import Safety, log_feasibility
 from ..model.rounds import Delivery
 from ..validation import PerTrial
 
 ZERO = np.zeros((1, 1))  # no bias
+
+
+class CostBands(NamedTuple):
+    """The belief about each cost at candidates, in its own unit; a cost is kept where it is at most 0."""
+
+    mean: Floats  # (B, A, C) posterior mean
+    std: Floats  # (B, A, C) posterior standard deviation
+
+    @property
+    def log_feasibility(self) -> Floats:
+        """sum_j log Phi(-mean_j / std_j), (B, A): log probability that all are kept, if independent."""
+        return log_feasibility(self.mean, self.std).sum(axis=-1)
+
+    @property
+    def feasibility(self) -> Floats:
+        """Probability that all costs are kept, (B, A), if they are independent."""
+        return np.exp(self.log_feasibility)
 
 
 class Candidates(abc.ABC):
@@ -76,6 +93,25 @@ class Candidates(abc.ABC):
     def price(self) -> Floats:
         """Least worthwhile expected improvement, in the mean's units, (B, A) or (B, 1); 0 without costs."""
         return self.objective.prices(self.points)
+
+    @property
+    def costs(self) -> CostBands:
+        """The belief about each cost, (B, A, C), where reward and costs are modelled apart.
+
+        They are under constraint="rule", which leaves scores as they are, and under "config", "rpol", "epbo",
+        "pdcbo" and "ckb", which change them afterwards.
+        """
+        each = self.objective.cost_beliefs()
+        if not each:
+            remedy = 'take constraint="rule" in a setting with constraints'
+            raise ValueError(f"rule must not read `costs` where no cost has a model of its own; {remedy}")
+        bands = [self.points.band(belief) for belief, _, _ in each]
+        scaled = [
+            (zero[:, None] + unit[:, None] * mean, unit[:, None] * std)
+            for (_, zero, unit), (mean, std) in zip(each, bands, strict=True)
+        ]
+        means, stds = zip(*scaled, strict=True)
+        return CostBands(np.stack(means, axis=-1), np.stack(stds, axis=-1))
 
     @property
     def active(self) -> Bools:

@@ -328,6 +328,11 @@ class EachLearntInScales(EachLearnt):
         ]
 
 
+def in_scales_of_first_plays(model: Model) -> dict[str, Any]:
+    """Return the assumptions of an agent whose reward and costs have scales and noises of their own."""
+    return {"assumptions": OwnNoise if model.learning is None else EachLearntInScales}
+
+
 def learnt_separately(model: Model, separate: bool) -> dict[str, Any]:
     """Return the assumptions of an agent that learns, and models reward and costs apart; else nothing."""
     return {"assumptions": EachLearnt} if separate and model.learning is not None else {}

@@ -9,16 +9,16 @@ from bandit_envs.basics.arguments import require, require_choice
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule, own_rule
-from ..acquisition.incumbents import INCUMBENTS, improvable, incumbent_of
+from ..acquisition.incumbents import INCUMBENTS, MaxWorth, improvable, incumbent_of
 from ..agent.assembly import Agent, TrialList, assemble, each_trial
-from ..agent.assumptions import learnt_separately
+from ..agent.assumptions import in_scales_of_first_plays, learnt_separately
 from ..agent.epochs import in_epochs
 from ..beliefs.by_name import make_belief
 from ..kernels.amplitude import without_contexts
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..named import chosen, is_name, made, name_of, own_builder, require_called_with
-from ..objectives.by_name import APART, CONSTRAINTS, constraint_for
+from ..objectives.by_name import APART, BY_RULE, CONSTRAINTS, constraint_for
 from ..options import require_left_out
 from ..protocol import handles
 from ..real.agent import RealAgent
@@ -87,7 +87,8 @@ def gp_agent(
         constraint: "none"; "config" (default where there are costs); "rpol" or "epbo", which penalise
             violations that are certain, in every round, without a multiplier; "pdcbo" or "ckb", for costs
             that must balance on average; "safe", for costs that must be kept in every round, starting from a
-            safe seed; "dual" (Algorithm 3 of Shi & Eryilmaz 2022) or "multiplicative" (Algorithm 2); see the
+            safe seed; "rule", where a rule of your own reads `candidates.costs` and nothing changes its
+            scores; "dual" (Algorithm 3 of Shi & Eryilmaz 2022) or "multiplicative" (Algorithm 2); see the
             agents of these names and `safe_ucb`. Scores without a unit, such as those of "ei", cannot be
             weighed against costs: with such rules the default is "dual" where costs are noisy and
             "multiplicative" where they are exact.
@@ -147,17 +148,22 @@ def gp_agent(
         words = f"left out where the agent is given {name}"
         require(False, f'constraint_options["{name}"]', words, (constraint_options or {})[name])
     found = made("constraint", kept, CONSTRAINTS, constraint_options, seen, delta, options)
+    learns = (
+        in_scales_of_first_plays(found.model)
+        if kept == BY_RULE
+        else learnt_separately(found.model, found.separate)
+    )
     observed = found.model if kept == "none" else Model.of_reward(seen, options)
     return assemble(
         found.model,
         make_rule(rule, width, found.delta, rule_options),
         num_trials,
         belief=make_belief("ridges" if belief is None and named == "dmm" else belief, seen, belief_options),
-        incumbent=_incumbent(incumbent, named, seen),
+        incumbent=_incumbent(incumbent, named, seen, kept),
         objective=found.objective if objective is None else own_builder("objective", objective, {}),
         restart=make_restart(restart, seen, observed, restart_options),
         **in_epochs(found.incumbent_first),
-        **learnt_separately(found.model, found.separate),
+        **learns,
     )
 
 
@@ -192,8 +198,13 @@ def _constraint(setting: Setting, constraint: str | None, objective: Any, togeth
     return kept
 
 
-def _incumbent(incumbent: Any, rule: str | None, setting: Setting) -> Any:
-    """Return the builder of the incumbent; "ei" has its own default on a box."""
+def _incumbent(incumbent: Any, rule: str | None, setting: Setting, constraint: str) -> Any:
+    """Return the builder of the incumbent; "ei" has its own default on a box.
+
+    Where a rule reads costs the default is the best play that is believed to keep them.
+    """
+    if incumbent is None and constraint == BY_RULE:
+        return MaxWorth
     if rule is not None and rule not in IMPROVING:
         where, remedy = f"with the rule {rule!r}, which improves on nothing", 'take rule="ei" or "pi"'
         require_left_out("incumbent", incumbent, None, where, remedy)

@@ -16,7 +16,7 @@ from ..acquisition.by_name import Always, WithWidth
 from ..acquisition.incumbents import MaxWorth
 from ..acquisition.rules import UCB, ExpectedImprovement, Thompson
 from ..agent.assembly import Agent, assemble
-from ..agent.assumptions import EachLearntInScales, OwnNoise, learnt_separately
+from ..agent.assumptions import in_scales_of_first_plays, learnt_separately
 from ..agent.epochs import in_epochs
 from ..beliefs.delivered import Delivered
 from ..beliefs.imputed import Hallucinated
@@ -159,5 +159,5 @@ def constrained_ei(
         belief=belief,
         incumbent=MaxWorth,
         objective=partial(Feasible, assumed=assumed),
-        assumptions=OwnNoise if model.learning is None else EachLearntInScales,
+        **in_scales_of_first_plays(model),
     )

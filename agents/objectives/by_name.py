@@ -11,13 +11,25 @@ import numpy as np
 from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
+from ..model.units import PerCost, once_model
 from ..named import made
 from .base import Reward
-from .penalised import EPOCH, PenalisedOptions, PenalisedParts, dual, penalised_parts
+from .feasible import Feasible
+from .penalised import (
+    EPOCH,
+    FIRST,
+    PenalisedOptions,
+    PenalisedParts,
+    dual,
+    penalised_parts,
+    require_own_means,
+)
 from .penalties import PSI, RHO, ConstantPrice, Growing, Infinite, Multiplicative, Schedule
 from .primal_dual import CAP, Dual, primal_dual_parts, rectified_parts
 from .safe import SafeModelOptions, safe_parts
-from .separate_models_parts import CostModelOptions
+from .separate_models_parts import CostModelOptions, each_with_own_noise
+
+BY_RULE = "rule"  # the rule reads the beliefs about costs, and nothing changes its scores
 
 
 def constraint_for(setting: Setting, together: bool = False) -> str:
@@ -106,6 +118,20 @@ def _ckb(
     return primal_dual_parts(setting, dual, delta=delta, **own, **options)
 
 
+def _by_rule(
+    setting: Setting,
+    delta: float,
+    options: dict[str, Any],
+    constraint_noise_std: PerCost | None = None,
+) -> PenalisedParts:
+    require_own_means(options)
+    known: Any = {"initial": FIRST, **options}
+    of_reward = once_model(setting, **known)
+    model, assumed = each_with_own_noise(of_reward, constraint_noise_std, standardize=True)
+    objective = partial(Feasible, assumed=assumed, weighs=False)
+    return PenalisedParts(model, objective, delta, separate=True)
+
+
 def _safe(
     setting: Setting,
     delta: float,
@@ -128,5 +154,6 @@ CONSTRAINTS: dict[str, Callable[..., PenalisedParts]] = {
     "pdcbo": _pdcbo,
     "ckb": _ckb,
     "safe": _safe,
+    BY_RULE: _by_rule,
 }
 APART = ("config", "rpol", "epbo", "pdcbo", "ckb")  # those that always model reward and costs separately

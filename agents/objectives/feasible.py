@@ -28,12 +28,16 @@ class Feasible(SeparateModels):
     Scales are estimated again whenever one of the first plays is delivered. Where pending plays count in the
     stds none of them is repeated. The costs share the kernel of the reward's model, which has lambda at a
     scale of 1.
+
+    Args:
+        weighs: False leaves the scores as they are, for rules that read the beliefs about costs themselves.
     """
 
     resumes = True
 
-    def __init__(self, model: Model, num_trials: int, assumed: CostModelSpec):
+    def __init__(self, model: Model, num_trials: int, assumed: CostModelSpec, weighs: bool = True):
         super().__init__(model, num_trials, assumed)
+        self._weighs = weighs
         self._delivered = self.first_plays.delivered
 
     def reward_noise_at(self, scale: Floats) -> Floats:
@@ -54,7 +58,7 @@ class Feasible(SeparateModels):
 
     def penalised(self, scores: Floats, points: Points, t: Ints) -> Floats:
         """Return log EI_f plus the log probability of feasibility, (B, n); -inf at pending plays."""
-        together = super().penalised(scores, points, t)
+        together = super().penalised(scores, points, t) if self._weighs else scores
         if all(belief.std_posterior is belief.mean_posterior for belief in self.costs):
             return together
         pending = points.pending(self.costs[0])
@@ -62,7 +66,7 @@ class Feasible(SeparateModels):
 
     def climb(self, scores: Floats, slopes: Floats, points: Pairs, t: Ints) -> tuple[Floats, Floats]:
         """Return the sum and its slopes, (n,) and (n, dz + d)."""
-        for j, belief in enumerate(self.costs):
+        for j, belief in enumerate(self.costs if self._weighs else ()):
             local, scale = Surface.of(belief).local(points.features), self.scale[ONLY, 1 + j]
             mean, std = self.in_units(j, local.mean, local.std[None])
             of_mean, of_std = log_feasibility_slopes(mean, std)

@@ -1,404 +1,85 @@
-"""Kinds of parameters: numbers on a linear or logarithmic scale, whole numbers, and choices.
+"""Kinds of parameters, and every form in which one may be given.
 
-Kernels use the values that will be run, relative to their bounds, with one coordinate a category
-(Garrido-Merchan & Hernandez-Lobato 2020): points that they distinguish never give the same experiment.
+A tuner, a search of scikit-learn and a sampler of Optuna all convert here.
 """
 
 from __future__ import annotations
 
-import abc
-import math
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
-from functools import cached_property
-from numbers import Integral, Real
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.stats.distributions import rv_frozen
 
-from bandit_envs.basics.arguments import is_integer, is_number, require
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.arguments import entry, is_integer, require
 
-SLACK = 1e-9  # of the range: tolerance for values outside it by rounding
-FARTHEST = 1e6  # ranges beyond which a result is too far away to be learnt from
-LARGEST = 2**53  # up to which floats represent all integers
-
-
-class Continuum(abc.ABC):
-    """Base of numbers of a range that need not be whole, with steps or without, whatever their scale.
-
-    A number's share is its place on the scale, low at 0 and high at 1; results from outside have others.
-    """
-
-    low: float
-    high: float
-    step: float | None = None
-    width = 1
-
-    @abc.abstractmethod
-    def share(self, values: Floats) -> Floats:
-        """Return the shares of numbers."""
-
-    @abc.abstractmethod
-    def at_share(self, shares: Floats) -> Floats:
-        """Return the inverse of `share`."""
-
-    @property
-    def fixed(self) -> bool:
-        """True where low and high are equal; the only share is then 0."""
-        return self.low == self.high
-
-    @property
-    def levels(self) -> Sequence[float] | None:
-        """All values, where there are steps or low and high are equal; None on a continuum."""
-        if self.fixed:
-            return (self.low,)
-        return None if self.step is None else Steps(self.low, self.high, self.step)
-
-    def features(self, value: float) -> Floats:
-        """Return the share of the value, which of one in the range is in [0, 1] in spite of rounding."""
-        share = float(self.share(np.array([value]))[0])
-        inside = min(max(share, 0.0), 1.0)
-        return np.array([inside if abs(share - inside) <= 2 * SLACK else share])
-
-    def at(self, quantile: float) -> float:
-        """Return the value at a quantile in [0, 1]."""
-        levels = self.levels
-        if levels is not None:
-            return levels[min(int(quantile * len(levels)), len(levels) - 1)]
-        value = float(self.at_share(np.array([quantile]))[0])
-        return min(max(value, self.low), self.high)
-
-    def value(self, features: Floats) -> float:
-        """Return the nearest possible value."""
-        return float(self._nearest(features)[0])
-
-    def snap(self, features: Floats) -> Floats:
-        """Return features of the nearest possible values, (n, 1)."""
-        if self.levels is None:
-            return features.clip(0.0, 1.0)
-        return self.share(self._nearest(features[:, 0]))[:, None].clip(0.0, 1.0)
-
-    def check(self, name: str, value: Any) -> Any:
-        """Return a number in [low, high], or raise; between steps it is none."""
-        number = plain(value)
-        slack = SLACK * (self.high - self.low)
-        inside = is_number(number) and self.low - slack <= number <= self.high + slack
-        require(inside, name, f"a number in [{self.low:g}, {self.high:g}]", value)
-        levels = self.levels
-        if self.step is None or levels is None:
-            return number
-        nearest = float(self._nearest(self.share(np.array([number], dtype=np.float64)))[0])
-        on_step = abs(number - nearest) <= SLACK * (self.high - self.low)
-        require(on_step, name, f"{self.low:g} and a multiple of the step {self.step:g}", value)
-        return nearest
-
-    def check_done(self, name: str, value: Any) -> Any:
-        """Return the number of an experiment that was done, also one outside the range, or raise."""
-        number = plain(value)
-        require(is_number(number), name, "a finite number", value)
-        _require_near(self, name, number)
-        return number
-
-    def allows(self, value: Any) -> bool:
-        """Return True if a number lies in the range."""
-        slack = SLACK * (self.high - self.low)
-        return self.low - slack <= value <= self.high + slack
-
-    def _nearest(self, shares: Floats) -> Floats:
-        values = self.at_share(np.asarray(shares, dtype=np.float64).clip(0.0, 1.0)).clip(self.low, self.high)
-        if self.step is None or self.fixed:
-            return values
-        number = np.rint((values - self.low) / self.step).clip(0, len(self.levels or ()) - 1)
-        return np.minimum(self.low + number * self.step, self.high)
-
-
-class Steps(Sequence[float]):
-    """The values low, low + step, ... up to high."""
-
-    def __init__(self, low: float, high: float, step: float):
-        self._low, self._high, self._step = float(low), float(high), float(step)
-        self._size = 1 + math.floor((high - low) / step + SLACK)
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __getitem__(self, i: Any) -> Any:
-        if isinstance(i, slice):
-            return [self[each] for each in range(*i.indices(self._size))]
-        if not -self._size <= i < self._size:
-            raise IndexError(i)
-        return min(self._low + i % self._size * self._step, self._high)
-
-
-@dataclass(frozen=True)
-class Linear(Continuum):
-    """Number in [low, high], both finite, on a linear scale; with a `step` low, low + step, ... alone."""
-
-    low: float
-    high: float
-    step: float | None = None
-
-    def __post_init__(self) -> None:
-        _set_range(self)
-        require(math.isfinite(self.high - self.low), "high - low of a Linear", "finite", self.high)
-        if self.step is not None:
-            _set_step(self, is_number, "None or a positive number")
-
-    def share(self, values: Floats) -> Floats:
-        """Return (value - low) / (high - low)."""
-        return (values - self.low) / ((self.high - self.low) or 1.0)
-
-    def at_share(self, shares: Floats) -> Floats:
-        return self.low + (self.high - self.low) * shares
-
-
-@dataclass(frozen=True)
-class Log(Continuum):
-    """Positive number in [low, high], both finite, on a logarithmic scale."""
-
-    low: float
-    high: float
-
-    def __post_init__(self) -> None:
-        _set_range(self)
-        require(self.low > 0, "low of a Log", "positive", self.low)
-        ratio = self.high / self.low
-        require(math.isfinite(ratio), "high / low of a Log", "at most 300 decades", (self.low, self.high))
-
-    def share(self, values: Floats) -> Floats:
-        """Return log(value / low) / log(high / low)."""
-        return _logs(values / self.low) / (math.log(self.high / self.low) or 1.0)
-
-    def at_share(self, shares: Floats) -> Floats:
-        return self.low * _powers(self.high / self.low, shares)
-
-    def check_done(self, name: str, value: Any) -> Any:
-        number = plain(value)
-        require(is_number(number) and number > 0, name, "a positive number", value)
-        return super().check_done(name, number)
-
-
-@dataclass(frozen=True)
-class Integer:
-    """Integer from low to high, both included; kernels use the rounded value.
-
-    With a `step` it is low, low + step, ... alone; `log` needs 0 < low.
-    """
-
-    low: int
-    high: int
-    log: bool = False
-    step: int = 1
-    width = 1
-
-    def __post_init__(self) -> None:
-        for name in ("low", "high"):
-            value = _whole(getattr(self, name))
-            usable = is_integer(value) and abs(value) <= LARGEST
-            require(usable, f"{name} of an Integer", "an integer of at most 2**53 in size", value)
-            object.__setattr__(self, name, value)
-        _set_range(self)
-        require(isinstance(self.log, bool), "log of an Integer", "True or False", self.log)
-        object.__setattr__(self, "step", _whole(self.step))
-        _set_step(self, is_integer, "a positive integer")
-        _ = self._scale  # checks the range
-
-    @property
-    def levels(self) -> Sequence[int]:
-        """low, low + step, ..., up to high."""
-        return range(self.low, self.high + 1, self.step)
-
-    @property
-    def fixed(self) -> bool:
-        """True where low and high are equal."""
-        return self.low == self.high
-
-    def features(self, value: float) -> Floats:
-        """Return the integer's position on its scale, low at 0 and high at 1."""
-        return self._scale.features(value)
-
-    def value(self, features: Floats) -> int:
-        """Return the nearest integer."""
-        return int(self._nearest(np.asarray(features))[0])
-
-    def snap(self, features: Floats) -> Floats:
-        """Return features of the nearest integers, (n, 1)."""
-        return self._scale.share(self._nearest(features)).clip(0.0, 1.0)
-
-    def at(self, quantile: float) -> int:
-        """Return the integer at a quantile in [0, 1] of the uniform or log-uniform law."""
-        half = 0.5 * self.step
-        if self.step > 1 and self.log:
-            half = min(half, self.low - 0.5)
-        last = self.levels[-1] + half
-        wide = Log(self.low - half, last) if self.log else Linear(self.low - half, last)
-        value = wide.at(quantile)
-        if self.step == 1:
-            return min(max(math.floor(value + 0.5), self.low), self.high)
-        number = math.floor((value - self.low) / self.step + 0.5)
-        return self.levels[min(max(number, 0), len(self.levels) - 1)]
-
-    def check(self, name: str, value: Any) -> Any:
-        """Return an integer from low to high, or raise; 7.0 is one."""
-        number = _whole(value)
-        allowed = is_integer(number) and number in self.levels
-        steps = "" if self.step == 1 else f" in steps of {self.step}"
-        require(allowed, name, f"an integer in {self.low}..{self.high}{steps}", value)
-        return number
-
-    def check_done(self, name: str, value: Any) -> Any:
-        """Return the integer of an experiment that was done, also one outside the range, or raise."""
-        number = _whole(value)
-        usable = is_integer(number) and abs(number) <= LARGEST and (number > 0 or not self.log)
-        require(usable, name, "a positive integer" if self.log else "an integer", value)
-        _require_near(self._scale, name, number)
-        return number
-
-    def allows(self, value: Any) -> bool:
-        """Return True if an integer lies in the range."""
-        return self.low <= value <= self.high
-
-    @cached_property
-    def _scale(self) -> Linear | Log:
-        return Log(self.low, self.high) if self.log else Linear(self.low, self.high)
-
-    def _nearest(self, features: Floats) -> Floats:
-        """Return the nearest integers, as floats; halves go to the even one, as with `round`."""
-        values = self._scale.at_share(features)
-        if self.step == 1:
-            return np.rint(values).clip(self.low, self.high)
-        last = len(self.levels) - 1
-        return self.low + self.step * np.rint((values - self.low) / self.step).clip(0, last)
-
-
-def plain(value: Any) -> Any:
-    """Return a number of any library as a Python number, which can be saved, and other values unchanged.
-
-    Arrays and tensors without an axis are numbers.
-    """
-    if isinstance(value, bool | int | float):
-        return value
-    if getattr(value, "shape", None) == () and hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, Decimal):
-        return float(value)
-    if not isinstance(value, Real):
-        return value
-    return int(value) if isinstance(value, Integral) else float(value)
-
-
-def _whole(value: Any) -> Any:
-    """Return a number without a fraction as an integer, such as 7.0, and other values unchanged."""
-    number = plain(value)
-    return int(number) if isinstance(number, float) and number.is_integer() else number
-
-
-def _logs(ratios: Floats) -> Floats:
-    """Return logarithms as `math` computes them, which numpy's may differ from in the last bit."""
-    values, row = np.unique(ratios, return_inverse=True)
-    return np.array([math.log(each) for each in values.tolist()])[row].reshape(ratios.shape)
-
-
-def _powers(base: float, exponents: Floats) -> Floats:
-    """Return powers as Python computes them, which numpy's may differ from in the last bit."""
-    return np.array([base**each for each in exponents.ravel().tolist()]).reshape(exponents.shape)
-
-
-def _set_range(parameter: Any) -> None:
-    low, high = plain(parameter.low), plain(parameter.high)
-    ordered = is_number(low) and is_number(high) and low <= high
-    require(ordered, "low and high of a parameter", "finite numbers with low <= high", (low, high))
-    object.__setattr__(parameter, "low", low)
-    object.__setattr__(parameter, "high", high)
-
-
-def _set_step(parameter: Any, is_kind: Callable[[Any], bool], what: str) -> None:
-    step, kind, span = plain(parameter.step), type(parameter).__name__, parameter.high - parameter.low
-    require(is_kind(step) and step > 0, f"step of a {kind}", what, step)
-    fits = span / step <= LARGEST and (step <= span or step == 1 or not span)
-    require(fits, f"step of a {kind}", "at most high - low, and not less than 2**-53 of it", step)
-    object.__setattr__(parameter, "step", step)
-
-
-def _require_near(scale: Continuum, name: str, number: float) -> None:
-    """Raise where a result is so far outside the range that distances to it have no meaning."""
-    remedy = (
-        f"{scale.low:g}, its only value; keep its range, and ask with only=[...] for what is possible now"
-    )
-    require(not scale.fixed or number == scale.low, name, remedy, number)
-    share = float(scale.share(np.array([number], dtype=np.float64))[0])
-    require(
-        abs(share) <= FARTHEST, name, f"within {FARTHEST:g} ranges of [{scale.low:g}, {scale.high:g}]", number
-    )
-
-
-APART = math.sqrt(0.5)  # of one-hot coordinates: two categories have distance 1
-
-
-@dataclass(frozen=True)
-class Categorical:
-    """Parameter of choices without an order; kernels have one coordinate a choice."""
-
-    choices: Sequence[Any]
-
-    def __post_init__(self) -> None:
-        listed = isinstance(self.choices, Sequence) and not isinstance(self.choices, str)
-        require(listed and len(self.choices) >= 1, "choices", "a list of at least one", self.choices)
-        choices = tuple(map(plain, self.choices))
-        for choice in choices:
-            known = is_number(choice) or isinstance(choice, str | bool | None)
-            require(known, "a choice", "text, a finite number, a boolean or None", choice)
-        different = len(set(choices)) == len(choices)
-        require(different, "choices", "different from each other (1, 1.0 and True are equal)", self.choices)
-        object.__setattr__(self, "choices", choices)
-
-    @property
-    def width(self) -> int:
-        """Number of choices."""
-        return len(self.choices)
-
-    @property
-    def levels(self) -> Sequence[Any]:
-        """The choices."""
-        return self.choices
-
-    def features(self, value: Any) -> Floats:
-        """Return sqrt(1/2) at the choice's coordinate, 0 elsewhere."""
-        features = np.zeros(self.width)
-        features[self.choices.index(value)] = APART
-        return features
-
-    def value(self, features: Floats) -> Any:
-        """Return the choice of the largest coordinate."""
-        return self.choices[int(np.argmax(features))]
-
-    def snap(self, features: Floats) -> Floats:
-        """Return features of the choices of the largest coordinates, (n, width)."""
-        return APART * np.eye(self.width)[features.argmax(axis=1)]
-
-    def at(self, quantile: float) -> Any:
-        """Return the choice at a quantile in [0, 1] of the uniform law."""
-        return self.choices[min(int(quantile * self.width), self.width - 1)]
-
-    def check(self, name: str, value: Any) -> Any:
-        """Return one of the choices, or raise."""
-        choice = plain(value)
-        known = isinstance(choice, Hashable) and choice in self.choices
-        require(known, name, f"one of {', '.join(map(repr, self.choices))}", value)
-        return self.choices[self.choices.index(choice)]
-
-    def check_done(self, name: str, value: Any) -> Any:
-        """Return the choice of an experiment that was done, or raise: others have no feature."""
-        return self.check(name, value)
-
-    def allows(self, value: Any) -> bool:
-        """Return True: every value is one of the choices."""
-        return True
-
+from .continuous import Linear, Log
+from .discrete import Categorical, Integer
+from .plain import plain
 
 Parameter = Linear | Log | Integer | Categorical
 KINDS: dict[str, Any] = {kind.__name__: kind for kind in (Linear, Log, Integer, Categorical)}
+LAWS = {"uniform": Linear, "loguniform": Log, "reciprocal": Log, "randint": Integer}  # of scipy.stats
+FORMS = (
+    f"a range (low, high), a list of choices, one of {', '.join(KINDS)}, a uniform, loguniform or randint of "
+    "scipy.stats, or a distribution of Optuna"
+)
+Ranges = Mapping[str, Any]  # name -> any of these forms
+
+
+def as_parameter(name: str, given: Any) -> Parameter:
+    """Return a parameter given as any of `FORMS`; an error calls it by this name.
+
+    A range of two whole numbers is an `Integer`, both ends included, and any other is `Linear`.
+
+        >>> as_parameter("x", (0.0, 1.0))
+        Linear(low=0.0, high=1.0, step=None)
+        >>> as_parameter("n", (1, 12))
+        Integer(low=1, high=12, log=False, step=1)
+        >>> as_parameter("kind", ["a", "b"])
+        Categorical(choices=('a', 'b'))
+    """
+    if isinstance(given, Parameter):
+        return given
+    kind, arguments = _form_of(name, given)
+    with entry(name):
+        return kind(*arguments)
+
+
+def _form_of(name: str, given: Any) -> tuple[Any, Sequence[Any]]:
+    """Return the kind and its arguments, or raise where this is no form of a parameter."""
+    if isinstance(given, tuple):
+        require(len(given) == 2, name, "a range (low, high), or a list of choices", given)
+        return (Integer if all(is_integer(plain(end)) for end in given) else Linear), given
+    if isinstance(given, list | np.ndarray):
+        return Categorical, [list(given)]
+    if isinstance(given, rv_frozen):
+        return _of_scipy(name, given)
+    form = _of_optuna(given)
+    require(form is not None, name, FORMS, given)
+    assert form is not None
+    return form
+
+
+def _of_scipy(name: str, given: Any) -> tuple[Any, Sequence[float]]:
+    law, (low, high) = given.dist.name, given.support()
+    require(law in LAWS, name, FORMS, f"a {law} of scipy.stats")
+    number = int if law == "randint" else float
+    wide = f"a {law} with a lower and a higher end (a list of one value fixes a parameter)"
+    require(low < high, name, wide, (float(low), float(high)))
+    return LAWS[law], (number(low), number(high))
+
+
+def _of_optuna(given: Any) -> tuple[Any, Sequence[Any]] | None:
+    """Return the form of a distribution of Optuna, None for anything else."""
+    optuna: Any = sys.modules.get("optuna.distributions")  # whoever has a distribution has imported it
+    if optuna is None:
+        return None
+    if isinstance(given, optuna.CategoricalDistribution):
+        return Categorical, [given.choices]
+    if isinstance(given, optuna.IntDistribution):
+        return Integer, (given.low, given.high, given.log, given.step)
+    if isinstance(given, optuna.FloatDistribution):
+        return (Log, (given.low, given.high)) if given.log else (Linear, (given.low, given.high, given.step))
+    return None

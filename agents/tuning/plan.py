@@ -21,10 +21,11 @@ from ..registry import AgentFactory, require_registered, resolve_agent
 from ..saving.data import decode, encode
 from .availability import Possible, checked_entries
 from .earlier_tasks import Results, results_of
-from .parameters import plain
+from .plain import plain
 from .space import TIME, Space, Time, Values
 
 GOALS = {"maximise": 1.0, "minimise": -1.0}
+AMERICAN = {"maximize": "maximise", "minimize": "minimise"}
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,15 @@ class Scale:
         return self.sign * (self.centre + self.std * reward)
 
 
+def goal_of(given: Any) -> str:
+    """Return a key of GOALS, given in either spelling, or raise."""
+    require(is_name(given, *GOALS, *AMERICAN), "goal", " or ".join(map(repr, GOALS)), given)
+    return given if given in GOALS else AMERICAN[given]
+
+
 def sign_of(goal: str) -> float:
     """Return 1 to maximise, -1 to minimise."""
-    require(is_name(goal, *GOALS), "goal", " or ".join(map(repr, GOALS)), goal)
-    return GOALS[goal]
+    return GOALS[goal_of(goal)]
 
 
 MOST_POINTS = 10**6  # of a set, and of experiments, which must fit into memory
@@ -98,7 +104,7 @@ class TunerPlan:
 
     def __post_init__(self) -> None:
         require(self.parameters.kinds, "parameters", "at least one", self.parameters.kinds)
-        sign_of(self.goal)
+        object.__setattr__(self, "goal", goal_of(self.goal))
         named = all(isinstance(name, str) for name in self.constraints)
         distinct = named and len(set(self.constraints)) == len(self.constraints)
         require(distinct, "constraints", "different names", self.constraints)

@@ -25,7 +25,7 @@ from ..named import is_name
 from ..protocol import BaseAgent, defines
 from ..registry import require_registered, resolve_agent
 from ..saving.files import MAX_BYTES, digest_of, parsing, playing, read, write
-from .parameters import Parameter
+from .parameters import Ranges
 from .plan import LENGTH_SCALE
 from .space import Space, Values
 from .workers import MOST_AT_ONCE
@@ -99,7 +99,7 @@ class PreferenceTuner:
         >>> tuner.tell(ticket, "first" if abs(left["exposure"]) < abs(right["exposure"]) else "second")
 
     Args:
-        parameters: name -> `Linear`, `Log`, `Integer` or `Categorical`.
+        parameters: name -> range, as for `Tuner`.
         agent: a name of an agent of duels, or (name, options), such as "double-ts" for several questions at
             a time.
         incumbent: True asks for the winner of the last answer against a challenger, from the second question
@@ -111,7 +111,7 @@ class PreferenceTuner:
 
     def __init__(
         self,
-        parameters: Mapping[str, Parameter],
+        parameters: Ranges,
         *,
         agent: Any = AGENT,
         incumbent: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,7 +16,7 @@ from bandit_envs.basics.threads import one_thread
 from ..options import require_types
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from .history import Experiment, TunerHistory, TunerRound
-from .parameters import Parameter
+from .parameters import Ranges
 from .plan import TunerPlan, sign_of
 from .player import NOTES, TunerPlayer, begins, player_for, require_possible, restored
 from .running import FORM, SHARE, require_continued
@@ -112,6 +112,16 @@ class Records:
         return max(feasible, key=lambda each: sign * each.value, default=None)  # type: ignore[operator]
 
     @property
+    def best_params(self) -> Values | None:
+        """The parameters of `best`, None before any."""
+        return None if self.best is None else self.best.parameters
+
+    @property
+    def best_value(self) -> float | None:
+        """The value of `best`, None before any."""
+        return None if self.best is None else self.best.value
+
+    @property
     def experiments(self) -> list[Experiment]:
         """All experiments in the order in which they were asked for or added."""
         return self._history.experiments(self.plan.constraints)
@@ -204,7 +214,7 @@ class Records:
         *,
         trust: bool = False,
         max_bytes: int = MAX_BYTES,
-        parameters: Mapping[str, Parameter] | None = None,
+        parameters: Ranges | None = None,
         possible: Callable[..., bool] | None = None,
     ) -> Self:
         """Return a saved tuner, whose agent is rebuilt from the history; see `agents.load`.

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, is_count, is_number, require, require_switch
+from bandit_envs.basics.arguments import ArgumentError, is_count, require
 from bandit_envs.basics.files import check_path, held
 from bandit_envs.basics.threads import check_workers
 from bandit_envs.basics.types import Floats
@@ -23,10 +23,10 @@ from ..saving.files import read
 from ..stopping.by_name import PATIENCE, make_rules
 from ..stopping.stopping_candidates import StoppingRule
 from .feasibility import FeasibilityFilter, SuccessProbability
-from .history import Experiment, TunerHistory, TunerRound, as_number
-from .parameters import plain
-from .plan import TunerPlan, sign_of, takes
+from .history import TunerHistory, TunerRound, as_number
+from .plan import TunerPlan, takes
 from .player import TunerPlayer
+from .reports import Reports, text_of
 from .space import Values, without_time
 from .workers import Executor, Experimenter, RunReport, unbroken
 
@@ -48,20 +48,20 @@ class Run:
     tuner: Any  # a `Tuner`, whose module imports this one
     f: Experimenter
     executor: Executor
+    reports: Reports
     context: Values | None = None  # of the questions
     time: Callable[[], float] | None = None
     file: str | os.PathLike[str] | None = None  # where the tuner is saved, None for nowhere
     price: float | None = None  # of a further experiment; None for the tuner's rule, if any
-    reports: Reports | None = None
     running: dict[Future[RunReport], int] = field(default_factory=dict)
 
     def play(self, n: int, workers: int) -> None:
         """Run n experiments, pending ones first; stop early once a budget of costs is spent."""
-        if self.file is None:
-            self._play(n, workers)
-            return
-        with held(self.file, SHARE, self.tuner):
-            require_continued(self.tuner, self.file)
+        with ExitStack() as stack:
+            if self.file is not None:
+                stack.enter_context(held(self.file, SHARE, self.tuner))
+                require_continued(self.tuner, self.file)
+            stack.enter_context(self.reports.shown())
             self._play(n, workers)
 
     def _play(self, n: int, workers: int) -> None:
@@ -72,9 +72,8 @@ class Run:
                 wait(self.running, return_when=FIRST_COMPLETED)
                 over = self._tell_finished()
                 left -= len(over)
-                if self.reports is not None:
-                    for ticket in over:
-                        self.reports.ended(ticket)
+                for ticket in over:
+                    self.reports.ended(ticket)
         except KeyboardInterrupt:
             if self.executor.cannot_stop:
                 wait(self.running)
@@ -88,7 +87,7 @@ class Run:
 
     def _begin(self, again: list[int], number: int) -> bool:
         """Start up to `number` experiments; return True if any is running."""
-        if self.reports is not None and self.reports.enough():
+        if self.reports.enough():
             return bool(self.running)
         tickets, again[:] = again[:number], again[number:]
         fresh = number - len(tickets)
@@ -133,52 +132,6 @@ class Run:
         history, wanted = self.tuner._history, self.context or {}
         contexts = {ticket: history.rounds[t].context for ticket, t in history.pending.items()}
         return [ticket for ticket, each in contexts.items() if without_time(each) == without_time(wanted)]
-
-
-@dataclass
-class Reports:
-    """What a run reports of its experiments, and what ends it: a target, or the answer of a callback."""
-
-    tuner: Any
-    n: int
-    target: float | None = None
-    callback: Callable[[Experiment], Any] | None = None
-    progress: bool = False
-    done: int = 0
-    stopped: bool = False
-
-    def ended(self, ticket: int) -> None:
-        """Report an experiment that has ended."""
-        self.done += 1
-        if not self.progress and self.callback is None:
-            return
-        each = next(each for each in self.tuner.experiments if each.ticket == ticket)
-        if self.progress:
-            print(self._line(each), file=sys.stderr, flush=True)
-        if self.callback is not None and self.callback(each) is True:
-            self.stopped = True
-
-    def enough(self) -> bool:
-        """Return True if no further experiment should start."""
-        best = self.tuner.best
-        if self.target is None or best is None or self.stopped:
-            return self.stopped
-        sign = sign_of(self.tuner.plan.goal)
-        return bool(sign * best.value >= sign * self.target)
-
-    def _line(self, each: Experiment) -> str:
-        best = self.tuner.best
-        found = each.reason if each.value is None else f"{each.value:.6g}"
-        record = "" if best is None else f", best {best.value:.6g}"
-        return f"{self.done}/{self.n}: {each.state} {found} at {_text(each.parameters)}{record}"
-
-
-def check_reports(target: Any, callback: Any, progress: Any) -> None:
-    """Raise where an argument of reports is impossible."""
-    require(target is None or is_number(plain(target)), "target", "None or a finite number", target)
-    usable = callback is None or callable(callback)
-    require(usable, "callback", "None or a function of an `agents.tuning.Experiment`", callback)
-    require_switch("progress", progress)
 
 
 def require_continued(tuner: Any, file: str | os.PathLike[str]) -> None:
@@ -321,7 +274,7 @@ def _answer(
         success=usable_chance(player.plan, believed, candidates.arms),
         values=scale.sign * np.array([each.value for each in arrivals]),
         kept=np.array([max(each.costs, default=0.0) <= 0.0 for each in arrivals]),
-        name_of=lambda i: _text(space.values(candidates.arms[i])),
+        name_of=lambda i: text_of(space.values(candidates.arms[i])),
     )
     verdicts = [rule(candidates) for rule in rules]
     verdict = next((each for each in verdicts if each.stop), verdicts[0])
@@ -337,10 +290,3 @@ def usable_chance(plan: TunerPlan, believed: Any, arms: Floats) -> Floats:
     feasibility = FeasibilityFilter(plan.parameters, plan.rule)
     feasibility.set(believed, np.zeros(0), 0.0)
     return feasibility.chance(arms).clip(0.0)
-
-
-def _text(parameters: Values) -> str:
-    written = {
-        name: f"{value:.4g}" if isinstance(value, float) else value for name, value in parameters.items()
-    }
-    return ", ".join(f"{name}={value}" for name, value in written.items())

@@ -15,7 +15,9 @@ from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..options import require_types
-from .parameters import KINDS, Continuum, Parameter, plain
+from .continuous import Continuum
+from .parameters import KINDS, Ranges, as_parameter
+from .plain import plain
 
 TIME = "time"  # the name of this context
 
@@ -73,13 +75,13 @@ ONLY: dict[str, tuple[Any, ...]] = {"contexts": (Time,)}  # additional kinds of 
 class Space:
     """Named parameters, or contexts (`what`, for messages), in the order in which they were given."""
 
-    def __init__(self, what: str, kinds: Mapping[str, Parameter]):
-        require(isinstance(kinds, Mapping), what, 'a dict such as {"depth": Integer(1, 12)}', kinds)
+    def __init__(self, what: str, kinds: Ranges):
+        self.what, self.kinds = what, {}
+        require(isinstance(kinds, Mapping), what, 'a dict such as {"x": (0.0, 1.0)}', kinds)
         for name, kind in kinds.items():
             require(isinstance(name, str), f"a name in {what}", "text", name)
-            known = isinstance(kind, (*KINDS.values(), *ONLY.get(what, ())))
-            require(known, f"{what}[{name!r}]", f"one of {', '.join(KINDS)}", kind)
-        self.what, self.kinds = what, dict(kinds)
+            special = isinstance(kind, ONLY.get(what, ()))
+            self.kinds[name] = kind if special else as_parameter(f"{what}[{name!r}]", kind)
 
     @property
     def dim(self) -> int:

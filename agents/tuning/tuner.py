@@ -12,15 +12,14 @@ from bandit_envs.basics.threads import one_thread
 from .availability import checked_only
 from .feasibility import feasibility_of
 from .history import ADD, TELL, Arrival, Experiment, checked_value
-from .parameters import Parameter
+from .parameters import Ranges
 from .plan import TunerPlan, listed
 from .player import Advice, player_for
 from .records import Records
+from .reports import Reports, check_reports
 from .running import (
     MayStop,
-    Reports,
     Run,
-    check_reports,
     check_run,
     may_stop,
     require_rule,
@@ -51,13 +50,14 @@ class Tuner(Records):
         >>> tuner.tell(ticket, 0.25)
 
     Args:
-        parameters: name -> `Linear`, `Log`, `Integer` or `Categorical`, or a `Space` of them with points of
-            its own, such as the rows of a table.
+        parameters: name -> a range (low, high), of whole numbers if both ends are; a list of choices;
+            `Linear`, `Log`, `Integer` or `Categorical`; a uniform, loguniform or randint of `scipy.stats`; or
+            a distribution of Optuna. Or a `Space` with points of its own, such as the rows of a table.
         agent: a name, a path "package.module:Class" or a callable, or (agent, options), as for `evaluate`.
             Default `gp-agent` with the goal "best", and with contexts, a clock, constraints or a
             `cost_budget` what `agents.real.best_at_end` chooses.
-        goal: "maximise" or "minimise".
-        contexts: name -> kind, of quantities that are given in each experiment and not chosen.
+        goal: "maximise", the default, or "minimise"; "maximize" and "minimize" are the same.
+        contexts: name -> range, as of parameters, of what is given in each experiment and not chosen.
         constraints: names of the costs, each of which should be at most 0.
         seed: of the agent; the same seed and the same reports give the same questions.
         budget: approximate number of experiments; more are allowed.
@@ -97,11 +97,11 @@ class Tuner(Records):
 
     def __init__(
         self,
-        parameters: Mapping[str, Parameter] | Space,
+        parameters: Ranges | Space,
         *,
         agent: Any = None,
         goal: str = "maximise",
-        contexts: Mapping[str, Parameter] | None = None,
+        contexts: Ranges | None = None,
         constraints: Sequence[str] = (),
         seed: int = 0,
         budget: int = 100,
@@ -345,7 +345,7 @@ class Tuner(Records):
         price: float | None = None,
         target: float | None = None,
         callback: Callable[[Experiment], Any] | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> Experiment | None:
         """Run n experiments, pending ones first, and report their outcomes; return the `best`.
 
@@ -377,7 +377,9 @@ class Tuner(Records):
             target: value that is good enough: no further experiment starts once `best` has reached it.
             callback: called with each experiment that has ended, after it was saved; the run ends when it
                 returns True.
-            progress: True writes a line an experiment to the standard error stream.
+            progress: None shows a bar if the standard error stream is a terminal, unless the logger
+                "gpbandits.tuner" is shown, which logs each experiment at the level INFO; True shows a bar on
+                a terminal and a line an experiment elsewhere; False shows nothing, as suits a debugger in f.
 
         Raises:
             ValueError: an argument is impossible, f returns something else, another process runs the file, or
@@ -389,8 +391,10 @@ class Tuner(Records):
         check_run(self, f, n, workers, context, time, file)
         check_reports(target, callback, progress)
         reports = Reports(self, n, target, callback, progress)
-        Run(self, f, executor_of(workers, backend), context, time, file, price, reports).play(n, workers)
+        Run(self, f, executor_of(workers, backend), reports, context, time, file, price).play(n, workers)
         return self.best
+
+    optimize = optimise
 
     @locked
     @one_thread()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +13,7 @@ from functools import partial, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from bandit_envs.basics.arguments import is_count, require, require_choice
+from bandit_envs.basics.orphans import end_with
 from bandit_envs.basics.threads import require_workers
 
 from .history import TunerHistory
@@ -142,7 +144,8 @@ class Processes:
         require_workers(f"{workers=}", "leave workers at 1")
         from joblib.externals.loky import ProcessPoolExecutor
 
-        self._make = partial(ProcessPoolExecutor, max_workers=1)
+        begun = {"initializer": end_with, "initargs": (os.getpid(),)}
+        self._make = partial(ProcessPoolExecutor, max_workers=1, **begun)
         self._pools = [self._make() for _ in range(workers)]
         self._free = list(range(workers))
         self._waiting = ThreadPoolExecutor(workers)

@@ -1,5 +1,6 @@
 """Trials are run in parts, in this process or in several, and joined again."""
 
+import os
 import pickle
 import traceback
 import uuid
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 
 from agents.registry import AgentFactory
 from bandit_envs.basics.arguments import from_extra
+from bandit_envs.basics.orphans import end_with
 from bandit_envs.basics.threads import chosen_threads, require_workers, threads
 from bandit_envs.basics.types import Ints
 from bandit_envs.environment.info import OnRound, Round
@@ -69,7 +71,8 @@ def play_in_processes(
     here = partial(_play_there, token, made, chosen_threads())
     calls = [delayed(here)(name, factories[name], i, parts[i]) for name, i in tasks]
     played: dict[str, dict[int, Played | Failure]] = {name: {} for name in factories}
-    options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
+    begun = {"initializer": end_with, "initargs": (os.getpid(),)}
+    options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1, **begun}
     for name, i, result in _computed(Parallel(workers, "loky", **options), calls):
         played[name][i] = result
         if progress:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import os
 import sys
 import time
 import traceback
@@ -14,6 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from bandit_envs.basics.arguments import require
+from bandit_envs.basics.orphans import end_with
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.exam.entrants import Entrant
 from gpbandits.exam.part import ComparedPart, ExamReport, Sitting
@@ -130,5 +132,8 @@ def _outcomes(cells: Sequence[ExamCell], workers: int) -> Iterator[ExamRow | tup
         return
     path = tuple(sys.path)
     given: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": 2 * workers}
-    outcomes: Any = Parallel(n_jobs=workers, **given)(delayed(computed)(cell, path) for cell in cells)
+    begun = {"initializer": end_with, "initargs": (os.getpid(),)}
+    outcomes: Any = Parallel(workers, "loky", **given, **begun)(
+        delayed(computed)(cell, path) for cell in cells
+    )
     yield from outcomes

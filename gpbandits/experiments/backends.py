@@ -3,8 +3,6 @@
 import os
 import signal
 import sys
-import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -14,6 +12,7 @@ from joblib import Parallel, cpu_count, delayed
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import sweep
+from bandit_envs.basics.orphans import end_with
 from gpbandits.experiments.locks import holder, tidied
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, Study
@@ -25,7 +24,6 @@ Item = TypeVar("Item")
 Report = Callable[[Outcome], None]
 Backend = Callable[[Sequence[CellTask]], Iterator[Outcome]]  # yields outcomes as they finish, in any order
 AT_ONCE = 10_000  # tasks in memory, each with the metadata of its file
-_PATIENCE = 0.5  # seconds between checks that the parent is alive
 _DIED = (
     "the process that computed it died, alone as well as beside others; perhaps it lacked memory, "
     "compiled code or a process that stood still exceeded the time limit, or it lowered a limit of the system"
@@ -231,14 +229,8 @@ def _begin(parent: int, path: tuple[str, ...]) -> None:
     sys.path[:] = path
     signal.signal(signal.SIGINT, _no_interrupt)  # Ctrl-C is the parent's, who ends its workers
     make_expendable()
-    threading.Thread(target=_watch, args=(parent,), name="parent", daemon=True).start()
+    end_with(parent)
 
 
 def _no_interrupt(*_signal: object) -> None:
     """Do nothing; unlike an ignored signal, programs that an agent starts do not inherit this."""
-
-
-def _watch(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(_PATIENCE)
-    os._exit(1)

@@ -1,6 +1,5 @@
 """A study of Optuna as a tuner sees it: its distributions as parameters, its trials in their order."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from math import isfinite
@@ -9,9 +8,9 @@ from typing import Any, NamedTuple
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState
 
-from agents.tuning import Categorical, Integer, Linear, Log, Tuner
+from agents.tuning import Tuner
 from agents.tuning.feasibility import runs
-from agents.tuning.parameters import Parameter
+from agents.tuning.parameters import Parameter, as_parameter
 from agents.tuning.space import Space
 from bandit_envs.basics.arguments import is_number, require
 
@@ -23,25 +22,23 @@ Values = dict[str, Any]
 
 
 class Dimension:
-    """A dimension is one parameter of a study, whose steps and choices the tuner counts from 0.
+    """A dimension is one parameter of a study, whose choices the tuner counts from 0.
 
-    Choices may thus be anything that Optuna takes, and a float with a step is an integer. The distribution
-    has more than one value.
+    Choices may thus be anything that Optuna takes.
     """
 
     def __init__(self, distribution: BaseDistribution):
         self.distribution = distribution
-        self.kind, self.origin, self.step = _counted(distribution)
+        chosen = isinstance(distribution, CategoricalDistribution)
+        self.kind = as_parameter("x", list(range(len(distribution.choices))) if chosen else distribution)
 
     def to_tuner(self, value: Any) -> Any:
         """Convert a value of Optuna to the tuner's; one that is not in the distribution is a ValueError."""
-        place = (self.distribution.to_internal_repr(value) - self.origin) / self.step
-        return self.kind.check("a parameter", place if isinstance(self.kind, Linear | Log) else round(place))
+        return self.kind.check("a parameter", self.distribution.to_internal_repr(value))
 
     def to_optuna(self, value: Any) -> Any:
         """Convert a value of the tuner to Optuna's."""
-        most = getattr(self.distribution, "high", math.inf)  # the rounding of steps may exceed it
-        return self.distribution.to_external_repr(min(self.origin + value * self.step, most))
+        return self.distribution.to_external_repr(value)
 
 
 def is_tunable(distribution: BaseDistribution) -> bool:
@@ -114,20 +111,6 @@ class Dimensions:
     def to_optuna(self, values: Values) -> Values:
         """Convert the tuner's values to Optuna's."""
         return {name: each.to_optuna(values[name]) for name, each in self._each.items()}
-
-
-def _counted(distribution: BaseDistribution) -> tuple[Parameter, float, float]:
-    """Return the tuner's parameter of a distribution, and the origin and step that map it back."""
-    if isinstance(distribution, CategoricalDistribution):
-        return Categorical(range(len(distribution.choices))), 0, 1
-    if not isinstance(distribution, FloatDistribution | IntDistribution):
-        raise ValueError(f"a distribution must be a float, an integer or a choice, got {distribution!r}")
-    low, high, step = distribution.low, distribution.high, distribution.step
-    if isinstance(distribution, IntDistribution) and step == 1:
-        return Integer(distribution.low, distribution.high, log=distribution.log), 0, 1
-    if step is not None:
-        return Integer(0, round((high - low) / step)), low, step
-    return (Log(low, high) if distribution.log else Linear(low, high)), 0, 1
 
 
 class TrialOutcome(NamedTuple):

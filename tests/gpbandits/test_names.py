@@ -59,3 +59,9 @@ def test_a_wrong_id_and_a_short_option_are_answered_with_what_is_meant():
         gpbandits.evaluate("composit", ["random"], trials=1)
     with pytest.raises(ValueError, match=r"unknown option 'beta' .* \(did you mean 'beta_scale'"):
         gpbandits.evaluate("GPBandit-GP-v0", {"mine": ("gp-ucb", {"beta": 2.0})}, trials=1)
+
+
+@pytest.mark.parametrize("name", ["optimise", "optimize"])
+def test_a_function_that_is_a_method_is_answered_with_its_call(name):
+    with pytest.raises(AttributeError, match=rf"Tuner\(parameters\)\.{name}\(f, n\)"):
+        getattr(gpbandits, name)

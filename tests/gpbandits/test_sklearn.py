@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optuna.distributions import FloatDistribution
 from scipy.stats import loguniform, norm, randint, uniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification, make_regression
@@ -178,6 +179,10 @@ def test_lists_of_one_value_are_candidates(ranges):
         (randint(2, 6), Integer(2, 5)),
         (Integer(2, 6, log=True), Integer(2, 6, log=True)),
         ([1, 2.5], Categorical([1, 2.5])),
+        ((1, 6), Integer(1, 6)),
+        ((1.0, 2.5), Linear(1.0, 2.5)),
+        ((True, False), Categorical([True, False])),
+        (FloatDistribution(1e-3, 1.0, log=True), Log(1e-3, 1.0)),
         (np.array([1, 2]), Categorical([1, 2])),
     ],
 )
@@ -244,6 +249,27 @@ def test_errors_are_raised_where_asked_and_where_nothing_can_be_fitted():
         broken.fit(X, Y)
 
 
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_a_verbose_search_prints_each_candidate_with_its_score(batch_size, capsys):
+    found = search(n_iter=5, batch_size=batch_size, verbose=1).fit(X, Y)
+    lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("Fitting")]
+    scores, params = found.cv_results_["mean_test_score"], found.cv_results_["params"]
+    assert len(lines) == 5
+    for i, (line, score, chosen) in enumerate(zip(lines, scores, params, strict=True), 1):
+        values = ", ".join(f"{name}={chosen[name]}" for name in sorted(chosen))
+        assert line.startswith(f"[{i}/5] END {values}; score={score:.3f}, best=")
+    assert lines[-1].endswith(f"best={found.best_score_:.3f}")
+
+
+def test_a_verbose_search_prints_failed_candidates_and_a_quiet_one_nothing(capsys):
+    hot = search(Fragile(), {"level": [0.1, 0.9]}, n_iter=2, verbose=1)
+    with pytest.warns(Warning, match="fits failed"):
+        hot.fit(X, Y)
+    assert "level=0.9; score=nan" in capsys.readouterr().out
+    search(n_iter=2).fit(X, Y)
+    assert capsys.readouterr().out == ""
+
+
 def test_a_stopping_rule_ends_the_search():
     rule = ("knowledge-gradient", {"price": 10.0})
     found = search(ranges=RATE, n_iter=20, stopping=rule).fit(X, Y)
@@ -257,8 +283,8 @@ def test_a_stopping_rule_ends_the_search():
         ({"ranges": []}, "param_distributions must be a dict"),
         ({"ranges": [{"C": [1, 2]}, 3]}, "param_distributions must be a dict"),
         ({"ranges": [{"C": [1, 2]}, {}]}, "param_distributions must be a dict"),
-        ({"ranges": {"C": "12"}}, "C must be a Linear"),
-        ({"ranges": {"C": norm()}}, "C must be a Linear.*norm"),
+        ({"ranges": {"C": "12"}}, "C must be a range"),
+        ({"ranges": {"C": norm()}}, "C must be a range.*norm"),
         ({"ranges": {"C": randint(3, 4)}}, r"C must be a randint with .* \(3.0, 3.0\)"),
         ({"ranges": {"C": uniform(1, 0)}}, "C must be a uniform with a lower and a higher end"),
         ({"n_iter": 0}, "n_iter must be"),

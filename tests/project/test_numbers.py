@@ -203,10 +203,31 @@ def test_shares_of_presets_are_those_of_the_stored_runs():
     _, section = read("reinforcement.md").split("## Presets")
     section, *_ = section.split("\n## ")
     fresh = script.fresh_as_markdown(DOCS / RESULTS / "presets_fresh.csv")
-    lines = script.as_markdown(presets) + script.late_as_markdown(late) + fresh
+    ranked = script.ranking_as_markdown(DOCS / RESULTS / "presets_ranked.csv")
+    lines = script.as_markdown(presets) + script.late_as_markdown(late) + fresh + ranked
     assert set(presets) == set(script.GRIDS)
-    assert section.count("\n| ") - 3 == len(lines)  # but for the heads of tables
+    assert section.count("\n| ") - 4 == len(lines)  # but for the heads of tables
     assert not missing(lines, section)
+
+
+def test_every_preset_is_ranked_on_trials_with_seeds_of_their_own():
+    script = loaded("../tools/tune_rl.py")
+    with (DOCS / RESULTS / "presets_ranked.csv").open(newline="", encoding="utf-8") as file:
+        rows = {algorithm: numbers for algorithm, *numbers in csv.reader(file)}
+    assert set(rows) == set(script.GRIDS)
+    assert {trials for trials, *_ in rows.values()} == {"10"}
+    assert all(float(low) < float(mean) < float(high) for _, mean, low, high in rows.values())
+
+
+@pytest.mark.long
+def test_trials_of_the_ranking_have_seeds_of_the_learner_and_are_those_of_fresh_comparisons():
+    script = loaded("../tools/tune_rl.py")
+    trials, mean, low, high = script.ranking("a2c", 3, 10, False)
+    assert trials == "3"
+    assert float(low) < float(mean) < float(high)
+    _, keywords = script.PROBLEMS["arms"]
+    fresh = script.played("GPBandit-GP-v0", keywords, {"it": "sb3-a2c"}, 3, 10, False, script.FRESH)["it"]
+    assert len(set(fresh.tolist())) == 3
 
 
 def test_the_discounts_that_the_page_names_are_the_least_of_the_stored_runs():

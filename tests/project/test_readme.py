@@ -3,6 +3,7 @@
 import re
 import runpy
 import tomllib
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,28 @@ def test_each_python_block_runs_alone_and_prints_the_table_that_is_shown(
             printed, computed = (np.array(NUMBER.findall(each), dtype=float) for each in (ours, theirs))
             # Other processors round differently, and runs may part: one printed digit less is compared.
             np.testing.assert_allclose(computed, printed, rtol=0.05)
+
+
+@pytest.mark.long
+def test_the_policy_learns_what_the_readme_says_and_without_the_wrapper_nothing() -> None:
+    (block,) = [block for block in BLOCKS if "PPO(" in block]
+    bare = re.sub(r"StatisticsObservation\((gym\.make\(.*?\))\)\n", r"\1\n", block)
+    assert bare != block
+    entrants: dict[str, Any] = {"random": "random"}
+    for label, code in {"statistics": block, "constant": bare}.items():
+        names: dict[str, Any] = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a learner that sees nothing of the functions it plays
+            exec(compile(code, "README.md", "exec"), names)
+        entrants[label] = agents.from_sb3(names["policy"])
+    keywords = {"num_arms": 10, "horizon": 50}
+    result = evaluate("GPBandit-RKHS-v0", entrants, trials=50, env_kwargs=keywords)
+    regret = {label: each[:, -1].mean() for label, each in result.regret.items()}
+    stated = re.search(r"is ([\d.]+) times that of random play, without the wrapper ([\d.]+) times", README)
+    assert stated is not None
+    # Other processors round differently, and training parts: a third of what is stated.
+    assert regret["statistics"] / regret["random"] == pytest.approx(float(stated[1]), rel=0.33)
+    assert regret["constant"] / regret["random"] == pytest.approx(float(stated[2]), abs=0.1)
 
 
 @pytest.mark.long

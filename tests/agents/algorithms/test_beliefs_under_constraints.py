@@ -8,12 +8,12 @@ import agents
 import bandit_envs
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.surface import Surface
-from agents.objectives.by_name import APART, CONSTRAINTS
+from agents.objectives.by_name import APART, BY_RULE, CONSTRAINTS
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 
 EPOCH, RESTARTS, LOOKS = 6, 19, (16, 19)  # rounds; an epoch after the restart has begun at the second look
-KEPT = [name for name in CONSTRAINTS if name not in ("none", "safe", *APART)]  # in epochs
+KEPT = [name for name in CONSTRAINTS if name not in ("none", "safe", BY_RULE, *APART)]  # in epochs
 MODELS = {"penalised": {}, "penalised, afresh": {"reuse": False}, "separate": {"models": "separate"}}
 WITHIN = {"censored": (5, None)}  # windows of the beliefs that have one
 CASES = [(belief, window) for belief in BELIEFS for window in WITHIN.get(belief, (None,))]

@@ -1,7 +1,16 @@
 """A run ends at its target, reports each experiment, and loses no value that a function has returned."""
 
+import contextlib
+import fcntl
+import logging
 import os
+import pty
+import re
 import signal
+import struct
+import subprocess
+import sys
+import termios
 import threading
 import time
 
@@ -72,13 +81,87 @@ def test_progress_is_a_line_an_experiment(capsys):
     assert lines[-1].endswith(f"best {tuner.best.value:.6g}")
 
 
+@pytest.mark.parametrize("progress", [None, False])
+def test_without_a_terminal_there_is_no_progress_by_default(progress, capsys):
+    Tuner(SPACE, agent="random").optimise(square, 3, progress=progress)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_run_is_logged_at_info_without_a_handler_of_ours(workers, caplog):
+    def f(x):
+        if len(caplog.records) == 2:
+            raise FloatingPointError("cold")
+        return x
+
+    tuner = Tuner(SPACE, agent="random", goal="minimize")
+    with caplog.at_level("INFO", logger="gpbandits"):
+        tuner.optimise(f, 4, workers, backend="threads")
+    first, *each, last = caplog.messages
+    assert {record.name for record in caplog.records} == {"gpbandits.tuner"}
+    assert {record.levelname for record in caplog.records} == {"INFO"}
+    assert first == "4 experiments over x, to minimise"
+    assert [line.partition(":")[0] for line in each] == ["1/4", "2/4", "3/4", "4/4"]
+    assert any("failed FloatingPointError: cold at x=" in line for line in each)
+    assert last == f"4 of 4 experiments were run, best {tuner.best_value:.6g}"
+    assert not logging.getLogger("gpbandits.tuner").handlers
+
+
+ON_TERMINAL = """
+import logging, sys
+from gpbandits import Tuner
+
+def f(x):
+    print("heard", flush=True)
+    return x if x < 0.9 else 1 / 0
+
+if __name__ == "__main__":
+    logging.basicConfig(level=sys.argv[1], stream=sys.stdout)
+    tuner = Tuner({"x": (0.0, 1.0)}, agent="random")
+    tuner.optimise(f, 8, progress=None if sys.argv[2] == "default" else False)
+"""
+
+
+def shown_on_terminal(*argv, columns=80):
+    """Return what a script writes to a terminal, without colours, and to its output, a pipe."""
+    master, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    known = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
+    call = [sys.executable, "-c", ON_TERMINAL, *argv]
+    run = subprocess.Popen(call, stderr=terminal, stdout=subprocess.PIPE, env={**known, "TERM": "xterm"})
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # the end of a terminal on Linux
+        while more := os.read(master, 4096):
+            shown += more
+    os.close(master)
+    out, _ = run.communicate()
+    assert run.returncode == 0, shown
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode()), out.decode()
+
+
+def test_a_terminal_shows_a_bar_with_the_best_value_and_failures_in_80_columns():
+    shown, out = shown_on_terminal("WARNING", "default")
+    last = [line for line in re.split("[\r\n]+", shown) if line.strip()][-1]
+    assert re.search(r"8/8 +best 0\.\d+(, \d failed)? +left 0:00:00", last), shown
+    assert max(map(len, re.split("[\r\n]+", shown))) <= 80
+    assert out == "heard\n" * 8
+
+
+@pytest.mark.parametrize(("level", "progress"), [("WARNING", "off"), ("INFO", "default")])
+def test_a_bar_is_off_where_asked_and_where_a_log_has_a_line_an_experiment(level, progress):
+    shown, out = shown_on_terminal(level, progress)
+    assert shown == ""
+    assert out.count("INFO:gpbandits.tuner:") == (0 if level == "WARNING" else 10)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"target": "low"}, "target must be None or a finite number"),
         ({"target": float("nan")}, "target must be"),
         ({"callback": 3}, "callback must be None or a function"),
-        ({"progress": 1}, "progress must be True or False"),
+        ({"progress": 1}, "progress must be None, True or False"),
     ],
 )
 def test_impossible_reports_are_refused_before_the_first_experiment(options, message):

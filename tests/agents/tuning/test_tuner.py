@@ -333,7 +333,10 @@ def told(**more):
 WRONG = {
     "goal": (lambda: Tuner(SMALL, goal="min"), "goal must be 'maximise' or 'minimise', got 'min'"),
     "parameters": (lambda: Tuner({}), "parameters must be at least one"),
-    "kind": (lambda: Tuner({"x": (0, 1)}), r"parameters\['x'\] must be one of Linear, Log, Integer, Categ"),
+    "kind": (
+        lambda: Tuner({"x": "0, 1"}),
+        r"parameters\['x'\] must be a range .low, high., a list of choices, one",
+    ),
     "agent": (lambda: Tuner(SMALL, agent="gp-ucbb"), "did you mean 'gp-ucb'"),
     "no agent": (lambda: Tuner(SMALL, agent=""), "unknown agent ''"),
     "agent of no kind": (lambda: Tuner(SMALL, agent=0), "an agent is a name such as .*, a path .* or a"),

@@ -10,11 +10,11 @@ from gpbandits.optuna.dimensions import Dimension, Dimensions
 DISTRIBUTIONS = {
     "float": (FloatDistribution(-1.0, 3.0), Linear(-1.0, 3.0)),
     "log": (FloatDistribution(1e-5, 1e-1, log=True), Log(1e-5, 1e-1)),
-    "float-step": (FloatDistribution(0.1, 1.0, step=0.3), Integer(0, 3)),
-    "fine-step": (FloatDistribution(0.0, 1.0, step=0.1), Integer(0, 10)),
+    "float-step": (FloatDistribution(0.1, 1.0, step=0.3), Linear(0.1, 1.0, step=0.3)),
+    "fine-step": (FloatDistribution(0.0, 1.0, step=0.1), Linear(0.0, 1.0, step=0.1)),
     "int": (IntDistribution(-3, 9), Integer(-3, 9)),
     "int-log": (IntDistribution(1, 512, log=True), Integer(1, 512, log=True)),
-    "int-step": (IntDistribution(2, 18, step=4), Integer(0, 4)),
+    "int-step": (IntDistribution(2, 18, step=4), Integer(2, 18, step=4)),
     "choice": (CategoricalDistribution((None, "a", 3, 1.5, False)), Categorical(range(5))),
 }
 ALL = pytest.mark.parametrize(("distribution", "kind"), DISTRIBUTIONS.values(), ids=DISTRIBUTIONS)
