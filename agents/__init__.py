@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .acquisition.candidates import Candidates
+    from .acquisition.rules import ExpectedImprovement
     from .agent.gp_agent import GPAgent
     from .algorithms.admmbo import admmbo
     from .algorithms.aggregated import gp_ucb_aggregated
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "acquisition.candidates": ["Candidates"],
+    "acquisition.rules": ["ExpectedImprovement"],
     "registry": ["features", "names", "with_propensities"],
     "making": ["compose", "make"],
     "rl": ["Policy", "from_sb3", "pretrained", "sb3", "train_policy"],
@@ -106,6 +108,7 @@ __all__ = [
     "Candidates",
     "Categorical",
     "Delivered",
+    "ExpectedImprovement",
     "Features",
     "GPAgent",
     "Integer",

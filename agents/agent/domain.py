@@ -43,6 +43,7 @@ class Domain(abc.ABC):
     rereads = False  # True where choices change nothing but generators, since they read all plays again
     single: Callable[[Any], Any]  # (B,) or (1, d) -> the action of the only trial, without its axis
     many_contexts: bool  # True where a recommendation depends on the context
+    centre: Ints | None = None  # arms that were chosen, (B,), where others near them are played
     one_context = False  # True where the only context is that of all rounds, and needs no observation
 
     def __init__(self, model: Model):

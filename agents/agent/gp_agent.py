@@ -150,6 +150,11 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
             action = self.repeated_arms.action_in(self.round, choose)
         return action if self.num_trials else self.domain.single(action)
 
+    @property
+    def centre(self) -> Ints | None:  # type: ignore[override]  # that of the domain
+        """The arms that were chosen, (B,), where others near them are played."""
+        return self.domain.centre
+
     def propensity(self, observation: Floats, action: Any) -> Any:
         """Return the share of further draws that choose the arm, a number or (B,); see `chances`."""
         checks = self._penalises or self._certifies or self.repeated_arms is not None

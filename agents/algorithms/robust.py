@@ -219,7 +219,8 @@ def _truncated_width(model: Model, *, alpha: float, moment: float | None, delta:
 class StableArms(FiniteSet):
     """Arms of which the one whose neighbours have the largest minimum of mu + w sigma is chosen.
 
-    A neighbour is played, the argmin of mu - w sigma. The objective is `WorstNearby`.
+    A neighbour is played, the argmin of mu - w sigma. The objective is `WorstNearby`; `centre`, (B,), holds
+    the arms chosen last.
     """
 
     def worth(self, agent: GPAgent, mean: Floats, std: Floats, points: Points) -> Floats:
@@ -229,8 +230,8 @@ class StableArms(FiniteSet):
 
     def choose(self, agent: GPAgent, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
         assert isinstance(agent.objective, WorstNearby)
-        centre = super().choose(agent, context, uniform, free)
-        feared = np.where(agent.objective.near[centre], -_lower(agent, context), -np.inf)
+        self.centre = super().choose(agent, context, uniform, free)
+        feared = np.where(agent.objective.near[self.centre], -_lower(agent, context), -np.inf)
         return argmax_with_ties(feared, agent._tie, uniform, agent.offered)
 
     def scored(self, agent: GPAgent, scores: Floats, context: Ints, offered: Bools | None) -> Floats:

@@ -211,7 +211,7 @@ def test_shares_of_presets_are_those_of_the_stored_runs():
 
 
 def test_every_preset_is_ranked_on_trials_with_seeds_of_their_own():
-    script = loaded("../tools/tune_rl.py")
+    script = loaded("tools/tune_rl.py")
     with (DOCS / RESULTS / "presets_ranked.csv").open(newline="", encoding="utf-8") as file:
         rows = {algorithm: numbers for algorithm, *numbers in csv.reader(file)}
     assert set(rows) == set(script.GRIDS)
@@ -221,7 +221,7 @@ def test_every_preset_is_ranked_on_trials_with_seeds_of_their_own():
 
 @pytest.mark.long
 def test_trials_of_the_ranking_have_seeds_of_the_learner_and_are_those_of_fresh_comparisons():
-    script = loaded("../tools/tune_rl.py")
+    script = loaded("tools/tune_rl.py")
     trials, mean, low, high = script.ranking("a2c", 3, 10, False)
     assert trials == "3"
     assert float(low) < float(mean) < float(high)

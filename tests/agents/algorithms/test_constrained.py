@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import Matern
 
 import agents
 import bandit_envs
-from agents.agent import gp_agent
+from agents.agent import domain
 from agents.model.choice import argmax_with_ties
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.laws import Gaussian, KnownFunction, delays
@@ -56,7 +56,7 @@ def test_the_first_plays_are_uniform_once_a_trial_and_not_once_an_epoch(name, mo
         uniform.append(bool((np.ptp(scores, axis=1) == 0).all()))
         return argmax_with_ties(scores, *rest)
 
-    monkeypatch.setattr(gp_agent, "argmax_with_ties", watch)
+    monkeypatch.setattr(domain, "argmax_with_ties", watch)
     Run(discs(), name, trials=2, reuse=False)
     assert uniform == [t < 5 for t in range(HORIZON)]
 
