@@ -36,18 +36,23 @@ def apart_and_here(environment, agents, apart=None, **options):
 class Thief(FirstArm):
     """Looks for the truth in the memory of its process, and plays the best arm if it is there.
 
-    Simulators of other tests may be there too: its own has played as many rounds as itself.
+    Simulators of other tests may be there too: its own begins and plays as it does.
     """
 
     def reset(self, seed):
         super().reset(seed)
         self.t = -1
+        self.begun = {id(each): each.round.item() for each in simulators()}
 
     def act(self, observation):
         self.t += 1
-        found = [each for each in gc.get_objects() if type(each) is SingleSimulator and self.t]
-        own = [each for each in found if each.trials[0] is not None and each.round.item() == self.t]
+        own = [each for each in simulators() if self.t and each.round.item() == self.t]
+        own = [each for each in own if each.trials[0] is not None and self.begun.get(id(each), 0) == 0]
         return int(own[-1].trials[0].means[0, 0].argmax()) if own else 0
+
+
+def simulators():
+    return [each for each in gc.get_objects() if type(each) is SingleSimulator]
 
 
 class Seeker(FirstArm):
