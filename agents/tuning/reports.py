@@ -13,6 +13,7 @@ from typing import Any
 from bandit_envs.basics.arguments import is_number, require
 
 from .history import Experiment
+from .pictures.bar import bar_of
 from .plain import plain
 from .plan import sign_of
 from .space import Values
@@ -44,7 +45,7 @@ class Reports:
         wanted = self.progress
         if wanted is None:  # lines of a log would be written into a bar, and say more
             wanted = on_terminal and not LOG.isEnabledFor(logging.INFO)
-        self._bar = _bar(self.n) if wanted and on_terminal and find_spec("rich") else None
+        self._bar = bar_of(self.n) if wanted and on_terminal and find_spec("rich") else None
         self._writes = wanted and self._bar is None
         with nullcontext() if self._bar is None else self._bar:
             yield
@@ -82,21 +83,6 @@ class Reports:
     def _record(self) -> str:
         best = self.tuner.best_value
         return "" if best is None else f", best {best:.6g}"
-
-
-def _bar(total: int) -> Any:
-    """Return a bar of rich of so many experiments on the error stream, which fits 80 columns."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        *(BarColumn(20), MofNCompleteColumn(), TextColumn("{task.description}", markup=False)),
-        *(TextColumn("left"), TimeRemainingColumn()),
-    )
-    # What f prints goes above the bar, unless it is written to a file.
-    bar = Progress(*columns, console=Console(stderr=True), redirect_stdout=sys.stdout.isatty())
-    bar.add_task("no value", total=total)
-    return bar
 
 
 def check_reports(target: Any, callback: Any, progress: Any) -> None:
