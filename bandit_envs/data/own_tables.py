@@ -157,7 +157,12 @@ def _typed(cells: Sequence[Any]) -> Any:
 
 
 def _missing(cell: Any) -> bool:
-    return cell is None or cell == "" or cell != cell  # NaN differs from itself
+    if cell is None or isinstance(cell, str):
+        return not cell
+    try:
+        return bool(cell != cell)  # NaN differs from itself
+    except TypeError:  # as does the NA of pandas, which has no truth
+        return True
 
 
 def _number(cell: Any) -> float | None:

@@ -191,14 +191,14 @@ def table(
             most its limit. A cost is the excess, or the logarithm of the ratio to the limit where a column is
             positive and spreads over a factor of 100.
         price: column of what a play takes from the budget, positive.
-        budget: amount that may be spent on prices; by default 50 plays of median price. Without `price`, as
-            for all problems.
+        budget: amount that may be spent on prices; by default 50 plays of median price, or the dearest one if
+            that is more. Without `price`, as for all problems.
         delay: column of how long a result takes, positive; or a law, as for all problems.
         interval: time between the starts of two plays, in the unit of the delay; by default a tenth of its
             median.
         context: columns that are observed before the play; contexts are drawn uniformly. Or a law.
         changes: column by whose values, in ascending order, rewards change, such as "day"; or a law.
-        hold: rounds of each of these values; by default they share 200 rounds.
+        hold: rounds of each of these values; by default they share the horizon, 200 rounds.
         noise: "repeats" draws one of the rows of an arm; or a law.
         scales: of columns that are not as recognised: {"width": "log"}, "linear" or "category".
         never: arms that must never be played, by values of some of their columns: {"catalyst": "C"}, or a
@@ -215,7 +215,9 @@ def table(
     sign = -1.0 if minimise else 1.0
     column: Any = REWARD if file is None and reward is None else reward
     values = sign * _mean(read, "reward", column)
-    held = HORIZON // len(values) or 1 if hold is None else hold
+    rounds = HORIZON if features.get("horizon") is None else features["horizon"]
+    require_size("horizon", rounds)
+    held = max(rounds // len(values), 1) if hold is None else hold
     require_size("hold", held)
     require(
         hold is None or len(values) > 1, "hold", "left out where no column says when rewards change", hold
@@ -261,9 +263,8 @@ def _price(read: TableReading, price: str | None, budget: Any) -> dict[str, Any]
         return {} if budget is None else {"budget": budget}
     values = _mean(read, "price", price).mean(axis=0)
     require_positive(f"column {price!r}", values, "it is a price")
-    return {
-        "budget": MeasuredCosts(PLAYS * float(np.median(values)) if budget is None else budget, values=values)
-    }
+    usual = max(PLAYS * float(np.median(values)), float(values.max()))
+    return {"budget": MeasuredCosts(usual if budget is None else budget, values=values)}
 
 
 def _delay(read: TableReading, delay: Any, interval: float | None) -> dict[str, Any]:

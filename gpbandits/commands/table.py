@@ -45,7 +45,7 @@ def table(
     from gpbandits.experiments import load_study, open_results
     from gpbandits.experiments.toml import study_text
     from gpbandits.report import write_report
-    from gpbandits.report.own_table import found_rows, table_figure
+    from gpbandits.report.own_table import add_to_page, found_rows, near_gap, table_figure
 
     given: dict[str, Any] = {
         "file": str(file),
@@ -74,7 +74,9 @@ def table(
     run(text, out, workers)
     page = write_report(out)
     ((_, result),) = open_results(out)[1].load(load_study(text))
-    print_rows("Best rows found", *found_rows(result))
+    header, rows = found_rows(result, near_gap(reading, reward))
+    add_to_page(page, header, rows)
+    print_rows("Best rows found", header, rows)
     console().print(f"Page in {page}, the table in {out / 'table.png'}.", soft_wrap=True)
 
 

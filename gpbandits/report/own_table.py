@@ -1,11 +1,14 @@
 """A table of the user's own: its picture before any agent plays, and which agents found its best rows."""
 
+import html
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from bandit_envs.basics.types import Floats
 from bandit_envs.data.own_tables import DECADES
 from bandit_envs.problems.table import TableReading
 from gpbandits.evaluation.result import Result
@@ -23,13 +26,14 @@ def table_figure(
     mean reward: whether what is good takes long.
     """
     means = reading.mean(reward).ravel()
-    gap = np.sort(means - means.min() if minimise else means.max() - means)
+    gap = np.sort(gaps_of(reading, reward, minimise).ravel())
+    what = "arms" if len(means) == len(reading.arm[0]) else "arms, in each context and at each time"
     figure = Figure(figsize=(8.0 + 4.0 * len(times), 3.2), layout="constrained")
     left, right, *others = figure.subplots(1, 2 + len(times))
     left.hist(means, bins=BINS)
-    left.set(xlabel=f"mean {reward}", ylabel="arms")
+    left.set(xlabel=f"mean {reward}", ylabel=what)
     right.step(gap, np.arange(1, len(gap) + 1) / len(gap), where="post")
-    right.axvline(NEAR * float(np.ptp(means)), linestyle=":", color="grey")
+    right.axvline(near_gap(reading, reward), linestyle=":", color="grey")
     right.set(xlabel=f"{reward}: gap to the best", ylabel="share of arms within the gap", ylim=(0.0, 1.02))
     for axes, column in zip(others, times, strict=True):
         taken = reading.mean(column).ravel()
@@ -40,20 +44,31 @@ def table_figure(
     return figure
 
 
-def found_rows(result: Result) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def gaps_of(reading: TableReading, reward: str, minimise: bool = False) -> Floats:
+    """Return how far each arm is from the best of its context and time, (S, Z, A)."""
+    means = (-1.0 if minimise else 1.0) * reading.mean(reward)
+    means = means.reshape(len(means), -1, len(reading.arm[0]))
+    return means.max(axis=2, keepdims=True) - means
+
+
+def near_gap(reading: TableReading, reward: str) -> float:
+    """Return the gap to the best within which an arm is near it."""
+    return NEAR * float(np.ptp(reading.mean(reward)))
+
+
+def found_rows(result: Result, near: float) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the header and a row for each agent, in the order of the tables of a result.
 
-    An agent found a near-best arm in the round from which on its simple regret is at most `NEAR` of the
-    largest; medians are over the trials, in which it may have found none.
+    An agent found a near-best arm in the round from which on its simple regret is at most `near`; medians are
+    over the trials, in which it may have found none.
     """
     header = ("agent", "found in", "median round", "gap at the end")
     spent = result.spent if result.spent else {}
     header += ("median price",) if spent else ()
-    largest = max(float(curve.max()) for curve in result.simple_regret.values())
     rows = []
     for label in result.ordered:
-        near = result.simple_regret[label] <= NEAR * largest
-        first = np.where(near.any(axis=1), near.argmax(axis=1), -1)
+        found = result.simple_regret[label] <= near
+        first = np.where(found.any(axis=1), found.argmax(axis=1), -1)
         rows.append(_row(label, result, first, spent.get(label)))
     return header, rows
 
@@ -67,3 +82,16 @@ def _row(label: str, result: Result, first: Any, spent: Any) -> tuple[str, ...]:
         return row
     paid = spent[first >= 0, found]
     return (*row, f"{np.median(paid):.4g}" if len(paid) else "-")
+
+
+def add_to_page(page: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Put the picture of the table, and which agent found its best rows, before the end of a page."""
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    table = "\n".join([line(header, "th"), *(line(row, "td") for row in rows)])
+    picture = '<p><img src="table.png" alt="The table"></p>'
+    section = f"<h2>Best rows found</h2>\n<table>\n{table}\n</table>\n{picture}\n"
+    before, end, after = page.read_text(encoding="utf-8").rpartition("</main>")
+    page.write_text(f"{before}{section}{end}{after}", encoding="utf-8")

@@ -203,3 +203,27 @@ def test_rows_keep_their_numbers_where_some_are_left_out():
     split = ROWS | {"site": ["n", "n", "n", "n", "s", "n"]}
     with pytest.raises(ValueError, match="arm of row 4 in the context of row 5"):
         Problem.from_table(split, **ARMS, context=["site"], never=[{"dose": 1.0}, {"dose": 10.0}])
+
+
+def test_the_default_budget_pays_for_the_dearest_play():
+    rows = {"a": [1, 2, 3], "y": [1.0, 2.0, 3.0], "p": [1.0, 1.0, 100.0]}
+    assert Problem.from_table(rows, arms=["a"], reward="y", price="p").setting().budget == 100.0
+    rows["p"] = [1.0, 1.0, 2.0]
+    assert Problem.from_table(rows, arms=["a"], reward="y", price="p").setting().budget == 50.0
+
+
+@pytest.mark.parametrize("kind", ["Int64", "Float64", "string"])
+def test_a_missing_value_of_pandas_is_refused_by_its_row(kind):
+    pandas = pytest.importorskip("pandas")
+    cells = ["x", "y", None] if kind == "string" else [1, 2, None]
+    frame = pandas.DataFrame({"a": pandas.array(cells, dtype=kind), "y": [1.0, 2.0, 3.0]})
+    with pytest.raises(ValueError, match="row 3"):
+        Problem.from_table(frame, arms=["a"], reward="y")
+
+
+def test_times_share_a_horizon_that_is_given():
+    rows = {"a": [1, 2, 1, 2, 1, 2], "day": [1, 1, 2, 2, 3, 3], "y": [1.0, 2.0, 3.0, 1.0, 0.0, 5.0]}
+    problem = Problem.from_table(rows, arms=["a"], reward="y", changes="day", horizon=60)
+    assert problem.horizon == 60
+    assert problem.drift.hold == 20
+    assert Problem.from_table(rows, arms=["a"], reward="y", changes="day").drift.hold == 66

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from bandit_envs.problems.table import reading_of
 from gpbandits import evaluate
 from gpbandits.commands import app
-from gpbandits.report.own_table import NEAR, found_rows, table_figure
+from gpbandits.report.own_table import NEAR, add_to_page, found_rows, gaps_of, near_gap, table_figure
 
 ROWS = "dose,kind,yield,hours\n1,a,0.5,2\n1,a,0.7,2\n10,a,0.9,3\n100,b,0.2,4\n1000,b,1.5,5\n"
 
@@ -36,6 +36,10 @@ def test_a_table_gives_ranks_a_picture_a_page_and_results(csv):
     assert done.output.index("epsilon-greedy") > 0
     for name in ("table.png", "report.html", "study.toml"):
         assert (csv / "compared" / name).stat().st_size > 0
+    page = (csv / "compared" / "report.html").read_text(encoding="utf-8")
+    assert page.count("<h2>Best rows found</h2>") == 1
+    assert "of 2 trials" in page
+    assert "table.png" in page
     cells = {path.name for path in (csv / "compared" / "cells").iterdir()}
     (csv / "runs.csv").write_text(ROWS.replace("1.5", "1.4"))
     assert run(*few, "--price", "hours", "--cost", "hours=5").exit_code == 0
@@ -86,9 +90,27 @@ def test_an_agent_found_an_arm_from_the_round_on_in_which_its_simple_regret_is_s
     rows = {"dose": [1.0, 2.0, 3.0, 4.0], "yield": [0.0, 1.0, 2.0, 10.0]}
     keywords = {"file": rows, "arms": ["dose"], "reward": "yield", "horizon": 15}
     result = evaluate("GPBandit-Table-v0", ["random"], trials=4, env_kwargs=keywords)
-    header, (row,) = found_rows(result)
+    near = near_gap(reading_of(rows, arms=["dose"]), "yield")
+    assert near == NEAR * 10.0
+    header, (row,) = found_rows(result, near)
     curve = result.simple_regret["random"]
-    firsts = [int(np.flatnonzero(each <= NEAR * curve.max())[0]) + 1 for each in curve if each[-1] == 0.0]
+    firsts = [int(np.flatnonzero(each <= near)[0]) + 1 for each in curve if each[-1] == 0.0]
     assert header == ("agent", "found in", "median round", "gap at the end")
     assert row[1] == f"{len(firsts)} of 4 trials"
     assert row[2] == f"{np.median(firsts):.0f}"
+
+
+def test_gaps_are_to_the_best_of_each_context():
+    rows = {"dose": [1.0, 2.0, 1.0, 2.0], "site": ["a", "a", "b", "b"], "yield": [1.0, 3.0, 7.0, 6.0]}
+    reading = reading_of(rows, arms=["dose"], context=["site"])
+    np.testing.assert_allclose(gaps_of(reading, "yield"), [[[2.0, 0.0], [0.0, 1.0]]])
+    left, _ = table_figure(reading, "yield").axes
+    assert "in each context" in left.get_ylabel()
+
+
+def test_what_was_found_is_written_into_the_page_as_text(tmp_path):
+    page = tmp_path / "report.html"
+    page.write_text("<main>before</main>after")
+    add_to_page(page, ("agent",), [("<b>mine</b>",)])
+    assert page.read_text().endswith("</main>after")
+    assert "<td>&lt;b&gt;mine&lt;/b&gt;</td>" in page.read_text()
