@@ -85,13 +85,16 @@ def _row(label: str, result: Result, first: Any, spent: Any) -> tuple[str, ...]:
 
 
 def add_to_page(page: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Put the picture of the table, and which agent found its best rows, before the end of a page."""
+    """Put the picture of the table, and which agent found its best rows, before the sections of a page."""
 
     def line(cells: Sequence[str], tag: str) -> str:
-        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+        first, *others = map(html.escape, cells)
+        return f'<tr><th scope="row">{first}</th>{"".join(f"<{tag}>{cell}</{tag}>" for cell in others)}</tr>'
 
     table = "\n".join([line(header, "th"), *(line(row, "td") for row in rows)])
-    picture = '<p><img src="table.png" alt="The table"></p>'
-    section = f"<h2>Best rows found</h2>\n<table>\n{table}\n</table>\n{picture}\n"
-    before, end, after = page.read_text(encoding="utf-8").rpartition("</main>")
-    page.write_text(f"{before}{section}{end}{after}", encoding="utf-8")
+    picture = (
+        '<p><img src="table.png" alt="Means of all arms, and gaps to the best" style="max-width: 100%"></p>'
+    )
+    section = f"<section>\n<h2>Best rows found</h2>\n<table>\n{table}\n</table>\n{picture}\n</section>\n"
+    before, begin, after = page.read_text(encoding="utf-8").partition("<section")
+    page.write_text(f"{before}{section}{begin}{after}", encoding="utf-8")

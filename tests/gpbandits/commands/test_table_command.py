@@ -110,7 +110,8 @@ def test_gaps_are_to_the_best_of_each_context():
 
 def test_what_was_found_is_written_into_the_page_as_text(tmp_path):
     page = tmp_path / "report.html"
-    page.write_text("<main>before</main>after")
-    add_to_page(page, ("agent",), [("<b>mine</b>",)])
-    assert page.read_text().endswith("</main>after")
-    assert "<td>&lt;b&gt;mine&lt;/b&gt;</td>" in page.read_text()
+    page.write_text('<main>before<section id="a"></section></main>after')
+    add_to_page(page, ("agent", "found in"), [("<b>mine</b>", "1 of 2 trials")])
+    assert page.read_text().startswith("<main>before<section>\n<h2>Best rows found</h2>")
+    assert page.read_text().endswith('<section id="a"></section></main>after')
+    assert '<th scope="row">&lt;b&gt;mine&lt;/b&gt;</th><td>1 of 2 trials</td>' in page.read_text()
