@@ -105,6 +105,7 @@ def read_axis(table: OwnTable, name: str, scale: str | None = None) -> ReadAxis:
     values = np.unique(cells)
     positive = cells.dtype.kind == "f" and values[0] > 0.0
     if scale is None:
+        _require_one_kind(table, name, cells)
         spread = positive and values[-1] / values[0] >= DECADES
         scale = "category" if cells.dtype.kind != "f" else "log" if spread else "linear"
     require_choice(f"scales[{name!r}]", scale, SCALES)
@@ -115,6 +116,16 @@ def read_axis(table: OwnTable, name: str, scale: str | None = None) -> ReadAxis:
     return ReadAxis(name, scale, tuple(values.tolist()), features)
 
 
+def _require_one_kind(table: OwnTable, name: str, cells: Any) -> None:
+    """Raise where text stands among numbers: a slip would make categories of all."""
+    if cells.dtype.kind == "f":
+        return
+    odd = [i for i, cell in enumerate(cells.tolist()) if _number(cell) is None]
+    if 2 * len(odd) < len(cells):
+        words = f"must have a number in column {name!r}, as most rows have, got {str(cells[odd[0]])!r}"
+        raise _row_error(table.row(odd[0]), f'{words}; or take scales={{{name!r}: "category"}}')
+
+
 def _csv(path: str | os.PathLike[str]) -> dict[str, list[str]]:
     with open(path, newline="", encoding="utf-8-sig") as file:
         lines = csv.reader(file)
@@ -123,6 +134,8 @@ def _csv(path: str | os.PathLike[str]) -> dict[str, list[str]]:
             len(set(names)) == len(names) > 0, "file", "a table with different names in its header", names
         )
         rows = list(lines)
+    while rows and not rows[-1]:  # empty lines at the end
+        rows.pop()
     for i, cells in enumerate(rows):
         if len(cells) != len(names):
             raise _row_error(i, f"must have {len(names)} cells, got {len(cells)}")

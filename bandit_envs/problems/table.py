@@ -134,6 +134,9 @@ def reading_of(
     with written_as({"column": "arms"}):
         own = own.without(never, names)
     between = tuple(context) if _are_columns(context) else ()
+    require(
+        len({*names, *between}) == len(names) + len(between), "arms", "different columns", (*names, *between)
+    )
     require(isinstance(scales, Mapping), "scales", "a dict from columns to scales", scales)
     unknown = [name for name in scales if name not in (*names, *between)]
     require(not unknown, "scales", "of columns of arms and contexts", unknown)
@@ -214,6 +217,8 @@ def table(
     read = reading_of(file, arms=arms, context=context, changes=changes, scales=scales, never=never)
     sign = -1.0 if minimise else 1.0
     column: Any = REWARD if file is None and reward is None else reward
+    described = [axis.name for axis in (*read.arms, *read.contexts)]
+    require(column not in described, "reward", "a column that describes neither arms nor contexts", column)
     values = sign * _mean(read, "reward", column)
     rounds = HORIZON if features.get("horizon") is None else features["horizon"]
     require_size("horizon", rounds)

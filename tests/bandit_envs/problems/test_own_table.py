@@ -227,3 +227,29 @@ def test_times_share_a_horizon_that_is_given():
     assert problem.horizon == 60
     assert problem.drift.hold == 20
     assert Problem.from_table(rows, arms=["a"], reward="y", changes="day").drift.hold == 66
+
+
+def test_text_among_numbers_is_a_slip_unless_it_is_a_category():
+    rows = {"a": ["1", "2", "ten", "4"], "y": [1.0, 2.0, 3.0, 4.0]}
+    with pytest.raises(
+        ValueError, match="row 3 must have a number in column 'a', as most rows have, got 'ten'"
+    ):
+        Problem.from_table(rows, arms=["a"], reward="y")
+    problem = Problem.from_table(rows, arms=["a"], reward="y", scales={"a": "category"})
+    assert problem.decisions.num_arms == 4
+
+
+def test_columns_have_one_meaning_each():
+    rows = {"a": [1, 2], "b": [1, 2], "y": [1.0, 2.0]}
+    with pytest.raises(ValueError, match="arms must be different columns"):
+        Problem.from_table(rows, arms=["a", "a"], reward="y")
+    with pytest.raises(ValueError, match="arms must be different columns"):
+        Problem.from_table(rows, arms=["a"], context=["a"], reward="y")
+    with pytest.raises(ValueError, match="reward must be a column that describes neither"):
+        Problem.from_table(rows, arms=["a", "y"], reward="y")
+
+
+def test_empty_lines_at_the_end_of_a_file_are_no_rows(tmp_path):
+    (tmp_path / "runs.csv").write_text("a,y\n1,2\n2,3\n\n\n")
+    problem = Problem.from_table(tmp_path / "runs.csv", arms=["a"], reward="y")
+    assert problem.decisions.num_arms == 2
