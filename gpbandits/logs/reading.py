@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import from_extra, require
+from bandit_envs.basics.arguments import from_extra, is_integer, require
 from bandit_envs.basics.files import check_path
 from bandit_envs.basics.types import Floats
 from gpbandits.logs.log import PlayLog
@@ -50,7 +50,9 @@ def read_log(
         time, delivered, available: names of these columns; by default "time", "delivered" and "available"
             where they are there. Available actions have | between them, as in hat|shoe.
         context: names of the contexts' columns; by default those that begin with "context".
-        actions: all actions in the order of a policy's probabilities, or their number.
+        actions: labels of all actions in the order of a policy's probabilities, or their number. With labels,
+            cells are labels even where they are numbers, such as 101; else a column of integers alone
+            holds indices.
         until, arms: as for `PlayLog`.
     """
     check_path("path", path)
@@ -63,7 +65,8 @@ def read_log(
     wanted |= {"delivered": delivered, "available": available}
     for name in [*wanted.values(), *asked]:
         require(name is None or name in names, "column", f"one of {', '.join(names)}", name)
-    readers = {key: _reader(key) for key, name in wanted.items() if name is not None}
+    labelled = actions is not None and not is_integer(actions)
+    readers = {key: _reader(key, labelled) for key, name in wanted.items() if name is not None}
     readers |= {name: _FeatureReader() for name in asked}
     place = {key: names.index(wanted.get(key) or key) for key in readers}
     _read(blocks, len(names), readers, place)
@@ -113,15 +116,17 @@ def _parquet(path: str | os.PathLike[str]) -> tuple[list[str], Rows]:
     return names, (list(zip(*(each.to_pylist() for each in batch.columns), strict=True)) for batch in batches)
 
 
-def _reader(key: str) -> Any:
-    kinds = {"action": _LabelReader, "available": _SetReader, "time": _TimeReader, "delivered": _TimeReader}
-    return kinds[key]() if key in kinds else _NumberReader(key)
+def _reader(key: str, labelled: bool) -> Any:
+    if key in ("action", "available"):
+        return _LabelReader(labelled) if key == "action" else _SetReader(labelled)
+    return _TimeReader() if key in ("time", "delivered") else _NumberReader(key)
 
 
 class _LabelReader:
-    """Collect labels as codes; a column of integers alone is one of indices."""
+    """Collect labels as codes; without known labels a column of integers alone is one of indices."""
 
-    def __init__(self) -> None:
+    def __init__(self, labelled: bool) -> None:
+        self._labelled = labelled
         self._codes, self._known = array("q"), dict[str, int]()
 
     def take(self, cells: Sequence[Any], row: int) -> None:
@@ -129,7 +134,7 @@ class _LabelReader:
 
     def column(self) -> Any:
         labels = np.array(list(self._known))
-        if all(map(is_index, self._known)):
+        if not self._labelled and all(map(is_index, self._known)):
             labels = labels.astype(np.int64)
         return labels[np.frombuffer(self._codes, dtype=np.int64)]
 
@@ -137,7 +142,8 @@ class _LabelReader:
 class _SetReader:
     """Collect available actions, with a separator between them, as codes of different sets."""
 
-    def __init__(self) -> None:
+    def __init__(self, labelled: bool) -> None:
+        self._labelled = labelled
         self._codes, self._known = array("q"), dict[str, int]()
 
     def take(self, cells: Sequence[Any], row: int) -> None:
@@ -146,7 +152,7 @@ class _SetReader:
 
     def column(self) -> list[tuple[Any, ...]]:
         sets = [tuple(each.strip() for each in text.split(SEPARATOR)) for text in self._known]
-        if all(is_index(each) for every in sets for each in every):
+        if not self._labelled and all(is_index(each) for every in sets for each in every):
             sets = [tuple(map(int, every)) for every in sets]
         return [sets[code] for code in self._codes]
 

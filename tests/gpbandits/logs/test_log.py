@@ -78,6 +78,21 @@ def test_contexts_are_numbers_or_categories_and_times_may_be_dates(tmp_path):
     assert log.context.tolist() == [[0.0, 1.0, 30.0], [1.0, 0.0, 20.0]]  # desk, phone, age
 
 
+@pytest.mark.parametrize("actions", [["101", "007", "7"], [101, "007", 7]])
+def test_numbers_of_a_file_are_labels_where_labels_are_given(tmp_path, actions):
+    path = tmp_path / "log.csv"
+    path.write_text("action,propensity,reward,available\n101,0.5,1,101|7\n7,0.5,0,7|007\n007,1,0,007\n")
+    log = read_log(path, actions=actions)
+    assert log.actions == ("101", "007", "7")
+    assert log.action.tolist() == [0, 2, 1]
+    assert log.available.tolist() == [[True, False, True], [False, True, True], [False, True, False]]
+    with pytest.raises(ValueError, match="row 1 must have an action among 7, 007, got 101"):
+        read_log(path, actions=["7", "007"])
+    path.write_text("action,propensity,reward\n1,0.5,1\n0,0.5,0\n")
+    for known in (None, 3):
+        assert read_log(path, actions=known).action.tolist() == [1, 0]
+
+
 DAMAGED = {
     "0,1,0.5\n": "row 2 must have 4 cells, got 3",
     "0,1,half,1\n": "row 2 must have a number as propensity, got 'half'",
