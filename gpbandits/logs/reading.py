@@ -20,6 +20,8 @@ from gpbandits.logs.log import PlayLog
 from gpbandits.logs.rows import SEPARATOR, row_error
 
 CHUNK = 2000  # rows that are read together
+MOST_TEXTS = 20_000  # different texts of a context's column that are kept; each takes about 150 bytes
+FEATURE = "every context feature"
 Rows = Iterator[Sequence[Sequence[Any]]]  # blocks of rows
 
 
@@ -42,7 +44,7 @@ def read_log(
     Numbers of rows count from 1 below the header. Times are numbers, or dates such as
     2024-05-01T12:00:00, which become seconds since 1970. An empty cell of the delivery, and of the reward,
     is a reward that is not delivered; an empty propensity is unknown. A context column with text becomes a
-    column of 0 and 1 for each of its values.
+    column of 0 and 1 for each of its values; one of more than 20,000 different values must be numbers.
 
     Args:
         path: file.
@@ -67,7 +69,7 @@ def read_log(
         require(name is None or name in names, "column", f"one of {', '.join(names)}", name)
     labelled = actions is not None and not is_integer(actions)
     readers = {key: _reader(key, labelled) for key, name in wanted.items() if name is not None}
-    readers |= {name: _FeatureReader() for name in asked}
+    readers |= {name: _FeatureReader(name) for name in asked}
     place = {key: names.index(wanted.get(key) or key) for key in readers}
     _read(blocks, len(names), readers, place)
     columns = {key: reader.column() for key, reader in readers.items() if key in wanted}
@@ -164,13 +166,17 @@ def is_index(label: str) -> bool:
 
 def _encode(cells: Sequence[Any], row: int, known: dict[str, int], codes: array[int], what: str) -> None:
     """Append the code of each cell, a new one of a value that is not yet known."""
-    for empty in ("", None):
-        if empty in cells:
-            raise row_error(row + cells.index(empty), f"must have {what}, got an empty cell")
+    _require_cells(cells, row, what)
     texts = list(map(str, cells))
     for text in dict.fromkeys(texts):
         known.setdefault(text, len(known))
     codes.extend(map(known.__getitem__, texts))
+
+
+def _require_cells(cells: Sequence[Any], row: int, what: str) -> None:
+    for empty in ("", None):
+        if empty in cells:
+            raise row_error(row + cells.index(empty), f"must have {what}, got an empty cell")
 
 
 class _NumberReader:
@@ -222,16 +228,31 @@ class _TimeReader(_NumberReader):
 
 
 class _FeatureReader:
-    """Collect a column of contexts: numbers, or categories where a cell is none."""
+    """Collect a column of contexts: numbers, or categories where a cell is none.
 
-    def __init__(self) -> None:
+    A column of more than `MOST_TEXTS` different texts has numbers alone, of which no text is kept.
+    """
+
+    def __init__(self, name: str):
         self._codes, self._known = array("q"), dict[str, int]()
+        self._numbers = _NumberReader(f"{name}, a feature of more than {MOST_TEXTS} different values")
+        self._few = True
 
     def take(self, cells: Sequence[Any], row: int) -> None:
-        _encode(cells, row, self._known, self._codes, "every context feature")
+        if not self._few:
+            _require_cells(cells, row, FEATURE)
+            self._numbers.take(cells, row)
+            return
+        _encode(cells, row, self._known, self._codes, FEATURE)
+        if len(self._known) > MOST_TEXTS:
+            texts = list(self._known)
+            self._numbers.take([texts[code] for code in self._codes], 0)
+            self._codes, self._known, self._few = array("q"), {}, False
 
     def features(self) -> list[Floats]:
         """Return the column, or one of 0 and 1 for each category in ascending order."""
+        if not self._few:
+            return [self._numbers.column()]
         codes = np.frombuffer(self._codes, dtype=np.int64)
         try:
             return [np.array(list(map(float, self._known)))[codes]]
