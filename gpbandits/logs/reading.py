@@ -6,14 +6,15 @@ import csv
 import os
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
-from bandit_envs.basics.arguments import from_extra, is_integer, require
+from bandit_envs.basics.arguments import ArgumentError, from_extra, is_integer, require
 from bandit_envs.basics.files import check_path
 from bandit_envs.basics.types import Floats
 from gpbandits.logs.log import PlayLog
@@ -93,15 +94,36 @@ def _read(blocks: Rows, width: int, readers: dict[str, Any], place: dict[str, in
     require(row > 0, "path", "a file with a row below its header", "none")
 
 
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    """Open a file as text; bytes that are not UTF-8 are refused by file and line."""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            yield file
+    except UnicodeDecodeError as error:  # it counts bytes from the start of a block, not of the file
+        with open(path, "rb") as lines:
+            line = next(i for i, each in enumerate(lines, 1) if not _is_utf8(each))
+        words = f"must be a CSV in UTF-8; line {line} is not, got {os.fspath(path)}"
+        raise ArgumentError("path", words) from error
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _csv(path: str | os.PathLike[str]) -> tuple[list[str], Rows]:
-    with open(path, newline="", encoding="utf-8-sig") as file:
+    with _opened(path) as file:
         names = next(csv.reader(file), [])
     require(len(set(names)) == len(names) > 0, "path", "a table with different names in its header", names)
     return names, _blocks(path)
 
 
 def _blocks(path: str | os.PathLike[str]) -> Rows:
-    with open(path, newline="", encoding="utf-8-sig") as file:
+    with _opened(path) as file:
         lines = csv.reader(file)
         next(lines)
         while block := list(islice(lines, CHUNK)):

@@ -152,6 +152,18 @@ def test_a_damaged_row_is_refused_by_its_number(tmp_path, line, words):
         read_log(path)
 
 
+@pytest.mark.parametrize(
+    ("header", "rows", "line"), [("action", 2, 3), ("action", 5000, 5001), ("größe", 3, 1)]
+)
+def test_bytes_that_are_not_utf8_are_refused_by_file_and_line(tmp_path, header, rows, line):
+    path = tmp_path / "old.csv"
+    path.write_bytes(
+        f"{header},propensity,reward\n".encode("latin-1") + b"hat,0.5,1\n" * (rows - 1) + b"h\xfct,0.5,1\n"
+    )
+    with pytest.raises(ValueError, match=rf"path must be a CSV in UTF-8; line {line} is not, got .*old\.csv"):
+        read_log(path)
+
+
 def test_a_column_that_is_not_there_is_refused_with_those_that_are(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("action,propensity,click\n0,0.5,1\n")
