@@ -217,6 +217,10 @@ def _of_agent(
     if min(kept) < horizon:
         words.append(f"a part of the log ended after {min(kept)} of {horizon} rounds: its value is of fewer")
     values = np.array(means)
+    if empty := np.count_nonzero(np.isnan(values)):
+        words.append(
+            f"in {empty} of {parts} parts no reward of the agent's rounds is delivered: there is no value"
+        )
     estimate = _estimate(Contributions(float(values.mean()), values - values.mean()))
     share = sum(kept) / read if read else 0.0
     return Valuation({"replay": estimate}, log.mean, share, horizon, tuple(words))
