@@ -72,8 +72,11 @@ def doubly_robust(rows: WeightedRows) -> Contributions:
 
 def switch(rows: WeightedRows) -> Contributions:
     """Return SWITCH-DR with the threshold of least estimated squared error."""
+    positive = rows.weight[rows.weight > 0.0]
+    if not len(positive):  # the policy plays nothing of the log: no threshold leaves out a row
+        return switch_at(rows, np.inf)
     extent = float(np.ptp(rows.reward[rows.delivery > 0.0]))
-    low, high = np.quantile(rows.weight[rows.weight > 0.0], QUANTILES)
+    low, high = np.quantile(positive, QUANTILES)
     taus = np.geomspace(low, high, TAUS)
     return min((switch_at(rows, tau) for tau in (*taus, np.inf)), key=lambda x: _error(rows, x, extent))
 

@@ -6,20 +6,23 @@ import csv
 import os
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
-from bandit_envs.basics.arguments import from_extra, require
+from bandit_envs.basics.arguments import ArgumentError, from_extra, is_integer, require
 from bandit_envs.basics.files import check_path
 from bandit_envs.basics.types import Floats
 from gpbandits.logs.log import PlayLog
 from gpbandits.logs.rows import SEPARATOR, row_error
 
 CHUNK = 2000  # rows that are read together
+MOST_TEXTS = 20_000  # different texts of a context's column that are kept; each takes about 150 bytes
+FEATURE = "every context feature"
 Rows = Iterator[Sequence[Sequence[Any]]]  # blocks of rows
 
 
@@ -42,7 +45,7 @@ def read_log(
     Numbers of rows count from 1 below the header. Times are numbers, or dates such as
     2024-05-01T12:00:00, which become seconds since 1970. An empty cell of the delivery, and of the reward,
     is a reward that is not delivered; an empty propensity is unknown. A context column with text becomes a
-    column of 0 and 1 for each of its values.
+    column of 0 and 1 for each of its values; one of more than 20,000 different values must be numbers.
 
     Args:
         path: file.
@@ -50,7 +53,9 @@ def read_log(
         time, delivered, available: names of these columns; by default "time", "delivered" and "available"
             where they are there. Available actions have | between them, as in hat|shoe.
         context: names of the contexts' columns; by default those that begin with "context".
-        actions: all actions in the order of a policy's probabilities, or their number.
+        actions: labels of all actions in the order of a policy's probabilities, or their number. With labels,
+            cells are labels even where they are numbers, such as 101; else a column of integers alone
+            holds indices.
         until, arms: as for `PlayLog`.
     """
     check_path("path", path)
@@ -63,8 +68,9 @@ def read_log(
     wanted |= {"delivered": delivered, "available": available}
     for name in [*wanted.values(), *asked]:
         require(name is None or name in names, "column", f"one of {', '.join(names)}", name)
-    readers = {key: _reader(key) for key, name in wanted.items() if name is not None}
-    readers |= {name: _FeatureReader() for name in asked}
+    labelled = actions is not None and not is_integer(actions)
+    readers = {key: _reader(key, labelled) for key, name in wanted.items() if name is not None}
+    readers |= {name: _FeatureReader(name) for name in asked}
     place = {key: names.index(wanted.get(key) or key) for key in readers}
     _read(blocks, len(names), readers, place)
     columns = {key: reader.column() for key, reader in readers.items() if key in wanted}
@@ -88,15 +94,36 @@ def _read(blocks: Rows, width: int, readers: dict[str, Any], place: dict[str, in
     require(row > 0, "path", "a file with a row below its header", "none")
 
 
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    """Open a file as text; bytes that are not UTF-8 are refused by file and line."""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            yield file
+    except UnicodeDecodeError as error:  # it counts bytes from the start of a block, not of the file
+        with open(path, "rb") as lines:
+            line = next(i for i, each in enumerate(lines, 1) if not _is_utf8(each))
+        words = f"must be a CSV in UTF-8; line {line} is not, got {os.fspath(path)}"
+        raise ArgumentError("path", words) from error
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _csv(path: str | os.PathLike[str]) -> tuple[list[str], Rows]:
-    with open(path, newline="", encoding="utf-8-sig") as file:
+    with _opened(path) as file:
         names = next(csv.reader(file), [])
     require(len(set(names)) == len(names) > 0, "path", "a table with different names in its header", names)
     return names, _blocks(path)
 
 
 def _blocks(path: str | os.PathLike[str]) -> Rows:
-    with open(path, newline="", encoding="utf-8-sig") as file:
+    with _opened(path) as file:
         lines = csv.reader(file)
         next(lines)
         while block := list(islice(lines, CHUNK)):
@@ -113,15 +140,17 @@ def _parquet(path: str | os.PathLike[str]) -> tuple[list[str], Rows]:
     return names, (list(zip(*(each.to_pylist() for each in batch.columns), strict=True)) for batch in batches)
 
 
-def _reader(key: str) -> Any:
-    kinds = {"action": _LabelReader, "available": _SetReader, "time": _TimeReader, "delivered": _TimeReader}
-    return kinds[key]() if key in kinds else _NumberReader(key)
+def _reader(key: str, labelled: bool) -> Any:
+    if key in ("action", "available"):
+        return _LabelReader(labelled) if key == "action" else _SetReader(labelled)
+    return _TimeReader() if key in ("time", "delivered") else _NumberReader(key)
 
 
 class _LabelReader:
-    """Collect labels as codes; a column of integers alone is one of indices."""
+    """Collect labels as codes; without known labels a column of integers alone is one of indices."""
 
-    def __init__(self) -> None:
+    def __init__(self, labelled: bool) -> None:
+        self._labelled = labelled
         self._codes, self._known = array("q"), dict[str, int]()
 
     def take(self, cells: Sequence[Any], row: int) -> None:
@@ -129,7 +158,7 @@ class _LabelReader:
 
     def column(self) -> Any:
         labels = np.array(list(self._known))
-        if all(map(is_index, self._known)):
+        if not self._labelled and all(map(is_index, self._known)):
             labels = labels.astype(np.int64)
         return labels[np.frombuffer(self._codes, dtype=np.int64)]
 
@@ -137,7 +166,8 @@ class _LabelReader:
 class _SetReader:
     """Collect available actions, with a separator between them, as codes of different sets."""
 
-    def __init__(self) -> None:
+    def __init__(self, labelled: bool) -> None:
+        self._labelled = labelled
         self._codes, self._known = array("q"), dict[str, int]()
 
     def take(self, cells: Sequence[Any], row: int) -> None:
@@ -146,7 +176,7 @@ class _SetReader:
 
     def column(self) -> list[tuple[Any, ...]]:
         sets = [tuple(each.strip() for each in text.split(SEPARATOR)) for text in self._known]
-        if all(is_index(each) for every in sets for each in every):
+        if not self._labelled and all(is_index(each) for every in sets for each in every):
             sets = [tuple(map(int, every)) for every in sets]
         return [sets[code] for code in self._codes]
 
@@ -158,13 +188,17 @@ def is_index(label: str) -> bool:
 
 def _encode(cells: Sequence[Any], row: int, known: dict[str, int], codes: array[int], what: str) -> None:
     """Append the code of each cell, a new one of a value that is not yet known."""
-    for empty in ("", None):
-        if empty in cells:
-            raise row_error(row + cells.index(empty), f"must have {what}, got an empty cell")
+    _require_cells(cells, row, what)
     texts = list(map(str, cells))
     for text in dict.fromkeys(texts):
         known.setdefault(text, len(known))
     codes.extend(map(known.__getitem__, texts))
+
+
+def _require_cells(cells: Sequence[Any], row: int, what: str) -> None:
+    for empty in ("", None):
+        if empty in cells:
+            raise row_error(row + cells.index(empty), f"must have {what}, got an empty cell")
 
 
 class _NumberReader:
@@ -216,16 +250,31 @@ class _TimeReader(_NumberReader):
 
 
 class _FeatureReader:
-    """Collect a column of contexts: numbers, or categories where a cell is none."""
+    """Collect a column of contexts: numbers, or categories where a cell is none.
 
-    def __init__(self) -> None:
+    A column of more than `MOST_TEXTS` different texts has numbers alone, of which no text is kept.
+    """
+
+    def __init__(self, name: str):
         self._codes, self._known = array("q"), dict[str, int]()
+        self._numbers = _NumberReader(f"{name}, a feature of more than {MOST_TEXTS} different values")
+        self._few = True
 
     def take(self, cells: Sequence[Any], row: int) -> None:
-        _encode(cells, row, self._known, self._codes, "every context feature")
+        if not self._few:
+            _require_cells(cells, row, FEATURE)
+            self._numbers.take(cells, row)
+            return
+        _encode(cells, row, self._known, self._codes, FEATURE)
+        if len(self._known) > MOST_TEXTS:
+            texts = list(self._known)
+            self._numbers.take([texts[code] for code in self._codes], 0)
+            self._codes, self._known, self._few = array("q"), {}, False
 
     def features(self) -> list[Floats]:
         """Return the column, or one of 0 and 1 for each category in ascending order."""
+        if not self._few:
+            return [self._numbers.column()]
         codes = np.frombuffer(self._codes, dtype=np.int64)
         try:
             return [np.array(list(map(float, self._known)))[codes]]

@@ -114,7 +114,8 @@ def value_of(
         tau: threshold of the weights of "switch"; by default the one of least estimated squared error.
         model: predictions of a model of your own in place of the Gaussian process: of the policy's reward in
             each context, and of the reward of each row, (n,) each; they must not have seen the row's reward.
-        now: another log, later than this one, of which contexts and rewards are compared with this one's.
+        now: another log, later than this one, of which contexts and rewards are compared with this one's:
+            those of actions of one label, or of one index where one of the logs has no labels.
         least: propensity below which there is a caution.
         parts: independent parts of the log, taken in turn, on each of which a learning agent plays; their
             estimates give the interval. One part has the most rounds and no interval.
@@ -216,6 +217,10 @@ def _of_agent(
     if min(kept) < horizon:
         words.append(f"a part of the log ended after {min(kept)} of {horizon} rounds: its value is of fewer")
     values = np.array(means)
+    if empty := np.count_nonzero(np.isnan(values)):
+        words.append(
+            f"in {empty} of {parts} parts no reward of the agent's rounds is delivered: there is no value"
+        )
     estimate = _estimate(Contributions(float(values.mean()), values - values.mean()))
     share = sum(kept) / read if read else 0.0
     return Valuation({"replay": estimate}, log.mean, share, horizon, tuple(words))

@@ -7,7 +7,7 @@ import pytest
 
 import agents
 from gpbandits import evaluate
-from gpbandits.logs import LogWarning, PlayLog, value_of
+from gpbandits.logs import LogWarning, PlayLog, cautions, value_of
 
 FEW = {"num_arms": 4, "horizon": 40}
 
@@ -73,6 +73,25 @@ def test_drift_between_the_log_and_now_is_said():
     assert [each.partition(":")[0] for each in said] == [
         f"the reward of action {arm} differs between the log and now" for arm in (0, 1)
     ]
+
+
+def fruit_log(labels: list[str], seed: int, pear: float = 2.0) -> PlayLog:
+    rng, means = np.random.default_rng(seed), {"apple": 0.0, "fig": 1.0, "pear": pear}
+    action = rng.choice(labels, size=600)
+    reward = np.array([means[each] for each in action]) + 0.1 * rng.normal(size=600)
+    return PlayLog(action, reward, np.full(600, 1 / len(labels)))
+
+
+@pytest.mark.parametrize(("pear", "expected"), [(2.0, []), (3.0, ["the reward of action pear differs"])])
+def test_actions_of_the_log_and_now_are_compared_by_their_labels(pear, expected):
+    log, now = fruit_log(["apple", "fig", "pear"], 0), fruit_log(["fig", "pear"], 1, pear)
+    for one, two in ((log, now), (now, log)):
+        assert [each.partition(" between")[0] for each in cautions.of_drift(one, two)] == expected
+
+
+def test_labels_are_compared_with_indices_by_their_order():
+    named = log_of(actions=["off", "on"])
+    assert len(cautions.of_drift(named, log_of(reward=np.full(400, 3.0)))) == 2
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,18 @@ def test_a_policy_without_plays_in_the_log_is_worth_what_nobody_knows():
     assert found["snips"].low == -np.inf
 
 
+@pytest.mark.parametrize(
+    "given", [{"policy": [0.0, 0.0, 0.0, 1.0]}, {"policy": [0.25] * 4, "never": [0, 1, 2]}]
+)
+def test_all_methods_answer_for_a_policy_without_plays_in_the_log(given):
+    rng = np.random.default_rng(0)
+    log = PlayLog(rng.integers(3, size=200), rng.normal(size=200), np.full(200, 1 / 3), actions=4)
+    with pytest.warns(LogWarning, match=r"100.0% of the policy's plays are actions that the log never has"):
+        found = value_of(log=log, **given)
+    assert list(found) == list(ESTIMATORS)
+    assert found["switch"] == found["dr"]  # no row is left out
+
+
 def test_warnings_are_the_cautions_of_the_result():
     log = PlayLog([0, 1] * 30, [1.0, 0.0] * 30, [0.4] * 60, actions=3)
     with warnings.catch_warnings(record=True) as heard:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpbandits.logs import PlayLog, read_log, value_of
+from gpbandits.logs import PlayLog, read_log, reading, value_of
 
 GOOD = {
     "action": [0, 1, 1, 0],
@@ -78,6 +78,61 @@ def test_contexts_are_numbers_or_categories_and_times_may_be_dates(tmp_path):
     assert log.context.tolist() == [[0.0, 1.0, 30.0], [1.0, 0.0, 20.0]]  # desk, phone, age
 
 
+@pytest.mark.parametrize("actions", [["101", "007", "7"], [101, "007", 7]])
+def test_numbers_of_a_file_are_labels_where_labels_are_given(tmp_path, actions):
+    path = tmp_path / "log.csv"
+    path.write_text("action,propensity,reward,available\n101,0.5,1,101|7\n7,0.5,0,7|007\n007,1,0,007\n")
+    log = read_log(path, actions=actions)
+    assert log.actions == ("101", "007", "7")
+    assert log.action.tolist() == [0, 2, 1]
+    assert log.available.tolist() == [[True, False, True], [False, True, True], [False, True, False]]
+    with pytest.raises(ValueError, match="row 1 must have an action among 7, 007, got 101"):
+        read_log(path, actions=["7", "007"])
+    path.write_text("action,propensity,reward\n1,0.5,1\n0,0.5,0\n")
+    for known in (None, 3):
+        assert read_log(path, actions=known).action.tolist() == [1, 0]
+
+
+def feature_log(path, cells: list[str]) -> PlayLog:
+    lines = (f"{i % 2},0.5,1,{cell}\n" for i, cell in enumerate(cells))
+    path.write_text("action,propensity,reward,context\n" + "".join(lines))
+    return read_log(path)
+
+
+@pytest.mark.parametrize("most", [1, 7, 20])
+def test_numbers_are_read_in_the_same_way_whether_their_texts_are_kept_or_not(tmp_path, monkeypatch, most):
+    monkeypatch.setattr(reading, "CHUNK", 5)
+    monkeypatch.setattr(reading, "MOST_TEXTS", most)
+    cells = ["0.5", "-1", "1e3", "0.50", "7", "7", *map(str, range(10)), "0.5"]
+    read = feature_log(tmp_path / "log.csv", cells).context
+    assert read[:, 0].tolist() == list(map(float, cells))
+
+
+def test_texts_of_a_column_of_many_numbers_are_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_TEXTS", 100)
+    reader = reading._FeatureReader("age")
+    for start in range(0, 20_000, 50):
+        reader.take([str(start + i) for i in range(50)], start)
+        assert len(reader._known) <= 150
+    assert reader.features()[0].tolist() == list(range(20_000))
+
+
+WIDE = {  # cells of rows 1 to 12, where texts of 8 are kept
+    "row 12 must have a number as context": {11: "red"},
+    "row 3 must have a number as context": {2: "red"},
+    "row 12 must have every context feature, got an empty cell": {11: ""},
+    "row 12 must have a number as context, a feature of more than 8 different values, got 'nan'": {11: "nan"},
+}
+
+
+@pytest.mark.parametrize(("words", "changed"), WIDE.items())
+def test_a_column_of_too_many_categories_is_refused_by_its_row(tmp_path, monkeypatch, words, changed):
+    monkeypatch.setattr(reading, "CHUNK", 5)
+    monkeypatch.setattr(reading, "MOST_TEXTS", 8)
+    with pytest.raises(ValueError, match=words):
+        feature_log(tmp_path / "log.csv", [changed.get(i, str(i)) for i in range(12)])
+
+
 DAMAGED = {
     "0,1,0.5\n": "row 2 must have 4 cells, got 3",
     "0,1,half,1\n": "row 2 must have a number as propensity, got 'half'",
@@ -94,6 +149,18 @@ def test_a_damaged_row_is_refused_by_its_number(tmp_path, line, words):
     path = tmp_path / "log.csv"
     path.write_text("time,action,propensity,reward\n0,0,0.5,1\n" + line)
     with pytest.raises(ValueError, match=words):
+        read_log(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "line"), [("action", 2, 3), ("action", 5000, 5001), ("größe", 3, 1)]
+)
+def test_bytes_that_are_not_utf8_are_refused_by_file_and_line(tmp_path, header, rows, line):
+    path = tmp_path / "old.csv"
+    path.write_bytes(
+        f"{header},propensity,reward\n".encode("latin-1") + b"hat,0.5,1\n" * (rows - 1) + b"h\xfct,0.5,1\n"
+    )
+    with pytest.raises(ValueError, match=rf"path must be a CSV in UTF-8; line {line} is not, got .*old\.csv"):
         read_log(path)
 
 

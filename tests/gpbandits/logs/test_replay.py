@@ -154,3 +154,20 @@ def test_the_number_of_rounds_is_reached_by_nearly_all_replays():
 def test_an_agent_is_valued_by_replay_alone():
     with pytest.raises(ValueError, match="an agent that learns is valued by replay alone"):
         value_of("random", uniform_log(60, 0), methods=["ips"])
+
+
+@pytest.mark.parametrize("delivered_parts", [0, 1, 2])
+def test_parts_without_a_delivered_reward_are_said(delivered_parts):
+    n, parts = 300, 3
+    time = np.arange(n, dtype=float)
+    delivered = np.where((time % parts < delivered_parts) | (time == n - 1), time, np.nan)
+    reward = np.where(np.isnan(delivered), np.nan, 1.0)
+    log = PlayLog(np.arange(n) % 2, reward, np.full(n, 0.5), time=time, delivered=delivered)
+    found = value_of("random", log, parts=parts, rounds=20)
+    assert np.isnan(found["replay"].value)
+    words = f"in {parts - delivered_parts} of 3 parts no reward of the agent's rounds is delivered"
+    assert any(words in each for each in found.cautions)
+
+
+def test_parts_with_delivered_rewards_have_no_caution_of_delivery():
+    assert not any("delivered" in each for each in value_of("random", uniform_log(300, 0), parts=3).cautions)
