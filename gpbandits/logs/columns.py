@@ -138,6 +138,7 @@ class FeatureReader:
         self._few = True
 
     def take(self, cells: Sequence[Any], row: int) -> None:
+        """Take the next cells, of which the first is in a row of the log, counted from 0."""
         if not self._few:
             _require_cells(cells, row, FEATURE)
             self._numbers.take(cells, row)
