@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 from bandit_envs.basics.arguments import require, require_choice
@@ -24,7 +24,7 @@ from ..protocol import handles
 from ..real.agent import RealAgent
 from ..real.best_at_end import refused
 from ..real.choice import publishes, real_agent, suited
-from ..real.earlier import Results, checked_results
+from ..real.earlier import EarlierTasks, checked_results, sides
 from ..real.improving import ImprovingAgent
 from ..restarts.by_name import make_restart
 
@@ -125,13 +125,13 @@ def gp_agent(
     parts_left_out = context and all(each is None for each in (*parts, *of_parts))
     given = {name: value for name, value in options.items() if value is not None}
     require_choice("goal", goal, GOALS)
-    results = () if like is None else checked_results(like, setting)
+    earlier = None if like is None else EarlierTasks.of(checked_results(like, setting), *sides(setting))
     if goal == BEST:
-        return _improving(setting, parts_left_out, given, num_trials, results)
+        return _improving(setting, parts_left_out, given, num_trials, earlier)
     if parts_left_out and (model := suited(setting, given)) is not None:
-        return real_agent(model, publishes(setting, given), num_trials, like=results)
+        return real_agent(model, publishes(setting, given), num_trials, earlier=earlier)
     remedy = 'left out with parts of your own and where `agents.real.choice` names no agent; or goal="best"'
-    require(not results, "like", remedy, like)
+    require(not like, "like", remedy, like)
     rule, width, delta = (
         "ucb" if rule is None else rule,
         IMPROVED if width is None else width,
@@ -172,7 +172,7 @@ def _improving(
     parts_left_out: bool,
     options: Options,
     num_trials: int | None,
-    like: Sequence[Results],
+    earlier: EarlierTasks | None,
 ) -> ImprovingAgent | TrialList:
     """Return the agent whose goal is the best point at the end."""
     require(
@@ -183,7 +183,7 @@ def _improving(
     )
     without = refused(setting)
     require(not without, "goal", f'"regret" with {" and ".join(without)}', BEST)
-    return each_trial(lambda trial: ImprovingAgent(setting, options.get("search"), like), num_trials)
+    return each_trial(lambda trial: ImprovingAgent(setting, options.get("search"), earlier), num_trials)
 
 
 def _constraint(setting: Setting, constraint: str | None, objective: Any, together: bool) -> str:

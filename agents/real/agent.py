@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from ..model.model import Model
 from ..validation import one_seed, require_costs, require_reset
 from .changes import ChangeSums, surprise
 from .costs import LIKELY
-from .earlier import EarlierTasks, Results, sides
+from .earlier import EarlierTasks
 from .first_plays import spread_out
 from .horizon import rounds_to_use
 from .parts import RealParts
@@ -43,14 +42,14 @@ class RealAgent(ArmAgent):
         model: the published setting, with the user's kernel, noise and mean, if any.
         published: whether kernel, mean and noise of the model are known, or defaults.
         parts: what it is made of.
-        like: results of earlier tasks, see `earlier`.
+        earlier: what earlier tasks tell, if there are any.
     """
 
-    def __init__(self, model: Model, published: bool, parts: RealParts, like: Sequence[Results] = ()):
+    def __init__(self, model: Model, published: bool, parts: RealParts, earlier: EarlierTasks | None = None):
         super().__init__(model)
         self.unit_is_known = True  # values have a unit of their own, which the first of them tell
-        self._earlier = EarlierTasks.of(like, *sides(self.setting))
-        self.spec = QuantitySpec.of(model, published, parts, self._earlier)
+        self._earlier = earlier
+        self.spec = QuantitySpec.of(model, published, parts, earlier)
         decisions = self.setting.decisions
         self.offset = np.array(np.broadcast_to(model.prior_mean, len(decisions.points)), dtype=np.float64)
         usual = min(MOST_FIRST, max(FEWEST_FIRST, self.spec.reward.parameters.number + 1))

@@ -17,7 +17,6 @@ stationary one are played by the composed agent; boxes too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from bandit_envs.problem.setting import Setting
@@ -26,7 +25,7 @@ from ..agent.assembly import PER_TRIAL, TrialList, each_trial
 from ..model.model import Model
 from ..validation import require_one_a_trial
 from .agent import RealAgent
-from .earlier import Results
+from .earlier import EarlierTasks
 from .parts import RealParts
 from .priors import understood
 
@@ -68,13 +67,13 @@ def real_agent(
     published: bool,
     num_trials: int | None = None,
     parts: RealParts = USUAL,
-    like: Sequence[Results] = (),
+    earlier: EarlierTasks | None = None,
 ) -> RealAgent | TrialList:
     """Return the agent of one trial, or a batch of B, with a model that is published or the default."""
     for name in PER_TRIAL:
         require_one_a_trial(name, getattr(model, name), num_trials or 1)
 
     def make(trial: int) -> RealAgent:
-        return RealAgent(model.of_trial(trial), published, parts, like)
+        return RealAgent(model.of_trial(trial), published, parts, earlier)
 
     return each_trial(make, num_trials)

@@ -16,7 +16,6 @@ is the best point of an earlier task.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,12 +24,11 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs  # type: ignore[attr-defined]
 
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.descent import descended
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
 from .box_posterior import BoxPosterior
-from .fits import REACH, STEPS
+from .fits import likeliest_of_all
 from .learner import QUIETER
 from .parameters import Parameters
 from .posterior import SurrogatePosterior
@@ -97,13 +95,13 @@ class EarlierTasks:
         """Learn from results; None where no task predicts itself.
 
         Args:
-            results: of the tasks.
-            low, span: of the present one's features, (D,) each.
+            results: of the tasks, see `checked_results`.
+            low, span: of the present one's features, see `sides`.
         """
         tasks = [_task((features - low) / span, values) for features, values in results]
         if not tasks:
             return None
-        theta = _jointly_likeliest(tasks)
+        theta = likeliest_of_all(tasks, [tasks[0][0].prior.centre])
         found = [SurrogatePosterior(surrogate, theta, seen) for surrogate, seen in tasks]
         shares = np.array([_predicted(each) for each in found])
         telling = shares > CHANCE
@@ -192,19 +190,3 @@ def _informative(values: Floats) -> Any:
     rest = order[MOST // 2 :]
     some = np.linspace(0, len(rest) - 1, MOST - MOST // 2).round().astype(int)
     return np.sort(np.append(order[: MOST // 2], rest[some]))
-
-
-def _jointly_likeliest(tasks: Sequence[tuple[Surrogate, PointValues]]) -> Floats:
-    """Return the hyperparameters of the largest joint density: all likelihoods, and the prior once."""
-    prior = tasks[0][0].prior
-
-    def loss(gap: Floats) -> tuple[float, Floats]:
-        found = [each.loss(prior.centre + prior.spread * gap, seen) for each, seen in tasks]
-        again = len(tasks) - 1
-        value = math.fsum(one for one, _ in found) - 0.5 * again * float(gap @ gap)
-        slopes = np.sum([slope for _, slope in found], axis=0) * prior.spread - again * gap
-        return value, slopes
-
-    bounds = np.tile([-REACH, REACH], (len(prior.centre), 1))
-    gap, _ = descended(loss, np.zeros(len(prior.centre)), bounds, steps=STEPS)
-    return prior.centre + prior.spread * gap

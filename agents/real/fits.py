@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -20,12 +22,23 @@ STRIDE = 0.15  # prior stds
 
 def likeliest(surrogate: Surrogate, seen: PointValues, starts: list[Floats]) -> Floats:
     """Return the hyperparameters of the least loss that L-BFGS reaches from some starts, (p,)."""
-    prior = surrogate.prior
+    return likeliest_of_all([(surrogate, seen)], starts)
+
+
+def likeliest_of_all(tasks: Sequence[tuple[Surrogate, PointValues]], starts: list[Floats]) -> Floats:
+    """Return those of several tasks together, whose losses are added, the share of the one prior once.
+
+    Args:
+        tasks: surrogates with one prior, and the values of each.
+        starts: (p,) each.
+    """
+    prior, again = tasks[0][0].prior, len(tasks) - 1
     bounds = np.column_stack([np.full(len(prior.centre), -REACH), np.full(len(prior.centre), REACH)])
 
     def loss(gap: Floats) -> tuple[float, Floats]:
-        value, slopes = surrogate.loss(prior.centre + prior.spread * gap, seen)
-        return value, slopes * prior.spread
+        found = [surrogate.loss(prior.centre + prior.spread * gap, seen) for surrogate, seen in tasks]
+        value, slopes = (math.fsum(one for one, _ in found), np.sum([one for _, one in found], axis=0))
+        return value - 0.5 * again * float(gap @ gap), slopes * prior.spread - again * gap
 
     gaps = [np.clip((start - prior.centre) / prior.spread, -REACH, REACH) for start in starts]
     gaps = [gap for i, gap in enumerate(gaps) if not any(np.array_equal(gap, other) for other in gaps[:i])]

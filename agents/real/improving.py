@@ -7,7 +7,7 @@ seen, under two transforms in turn; see `best_at_end` for what was chosen and wh
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
@@ -38,7 +38,7 @@ from .box_posterior import (
     on,
     with_pending,
 )
-from .earlier import EarlierTasks, Results, sides
+from .earlier import EarlierTasks, sides
 from .learner import NotedLearner
 from .parameters import Parameters
 from .posterior import SurrogatePosterior
@@ -58,14 +58,14 @@ class ImprovingAgent(Resumable, BaseAgent):
     Args:
         setting: of the trial; where its noise std is 0 no point is played again while another is left.
         search: of a box, see `make_search`.
-        like: results of earlier tasks, see `earlier`.
+        earlier: what earlier tasks tell, if there are any.
     """
 
-    def __init__(self, setting: Setting, search: Any = None, like: Sequence[Results] = ()):
+    def __init__(self, setting: Setting, search: Any = None, earlier: EarlierTasks | None = None):
         self.setting, self.exact = setting, setting.noise_std == 0.0
         self._search = make_search(search) if setting.continuous else None
         self._low, self._span = sides(setting)
-        self._earlier = EarlierTasks.of(like, self._low, self._span)
+        self._earlier = earlier
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:

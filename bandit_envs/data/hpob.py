@@ -10,23 +10,13 @@ from bandit_envs.basics.arguments import require_choice
 from bandit_envs.basics.immutable import fixed
 from bandit_envs.basics.types import Floats
 from bandit_envs.data.files import member
-from bandit_envs.data.runs import Origin
+from bandit_envs.data.runs import HPOB, Origin
 
 PACKAGE = "bocode"  # its wheel holds the tables; `packages.toml` has its digest and licence
 ORIGIN = Origin(authors="Pineda Arango et al. (2021), HPO-B", licence="MIT", doi="10.48550/arXiv.2106.06257")
 _FILE = "bocode/opt_problems/hpo/data/hpob_data.npz"
-# The data sets of OpenML in each search space, from which names of tables are made, such as "4796-23".
-SEARCH_SPACES = {
-    "4796": ("23", "3549", "3918", "9903"),
-    "5527": ("10101", "145804", "146064", "146065", "31", "9914"),
-    "5889": ("3918", "9971"),
-    "5891": ("3492", "3891", "3899", "6566", "9889", "9980"),
-    "5965": ("10101", "145836", "3903", "49", "9889", "9914", "9946"),
-    "5970": ("14951", "34536", "3492", "37", "49", "9952"),
-    "6767": ("145804", "146064", "146065", "31", "9914", "9967"),
-    "7607": ("145976", "3896", "3903", "3913", "9946", "9967"),
-}
-TABLES = tuple(f"{space}-{data_set}" for space, held in SEARCH_SPACES.items() for data_set in held)
+# Names of tables, such as "4796-23", of a search space and a data set of OpenML.
+TABLES = tuple(f"{space}-{data_set}" for space, held in HPOB.items() for data_set in held)
 
 
 class AccuracyTable(NamedTuple):

@@ -158,12 +158,12 @@ class DrawnFunctions:
             laws = [(problem.reward, problem.drift), *((law, of_costs) for law in problem.constraints)]
             return Course(laws, problem.feasibility, problem.gram, problem.decisions, anew, seed).truth()
         drawn = _by_segment(problem, segment.item(segment.argmax()) + 1, seed)
-        extremes = self._on_box(problem, drawn, seed) if problem.decisions.continuous else None
+        extremes = self._extremes_of_box(problem, drawn, seed) if problem.decisions.continuous else None
         truth = Truth.of(drawn, problem.decisions, extremes)
         _check_changes(truth.means, segment)
         return truth
 
-    def _on_box(
+    def _extremes_of_box(
         self, problem: Composition, drawn: list[list[Drawn]], seed: np.random.SeedSequence
     ) -> Extremes:
         """Return the extremes of functions on a box, computed once, because the search is slow."""

@@ -110,7 +110,7 @@ def _scene(moment: Moment) -> Scene:
     """Return the scene with the band, the scores and the choice of the agent, where it has them."""
     env, player, observation, action = moment
     scene = Scene.of(env.unwrapped.simulator, player)
-    if _on_box(player):
+    if _plays_a_box(player):
         scene = _with_surface(scene, player, observation)
     if action is None:
         return scene._replace(half=_half(scene, player, observation))
@@ -124,7 +124,7 @@ def _scene(moment: Moment) -> Scene:
     )
 
 
-def _on_box(player: Any) -> TypeGuard[GPAgent]:
+def _plays_a_box(player: Any) -> TypeGuard[GPAgent]:
     return isinstance(player, GPAgent) and isinstance(player.domain, BoxDomain)
 
 
@@ -154,7 +154,7 @@ def _half(scene: Scene, player: Any, observation: Any) -> Floats | None:
         return None
     if not player.objective.linear:  # the width multiplies a std of log-odds or log-rates
         return None
-    if _on_box(player):
+    if _plays_a_box(player):
         return _width(player) * scene.belief[1] if isinstance(player.rule, UCB | Thompson) else None
     if not isinstance(player.rule, UCB | Thompson | RobustUCB):
         return None
