@@ -26,11 +26,14 @@ def parameters(data_sets: int = 1, points: int = 18, seed: int = 0) -> Parameter
     return Parameters(columns, np.array([0, 0, 1]), np.arange(points) % data_sets, data_sets, of_choices)
 
 
-def surrogate(shape: str = "matern52", data_sets: int = 1, linear: bool = False) -> Surrogate:
-    """A surrogate under the usual prior, of another shape, perhaps with data sets and a linear part."""
+def surrogate(
+    shape: str = "matern52", data_sets: int = 1, linear: bool = False, earlier: bool = False
+) -> Surrogate:
+    """A surrogate under the usual prior, perhaps with data sets, a linear part and what two tasks told."""
     found = parameters(data_sets)
     prior = with_line(usual_prior(found)) if linear else usual_prior(found)
-    return Surrogate(found, HyperPrior(prior.centre, prior.spread, 0.7, shape, linear))
+    means = np.random.default_rng(5).standard_normal((len(found.columns), 2)) if earlier else None
+    return Surrogate(found, HyperPrior(prior.centre, prior.spread, 0.7, shape, linear), earlier=means)
 
 
 def values(count: int = 10, seed: int = 1, weighted: bool = False) -> PointValues:
@@ -66,6 +69,8 @@ def textbook_covariance(of: Surrogate, theta: Floats) -> Floats:
                 each += np.exp(theta[-1]) * 4.0 / x.shape[1] * (x[i] - 0.5) @ (x[j] - 0.5)
             same = float(label[i] == label[j])
             found[i, j] = amplitude * each * (rho + (1.0 - rho) * same) + own * same * several
+            if of.earlier is not None:
+                found[i, j] += of.earlier[i] @ of.earlier[j]
     return found
 
 

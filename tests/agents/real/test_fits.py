@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from real_cases import surrogate, values
 
-from agents.real.fits import REACH, Chains, likeliest
+from agents.real.fits import REACH, Chains, likeliest, likeliest_of_all
 from agents.real.surrogate import HyperPrior
 
 
@@ -23,6 +23,17 @@ def test_at_the_likeliest_hyperparameters_the_loss_is_flat_and_no_larger_than_an
     rng = np.random.default_rng(0)
     for _ in range(40):
         assert loss < of.loss(found + 0.3 * rng.standard_normal(len(found)), seen)[0] + 1e-3
+
+
+def test_of_several_tasks_all_losses_count_and_the_prior_once():
+    of, seen = surrogate(), [values(16, seed=seed) for seed in (1, 2, 3)]
+    prior = of.prior
+    found = likeliest_of_all([(of, each) for each in seen], [prior.centre])
+    slopes = sum(of.loss(found, each)[1] for each in seen) - 2.0 * (found - prior.centre) / prior.spread**2
+    assert np.abs(slopes * prior.spread).max() < 0.05
+    np.testing.assert_array_equal(
+        likeliest_of_all([(of, seen[0])], [prior.centre]), likeliest(of, seen[0], [prior.centre])
+    )
 
 
 def test_the_best_of_the_starts_counts():

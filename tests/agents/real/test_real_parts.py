@@ -19,6 +19,7 @@ from bandit_envs.problem.feedback import delivery
 
 PUBLISHED = {"kernel": make_kernel("rbf", 0.5), "noise_std": 0.1}
 LATE = {"max_delay": 9, "delay": PoissonDelay(4.0)}
+LIMITED = {"num_constraints": 1}
 LEFT_OUT = {
     "rule": (RealParts(score=lambda value, mean, variance, noise, use: value + np.sqrt(variance)), {}),
     "transform": (RealParts(alphas=(0.0,)), {}),
@@ -27,6 +28,7 @@ LEFT_OUT = {
     "published model": (RealParts(refuted=-math.inf), PUBLISHED),
     "pending": (RealParts(pending=False), LATE),
     "first plays": (RealParts(first=1), {}),
+    "what is learnt under limits": (RealParts(limits_share=1.0), LIMITED),
 }
 
 
@@ -46,9 +48,15 @@ def played(parts: RealParts, published, rounds: int = 30, law=law) -> tuple[Any,
         due = np.array([t - setting.max_delay] if t >= setting.max_delay else [], dtype=np.int64)
         rewards = np.array([law(plays[each], each) for each in due])
         agent.update(
-            SEEN, plays[-1], 0.0, delivery(t, due, rewards, np.empty((len(due), 0)), setting.max_delay)
+            SEEN, plays[-1], 0.0, delivery(t, due, rewards, costs_of(plays, due, setting), setting.max_delay)
         )
     return agent, plays
+
+
+def costs_of(plays: list[int], due: Any, setting: Any) -> Any:
+    """Costs of which those of the arms in the second half break the limit, (n, C)."""
+    costs = [[plays[each] / 12.0 - 1.0] * setting.num_constraints for each in due]
+    return np.array(costs).reshape(len(due), setting.num_constraints)
 
 
 @pytest.mark.parametrize("part", LEFT_OUT)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from real_cases import hyperparameters, noises, surrogate, textbook_covariance, values
@@ -17,8 +19,8 @@ OF_SKLEARN = {
     "matern52": lambda scale: Matern(scale, nu=2.5),
 }
 every_form = pytest.mark.parametrize(
-    ("shape", "data_sets", "linear"),
-    [(shape, number, linear) for shape in SHAPES for number in (1, 3) for linear in (False, True)],
+    ("shape", "data_sets", "linear", "earlier"),
+    [(shape, *forms) for shape in SHAPES for forms in product((1, 3), (False, True), (False, True))],
 )
 
 
@@ -30,8 +32,8 @@ def precision(of, theta, seen):
 
 
 @every_form
-def test_covariances_are_those_of_the_formula(shape, data_sets, linear):
-    of = surrogate(shape, data_sets, linear)
+def test_covariances_are_those_of_the_formula(shape, data_sets, linear, earlier):
+    of = surrogate(shape, data_sets, linear, earlier)
     theta, points = hyperparameters(of), np.arange(18)
     expected = textbook_covariance(of, theta)
     np.testing.assert_allclose(of.covariance(theta, points[:7], points), expected[:7], atol=1e-12)
@@ -40,8 +42,8 @@ def test_covariances_are_those_of_the_formula(shape, data_sets, linear):
 
 @every_form
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_loss_is_that_of_the_formula(shape, data_sets, linear, weighted):
-    of, seen = surrogate(shape, data_sets, linear), values(weighted=weighted)
+def test_the_loss_is_that_of_the_formula(shape, data_sets, linear, earlier, weighted):
+    of, seen = surrogate(shape, data_sets, linear, earlier), values(weighted=weighted)
     theta = hyperparameters(of)
     noise, own = of.noise(theta), noises(of, theta, seen)
     within = textbook_covariance(of, theta)[:10, :10] + np.diag(own / seen.weight)
@@ -58,8 +60,8 @@ def test_the_loss_is_that_of_the_formula(shape, data_sets, linear, weighted):
 
 @every_form
 @pytest.mark.parametrize("weighted", [False, True])
-def test_slopes_are_those_of_differences(shape, data_sets, linear, weighted):
-    of, seen = surrogate(shape, data_sets, linear), values(weighted=weighted)
+def test_slopes_are_those_of_differences(shape, data_sets, linear, earlier, weighted):
+    of, seen = surrogate(shape, data_sets, linear, earlier), values(weighted=weighted)
     theta = hyperparameters(of)
     _, slopes = of.loss(theta, seen)
     steps = 1e-5 * np.eye(len(theta))
@@ -85,8 +87,8 @@ def test_the_posterior_is_that_of_sklearn_with_the_mean_as_a_constant_kernel(sha
 
 @every_form
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_posterior_is_that_of_the_textbook(shape, data_sets, linear, weighted):
-    of, seen = surrogate(shape, data_sets, linear), values(weighted=weighted)
+def test_the_posterior_is_that_of_the_textbook(shape, data_sets, linear, earlier, weighted):
+    of, seen = surrogate(shape, data_sets, linear, earlier), values(weighted=weighted)
     theta = hyperparameters(of)
     prior = textbook_covariance(of, theta) + 1.0 / of.prior.mean_precision
     weights = prior[:, seen.point] @ precision(of, theta, seen)
@@ -98,8 +100,8 @@ def test_the_posterior_is_that_of_the_textbook(shape, data_sets, linear, weighte
 
 
 @every_form
-def test_pending_plays_count_as_if_they_gave_their_expected_values(shape, data_sets, linear):
-    of, seen, pending = surrogate(shape, data_sets, linear), values(), np.array([12, 15])
+def test_pending_plays_count_as_if_they_gave_their_expected_values(shape, data_sets, linear, earlier):
+    of, seen, pending = surrogate(shape, data_sets, linear, earlier), values(), np.array([12, 15])
     theta, points = hyperparameters(of), np.arange(18)
     before = SurrogatePosterior(of, theta, seen)
     found = before.at(points, pending)
