@@ -218,7 +218,8 @@ def table(
     sign = -1.0 if minimise else 1.0
     column: Any = REWARD if file is None and reward is None else reward
     described = [axis.name for axis in (*read.arms, *read.contexts)]
-    require(column not in described, "reward", "a column that describes neither arms nor contexts", column)
+    own = not (isinstance(column, str) and column in described)
+    require(own, "reward", "a column that describes neither arms nor contexts", column)
     values = sign * _mean(read, "reward", column)
     rounds = HORIZON if features.get("horizon") is None else features["horizon"]
     require_size("horizon", rounds)
@@ -233,7 +234,7 @@ def table(
     measured |= _noise(read, column, sign) | _costs(read, costs) | _price(read, price, budget)
     measured |= _delay(read, delay, interval)
     laws = {"context": None if read.contexts else context, "changes": None if read.changes else changes}
-    laws["noise"] = None if noise == REPEATS else noise
+    laws["noise"] = None if isinstance(noise, str) and noise == REPEATS else noise
     given = {name: law for name, law in laws.items() if law is not None}
     return compose(
         Decisions(read.arm[0], read.context[0] if read.contexts else None, continuous=continuous),
