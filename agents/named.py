@@ -55,6 +55,8 @@ def made(
     if wrong:
         words = f"options of {name!r} ({', '.join(taken) or 'it takes none'})"
         raise ArgumentError(f"{argument}_options", f"must be {words}, got {shown(options)}: {wrong}")
+    if not own:
+        return make(*given)
     with written_as({key: f'{argument}_options["{key}"]' for key in own}):
         require_annotated(make, own)
         return make(*given, **own)

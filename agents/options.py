@@ -38,8 +38,9 @@ def typed(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
 
     @wraps(function)
     def checked(*args: Arguments.args, **keywords: Arguments.kwargs) -> Made:
-        require_taken(function, keywords)
-        require_annotated(function, keywords)
+        if keywords:
+            require_taken(function, keywords)
+            require_annotated(function, keywords)
         return function(*args, **keywords)
 
     return checked
@@ -53,6 +54,8 @@ def require_taken(
     Its options are those of its signature and of the TypedDict of its `**options`; one of another annotation
     takes all. `role` is of what is made, for the message, and `reserved` arguments are no options.
     """
+    if not given:
+        return
     known = keywords_of(takes)
     taken = [*given] if known is None else known
     for name in given:
@@ -69,15 +72,19 @@ def require_annotated(
     Annotations of other kinds than ours allow anything. What a function hands on is checked where it has its
     default. An array of one number a trial has B of them, `num_trials`, None if it is not known.
     """
-    annotations = _annotations(takes)
+    if not given:
+        return
+    owner = _annotated(takes)
     for name, value in given.items():
-        expected = [_kind(each) for each in _alternatives(annotations.get(name))]
-        if not any(kind is None or kind.holds(value) for kind in expected):
-            words = " or ".join(kind.words for kind in expected if kind)
+        for kind in (kinds := _kinds(owner, name)):
+            if kind is None or kind.holds(value):
+                break
+        else:
+            words = " or ".join(kind.words for kind in kinds if kind)
             default = signature(takes).parameters[name].default
             remedy = "" if default is Parameter.empty else f"; by default it is {shown(default)}"
             raise ArgumentError(name, f"must be {words}, got {shown(value)}{remedy}")
-        if PER_TRIAL in expected and num_trials is not None:
+        if num_trials is not None and PER_TRIAL in kinds:
             require_one_a_trial(name, value, num_trials)
 
 
@@ -154,11 +161,13 @@ def path_of(made: Callable[..., Any]) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
+@cache
 def is_per_trial(owner: Callable[..., Any], name: str) -> bool:
     """Return whether an argument or a field is annotated as `PerTrial`, alone or in a union of types."""
     return PER_TRIAL in map(_kind, _alternatives(_hint(owner, name)))
 
 
+@cache
 def has_row_per_trial(owner: Callable[..., Any], name: str) -> bool:
     """Return whether an argument or a field is annotated as `RowPerTrial`."""
     return ROW_A_TRIAL in getattr(_named(_hint(owner, name)), "__metadata__", ())
@@ -179,11 +188,22 @@ def _hint(owner: Callable[..., Any], name: str) -> Any:
 
 def _annotations(takes: Callable[..., Any]) -> Mapping[str, Any]:
     """Return what arguments or fields are annotated with; the error where that has no meaning at run time."""
+    return _resolved(_annotated(takes))
+
+
+def _annotated(takes: Callable[..., Any]) -> Any:
+    """Return the function or the dataclass whose annotations are those of what is called."""
     made = takes.func if isinstance(takes, partial) else takes
     if isinstance(made, type):
-        return _resolved(made if is_dataclass(made) else made.__init__)
+        return made if is_dataclass(made) else made.__init__
     bound = made if isfunction(made) or ismethod(made) else type(made).__call__
-    return _resolved(getattr(bound, "__func__", bound))
+    return getattr(bound, "__func__", bound)
+
+
+@cache
+def _kinds(owner: Any, name: str) -> list[Kind | None]:
+    """Return the kinds that an argument of a function or a dataclass may be of; None is any."""
+    return [_kind(each) for each in _alternatives(_resolved(owner).get(name))]
 
 
 @cache
@@ -204,18 +224,20 @@ def _resolved(owner: Any) -> Mapping[str, Any]:
 
 def _named(hinted: Any) -> Any:
     """Return the type behind an alias, without arguments: NDArray of new numpy is one from Python 3.12 on."""
-    alias = get_origin(hinted) or hinted
-    return _named(alias.__value__) if hasattr(alias, "__value__") else hinted
+    while hasattr(alias := get_origin(hinted) or hinted, "__value__"):
+        hinted = alias.__value__
+    return hinted
 
 
 def _plain(hinted: Any) -> Any:
     """Return an annotation without its arguments."""
-    return get_origin(_named(hinted)) or _named(hinted)
+    named = _named(hinted)
+    return get_origin(named) or named
 
 
 def _alternatives(hinted: Any) -> tuple[Any, ...]:
-    hinted = _named(hinted)
-    return get_args(hinted) if _plain(hinted) in (Union, UnionType) else (hinted,)
+    named = _named(hinted)
+    return get_args(named) if get_origin(named) in (Union, UnionType) else (named,)
 
 
 def _kind(hinted: Any) -> Kind | None:

@@ -264,10 +264,9 @@ def _registered(_places: tuple[str, ...]) -> dict[str, EntryPoint]:
     return points
 
 
-def _built_in() -> Iterable[EntryPoint]:
-    for module, written in BUILT_IN.items():
-        for name in written.split():
-            yield EntryPoint(name, f"{__package__}.{module}:{name.replace('-', '_')}", GROUP)
+def _built_in() -> list[EntryPoint]:
+    named = [(name, module) for module, written in BUILT_IN.items() for name in written.split()]
+    return [EntryPoint(name, f"{__package__}.{of}:{name.replace('-', '_')}", GROUP) for name, of in named]
 
 
 def _load_path(path: str) -> Callable[..., Any]:

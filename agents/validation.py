@@ -16,9 +16,9 @@ RowPerTrial = Annotated[Floats | Ints, ROW_A_TRIAL]  # numbers of all trials, (n
 
 def require_trials(num_trials: int | None) -> None:
     """Raise unless num_trials is a positive integer, or None for a single trial without a trial axis."""
-    whole = num_trials is None or is_count(num_trials)
-    require(whole, "num_trials", "None or a positive integer", num_trials)
-    require_size("num_trials", num_trials or 1)
+    if num_trials is not None:
+        require(is_count(num_trials), "num_trials", "None or a positive integer", num_trials)
+        require_size("num_trials", num_trials)
 
 
 def require_one_a_trial(name: str, value: Any, num_trials: int) -> None:

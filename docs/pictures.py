@@ -14,8 +14,7 @@ from bandit_envs.basics.types import Ints
 from bandit_envs.environment.making import make
 from bandit_envs.rendering.figure import ShownFigure
 from bandit_envs.rendering.picture import draw, strip
-from bandit_envs.rendering.render import Picture
-from bandit_envs.rendering.scene import Limits, Scene
+from bandit_envs.rendering.scene import Limits, Picture, Scene
 from gpbandits import Result, evaluate, watch
 from gpbandits.report.film import scenes
 

@@ -12,7 +12,7 @@ grey: it holds for Algorithm 2 in the form of the paper, if the penalised object
 import numpy as np
 
 from agents.widths.information_gain import upper_bound
-from bandit_envs.problems.long_term import small_feasible_region
+from bandit_envs.problems.benchmarks import small_feasible_region
 from gpbandits import evaluate
 from gpbandits.evaluation.plots import regret_figure, save_figure
 from gpbandits.theory.regret import Epochs, NoiselessBounds

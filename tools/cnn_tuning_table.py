@@ -1,6 +1,6 @@
 """Compute the table behind GPBandit-CNNTuning-v0: `python tools/cnn_tuning_table.py`.
 
-Every row is the mean validation accuracy of eight real training runs, see `bandit_envs.data.cnn_training`,
+Every row is the mean validation accuracy of eight real training runs, see `bandit_envs.data.training`,
 and the deviation of one of them. Needs torch (`pip install 'gpbandits[rl]'`); five minutes on one core.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from bandit_envs.data.cnn_training import train_cnn
+from bandit_envs.data.training import train_cnn
 
 TABLE = Path(__file__).parents[1] / "bandit_envs" / "data" / "tables" / "cnn_tuning.csv"
 

@@ -16,14 +16,15 @@ from scipy.stats import f, spearmanr
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.data.runs import Runs, load_runs
-from bandit_envs.problems.halves import HALVES, halves
 from bandit_envs.problems.real import (
+    HALVES,
     HORIZON,
     PLAYS,
     WORKERS,
     Task,
     candidates,
     excess_of,
+    halves,
     pays,
     real,
     rewards_of,

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bandit_envs.problems.halves import HALVES, halves
-from bandit_envs.problems.real import tasks
+from bandit_envs.problems.real import HALVES, halves, tasks
 from gpbandits.evaluation import Result
 from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.standings import relative_losses

@@ -4,7 +4,7 @@ r"""Compute the tables behind GPBandit-SVMTuning-v0 and GPBandit-GrowingDataSVM-
     python tools/svm_tables.py growing-diabetes uniform 11 251  # another grid, into the user's cache
 
 A row is a data set: its number of validation patients, then how many of them the machine at each point of
-the grid gets right. See `bandit_envs.data.svm_tuning` for what is trained.
+the grid gets right. See `bandit_envs.data.training` for what is trained.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from bandit_envs.data.files import cache_folder
-from bandit_envs.data.svm_tuning import DATA_SETS, SHAPES, ResultGrid, count_correct, svm_table_name
+from bandit_envs.data.training import DATA_SETS, SHAPES, ResultGrid, count_correct, svm_table_name
 
 TABLES = Path(__file__).parents[1] / "bandit_envs" / "data" / "tables"
 

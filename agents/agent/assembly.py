@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from inspect import signature
+from types import NoneType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -184,16 +185,22 @@ def part_of_trial(part: Any, trial: int, num_trials: int) -> Any:
 
 def _partial_of_trial(part: partial[Any], trial: int, num_trials: int) -> partial[Any]:
     names = signature(part.func).parameters if part.args else ()
-    given = [*zip(names, part.args, strict=False), *part.keywords.items()]
-    own = [_own(part.func, name, value, trial, num_trials) for name, value in given]
-    keywords = dict(zip(part.keywords, own[len(part.args) :], strict=True))
-    return partial(part.func, *own[: len(part.args)], **keywords)
+    args = []
+    for name, value in zip(names, part.args, strict=False):
+        args.append(_own(part.func, name, value, trial, num_trials))
+    keywords = dict(part.keywords)
+    for name, value in part.keywords.items():
+        keywords[name] = _own(part.func, name, value, trial, num_trials)
+    return partial(part.func, *args, **keywords)
 
 
 def _dataclass_of_trial(part: Any, trial: int, num_trials: int) -> Any:
-    given = {field.name: getattr(part, field.name) for field in fields(part) if field.init}
-    own = {name: _own(type(part), name, value, trial, num_trials) for name, value in given.items()}
-    changed = {name: value for name, value in own.items() if value is not given[name]}
+    changed = {}
+    for field in fields(part):
+        value = getattr(part, field.name)
+        own = value if isinstance(value, PLAIN) else _own(type(part), field.name, value, trial, num_trials)
+        if field.init and own is not value:
+            changed[field.name] = own
     return replace(part, **changed) if changed else part
 
 
@@ -209,6 +216,7 @@ def _own(owner: Any, name: str, value: Any, trial: int, num_trials: int) -> Any:
     return value[trial].item()
 
 
+PLAIN = (float, int, str, NoneType)  # the same in all trials
 PER_TRIAL = ("noise_std", "noise_variance", "rkhs_bound")  # of a model
 Agent = GPAgent | TrialList
 

@@ -10,10 +10,9 @@ import numpy as np
 from scipy.stats import qmc
 
 from bandit_envs.basics.arguments import require, require_at_least_one, require_not_negative, require_positive
-from bandit_envs.basics.descent import descended
-from bandit_envs.basics.immutable import fixed
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, fixed
 from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.truth import descended
 
 from .acquisition_surface import AcquisitionSurface
 

@@ -26,8 +26,8 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # type: ignore[attr-defi
 from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.arguments import require, require_choice, require_integer
-from bandit_envs.basics.descent import descended
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.problem.truth import descended
 
 from ..kernels.amplitude import amplified_at, amplitude_path, is_at, with_amplitude
 from ..kernels.theta_slopes import in_theta, with_theta
@@ -193,7 +193,8 @@ class Learning:
         remedy = "give refit_every, such as 10, or leave it out"
         require_left_out("fit_spread", spread, None, "without refit_every", remedy)
         for name, value in options.items():
-            require_left_out(f"fit_{name}", value, getattr(cls, name), "without refit_every", remedy)
+            if value is not (default := getattr(cls, name)):
+                require_left_out(f"fit_{name}", value, default, "without refit_every", remedy)
         return None
 
 

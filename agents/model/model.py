@@ -15,7 +15,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import LengthScale
 from bandit_envs.kernels.validity import split_white
-from bandit_envs.problem.checks import check_kernel
+from bandit_envs.problem.composition import check_kernel
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.amplitude import largest_prior_std
@@ -85,7 +85,8 @@ class Model:
         spread = SPREAD_ON_BOX if setting.continuous else math.inf
         options = {"on": fit_on, "restarts": fit_restarts, "mean": fit_mean, "most": fit_most}
         chosen, white = split_white(defaults.assumed_kernel(setting, kernel, length_scale, bool(refit_every)))
-        known = white > 0 or any(each is not None for each in (noise_std, noise_variance, setting.noise_std))
+        says_noise = noise_std is not None or noise_variance is not None or setting.noise_std is not None
+        known = white > 0 or says_noise
         found = setting.continuous and bool(refit_every) and fit_noise_spread is None and not known
         if fit_noise_spread is None:
             fit_noise_spread = defaults.FIRST_NOISE_SPREAD if found else math.inf
@@ -201,5 +202,5 @@ def _pick(value: PerTrial, trial: int) -> float:
     return float(value[trial]) if isinstance(value, np.ndarray) and value.ndim else float(value)
 
 
-def _first(*values: Any) -> Any:
-    return next(value for value in values if value is not None)
+def _first(given: Any, published: Any, default: Any = None) -> Any:
+    return given if given is not None else default if published is None else published

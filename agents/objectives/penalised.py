@@ -314,7 +314,7 @@ def parts_of(
     if not standardize:
         taken["noise_variance"] = noise_variance
     # Of reward and costs together the noise differs otherwise: R, the largest std, bounds it.
-    model = centred_model(replace(setting, noise_profile=None), **taken)
+    model = centred_model(setting.with_facts(noise_profile=None), **taken)
     stds = constraint_prior_std if standardize else 1.0
     prior = PriorUnits.of_setting(setting, model.prior_std if standardize else 1.0, stds)
     cost_noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
@@ -346,9 +346,10 @@ def _require_an_effect(given: Mapping[str, Any], separate: bool, reuse: bool) ->
 def require_own_means(options: Mapping[str, Any]) -> None:
     """Raise where fits are asked for what models of reward and costs apart do not learn."""
     for name, default in (("fit_on", "arrived"), ("fit_mean", False)):
-        given, where = options.get(name, default), "where reward and costs have separate models"
-        remedy = "their prior means are taken from the first delivered plays, or published"
-        require_left_out(name, given, default, where, remedy)
+        if name in options:
+            where = "where reward and costs have separate models"
+            remedy = "their prior means are taken from the first delivered plays, or published"
+            require_left_out(name, options[name], default, where, remedy)
 
 
 def in_prior_stds(model: Model, noise_variance: PerTrial) -> Model:

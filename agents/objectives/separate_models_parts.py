@@ -99,7 +99,7 @@ def model_and_costs(
     taken: ModelOptions = {**options, "initial": initial}
     if standardize:
         taken = {"rkhs_bound": BOUND, **taken}
-    model = centred_model(replace(setting, noise_profile=None), **taken)
+    model = centred_model(setting.with_facts(noise_profile=None), **taken)
     prior = PriorUnits.of_setting(setting, model.prior_std, constraint_prior_std)
     cost_noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
     default = NOISE_VARIANCE if standardize else model.relative_variance
@@ -130,5 +130,5 @@ def each_with_own_noise(
     prior = PriorUnits.of_setting(setting, model.prior_std)
     noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
     assumed = CostModelSpec(standardize, GivenUnits(), prior, noise, NOISE_FLOOR, NO_WIDTH, 0.1, cost_belief)
-    alike = replace(model, setting=replace(setting, noise_profile=None))
+    alike = replace(model, setting=setting.with_facts(noise_profile=None))
     return in_prior_stds(alike, model.relative_variance), assumed

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from bandit_envs.basics.descent import descended
 from bandit_envs.basics.types import Floats
+from bandit_envs.problem.truth import descended
 
 from .surrogate import PointValues, Surrogate
 

@@ -13,7 +13,7 @@ from gymnasium import spaces
 
 from bandit_envs.basics.threads import require_workers
 from bandit_envs.basics.types import Bools, Floats
-from bandit_envs.environment.actions import action_space
+from bandit_envs.environment.envs import action_space
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.amplitude import largest_prior_std

@@ -7,8 +7,8 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.environment.blindness import warn_if_blind
 from bandit_envs.environment.info import OnRound, Round
+from bandit_envs.environment.observations import warn_if_blind
 
 __all__ = ["RegretCallback"]
 

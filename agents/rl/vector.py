@@ -11,8 +11,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats
-from bandit_envs.environment.blindness import warn_if_blind
-from bandit_envs.environment.observations import make_summary
+from bandit_envs.environment.observations import make_summary, warn_if_blind
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.problem import Problem
 

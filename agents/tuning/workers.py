@@ -13,8 +13,7 @@ from functools import partial, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from bandit_envs.basics.arguments import is_count, require, require_choice
-from bandit_envs.basics.orphans import end_with
-from bandit_envs.basics.threads import require_workers
+from bandit_envs.basics.threads import end_with, require_workers
 
 from .history import TunerHistory
 from .plan import TunerPlan

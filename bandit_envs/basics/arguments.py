@@ -1,15 +1,15 @@
 """Checks of arguments, each raising one clear `ValueError`; hints for misspelt names; optional packages."""
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
 
 Numbers = float | int | Floats | Ints  # one, or an array of them
 
@@ -108,8 +108,8 @@ def require_switch(argument: str, given: Any) -> None:
 
 def require_choice(argument: str, given: Any, choices: Collection[str]) -> None:
     """Raise unless the value is one of the choices."""
-    known = isinstance(given, str) and given in choices
-    require(known, argument, " or ".join(f'"{choice}"' for choice in choices), given)
+    if not isinstance(given, str) or given not in choices:
+        require(False, argument, " or ".join(f'"{choice}"' for choice in choices), given)
 
 
 def require_known(kind: str, name: Any, known: Iterable[str]) -> None:
@@ -169,55 +169,63 @@ def require_seed(name: str, value: Any) -> None:
     require(is_integer(value) and value >= 0, name, "an integer >= 0", value)
 
 
+class Kind(NamedTuple):
+    """A kind of numbers: what messages say that they must, the range, and whether its ends belong to it.
+
+    The check of one float, by far the most frequent, compares it and calls nothing.
+    """
+
+    must: str
+    least: float
+    most: float = math.inf
+    open_below: bool = False
+    open_above: bool = True
+
+    def holds(self, values: Floats) -> bool:
+        """Return whether all of some numbers, at least one, are of the kind; NaN is of none."""
+        above = values > self.least if self.open_below else values >= self.least
+        return bool((above & (values < self.most if self.open_above else values <= self.most)).all())
+
+    def require(self, name: str, value: Numbers, remedy: str) -> None:
+        """Raise unless every value is of the kind; text is none, nor is an empty array."""
+        if type(value) is float and self.least < value < self.most:
+            return
+        values = np.asarray(value)
+        if values.dtype.kind not in "iuf" or not values.size or not self.holds(values):
+            raise ArgumentError(name, f"must {self.must}, got {shown(value)}; {remedy}")
+
+
+_PROBABILITY = Kind("lie in (0, 1)", 0.0, 1.0, open_below=True)
+require_positive = Kind("be positive", 0.0, open_below=True).require
+require_not_negative = Kind("not be negative", 0.0).require
+require_at_least_one = Kind("be at least 1", 1.0).require
+require_share = Kind("lie in [0, 1]", 0.0, 1.0, open_above=False).require
+_SQUARED = Kind(f"be at most {LARGEST_STD:g}", -math.inf, LARGEST_STD, open_above=False)
+_SCALE = Kind(f"be from {LEAST_SCALE:g} to {LARGEST_STD:g}", LEAST_SCALE, LARGEST_STD, open_above=False)
+
+
 def require_probability(
     name: str, value: Numbers, remedy: str = "give a failure probability such as 0.1"
 ) -> None:
     """Raise unless every value lies strictly between 0 and 1."""
-    _require(name, value, lambda values: (values > 0) & (values < 1), "lie in (0, 1)", remedy)
-
-
-def require_positive(name: str, value: Numbers, remedy: str) -> None:
-    """Raise unless every value is finite and larger than 0."""
-    _require(name, value, lambda values: (values > 0) & np.isfinite(values), "be positive", remedy)
-
-
-def require_not_negative(name: str, value: Numbers, remedy: str) -> None:
-    """Raise unless every value is finite and at least 0."""
-    _require(name, value, lambda values: (values >= 0) & np.isfinite(values), "not be negative", remedy)
-
-
-def require_at_least_one(name: str, value: Numbers, remedy: str) -> None:
-    """Raise unless every value is finite and at least 1."""
-    _require(name, value, lambda values: (values >= 1) & np.isfinite(values), "be at least 1", remedy)
-
-
-def require_share(name: str, value: Numbers, remedy: str) -> None:
-    """Raise unless every value lies in [0, 1]."""
-    _require(name, value, lambda values: (values >= 0) & (values <= 1), "lie in [0, 1]", remedy)
+    _PROBABILITY.require(name, value, remedy)
 
 
 def require_std(name: str, value: Numbers, remedy: str = "it is a standard deviation") -> None:
     """Raise unless every value is at least 0 and its square is finite."""
     require_not_negative(name, value, remedy)
-    most, why = f"be at most {LARGEST_STD:g}", "its square is the variance"
-    _require(name, value, lambda values: values <= LARGEST_STD, most, why)
+    _SQUARED.require(name, value, "its square is the variance")
 
 
 def require_scale(name: str, value: Numbers, remedy: str) -> None:
     """Raise unless every value is positive, and its square neither 0 nor infinite."""
     require_positive(name, value, remedy)
-    within = f"be from {LEAST_SCALE:g} to {LARGEST_STD:g}"
-    _require(name, value, lambda each: (each >= LEAST_SCALE) & (each <= LARGEST_STD), within, "it is squared")
+    _SCALE.require(name, value, "it is squared")
 
 
 def require_integer(name: str, value: Any, least: int, remedy: str) -> None:
     """Raise unless the value is an integer of at least `least`; 2.5 and True are none."""
+    if type(value) is int and least <= value <= LARGEST_COUNT:
+        return
     if not is_integer(value) or not least <= value <= LARGEST_COUNT:
         raise ArgumentError(name, f"must be an integer of at least {least}, got {shown(value)}; {remedy}")
-
-
-def _require(name: str, value: Numbers, allowed: Callable[[Floats], Bools], must: str, remedy: str) -> None:
-    values = np.asarray(value)
-    # Text cannot be compared with numbers, and every condition holds for an empty array.
-    if values.dtype.kind not in "iuf" or not values.size or not np.all(allowed(values)):
-        raise ArgumentError(name, f"must {must}, got {shown(value)}; {remedy}")

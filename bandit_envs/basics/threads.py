@@ -1,10 +1,13 @@
-"""Limit the threads of linear algebra: one, unless the user asks for more.
+"""Limit the threads of linear algebra: one, unless the user asks for more; end workers with their parent.
 
 The matrices of a round are small. Two threads take several times as long as one, and far longer on busy
 cores, because each product waits for the slower thread. Python in a browser starts no threads at all.
 """
 
+import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -75,3 +78,22 @@ def require_workers(what: str, remedy: str) -> None:
     """Raise a RuntimeError in a browser: "workers=2" or such starts a process; a remedy does without."""
     if in_browser():
         raise RuntimeError(f"{what} starts a process or a thread, and Python in a browser has none; {remedy}")
+
+
+PATIENCE = 0.5  # seconds between two looks at the parent
+
+
+def end_with(parent: int) -> None:
+    """End this process within a second after its parent, given by its id; call it as a worker begins.
+
+    A thread looks at the parent. Linux could send a signal instead (PR_SET_PDEATHSIG), but sends it already
+    at the end of the thread that started the worker, whose pool may be used by other threads. On Windows,
+    where a process keeps the id of an ended parent, it does nothing.
+    """
+    threading.Thread(target=_watch, args=(parent,), name="parent", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PATIENCE)
+    os._exit(1)

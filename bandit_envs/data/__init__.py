@@ -1,7 +1,6 @@
 """Load real data: public measurements, found or downloaded, and tables of our own training runs."""
 
 from bandit_envs.data.files import find, locate
-from bandit_envs.data.svm_tuning import svm_accuracy, train_svm
 from bandit_envs.data.tables import (
     Classification,
     Recordings,
@@ -15,6 +14,7 @@ from bandit_envs.data.tables import (
     pima_diabetes,
     tst_svm,
 )
+from bandit_envs.data.training import svm_accuracy, train_svm
 
 __all__ = [
     "Classification",

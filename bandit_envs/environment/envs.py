@@ -1,4 +1,4 @@
-"""Provide one trial as a Gymnasium environment, a thin shell on the simulator."""
+"""Provide one trial as a Gymnasium environment, a thin shell on the simulator that checks actions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,12 +8,12 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 
-from bandit_envs.basics.arguments import require, require_seed, require_switch
-from bandit_envs.basics.types import Bools, Floats
-from bandit_envs.environment.actions import AvailableArms, action_space, checked_action
-from bandit_envs.environment.blindness import Watched
+from bandit_envs.basics.arguments import from_extra, require, require_seed, require_switch
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.environment.info import Info, info_of
+from bandit_envs.environment.observations import Watched
 from bandit_envs.environment.registration import BanditSpec
+from bandit_envs.problem.decisions import SLACK, Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.rounds import RoundOutcome
 from bandit_envs.problem.setting import Setting
@@ -133,14 +133,20 @@ class BanditEnv(gym.Env):
         if self.render_mode is None:
             gym.logger.warn('render needs a render_mode: gym.make(..., render_mode="rgb_array")')
             return None
-        from bandit_envs.rendering.render import render
+        from bandit_envs.rendering.scene import Picture, Scene, Text, text
 
-        return render(self.simulator, self.render_mode, self.watched)
+        scene = Scene.of(self.simulator, self.watched)
+        if self.render_mode == "ansi":
+            return Text(text(scene))
+        with from_extra("eval", "pictures"):
+            from bandit_envs.rendering.picture import draw
+
+        return draw(scene).view(Picture)
 
 
 def spaces_of(problem: Problem) -> tuple[spaces.Space, spaces.Space]:
     """Return the observation and action space of one trial."""
-    width = problem.setting().scaled_contexts.shape[1]
+    width = problem.published.scaled_contexts.shape[1]
     return spaces.Box(0.0, 1.0, (width,), np.float32), action_space(problem.decisions, problem.volatile)
 
 
@@ -170,3 +176,63 @@ def check_shown(oracle: bool, mode: str | None) -> None:
     require_switch("oracle", oracle)
     known = mode is None or (isinstance(mode, str) and mode in RENDER_MODES)
     require(known, "render_mode", f"None or one of {', '.join(RENDER_MODES)}", mode)
+
+
+class AvailableArms(spaces.Discrete):
+    """Sample among the arms available now, as libraries without masks do; of a copy, give a mask."""
+
+    now: np.ndarray | None = None  # int8 (A,), 1 for available arms; None before the first reset
+
+    def sample(self, mask: Any = None, probability: Any = None) -> Any:
+        """Draw an arm; see `gymnasium.spaces.Discrete`."""
+        return super().sample(self.now if mask is None and probability is None else mask, probability)
+
+
+def action_space(decisions: Decisions, volatile: bool = False) -> spaces.Space:
+    """Return `Discrete(A)`, `MultiDiscrete([A, A])` of duels, or `Box(-1, 1, (d,))`."""
+    if decisions.continuous:
+        return spaces.Box(-1.0, 1.0, (decisions.arms.shape[1],), np.float32)
+    if decisions.duel:
+        return spaces.MultiDiscrete([decisions.num_arms] * 2)
+    return AvailableArms(decisions.num_arms) if volatile else spaces.Discrete(decisions.num_arms)
+
+
+def shaped_actions(actions: Any, batch: tuple[int, ...], decisions: Decisions) -> np.ndarray:
+    """Return actions as integers of shape `batch`, in duels (*batch, 2), or numbers (*batch, d), or raise."""
+    array = np.asarray(actions)
+    shape = (*batch, *decisions.action_shape)
+    if array.shape != shape or array.dtype.kind not in ("fiu" if decisions.continuous else "iu"):
+        several = (
+            "a pair of integer arms" if decisions.duel else "integer arms" if batch else "an integer arm"
+        )
+        kind = "numbers in [-1, 1]" if decisions.continuous else several
+        raise ValueError(f"action must be {kind} of shape {shape}, got {array!r}")
+    return array
+
+
+def checked_action(action: Any, decisions: Decisions) -> Any:
+    """Return the action of one trial, an arm as an integer, a pair (2,) or (d,) in [-1, 1], or raise."""
+    if decisions.action_shape:
+        return checked_actions(shaped_actions(action, (), decisions), decisions)
+    arm = action if type(action) is int else shaped_actions(action, (), decisions).item()
+    if not 0 <= arm < decisions.num_arms:
+        raise ValueError(_not_an_arm(decisions.num_arms, arm))
+    return arm
+
+
+def checked_actions(array: np.ndarray, decisions: Decisions) -> Ints | Floats:
+    """Return the `shaped_actions` of n trials, (n,) arms, (n, 2) pairs or (n, d) in [-1, 1], or raise."""
+    if decisions.continuous:
+        array = array.astype(np.float64)
+        if not (np.abs(array) <= 1.0 + SLACK).all():  # false for NaN
+            raise ValueError(f"action must be finite and in [-1, 1], got {array}; see setting.to_action")
+        return np.clip(array, -1.0, 1.0)
+    arms = array.astype(np.int64, copy=False)
+    unsigned = arms.view(np.uint64)  # -1 is the largest number; its place is found sooner than its value
+    if arms.size and unsigned.item(unsigned.argmax()) >= decisions.num_arms:
+        raise ValueError(_not_an_arm(decisions.num_arms, array))
+    return arms
+
+
+def _not_an_arm(num_arms: int, given: Any) -> str:
+    return f"action must be an arm in 0..{num_arms - 1}, got {given}"

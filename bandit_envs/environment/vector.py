@@ -14,7 +14,7 @@ from bandit_envs.basics import arguments
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.environment import envs
-from bandit_envs.environment.actions import checked_actions, shaped_actions
+from bandit_envs.environment.envs import checked_actions, shaped_actions
 from bandit_envs.environment.info import Info, info_of, with_masks
 from bandit_envs.environment.registration import BanditSpec
 from bandit_envs.problem.problem import Problem

@@ -1,9 +1,12 @@
 """Compute the prior covariance of a kernel on a finite set, only the parts that are used."""
 
+import pickle
 import warnings
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import NamedTuple
+from hashlib import sha256
+from typing import Any, Generic, NamedTuple, TypeVar, overload
+from weakref import WeakValueDictionary
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
@@ -13,7 +16,76 @@ from bandit_envs.kernels import definite
 from bandit_envs.kernels.circulant import Circulant
 from bandit_envs.kernels.kronecker import Kronecker, parts_of
 from bandit_envs.kernels.random_features import feature_count, feature_map
-from bandit_envs.kernels.shared import Shares, shared
+
+T = TypeVar("T")
+FEWEST = 512  # points from which sharing pays: for fewer, a key costs as much as the computation
+
+
+class SharedParts(dict[str, Any]):
+    """Hold the results of one kernel on some points, by name."""
+
+
+alive: WeakValueDictionary[tuple[bytes, bytes], SharedParts] = WeakValueDictionary()
+
+
+class Shares:
+    """Share the `shared` properties of a kernel on points, (N, d); a copy starts without them."""
+
+    def __init__(self, kernel: Kernel, points: Floats):
+        self.kernel = kernel
+        self.points = np.ascontiguousarray(points, dtype=np.float64)
+        self.size = len(self.points)
+        self.parts: SharedParts | None = None  # a reference, so that they stay alive
+
+    @cached_property
+    def _digest(self) -> bytes:
+        return sha256(repr(self.points.shape).encode() + self.points.tobytes()).digest()
+
+    def known(self) -> SharedParts | None:
+        """Return the shared results of the kernel as it is now; None where it cannot be identified."""
+        if self.size < FEWEST:
+            return None
+        try:
+            key = pickle.dumps(self.kernel), self._digest
+        except (pickle.PicklingError, AttributeError, TypeError):  # classes and functions without a name
+            return None
+        self.parts = alive.setdefault(key, SharedParts())
+        return self.parts
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without shared results."""
+        return {**self.__dict__, "parts": None}
+
+
+class shared(Generic[T]):
+    """Compute a property once, in this object or another with the same kernel and points.
+
+    The result must depend on these alone, not on earlier calls. Do not write to it.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]):
+        self._compute, self.__doc__ = compute, compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, owner: None, kind: type) -> "shared[T]": ...
+    @overload
+    def __get__(self, owner: Shares, kind: type) -> T: ...
+    def __get__(self, owner: Shares | None, kind: type) -> "shared[T] | T":
+        if owner is None:
+            return self
+        parts = owner.known()
+        if parts is None:
+            found = self._compute(owner)
+        elif self._name in parts:
+            found = parts[self._name]
+        else:
+            found = parts[self._name] = self._compute(owner)
+        owner.__dict__[self._name] = found  # found there before this descriptor
+        return found
+
 
 __all__ = ["Gram"]
 

@@ -56,6 +56,8 @@ def split_white(kernel: Any) -> tuple[Any, float]:
     A WhiteKernel alone, or times others, is the covariance of independent arms, and stays. One in a sum
     that is itself a factor, or is put on some columns, is neither and raises a ValueError.
     """
+    if type(kernel) in KNOWN:
+        return kernel, 0.0
     levels = [(_white_level(term), term) for term in _terms(kernel)]
     signal = [term for level, term in levels if level is None]
     for term in signal:

@@ -21,7 +21,7 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import LinkedKernel
-from bandit_envs.laws.delays.by_play import poisson_quantile
+from bandit_envs.laws.delays import poisson_quantile
 from bandit_envs.laws.derived import Derived, UnderKernel
 from bandit_envs.laws.drawn import Drawn, Through
 from bandit_envs.laws.functions import FunctionLaw, Moments

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError, require, require_switch, shown, written_as
-from bandit_envs.basics.immutable import fixed, fixed_arrays
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints, fixed, fixed_arrays
 
 SLACK = 1e-6  # of an action outside the box [-1, 1], by rounding
 

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError, shown
-from bandit_envs.basics.immutable import fixed
-from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints, fixed
 
 FIRST, NO_COST = fixed(np.zeros(1, dtype=np.int64)), np.empty((1, 0))
 REQUIRED = ("feedback_step", "feedback_reward")

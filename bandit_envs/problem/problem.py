@@ -1,6 +1,5 @@
 """Define a problem as a frozen composition of laws, which draws trials."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from importlib import import_module
@@ -17,8 +16,7 @@ from bandit_envs.laws.corruption import UNTOUCHED
 from bandit_envs.laws.delays import Immediate
 from bandit_envs.laws.noise import Noise, NoNoise
 from bandit_envs.problem import publishing
-from bandit_envs.problem.checks import check_problem, check_seed
-from bandit_envs.problem.composition import Composition
+from bandit_envs.problem.composition import Composition, check_problem, check_seed
 from bandit_envs.problem.drawn_functions import UNUSED, DrawnFunctions, Playback, safe_seed
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.trial import Trial, roster_of
@@ -159,14 +157,11 @@ class Problem(Composition):
 
     def setting(self) -> Setting:
         """Return the part of the published setting that holds for all trials."""
-        return self._setting({})
+        return self.published.with_own_kernels()
 
     def _published_in(self, *drawn: Any) -> Setting:
         """Return the published setting of a trial, from what `publishing.fields_of_trial` takes."""
-        return self._setting(publishing.fields_of_trial(self, *drawn))
-
-    def _setting(self, facts: Mapping[str, Any]) -> Setting:
-        return self._published.with_facts(**self._published.copied_kernels, **facts)
+        return self.published.copied(publishing.fields_of_trial(self, *drawn))
 
     @cached_property
     def random_roles(self) -> list[str]:
@@ -184,7 +179,8 @@ class Problem(Composition):
         return [role for role, rests in at_rest.items() if not rests]
 
     @cached_property
-    def _published(self) -> Setting:
+    def published(self) -> Setting:
+        """Return `setting` as it is kept, for those who change nothing in it."""
         return publishing.published(self)
 
     @cached_property

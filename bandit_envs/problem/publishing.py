@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, fixed
 from bandit_envs.laws import changes
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.outcomes import OfLatent
@@ -77,9 +77,9 @@ def fields_of_trial(
     if _found_in_a_draw(problem) or (isinstance(problem.rkhs_bound, str) and norm is not None):
         found = _reward_fields(problem, std, norm)
     if safe is not None:
-        found["safe_seed"] = np.array([safe])
+        found["safe_seed"] = fixed(np.array([safe]))
     if problem.play_costs.known:
-        found["known_costs"] = costs.between if problem.decisions.continuous else costs.values
+        found["known_costs"] = costs.between if problem.decisions.continuous else fixed(costs.values)
     return found
 
 

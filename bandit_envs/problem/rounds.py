@@ -135,7 +135,7 @@ class Rounds:
         self.laws = [problem.noise, *[problem.constraint_noise] * costs]
         self.noise_scale = np.stack([law.shape(unit_arms) for law in self.laws])  # (1 + C, A)
         self.even_noise = not problem.decisions.continuous and bool((self.noise_scale == 1.0).all())
-        self.views = problem.setting().scaled_contexts
+        self.views = problem.published.scaled_contexts
 
     @property
     def due(self) -> Ints:

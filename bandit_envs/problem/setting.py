@@ -1,7 +1,7 @@
 """A `Setting` publishes a problem before it is played, for one trial or for B."""
 
 from collections.abc import Collection, Mapping, Sequence
-from copy import copy, deepcopy
+from copy import deepcopy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
@@ -9,9 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from bandit_envs.basics.arguments import plain, require, require_size
-from bandit_envs.basics.immutable import fixed, fixed_arrays
 from bandit_envs.basics.notebook import brief, html_facts
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints, fixed, fixed_arrays
 from bandit_envs.kernels.validity import require_same_noise, split_white
 from bandit_envs.laws.delays import LAWS, Delay
 from bandit_envs.laws.movement import Movement
@@ -299,7 +298,7 @@ class Setting:
 
     def of_trial(self, trial: int) -> Self:
         """Return the setting of one trial of a batch."""
-        return self.with_facts(**{name: _pick(name, getattr(self, name), trial) for name in PER_TRIAL})
+        return self._with({name: _pick(name, getattr(self, name), trial) for name in PER_TRIAL})
 
     def with_facts(self, **facts: Any) -> Self:
         """Return the setting with other values; arrays of the size of the decision set are shared.
@@ -309,23 +308,25 @@ class Setting:
         """
         if facts.keys() & {*PLACES, *TIMES}:
             return replace(self, **facts)
-        other = copy(self)
-        other._fill(facts)
+        other = self._with(facts)
         other._fill(setting_checks.checked_facts(vars(other), facts))
         if "kernel" in facts:
             other._fill(implied_by_kernel(other.kernel, other.noise_std))
         other._fill_sizes(facts)
         return other
 
-    @property
-    def copied_kernels(self) -> dict[str, Any]:
-        """Return copies of the kernels by field, which an agent may fit in place."""
-        return {name: deepcopy(getattr(self, name)) for name in KERNELS}
-
     def with_own_kernels(self) -> Self:
-        """Return the setting with copies of its kernels."""
-        other = copy(self)
-        other._fill(self.copied_kernels)
+        """Return the setting with copies of its kernels, which an agent may fit in place."""
+        return self.copied({})
+
+    def copied(self, values: Mapping[str, Any]) -> Self:
+        """Return the setting with kernels of its own and other values, which are known to be possible."""
+        return self._with({**{name: deepcopy(getattr(self, name)) for name in KERNELS}, **values})
+
+    def _with(self, values: Mapping[str, Any]) -> Self:
+        """Return a copy with other values; its arrays are shared, since nobody can write to them."""
+        other = object.__new__(type(self))
+        vars(other).update({**vars(self), **values})
         return other
 
     def __repr__(self) -> str:

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import LARGEST_STD, ArgumentError, is_integer, is_number, require, shown
-from bandit_envs.basics.immutable import fixed, is_fixed
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints, fixed, is_fixed
 from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.outcomes import OutcomeLaw
 from bandit_envs.laws.play_costs import PlayCosts

@@ -4,9 +4,8 @@ from typing import Any
 
 from bandit_envs.basics import arguments
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
-from bandit_envs.laws.bumps import Bumps
 from bandit_envs.laws.functions import FunctionLaw
-from bandit_envs.laws.hard import HardFunctions
+from bandit_envs.laws.hard import Bumps, HardFunctions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, noise_law, with_defaults
 from bandit_envs.problems.synthetic import unit_box
@@ -48,7 +47,7 @@ def hard(
 
     Args:
         function: "hard", see `bandit_envs.laws.hard.HardFunctions`, or "bumps" of height 2 eps and of norm
-            exactly B, see `bandit_envs.laws.bumps.Bumps`, for which there is no bound with constants.
+            exactly B, see `bandit_envs.laws.hard.Bumps`, for which there is no bound with constants.
         kernel, length_scale: see `synthetic`; "bumps" take "rbf" and the Matern kernels.
         rkhs_norm: B.
         hard_for: with "hard", T: the rounds in which no algorithm does well; default 25, at most the horizon.

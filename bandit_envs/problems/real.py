@@ -1,5 +1,7 @@
 """Real tasks: what is late, costly, limited, noisy or different from data set to data set was measured."""
 
+import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -15,8 +17,7 @@ from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.contexts import Blocks
 from bandit_envs.laws.drift import Replay
 from bandit_envs.laws.functions import Moments
-from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes, Replicates
-from bandit_envs.laws.tabulated import RecordedValues
+from bandit_envs.laws.tabulated import MeasuredCosts, MeasuredTimes, RecordedValues, Replicates
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
@@ -275,3 +276,37 @@ PROBLEMS: dict[str, Callable[..., Problem]] = {
     "multi-task-svm": multi_task_svm,
     "growing-data-svm": growing_data_svm,
 }
+
+
+HALVES = DEVELOPMENT, CONFIRMATION = ("development", "confirmation")
+ONE = ("nasbench201",)  # families of tables whose rewards have rank correlations of 0.96 and more
+
+
+@cache
+def halves() -> dict[str, str]:
+    """Return the half of each task, by its name.
+
+    The names of the tables alone decide: a family's tasks, in the order of a hash of their tables' names, go
+    in turn to the half that has fewer of the family, first to development. Tasks of one table, and of tables
+    that are alike, are in one half.
+    """
+    half: dict[str, str] = {}
+    for family in dict.fromkeys(task.family for task in tasks().values()):
+        own = sorted({unit_of(task) for task in tasks().values() if task.family == family}, key=_hash)
+        count = Counter(half[unit] for unit in own if unit in half)
+        for unit in own:
+            if unit not in half:
+                half[unit] = min(HALVES, key=lambda each: count[each])
+                count[half[unit]] += 1
+    return {name: half[unit_of(task)] for name, task in tasks().items()}
+
+
+def unit_of(task: Task) -> str:
+    """Return what is in one half as a whole: the recorded problem, the first table, or tables alike."""
+    name = task.problem or task.tables[0]
+    family = name.partition("/")[0]
+    return family if family in ONE else name
+
+
+def _hash(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()

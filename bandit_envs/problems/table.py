@@ -21,8 +21,7 @@ from bandit_envs.data.own_tables import DECADES, OwnTable, ReadAxis, read_axis, 
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.laws.drift import Replay
 from bandit_envs.laws.functions import Moments
-from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes, Replicates
-from bandit_envs.laws.tabulated import RecordedValues
+from bandit_envs.laws.tabulated import MeasuredCosts, MeasuredTimes, RecordedValues, Replicates
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults

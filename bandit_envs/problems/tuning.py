@@ -14,12 +14,11 @@ from bandit_envs.laws.functions import Moments
 from bandit_envs.laws.tabulated import RecordedValues
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
-from bandit_envs.problems.contextual import ContextKernel, joint_kernel
-from bandit_envs.problems.features import compose, with_defaults
+from bandit_envs.problems.features import ContextKernel, compose, joint_kernel, with_defaults
 
 if TYPE_CHECKING:
     from bandit_envs.data import TuningTable
-    from bandit_envs.data.svm_tuning import ResultGrid
+    from bandit_envs.data.training import ResultGrid
 
 NOISE_STD = 0.01  # our reading: the paper's accuracies have no noise, its model does
 MOST_ARMS = 10_000
@@ -129,7 +128,7 @@ def _table(
     data: str, spacing: str, shape: Sequence[int] | None, train: bool, scale: str
 ) -> tuple[Floats, Floats]:
     """Return accuracies (Z, A) and the features of the configurations (A, 2)."""
-    from bandit_envs.data.svm_tuning import svm_accuracy, svm_unit, train_svm
+    from bandit_envs.data.training import svm_accuracy, svm_unit, train_svm
 
     require_switch("train", train)
     require_choice("scale", scale, ("linear", "log"))
@@ -139,7 +138,7 @@ def _table(
 
 
 def _grid(data: str, spacing: str, shape: Sequence[int] | None) -> "ResultGrid":
-    from bandit_envs.data.svm_tuning import SHAPES, ResultGrid
+    from bandit_envs.data.training import SHAPES, ResultGrid
 
     require_choice("grid", spacing, SHAPES[data])
     if shape is None:
@@ -237,7 +236,7 @@ def cnn_tuning(
     """Tune a small convolutional network, with results ten rounds late (Verma et al. 2022, Fig. 2e-h).
 
     Real training runs on the digits that scikit-learn ships (the paper's data are MNIST), see
-    `bandit_envs.data.cnn_training`, on a grid of batch size [128, 512], step size and decay [1e-6, 1], all on
+    `bandit_envs.data.training`, on a grid of batch size [128, 512], step size and decay [1e-6, 1], all on
     log scales in [0, 1] (our reading). Action: `Discrete(N)`, a setting; N = 468. Observation: a constant 0.
     Reward: the sum of delivered rewards, mean accuracy over the training seeds + noise of the std between
     seeds, pooled over the settings that reach 0.8; settings that learn nothing are tied at chance, 0.1.
@@ -254,8 +253,8 @@ def cnn_tuning(
     Example:
         >>> env = gym.make("GPBandit-CNNTuning-v0", delay={"law": "constant", "rounds": 10})
     """
-    from bandit_envs.data.cnn_training import REPLICATES, SHIPPED, train_cnn
     from bandit_envs.data.tables import cnn_tuning as load
+    from bandit_envs.data.training import REPLICATES, SHIPPED, train_cnn
 
     valid = isinstance(shape, list | tuple) and len(shape) == 3 and all(is_count(n) and n > 1 for n in shape)
     expected = f"three integers from 2 on with a product of at most {MOST_ARMS}"

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from agents.registry import AgentFactory
 from bandit_envs.basics.arguments import from_extra
-from bandit_envs.basics.orphans import end_with
-from bandit_envs.basics.threads import chosen_threads, require_workers, threads
+from bandit_envs.basics.threads import chosen_threads, end_with, require_workers, threads
 from bandit_envs.basics.types import Ints
 from bandit_envs.environment.info import OnRound, Round
 from gpbandits.evaluation.play import Stage

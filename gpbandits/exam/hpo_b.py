@@ -10,7 +10,7 @@ from importlib.resources import files
 import numpy as np
 
 from bandit_envs.basics.types import Floats
-from bandit_envs.data.hpob import ORIGIN, TABLES, load_hpob
+from bandit_envs.data.tables import HPOB_ORIGIN, HPOB_TABLES, load_hpob
 from gpbandits.exam.entrants import Entrant, first_rows
 from gpbandits.exam.part import Milestone, Published
 from gpbandits.exam.played import PlayedPart
@@ -32,7 +32,9 @@ class HPOB(PlayedPart):
 
     name = "hpo-b"
     title = "HPO-B"
-    source = f"{ORIGIN.authors}, doi:{ORIGIN.doi}, {ORIGIN.licence}; published numbers: {RESULTS}"
+    source = (
+        f"{HPOB_ORIGIN.authors}, doi:{HPOB_ORIGIN.doi}, {HPOB_ORIGIN.licence}; published numbers: {RESULTS}"
+    )
     quantity = "simple regret of the normalised accuracy"
     kept = (0, 1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
     milestones = tuple(Milestone(f"{q} questions", q) for q in (5, 25, 50, 100))
@@ -47,7 +49,7 @@ class HPOB(PlayedPart):
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        return TABLES
+        return HPOB_TABLES
 
     def play(self, task: str, entrant: Entrant, seed: int, questions: int) -> Floats:
         table = load_hpob(task)

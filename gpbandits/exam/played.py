@@ -15,7 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.orphans import end_with
+from bandit_envs.basics.threads import end_with
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.exam.entrants import Entrant
 from gpbandits.exam.part import ComparedPart, ExamReport, Sitting

@@ -12,7 +12,7 @@ from joblib import Parallel, cpu_count, delayed
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import sweep
-from bandit_envs.basics.orphans import end_with
+from bandit_envs.basics.threads import end_with
 from gpbandits.experiments.locks import holder, tidied
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, Study

@@ -13,8 +13,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import check_path, write_whole
-from bandit_envs.basics.immutable import fixed
-from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints, fixed
 from gpbandits.logs.rows import SEPARATOR, all_actions, available_mask, coded, require_rows
 
 CHUNK = 50_000  # rows that are written together

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pages import DOCS, blocks, read
 
-from bandit_envs.data.hpob import ORIGIN
+from bandit_envs.data.tables import HPOB_ORIGIN
 from gpbandits.exam import PARTS, PlayedPart
 from gpbandits.exam.report import MARKS, part_table
 from gpbandits.exam.rows import RowFile
@@ -58,5 +58,5 @@ def test_the_page_names_every_part_and_the_command_that_made_its_rows():
 
 def test_pages_cite_the_authors_of_the_tables():
     for page in ("exam.md", "citing.md"):
-        assert f"https://doi.org/{ORIGIN.doi}" in read(page)
-        assert ORIGIN.licence in read(page)
+        assert f"https://doi.org/{HPOB_ORIGIN.doi}" in read(page)
+        assert HPOB_ORIGIN.licence in read(page)

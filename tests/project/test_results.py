@@ -15,8 +15,7 @@ import pytest
 from pages import DOCS, loaded, missing, read, told
 from synthetic import result as synthetic_result
 
-from bandit_envs.problems.halves import halves
-from bandit_envs.problems.real import tasks
+from bandit_envs.problems.real import halves, tasks
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, significant_signs

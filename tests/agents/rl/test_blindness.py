@@ -8,8 +8,8 @@ import gymnasium as gym
 import pytest
 
 from bandit_envs import BanditVectorEnv
-from bandit_envs.environment.blindness import is_blind
 from bandit_envs.environment.envs import spaces_of
+from bandit_envs.environment.observations import is_blind
 from bandit_envs.environment.wrappers import EpisodeRegret, HistoryObservation, StatisticsObservation
 from bandit_envs.problems import build
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bandit_envs.basics.immutable import fixed, is_fixed
+from bandit_envs.basics.types import fixed, is_fixed
 
 TABLE = np.arange(6).reshape(2, 3)
 EMPTY, POINT, EVERY_OTHER = np.empty((0, 2)), np.array(3.0), np.arange(9.0)[::2]

@@ -10,8 +10,9 @@ import torch
 from torch import nn
 
 from bandit_envs import data
-from bandit_envs.data import cnn_training
-from bandit_envs.data.cnn_training import (
+from bandit_envs.data import training
+from bandit_envs.data.tables import CNN_BOUNDS
+from bandit_envs.data.training import (
     REPLICATES,
     SHIPPED,
     cnn_rows,
@@ -21,7 +22,6 @@ from bandit_envs.data.cnn_training import (
     start,
     trained,
 )
-from bandit_envs.data.tables import CNN_BOUNDS
 from bandit_envs.laws import delays
 from bandit_envs.problems import build
 
@@ -29,11 +29,11 @@ from bandit_envs.problems import build
 @pytest.fixture(autouse=True)
 def one_epoch(request, monkeypatch):
     """Training that takes a moment, but where the shipped table is trained again."""
-    cnn_training.train_cnn.cache_clear()
+    training.train_cnn.cache_clear()
     if "shipped" not in request.node.name:
-        monkeypatch.setattr(cnn_training, "EPOCHS", 1)
+        monkeypatch.setattr(training, "EPOCHS", 1)
     yield
-    cnn_training.train_cnn.cache_clear()
+    training.train_cnn.cache_clear()
 
 
 def network(weights, i):

@@ -12,8 +12,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
 from bandit_envs import BanditEnv, data
-from bandit_envs.data import svm_tuning
-from bandit_envs.data.svm_tuning import SHAPES, ResultGrid, accuracy_of, count_correct, svm_values
+from bandit_envs.data import training
+from bandit_envs.data.training import SHAPES, ResultGrid, accuracy_of, count_correct, svm_values
 from bandit_envs.laws import contexts, delays
 from bandit_envs.problems import build, data_files
 
@@ -35,7 +35,7 @@ def test_the_diabetes_data_are_768_patients_of_whom_a_third_are_ill():
 
 @pytest.mark.needs_data(PIMA)
 def test_the_diabetes_data_grow_by_the_next_patients_of_one_order():
-    parts = svm_tuning.growing_diabetes()
+    parts = training.growing_diabetes()
     assert [len(part.y) for part in parts] == [768 * i // 20 for i in range(1, 21)]
     for smaller, larger in pairwise(parts):
         np.testing.assert_array_equal(larger.x[: len(smaller.y)], smaller.x)
@@ -112,7 +112,7 @@ def test_on_the_uniform_grid_forty_random_configurations_seldom_learn_and_on_the
 def test_training_again_gives_the_shipped_accuracies(name, grid):
     edge = np.flatnonzero(grid.points[:, 1] == 0.0)
     some = np.array([edge[1], edge[-1] + 1, len(grid.points) - 1])
-    again = accuracy_of(count_correct(svm_tuning.DATA_SETS[name](), grid.points[some]))
+    again = accuracy_of(count_correct(training.DATA_SETS[name](), grid.points[some]))
     np.testing.assert_array_equal(again, data.svm_accuracy(name, grid)[:, some])
 
 
@@ -133,11 +133,11 @@ def test_training_at_once_is_done_once_and_gives_the_table(monkeypatch):
         calls.append(1)
         return [data.breast_cancer().prefix(80)]
 
-    monkeypatch.setitem(svm_tuning.DATA_SETS, "breast-cancer", small)
-    svm_tuning.train_svm.cache_clear()
+    monkeypatch.setitem(training.DATA_SETS, "breast-cancer", small)
+    training.train_svm.cache_clear()
     keywords = {"data": "breast-cancer", "grid": "log", "shape": (4, 4), "train": True, "noise_std": 0.0}
     tables = [build("svm-tuning", keywords).draw(0).means for _ in range(2)]
-    svm_tuning.train_svm.cache_clear()
+    training.train_svm.cache_clear()
     assert len(calls) == 1
     expected = accuracy_of(count_correct(small(), ResultGrid("log", (4, 4)).points))
     np.testing.assert_array_equal(tables[0].ravel(), expected[0])

@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, DotProduct, Matern
 
 import agents
 from bandit_envs.kernels import gram as gram_module
-from bandit_envs.kernels import shared
+from bandit_envs.kernels import gram as shared
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problems import build
 from gpbandits.experiments.work import nbytes

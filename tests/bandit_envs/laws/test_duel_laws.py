@@ -18,7 +18,7 @@ from bandit_envs.environment.wrappers import HistoryObservation, StatisticsObser
 from bandit_envs.laws import KnownFunction, RecordedValues, delays
 from bandit_envs.laws.derived import Normalized
 from bandit_envs.laws.duels import AgainstBest, PairChances, WhoWins
-from bandit_envs.laws.measured import MeasuredCosts
+from bandit_envs.laws.tabulated import MeasuredCosts
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
 from gpbandits import evaluate

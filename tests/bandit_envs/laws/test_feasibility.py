@@ -25,9 +25,9 @@ from bandit_envs.laws import (
 )
 from bandit_envs.laws.derived import AsDrawn, FeasibleShare
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.problem.optimum import maximise
+from bandit_envs.problem.truth import maximise
 from bandit_envs.problems import build
-from bandit_envs.problems.long_term import PROBLEMS, spending, two_discs_cost, two_discs_reward, utility
+from bandit_envs.problems.benchmarks import PROBLEMS, spending, two_discs_cost, two_discs_reward, utility
 from gpbandits.evaluation import best_mixture, evaluate
 from gpbandits.evaluation.formats import number
 from gpbandits.evaluation.result import Result

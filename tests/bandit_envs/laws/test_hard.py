@@ -8,8 +8,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 import gpbandits
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.laws.bumps import Bump, Bumps, Shape, Spectrum
-from bandit_envs.laws.hard import TOLERANCE, HardFunctions, design_of
+from bandit_envs.laws.hard import TOLERANCE, Bump, Bumps, HardFunctions, Shape, Spectrum, design_of
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
 from bandit_envs.problems.hard import HARD_FOR

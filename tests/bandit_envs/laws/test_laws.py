@@ -31,8 +31,6 @@ UNNAMED = (  # how names are read, what a draw is made of, what shifts costs, on
     "drawn",
     "derived",
     "hard",
-    "bumps",
-    "measured",
     "duels",
     "tabulated",
 )

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes, Replicates
-from bandit_envs.laws.tabulated import RecordedValues
+from bandit_envs.laws.tabulated import MeasuredCosts, MeasuredTimes, RecordedValues, Replicates
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.simulator import Simulator, SingleSimulator

@@ -12,7 +12,7 @@ from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import NAMED, make_kernel
 from bandit_envs.laws import GPSample
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.problem.optimum import maximise
+from bandit_envs.problem.truth import maximise
 from bandit_envs.problems import build
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize
 
-from bandit_envs.basics.descent import SplitFunction, descended
+from bandit_envs.problem.truth import SplitFunction, descended
 
 
 def rosenbrock(x):

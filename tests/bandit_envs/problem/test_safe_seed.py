@@ -8,10 +8,9 @@ from bandit_envs import BanditVectorEnv, Decisions, Problem, Setting
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.validity import RARELY, steepest
 from bandit_envs.laws import GPSample, KnownFunction, RecordedValues, RKHSFunction, UniformNoise
-from bandit_envs.laws.bumps import Bumps
 from bandit_envs.laws.derived import Normalized, UnderKernel
 from bandit_envs.laws.functions import Moments
-from bandit_envs.laws.hard import HardFunctions
+from bandit_envs.laws.hard import Bumps, HardFunctions
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.truth import MARGIN
 from bandit_envs.problems import build

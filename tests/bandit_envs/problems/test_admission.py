@@ -10,9 +10,8 @@ from pages import loaded, read
 
 from bandit_envs.data.runs import HPOB, Runs, load_runs, package_of
 from bandit_envs.problems import data_files
-from bandit_envs.problems import halves as module
-from bandit_envs.problems.halves import HALVES, halves, unit_of
-from bandit_envs.problems.real import HORIZON, Task, candidates, tasks
+from bandit_envs.problems import real as module
+from bandit_envs.problems.real import HALVES, HORIZON, Task, candidates, halves, tasks, unit_of
 
 admission = loaded("tools/real_admission.py")
 CRITERIA, reasons, repeated = admission.CRITERIA, admission.reasons, admission.repeated

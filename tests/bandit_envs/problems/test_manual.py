@@ -3,7 +3,7 @@
 import pytest
 
 from bandit_envs.problems import FACTORIES, keywords_of
-from bandit_envs.problems.manual import DESCRIPTION, END, LONGEST, STARTING, example, meanings, sections
+from bandit_envs.problems.by_name import DESCRIPTION, END, LONGEST, STARTING, example, meanings, sections
 
 
 @pytest.mark.parametrize("problem", FACTORIES)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import bandit_envs
 from bandit_envs import Problem
-from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes
+from bandit_envs.laws.tabulated import MeasuredCosts, MeasuredTimes
 from bandit_envs.problems.table import reading_of
 
 ROWS = {

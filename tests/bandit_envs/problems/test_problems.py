@@ -11,7 +11,7 @@ from cases import BY_HAND, PLAIN_BOXES, box_of, by_hand, of_id, registered_ids
 
 from bandit_envs import Problem
 from bandit_envs.laws import RKHSFunction, changes
-from bandit_envs.problem.optimum import maximise
+from bandit_envs.problem.truth import maximise
 from bandit_envs.problems import build
 from bandit_envs.problems.benchmarks import (
     ackley_values,

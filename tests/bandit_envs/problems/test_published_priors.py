@@ -9,8 +9,7 @@ from scipy.stats import qmc
 
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
-from bandit_envs.problems.benchmarks import FUNCTIONS
-from bandit_envs.problems.long_term import PROBLEMS
+from bandit_envs.problems.benchmarks import FUNCTIONS, PROBLEMS
 
 TRIALS = 20
 # Duels show chances against the best arm, and publish the prior of utilities: see test_duels.

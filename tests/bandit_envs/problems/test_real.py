@@ -15,7 +15,7 @@ import agents
 from bandit_envs.data.files import sha256_of
 from bandit_envs.data.runs import load_runs, package_of
 from bandit_envs.laws.drift import Replay
-from bandit_envs.laws.measured import MeasuredCosts, MeasuredTimes, Replicates
+from bandit_envs.laws.tabulated import MeasuredCosts, MeasuredTimes, Replicates
 from bandit_envs.problems import data_files
 from bandit_envs.problems import real as module
 from bandit_envs.problems.real import (

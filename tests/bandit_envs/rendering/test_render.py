@@ -17,8 +17,7 @@ from bandit_envs.kernels.kernels import TableKernel
 from bandit_envs.laws import GPSample, KnownFunction, RKHSFunction, changes, delays
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.rendering.picture import draw, draw_time, draw_values, strip
-from bandit_envs.rendering.render import COLUMNS
-from bandit_envs.rendering.scene import Limits, Scene
+from bandit_envs.rendering.scene import COLUMNS, Limits, Scene
 
 HORIZON = 12
 

@@ -7,8 +7,8 @@ import pytest
 from exam_cases import PLAYED, TABLES, cases, oracle
 from scipy.special import comb
 
-from bandit_envs.data.hpob import load_hpob
 from bandit_envs.data.runs import load_runs
+from bandit_envs.data.tables import load_hpob
 from gpbandits.exam import PARTS, QUICK
 from gpbandits.exam.boxes import PUBLISHED, TASKS
 from gpbandits.exam.crossed_barrel import BEST, FIRST

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bandit_envs.problems.long_term import two_discs_cost
+from bandit_envs.problems.benchmarks import two_discs_cost
 from gpbandits import Result, evaluate
 from gpbandits.evaluation.statistics import paired_difference
 from gpbandits.experiments import load_study

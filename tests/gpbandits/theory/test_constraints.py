@@ -5,7 +5,7 @@ import pytest
 
 import agents
 from bandit_envs import make
-from bandit_envs.problems.long_term import small_feasible_region
+from bandit_envs.problems.benchmarks import small_feasible_region
 from gpbandits.theory.regret import Epochs, NoiselessBounds, NoisyBounds
 
 S, L, GAMMA, B, R, DELTA, M = 25, 8, 3.0, 2.0, 0.01, 0.05, 2
