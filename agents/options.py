@@ -14,23 +14,16 @@ from functools import cache, partial, wraps
 from inspect import Parameter, isfunction, ismethod, signature, unwrap
 from numbers import Real
 from types import NoneType, SimpleNamespace, UnionType
-from typing import Any, NamedTuple, ParamSpec, TypeVar, Union, Unpack, get_args, get_origin, get_type_hints
+from typing import Any, ParamSpec, TypeVar, Union, Unpack, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from bandit_envs.basics.arguments import LARGEST_COUNT, ArgumentError, hint, is_integer, shown
+from bandit_envs.basics.arguments import LARGEST_COUNT, ArgumentError, Kind, hint, is_integer, shown
 
 from .validation import ONE_A_TRIAL, ROW_A_TRIAL, require_one_a_trial
 
 Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
-
-
-class Kind(NamedTuple):
-    """The values that an annotation allows."""
-
-    words: str
-    holds: Callable[[Any], bool]
 
 
 def typed(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
@@ -80,7 +73,7 @@ def require_annotated(
             if kind is None or kind.holds(value):
                 break
         else:
-            words = " or ".join(kind.words for kind in kinds if kind)
+            words = " or ".join(kind.expected for kind in kinds if kind)
             default = signature(takes).parameters[name].default
             remedy = "" if default is Parameter.empty else f"; by default it is {shown(default)}"
             raise ArgumentError(name, f"must be {words}, got {shown(value)}{remedy}")
@@ -265,7 +258,7 @@ def _fits(value: Any, hinted: Any) -> bool:
 
 def _words(hinted: Any) -> str:
     plain = _plain(hinted)
-    return IN_FILES[plain].words if plain in IN_FILES else getattr(hinted, "__name__", str(hinted))
+    return IN_FILES[plain].expected if plain in IN_FILES else getattr(hinted, "__name__", str(hinted))
 
 
 def _is_listed(value: Any) -> bool:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 from bandit_envs.environment.registration import register
 
 if TYPE_CHECKING:
-    from bandit_envs.environment.envs import BanditEnv
-    from bandit_envs.environment.making import make
+    from bandit_envs.environment.envs import BanditEnv, make
     from bandit_envs.environment.vector import BanditVectorEnv
     from bandit_envs.kernels.gram import Gram
     from bandit_envs.problem.decisions import Decisions
@@ -23,7 +22,7 @@ _HOMES = {
     "Gram": "kernels.gram",
     "Problem": "problem.problem",
     "Setting": "problem.setting",
-    "make": "environment.making",
+    "make": "environment.envs",
 }
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 import agents
 from bandit_envs import Problem
-from bandit_envs.environment.making import make
+from bandit_envs.environment.envs import make
 from bandit_envs.kernels.kernels import amplified, make_kernel
 from bandit_envs.laws import RKHSFunction, delays
 from bandit_envs.laws.outcomes import matched

@@ -13,6 +13,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable
+from inspect import CO_OPTIMIZED
 from types import FrameType
 from typing import Any
 
@@ -48,7 +49,8 @@ def counted(call: Callable[[], Any]) -> tuple[Any, Counter[tuple[str, str]]]:
 
     def note(frame: FrameType, event: str, _: Any) -> None:
         module = frame.f_globals.get("__name__", "")
-        if event == "call" and module.startswith(OURS):
+        is_function = frame.f_code.co_flags & CO_OPTIMIZED  # and not the body of a module or a class
+        if event == "call" and is_function and module.startswith(OURS):
             calls[module, frame.f_code.co_qualname] += 1
 
     before = sys.getprofile()

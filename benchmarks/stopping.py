@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.environment.making import make
+from bandit_envs.environment.envs import make
 from gpbandits import evaluate
 from gpbandits.evaluation.stopped import NEVER, Stopped
 

@@ -11,7 +11,7 @@ from sphinx_gallery.scrapers import figure_rst
 
 from bandit_envs.data import find
 from bandit_envs.environment.registration import IDS
-from bandit_envs.problems.by_name import data_files
+from bandit_envs.problems import data_files
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from bandit_envs.basics.types import Ints
-from bandit_envs.environment.making import make
+from bandit_envs.environment.envs import make
 from bandit_envs.rendering.figure import ShownFigure
 from bandit_envs.rendering.picture import draw, strip
 from bandit_envs.rendering.scene import Limits, Picture, Scene

@@ -23,8 +23,7 @@ from bandit_envs.basics.notebook import brief
 from bandit_envs.data.files import find
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
-from bandit_envs.problems.by_name import meanings, sections
+from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of, meanings, sections
 from gpbandits.catalogue import documented_keys
 from gpbandits.commands import app
 

@@ -16,8 +16,16 @@ from bandit_envs.basics.notebook import brief
 from bandit_envs.data.files import find, find_wheel, packages
 from bandit_envs.data.runs import Origin, origin_of_table, package_of
 from bandit_envs.environment.registration import IDS, near_id
-from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
-from bandit_envs.problems.by_name import example, meanings, sections
+from bandit_envs.problems import (
+    FACTORIES,
+    build,
+    data_files,
+    defaults_of,
+    example,
+    keywords_of,
+    meanings,
+    sections,
+)
 from bandit_envs.problems.real import Task, tasks
 
 Rows = list[tuple[str, ...]]

@@ -27,8 +27,7 @@ from bandit_envs.data import find
 from bandit_envs.kernels.kernels import TableKernel
 from bandit_envs.laws import GPSample, RecordedValues
 from bandit_envs.laws.delays import PoissonDelay
-from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
-from bandit_envs.problems.by_name import PRESET_OF
+from bandit_envs.problems import FACTORIES, PRESET_OF, build, data_files, keywords_of
 from bandit_envs.problems.features import FEATURES
 
 ARMS = np.linspace(0.0, 1.0, 5)[:, None]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Floats
-from bandit_envs.environment.making import make
+from bandit_envs.environment.envs import make
 from gpbandits import evaluate
 from gpbandits.logs import ContextPolicy, LogWarning, PlayLog, value_of
 from gpbandits.logs.estimators import ESTIMATORS, LEVEL

@@ -29,7 +29,7 @@ import numpy as np
 import bandit_envs  # noqa: F401 (registers the ids)
 from agents.rl.recipe import GAMMA_IF_LATE, TUNED, WITH_REPLAY
 from bandit_envs.basics.types import Floats
-from bandit_envs.environment.making import TrainingSeeds
+from bandit_envs.environment.envs import TrainingSeeds
 from gpbandits import evaluate
 from gpbandits.evaluation.statistics import bootstrap_interval, paired_difference, sign_flip_test
 

@@ -10,8 +10,15 @@ import gymnasium as gym
 import numpy as np
 
 from bandit_envs.basics.arguments import from_extra, require_integer
-from bandit_envs.environment.envs import BanditEnv
-from bandit_envs.environment.making import FIRST, EnvLike, TrainingSeeds, limit_of, make, plain_problem
+from bandit_envs.environment.envs import (
+    FIRST,
+    BanditEnv,
+    EnvLike,
+    TrainingSeeds,
+    limit_of,
+    make,
+    plain_problem,
+)
 from bandit_envs.environment.observations import make_summary, warn_if_blind
 from bandit_envs.environment.wrappers import SummaryObservation
 from bandit_envs.problem.problem import Problem

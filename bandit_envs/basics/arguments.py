@@ -1,7 +1,7 @@
 """Checks of arguments, each raising one clear `ValueError`; hints for misspelt names; optional packages."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -170,7 +170,19 @@ def require_seed(name: str, value: Any) -> None:
 
 
 class Kind(NamedTuple):
-    """A kind of numbers: what messages say that they must, the range, and whether its ends belong to it.
+    """A kind of values: what messages say that one must be, and whether a value is one."""
+
+    expected: str
+    holds: Callable[[Any], Any]
+
+    def require(self, name: str, value: Any) -> None:
+        """Raise unless the value is of the kind."""
+        if not self.holds(value):
+            raise ArgumentError(name, f"must be {self.expected}, got {shown(value)}")
+
+
+class Range(NamedTuple):
+    """A range of numbers: what messages say that they must, and whether its ends belong to it.
 
     The check of one float, by far the most frequent, compares it and calls nothing.
     """
@@ -195,13 +207,13 @@ class Kind(NamedTuple):
             raise ArgumentError(name, f"must {self.must}, got {shown(value)}; {remedy}")
 
 
-_PROBABILITY = Kind("lie in (0, 1)", 0.0, 1.0, open_below=True)
-require_positive = Kind("be positive", 0.0, open_below=True).require
-require_not_negative = Kind("not be negative", 0.0).require
-require_at_least_one = Kind("be at least 1", 1.0).require
-require_share = Kind("lie in [0, 1]", 0.0, 1.0, open_above=False).require
-_SQUARED = Kind(f"be at most {LARGEST_STD:g}", -math.inf, LARGEST_STD, open_above=False)
-_SCALE = Kind(f"be from {LEAST_SCALE:g} to {LARGEST_STD:g}", LEAST_SCALE, LARGEST_STD, open_above=False)
+_PROBABILITY = Range("lie in (0, 1)", 0.0, 1.0, open_below=True)
+require_positive = Range("be positive", 0.0, open_below=True).require
+require_not_negative = Range("not be negative", 0.0).require
+require_at_least_one = Range("be at least 1", 1.0).require
+require_share = Range("lie in [0, 1]", 0.0, 1.0, open_above=False).require
+_SQUARED = Range(f"be at most {LARGEST_STD:g}", -math.inf, LARGEST_STD, open_above=False)
+_SCALE = Range(f"be from {LEAST_SCALE:g} to {LARGEST_STD:g}", LEAST_SCALE, LARGEST_STD, open_above=False)
 
 
 def require_probability(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, field, fields
 from typing import Any
 
-from bandit_envs.basics.arguments import ArgumentError, is_count, is_number, plain, require, shown, written_as
+from bandit_envs.basics.arguments import ArgumentError, Kind, is_count, is_number, plain, shown, written_as
 
 
 class Checked:
@@ -18,15 +18,15 @@ class Checked:
 
     def __post_init__(self) -> None:
         for each in fields(self):  # type: ignore[arg-type]
-            if "valid" in each.metadata:
+            if "kind" in each.metadata:
                 value = getattr(self, each.name)
-                require(each.metadata["valid"](value), each.name, each.metadata["expected"], value)
+                each.metadata["kind"].require(each.name, value)
                 object.__setattr__(self, each.name, plain(value))
 
 
 def parameter(default: Any, expected: str, valid: Callable[[Any], bool]) -> Any:
     """Declare a parameter by its default, what messages say that it must be, and the test of a value."""
-    return field(default=default, metadata={"expected": expected, "valid": valid})
+    return field(default=default, metadata={"kind": Kind(expected, valid)})
 
 
 def number(default: float, expected: str, valid: Callable[[float], bool]) -> Any:

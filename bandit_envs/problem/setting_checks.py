@@ -1,24 +1,16 @@
 """Check the fields of a setting: each check raises unless the values are possible."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import LARGEST_STD, ArgumentError, is_integer, is_number, require, shown
+from bandit_envs.basics.arguments import LARGEST_STD, ArgumentError, Kind, is_integer, is_number, require
 from bandit_envs.basics.types import Floats, Ints, fixed, is_fixed
 from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.outcomes import OutcomeLaw
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import Decisions
-
-
-class Fact(NamedTuple):
-    """A fact is what a field of a setting must be, and whether a value, but for None if `optional`, is it."""
-
-    expected: str
-    usable: Callable[[Any], Any]
-    optional: bool = True
 
 
 def _are_numbers(value: Any) -> bool:
@@ -31,19 +23,21 @@ def _is_kernel(value: Any) -> bool:
     return callable(getattr(value, "diag", None)) and not isinstance(value, type)
 
 
-def _law_of(kind: type, module: str, such: str) -> Fact:
+def _law_of(kind: type, module: str, such: str) -> Kind:
     known = f"None or a law of bandit_envs.laws.{module}, such as {such}"
-    return Fact(known, lambda value: isinstance(value, kind))
+    return Kind(known, lambda value: isinstance(value, kind))
 
 
-COUNT = Fact("0 or a positive integer", lambda value: is_integer(value) and value >= 0, optional=False)
-SWITCH = Fact("True or False", lambda value: isinstance(value, bool), optional=False)
-POSITIVE = Fact("None or positive", lambda value: is_number(value) and value > 0)
-SCALE = Fact("None, 0 or positive", lambda value: _are_numbers(value) and (np.asarray(value) >= 0).all())
-STD = Fact(f"at most {LARGEST_STD:g}", lambda value: (np.asarray(value) <= LARGEST_STD).all())
+COUNT = Kind("0 or a positive integer", lambda value: is_integer(value) and value >= 0)
+SWITCH = Kind("True or False", lambda value: isinstance(value, bool))
+POSITIVE = Kind("None or positive", lambda value: is_number(value) and value > 0)
+SCALE = Kind("None, 0 or positive", lambda value: _are_numbers(value) and (np.asarray(value) >= 0).all())
+STD = Kind(f"at most {LARGEST_STD:g}", lambda value: (np.asarray(value) <= LARGEST_STD).all())
 SCALES = ("noise_bound", "rkhs_bound", "constraint_noise_bound", "misspecification", "corruption")
 PER_COST = ("constraint_prior_std", "constraint_noise_std", "constraint_noise_bound")
-FACTS: dict[str, tuple[Fact, ...]] = {
+NEEDED = COUNT, SWITCH  # None is no value of these
+LATENT_KERNEL = Kind("a scikit-learn kernel, None without an outcome", _is_kernel)
+FACTS: dict[str, tuple[Kind, ...]] = {
     **dict.fromkeys(("max_delay", "num_constraints"), (COUNT,)),
     **dict.fromkeys(SCALES, (SCALE,)),
     **dict.fromkeys(("noise_std", "constraint_noise_std", "constraint_prior_std"), (SCALE, STD)),
@@ -51,9 +45,9 @@ FACTS: dict[str, tuple[Fact, ...]] = {
     "play_costs": (_law_of(PlayCosts, "play_costs", "GPCosts(50.0)"),),
     "movement": (_law_of(Movement, "movement", "Switching(0.1)"),),
     "outcome": (_law_of(OutcomeLaw, "outcomes", "BernoulliOutcomes()"),),
-    "kernel": (Fact("None or a scikit-learn kernel", _is_kernel),),
-    "latent_kernel": (Fact("a scikit-learn kernel, None without an outcome", _is_kernel),),
-    "reward_lower_bound": (Fact("None or a number", _are_numbers),),
+    "kernel": (Kind("None or a scikit-learn kernel", _is_kernel),),
+    "latent_kernel": (LATENT_KERNEL,),
+    "reward_lower_bound": (Kind("None or a number", _are_numbers),),
     **dict.fromkeys(("may_change", "volatile", "aggregated", "duel"), (SWITCH,)),
 }
 ROUNDING = 1e-9  # relative: costs are exponentials of logarithms
@@ -62,9 +56,11 @@ ROUNDING = 1e-9  # relative: costs are exponentials of logarithms
 def checked_facts(fields: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     """Check these fields of a setting, and others that depend on them; return those of costs as arrays."""
     for name in filter(names.__contains__, FACTS):
-        check_fact(name, fields[name], FACTS[name])
+        for kind in FACTS[name]:
+            if fields[name] is not None or kind in NEEDED:
+                kind.require(name, fields[name])
     needed = fields["outcome"] is None or fields["latent_kernel"] is not None
-    require(needed, "latent_kernel", FACTS["latent_kernel"][0].expected, None)
+    require(needed, "latent_kernel", LATENT_KERNEL.expected, None)
     for name, lacks in {"volatile": "arms", "duel": "finite set of pairs"}.items():
         fits = not (fields[name] and fields["arms"] is None)
         require(fits, name, f"False on a box, which has no {lacks}", fields[name])
@@ -79,17 +75,12 @@ def checked_facts(fields: Mapping[str, Any], names: Collection[str]) -> dict[str
     return checked
 
 
-def check_fact(name: str, value: Any, facts: Iterable[Fact]) -> None:
-    """Raise unless a value is what all of these facts say."""
-    for expected, usable, optional in facts:
-        if not (optional if value is None else usable(value)):
-            raise ArgumentError(name, f"must be {expected}, got {shown(value)}")
-
-
 def check_stds(**stds: Any) -> None:
     """Raise unless each is None, or a scale whose square is finite."""
     for name, value in stds.items():
-        check_fact(name, value, (SCALE, STD))
+        if value is not None:
+            SCALE.require(name, value)
+            STD.require(name, value)
 
 
 def checked_known_costs(costs: Any, arms: Any, least: float | None) -> Any:

@@ -27,40 +27,12 @@ STARTS = 8
 PENALTIES = (0.3, 3.0, 30.0)  # in ranges of the function a range of the worst cost; each adds starts
 
 
-class _Sloped:
-    """Evaluate function / scale and its gradient by central differences in one call; cache the last point."""
-
-    def __init__(self, function: Function, low: Floats, high: Floats, scale: float):
-        self._function, self._low, self._high, self._scale = function, low, high, scale
-        self._shifts = STEP * np.diag(np.maximum(high - low, np.finfo(float).tiny))
-        self._seen: tuple[Floats, float, Floats] | None = None
-
-    def at(self, x: Floats) -> tuple[float, Floats]:
-        if self._seen is None or not np.array_equal(self._seen[0], x):
-            self._seen = (x.copy(), *self._computed(x))
-        return self._seen[1:]
-
-    def value(self, x: Floats) -> float:
-        return self.at(x)[0]
-
-    def gradient(self, x: Floats) -> Floats:
-        return self.at(x)[1]
-
-    def _computed(self, x: Floats) -> tuple[float, Floats]:
-        up, down = (np.clip(x + shift, self._low, self._high) for shift in (self._shifts, -self._shifts))
-        points = np.vstack([np.clip(x, self._low, self._high), up, down])
-        values = self._function(points) / self._scale
-        rise = values[1 : 1 + len(x)] - values[1 + len(x) :]
-        apart = np.diag(up - down)
-        return float(values[0]), rise / np.where(apart > 0, apart, 1.0)  # a side may have length 0
-
-
 def climb(function: Function, start: Floats, low: Floats, high: Floats, scale: float) -> float:
     """Return the largest value that L-BFGS-B finds on a box from a start."""
-    falling = _Sloped(function, low, high, -scale)  # scaled, because the solver's tolerances are absolute
+    falling = _sloped(function, low, high, -scale)  # scaled, because the solver's tolerances are absolute
     bounds = list(zip(low, high, strict=True))
     options = {"ftol": 1e-15, "gtol": 1e-10}
-    result = minimize(falling.at, start, bounds=bounds, method="L-BFGS-B", jac=True, options=options)
+    result = minimize(falling, start, bounds=bounds, method="L-BFGS-B", jac=True, options=options)
     return -float(result.fun) * scale
 
 
@@ -74,19 +46,36 @@ def climb_within(
     scales: Floats,
 ) -> float:
     """Return the largest value that SLSQP finds where the costs are <= 0; minus infinity if nowhere."""
-    falling = _Sloped(function, low, high, -scale)
-    slacks = [_Sloped(cost, low, high, -each) for cost, each in zip(costs, scales.tolist(), strict=True)]
+    falling = SplitFunction(_sloped(function, low, high, -scale))
+    each = zip(costs, scales.tolist(), strict=True)
+    slacks = [SplitFunction(_sloped(cost, low, high, -size)) for cost, size in each]
     result = minimize(
         falling.value,
         start,
-        jac=falling.gradient,
+        jac=falling.slopes,
         bounds=list(zip(low, high, strict=True)),
         method="SLSQP",
-        constraints=[{"type": "ineq", "fun": each.value, "jac": each.gradient} for each in slacks],
+        constraints=[{"type": "ineq", "fun": slack.value, "jac": slack.slopes} for slack in slacks],
         options={"ftol": 1e-14, "maxiter": 200},
     )
-    within = min(each.value(result.x) for each in slacks) >= -TIGHT
+    within = min(slack.value(result.x) for slack in slacks) >= -TIGHT
     return -float(result.fun) * scale if within else -np.inf
+
+
+def _sloped(
+    function: Function, low: Floats, high: Floats, scale: float
+) -> Callable[[Floats], tuple[float, Floats]]:
+    """Return function / scale together with its slopes by central differences on a box, of any point."""
+    shifts = STEP * np.diag(np.maximum(high - low, np.finfo(float).tiny))
+
+    def both(x: Floats) -> tuple[float, Floats]:
+        up, down = (np.clip(x + shift, low, high) for shift in (shifts, -shifts))
+        values = function(np.vstack([np.clip(x, low, high), up, down])) / scale
+        rise = values[1 : 1 + len(x)] - values[1 + len(x) :]
+        apart = np.diag(up - down)
+        return float(values[0]), rise / np.where(apart > 0, apart, 1.0)  # a side may have length 0
+
+    return both
 
 
 def maximise(
@@ -169,7 +158,7 @@ class SplitFunction:
     def value(self, x: Floats) -> float:
         """Return the value."""
         value, slopes = self._function(x)
-        self._found = x, slopes
+        self._found = x.copy(), slopes
         return value
 
     def slopes(self, x: Floats) -> Floats:

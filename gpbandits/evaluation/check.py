@@ -15,7 +15,7 @@ from agents.protocol import BaseAgent, adapted
 from agents.registry import METHODS, AgentFactory, AgentSpec, lacking_method, resolve_agent
 from bandit_envs.basics.threads import in_browser, one_thread
 from bandit_envs.basics.types import Floats
-from bandit_envs.environment.making import EnvLike, make
+from bandit_envs.environment.envs import EnvLike, make
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.setting import KERNELS, Setting
 from gpbandits.evaluation.process_state import ProcessState, left_threads, preserved_process

@@ -24,8 +24,8 @@ from bandit_envs.basics.arguments import (
 )
 from bandit_envs.basics.threads import check_workers, one_thread
 from bandit_envs.basics.types import Ints
+from bandit_envs.environment.envs import EnvLike
 from bandit_envs.environment.info import OnRound
-from bandit_envs.environment.making import EnvLike
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.comparison import joined
 from gpbandits.evaluation.environments import Results

@@ -13,8 +13,7 @@ from agents.protocol import BaseAgent, adapted
 from agents.registry import METHODS, AgentFactory, lacking_method
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.environment.envs import BanditEnv
-from bandit_envs.environment.making import EnvLike, limit_of, make, plain_problem
+from bandit_envs.environment.envs import BanditEnv, EnvLike, limit_of, make, plain_problem
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from agents.registry import AgentFactory, agent_modules
-from bandit_envs.environment.making import EnvLike, make
+from bandit_envs.environment.envs import EnvLike, make
 from bandit_envs.laws.tabulated import RecordedValues
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.provenance import digests, modules_of_environment, sources, versions, versions_of

@@ -11,7 +11,7 @@ from agents.protocol import demanded as demanded_by
 from agents.registry import names as agent_names
 from agents.registry import resolve_agent
 from bandit_envs.basics.arguments import require, require_choice
-from bandit_envs.environment.making import make
+from bandit_envs.environment.envs import make
 from bandit_envs.environment.registration import IDS, real_id
 from bandit_envs.laws.play_costs import Free
 from bandit_envs.laws.tabulated import RecordedValues

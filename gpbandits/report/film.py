@@ -21,7 +21,7 @@ from agents.protocol import adapted
 from agents.registry import AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import from_extra, is_count, is_number, require
 from bandit_envs.basics.types import Floats
-from bandit_envs.environment.making import EnvLike, make
+from bandit_envs.environment.envs import EnvLike, make
 from bandit_envs.rendering.scene import Limits, Scene
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import require_bandit

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from bandit_envs.environment.making import make
+from bandit_envs.environment.envs import make
 from bandit_envs.rendering.figure import ShownFigure
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.marks import footnotes

@@ -9,8 +9,8 @@ import numpy as np
 from agents.options import require_taken
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.threads import one_thread
+from bandit_envs.environment.envs import EnvLike, make
 from bandit_envs.environment.info import Round
-from bandit_envs.environment.making import EnvLike, make
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import require_bandit
 from gpbandits.evaluation.trace import without_oracle

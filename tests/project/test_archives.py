@@ -6,7 +6,7 @@ from pages import DOCS
 
 from bandit_envs.data.runs import package_of
 from bandit_envs.environment.registration import real_id
-from bandit_envs.problems.by_name import data_files
+from bandit_envs.problems import data_files
 from bandit_envs.problems.real import tasks
 from gpbandits import evaluate
 from gpbandits.evaluation import Result

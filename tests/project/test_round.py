@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
-from pages import loaded
+from pages import ROOT, loaded
 
+import agents
+from bandit_envs import make
 from gpbandits import Integer, Log, Tuner
 
 BOX = {"continuous": True, "horizon": 20}
@@ -38,6 +42,25 @@ def test_a_round_of_other_agents_is_so_many_calls_at_most(one_round, agent, envi
     calls, deep = one_round.count(agent, environment, **keywords)
     assert calls.total() <= most
     assert deep == 1
+
+
+def test_an_agent_of_costs_is_made_in_400_calls_at_most(one_round):
+    setting = make("GPBandit-Constrained-v0").get_wrapper_attr("setting")
+    agents.make("config", setting)
+    _, calls = one_round.counted(lambda: agents.make("config", setting))
+    assert calls.total() <= 400
+
+
+def test_the_first_agent_of_a_process_is_made_in_800_calls_at_most():
+    script = """
+import one_round, agents
+from bandit_envs import make
+setting = make("GPBandit-Constrained-v0").get_wrapper_attr("setting")
+print(one_round.counted(lambda: agents.make("config", setting))[1].total())
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=ROOT / "benchmarks", capture_output=True, text=True, check=True)
+    assert int(done.stdout) <= 800
 
 
 def test_the_30th_question_of_a_tuner_is_1000_calls_at_most(one_round):

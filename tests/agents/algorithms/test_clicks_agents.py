@@ -6,7 +6,7 @@ from players import play
 
 import agents
 from agents.beliefs.points import Pairs
-from bandit_envs.environment.making import make
+from bandit_envs.environment.envs import make
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.outcomes import BernoulliOutcomes
 from bandit_envs.problem.feedback import delivery

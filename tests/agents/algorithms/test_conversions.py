@@ -11,7 +11,7 @@ import agents
 from agents.algorithms.clicks import AgedOutcomes, AgedRows
 from agents.posteriors.laplace import Clicks, PlayedRows, laplace
 from agents.posteriors.latent import LatentPosterior
-from bandit_envs.environment.making import make
+from bandit_envs.environment.envs import make
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.outcomes import BernoulliOutcomes

@@ -8,7 +8,7 @@ from stable_baselines3.common.env_checker import check_env as check_for_sb3
 
 import bandit_envs  # noqa: F401 (registers the ids)
 from bandit_envs import BanditEnv, Problem, Setting
-from bandit_envs.environment.making import FIRST, TrainingSeeds
+from bandit_envs.environment.envs import FIRST, TrainingSeeds
 from bandit_envs.environment.observations import SUMMARIES, make_summary
 from bandit_envs.environment.wrappers import HistoryObservation, StatisticsObservation
 from bandit_envs.kernels.kernels import make_kernel

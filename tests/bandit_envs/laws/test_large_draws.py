@@ -13,7 +13,7 @@ from bandit_envs.kernels.random_features import RandomFeatures
 from bandit_envs.laws import functions
 from bandit_envs.laws.functions import LAWS, GPSample, RKHSFunction
 from bandit_envs.problem.decisions import uniform_points, unit_grid
-from bandit_envs.problems.by_name import build
+from bandit_envs.problems import build
 
 CASES = {  # kernel, points, how they are drawn
     "factors": (2.0 * RBF([0.3, 0.5]), unit_grid(36, 2), Kronecker),

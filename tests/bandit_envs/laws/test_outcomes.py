@@ -15,7 +15,7 @@ from bandit_envs.kernels.kernels import LinkedKernel, amplified, make_kernel
 from bandit_envs.laws import KnownFunction, RecordedValues
 from bandit_envs.laws.drift import STILL, Replay
 from bandit_envs.laws.outcomes import BernoulliOutcomes, OfOutcome, PoissonCounts
-from bandit_envs.problems.by_name import build
+from bandit_envs.problems import build
 from gpbandits import evaluate
 
 OUTCOMES: dict[str, dict[str, Any]] = {

@@ -11,8 +11,7 @@ import pytest
 from players import FirstArm
 
 from bandit_envs import Setting
-from bandit_envs.problems import FACTORIES, build
-from bandit_envs.problems.by_name import data_files
+from bandit_envs.problems import FACTORIES, build, data_files
 from gpbandits import evaluate
 
 KNOWN = {"law": "gp", "budget": 9, "known": True}

@@ -18,8 +18,7 @@ from bandit_envs.environment.registration import IDS
 from bandit_envs.laws import Gaussian, KnownFunction, RecordedValues, RKHSFunction, UniformNoise, changes
 from bandit_envs.laws.derived import FeasibleShare
 from bandit_envs.problem.decisions import uniform_points, unit_grid
-from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
-from bandit_envs.problems.by_name import PRESET_OF, SWITCHES
+from bandit_envs.problems import FACTORIES, PRESET_OF, SWITCHES, build, data_files, defaults_of, keywords_of
 
 TWO: Any = [0.1, 0.2]  # length-scales, which scikit-learn declares as one number
 

@@ -2,8 +2,17 @@
 
 import pytest
 
-from bandit_envs.problems import FACTORIES, keywords_of
-from bandit_envs.problems.by_name import DESCRIPTION, END, LONGEST, STARTING, example, meanings, sections
+from bandit_envs.problems import (
+    DESCRIPTION,
+    END,
+    FACTORIES,
+    LONGEST,
+    STARTING,
+    example,
+    keywords_of,
+    meanings,
+    sections,
+)
 
 
 @pytest.mark.parametrize("problem", FACTORIES)

@@ -14,7 +14,7 @@ from agents.protocol import Features
 from bandit_envs import make
 from bandit_envs.data import find
 from bandit_envs.environment.registration import IDS
-from bandit_envs.problems.by_name import data_files
+from bandit_envs.problems import data_files
 from gpbandits.evaluation import Result, evaluate
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.statistics import holm, ordered, rank_sets, sign_flip_test

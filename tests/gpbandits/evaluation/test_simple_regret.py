@@ -11,7 +11,7 @@ from bandit_envs.laws import NoNoise, RecordedValues
 from bandit_envs.laws.availability import BernoulliAvailability
 from bandit_envs.laws.drift import OrnsteinUhlenbeck, Replay
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.problems.by_name import data_files
+from bandit_envs.problems import data_files
 from gpbandits.evaluation import Result, evaluate, trace, trial_seeds
 from gpbandits.evaluation import record as records
 from gpbandits.evaluation.metrics import metrics_of

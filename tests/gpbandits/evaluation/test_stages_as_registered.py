@@ -8,8 +8,7 @@ import pytest
 from gymnasium.envs.registration import WrapperSpec
 
 from agents.rl.training import plain_problem
-from bandit_envs.environment.envs import BanditEnv
-from bandit_envs.environment.making import make
+from bandit_envs.environment.envs import BanditEnv, make
 from gpbandits import evaluate
 from gpbandits.evaluation.play import Stage
 

@@ -8,7 +8,7 @@ from players import FirstArm
 from sklearn.gaussian_process.kernels import RBF
 from synthetic import result as synthetic_result
 
-from bandit_envs.environment.making import make
+from bandit_envs.environment.envs import make
 from bandit_envs.laws.functions import KnownFunction
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem

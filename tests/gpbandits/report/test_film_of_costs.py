@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 import agents
 from agents.agent.reference_agent import ReferenceAgent
 from agents.registry import resolve_agent
-from bandit_envs.environment.making import make
+from bandit_envs.environment.envs import make
 from bandit_envs.rendering.picture import draw, draw_cost_plane
 from bandit_envs.rendering.scene import Scene
 from gpbandits.report.film import moments
