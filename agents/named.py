@@ -42,12 +42,15 @@ def made(
 ) -> Part:
     """Build the named part from the arguments of its kind and its own options."""
     make = chosen(argument, name, parts)
-    own = {} if options is None else options
-    named = isinstance(own, Mapping) and all(isinstance(key, str) for key in own)
-    require(named, f"{argument}_options", "None or a dict of names", options)
+    own, wrong = {} if options is None else options, ""
+    if options is not None:
+        named = isinstance(own, Mapping) and all(isinstance(key, str) for key in own)
+        require(named, f"{argument}_options", "None or a dict of names", options)
     known = keywords_of(make)
     taken = [*own] if known is None else known[len(given) :]
-    wrong = next((f"{each!r} is unknown{hint(each, taken)}" for each in own if each not in taken), "")
+    for each in own:
+        if each not in taken:
+            wrong = wrong or f"{each!r} is unknown{hint(each, taken)}"
     try:
         signature(make).bind(*given, **own)
     except TypeError as error:  # one is missing, where none is unknown

@@ -86,7 +86,7 @@ def is_found(kernel: Any) -> bool:
     """Return True if a kernel's amplitude was estimated from values; False for objects that are no kernel."""
     if not isinstance(kernel, Kernel):
         return False
-    return any(isinstance(each, FoundAmplitude) for each in kernel.get_params().values())
+    return FoundAmplitude in map(type, kernel.get_params().values())
 
 
 def split_amplitude(kernel: Kernel) -> tuple[float, Kernel]:

@@ -82,19 +82,20 @@ class Model:
         """Return the model of the given `ModelOptions`, else of the setting, else of stated defaults."""
         require_at_least_one("repeat", repeat, "it is the factor by which variances may shrink; 1 is off")
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
-        spread = SPREAD_ON_BOX if setting.continuous else math.inf
+        box = setting.continuous
+        spread = SPREAD_ON_BOX if box else math.inf
         options = {"on": fit_on, "restarts": fit_restarts, "mean": fit_mean, "most": fit_most}
         chosen, white = split_white(defaults.assumed_kernel(setting, kernel, length_scale, bool(refit_every)))
         says_noise = noise_std is not None or noise_variance is not None or setting.noise_std is not None
         known = white > 0 or says_noise
-        found = setting.continuous and bool(refit_every) and fit_noise_spread is None and not known
+        found = box and bool(refit_every) and fit_noise_spread is None and not known
         if fit_noise_spread is None:
             fit_noise_spread = defaults.FIRST_NOISE_SPREAD if found else math.inf
         options |= {"amplitude_spread": fit_amplitude_spread, "noise_spread": fit_noise_spread}
         learning = Learning.asked(refit_every, fit_spread, spread, **options)
         if learning is not None:
             defaults.require_untied(noise_variance)
-        if setting.continuous:
+        if box:
             keeps = "None on a box, which keeps the plays alone"
             require(form in (None, "pairs"), "form", keeps, form)
             one = prior_mean is None or np.ndim(prior_mean) != 1
@@ -114,7 +115,8 @@ class Model:
             growth=defaults.growth_by_smoothness(chosen, setting.pairs_width, setting.horizon),
             usual=defaults.FIRST_NOISE_STD if found else defaults.DEFAULT_NOISE_STD,
         )
-        bound = _first(rkhs_bound, setting.rkhs_bound, DEFAULT_BOUND)
+        published = DEFAULT_BOUND if setting.rkhs_bound is None else setting.rkhs_bound
+        bound = published if rkhs_bound is None else rkhs_bound
         require_not_negative("rkhs_bound", bound, "it bounds the norm of the reward function")
         return cls(
             setting,
@@ -122,8 +124,8 @@ class Model:
             std,
             variance,
             bound,
-            _first(prior_mean, setting.prior_mean),
-            _first(prior_mean, defaults.least_reward(setting, prior_std)),
+            setting.prior_mean if prior_mean is None else prior_mean,
+            defaults.least_reward(setting, prior_std) if prior_mean is None else prior_mean,
             form,
             initial,
             learning,
@@ -200,7 +202,3 @@ def _pick(value: PerTrial, trial: int) -> float:
     if isinstance(value, float):  # as it is: a `DefaultBound` stays one
         return value
     return float(value[trial]) if isinstance(value, np.ndarray) and value.ndim else float(value)
-
-
-def _first(given: Any, published: Any, default: Any = None) -> Any:
-    return given if given is not None else default if published is None else published

@@ -121,8 +121,7 @@ def checked_times(times: Any, horizon: int) -> Floats:
 
 def check_prior_mean(mean: Floats | float, decisions: Decisions) -> None:
     """Raise unless the mean is one finite number, or one a point."""
-    size = decisions.num_contexts * decisions.num_arms
-    given = np.asarray(mean)
+    size, given = decisions.num_contexts * decisions.num_arms, np.asarray(mean)
     require(given.shape in ((), (size,)), "prior_mean", f"a number or ({size},) values", given.shape)
     require(given.dtype.kind in "iuf" and np.isfinite(given).all(), "prior_mean", "finite numbers", mean)
 

