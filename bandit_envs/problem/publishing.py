@@ -30,6 +30,7 @@ def trial_facts(problem: Composition) -> tuple[str, ...]:
 def published(problem: Composition) -> Setting:
     """Return the setting that holds for all trials."""
     publish, decisions, priced = problem.publish_model, problem.decisions, not problem.play_costs.is_free
+    stated, limits_known = problem.constraint_noise.stated_std, publish and bool(problem.constraints)
     return Setting(
         arms=None if decisions.continuous else decisions.arms,
         low=decisions.low,
@@ -46,9 +47,11 @@ def published(problem: Composition) -> Setting:
         aggregated=problem.aggregated,
         delay=problem.delay if publish and not problem.delay.is_measured else None,
         num_constraints=len(problem.constraints),
-        constraint_prior_std=problem.constraint_prior_std if publish and problem.constraints else None,
-        constraint_noise_std=problem.constraint_noise.stated_std if publish else None,
-        constraint_noise_bound=_cost_noise_bound(problem) if publish else None,
+        constraint_prior_std=problem.constraint_prior_std if limits_known else None,
+        constraint_noise_std=stated if publish else None,
+        constraint_noise_bound=_bound_of(problem.constraint_noise.relative_bound, stated)
+        if limits_known
+        else None,
         lipschitz=_slopes(problem),
         query_times=problem.delay.query_times(problem.horizon),
         may_change=problem.drifts or not isinstance(problem.changes, changes.Stationary),
@@ -99,10 +102,14 @@ def _reward_fields(problem: Composition, std: float | None, norm: float | None) 
     bound = problem.noise.relative_bound
     return {
         "noise_std": std,
-        "noise_bound": None if bound is None or std is None else bound * std,
+        "noise_bound": _bound_of(bound, std),
         "rkhs_bound": norm,
         "reward_lower_bound": problem.reward.lower_bound(problem.gram, problem.prior_mean, norm),
     }
+
+
+def _bound_of(relative: float | None, std: float | None) -> float | None:
+    return None if relative is None or std is None else relative * std
 
 
 def _latent_fields(problem: Composition) -> dict[str, Any]:
@@ -142,8 +149,3 @@ def _noise_profile(problem: Composition) -> Floats | None:
     if not (problem.publish_model and problem.noise.publishes_shape) or decisions.continuous:
         return None
     return np.tile(problem.noise.shape(decisions.unit_arms), decisions.num_contexts)
-
-
-def _cost_noise_bound(problem: Composition) -> float | None:
-    bound, std = problem.constraint_noise.relative_bound, problem.constraint_noise.stated_std
-    return None if bound is None or std is None or not problem.constraints else bound * std

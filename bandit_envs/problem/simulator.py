@@ -166,16 +166,13 @@ class Simulator(Rounds):
             plays = zip(rows, self.version[now], context, actions, strict=True)
             return np.array([self._evaluate(*play) for play in plays]).reshape(len(rows), self.noise.shape[2])
         if self.may_change:
-            self._show_new(rows, self.version[now])
+            version = self.version[now]
+            for i in (version != self.shown[rows]).nonzero()[0]:
+                self._show(int(rows[i]), int(version[i]))
         if decisions.duel:
             return self.tables[rows[:, None], 0, decisions.point_index(context[:, None], actions)]
         point = decisions.point_index(context, actions) if decisions.num_contexts > 1 else actions
         return self.tables[rows, :, point]
-
-    def _show_new(self, rows: Ints, version: Ints) -> None:
-        """Put the functions of these versions, (n,), into the tables where others are."""
-        for i in (version != self.shown[rows]).nonzero()[0]:
-            self._show(int(rows[i]), int(version[i]))
 
 
 def _only(arrived: Bools, values: Floats) -> Floats:

@@ -89,7 +89,8 @@ def maximise(
     between the candidates. Only the value matters: near an interior optimum an error of 1e-7 in x costs 1e-14
     in f. Functions map (n, d) -> (n,).
     """
-    points = np.vstack([_candidates(low, high), anchors])
+    spread = [qmc.Halton(len(low), scramble=False).random(CANDIDATES), _corners(len(low))]
+    points = np.vstack([low + (high - low) * np.vstack(spread), anchors])
     unit = (points - low) / np.where(high > low, high - low, 1.0)
     values = function(points)
     scale = _range(values)
@@ -125,11 +126,6 @@ def _nearest(unit: Floats, count: int) -> Ints:
     # In many dimensions a tree visits nearly all points, at ten times the price.
     each = (cdist(block, unit, "sqeuclidean") for block in blocks(unit, len(unit), BLOCK_BYTES))
     return np.concatenate([distance.argpartition(count - 1, axis=1)[:, :count] for distance in each])
-
-
-def _candidates(low: Floats, high: Floats) -> Floats:
-    unit = qmc.Halton(len(low), scramble=False).random(CANDIDATES)
-    return low + (high - low) * np.vstack([unit, _corners(len(low))])
 
 
 def _corners(dim: int) -> Floats:

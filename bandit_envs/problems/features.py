@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
@@ -39,17 +39,10 @@ KERNELS_OWN = Moments(0.0)
 _WRITTEN = {name: f'context_kernel["{name}"]' for name in ("combine", "kernel", "length_scale")}
 
 
-class Prior(NamedTuple):
-    """Hold a model's assumptions about a function before it is played."""
-
-    kernel: Any
-    mean: Floats | float
-
-
 def published_prior(
     law: FunctionLaw, kernel: Any, points: Floats, signal_variance: float | None, prior_mean: bool | float
-) -> Prior:
-    """Return the prior of a problem; functions drawn under a kernel use the problem's kernel.
+) -> tuple[Kernel, Floats | float]:
+    """Return kernel and mean of the published prior; functions drawn under a kernel use the problem's kernel.
 
     The signal variance is a factor of the kernel, None for the one that gives it the law's own variance; the
     prior mean is True for the law's own mean, False for 0, or a number.
@@ -63,7 +56,7 @@ def published_prior(
     if signal_variance is None and own.std is not None:
         factor = own.std**2 / (float(np.mean(kernel.diag(points))) or 1.0)
     mean = (own.mean if prior_mean else 0.0) if isinstance(prior_mean, bool) else prior_mean
-    return Prior(amplified(kernel, factor), mean)
+    return amplified(kernel, factor), mean
 
 
 @dataclass(frozen=True)
@@ -130,15 +123,8 @@ def changes_of(changes: Any, change_points: Any, num_segments: Any) -> laws.Chan
     return parse("changes", "stationary" if changes is None else changes, laws.LAWS)
 
 
-class Constraints(NamedTuple):
-    """Hold the laws of the costs and the law that shifts them."""
-
-    laws: tuple[FunctionLaw, ...] = ()
-    feasibility: derived.Feasibility = derived.AS_DRAWN
-
-
-def constraints_of(spec: Any, count: int | None) -> Constraints:
-    """Return the constraints that the keywords describe; none if both are None, or `count` is 0.
+def constraints_of(spec: Any, count: int | None) -> tuple[tuple[FunctionLaw, ...], derived.Feasibility]:
+    """Return the laws of costs and of their shift; none if both keywords are None, or `count` is 0.
 
     `spec` is a law's name or dict, of `count` costs (default 1) that are shifted together; or a sequence of
     laws, one a cost, used unshifted.
@@ -146,13 +132,13 @@ def constraints_of(spec: Any, count: int | None) -> Constraints:
     valid = count is None or (is_integer(count) and 0 <= count <= MOST)
     require(valid, "num_constraints", f"None or an integer in 0..{MOST}", count)
     if count == 0 or (spec is None and count is None):
-        return Constraints()
+        return (), derived.AS_DRAWN
     if isinstance(spec, Sequence) and not isinstance(spec, str):
         require(all(isinstance(law, FunctionLaw) for law in spec), "constraints", "a dict or laws", spec)
         require(count in (None, len(spec)), "num_constraints", f"{len(spec)}, the number of laws", count)
-        return Constraints(tuple(spec))
+        return tuple(spec), derived.AS_DRAWN
     law, feasibility = _drawn(DEFAULT if spec is None else spec)
-    return Constraints((law,) * (1 if count is None else count), feasibility)
+    return (law,) * (1 if count is None else count), feasibility
 
 
 def _drawn(spec: Any) -> tuple[FunctionLaw, derived.Feasibility]:
@@ -273,7 +259,7 @@ def compose(
         as_recorded = "None where a recording is replayed, which is played as it is"
         require(misspecification is None, "misspecification", as_recorded, misspecification)
     law = derived.Normalized.of(reward, decisions.points) if normalize else reward
-    prior = published_prior(law, kernel, decisions.points, signal_variance, prior_mean)
+    published, mean = published_prior(law, kernel, decisions.points, signal_variance, prior_mean)
     if misspecification is not None:
         with written_as({"eps": "misspecification"}):
             law = derived.Misspecified(law, misspecification)
@@ -281,15 +267,15 @@ def compose(
         for argument, given in {"noise": noise, "noise_std": noise_std}.items():
             require(given is None, argument, "left out of duels: who wins is random by itself", given)
         decisions, law = replace(decisions, duel=True), duels.AgainstBest(law, decisions.num_arms)
-    costs = constraints_of(constraints, num_constraints)
+    costs, feasibility = constraints_of(constraints, num_constraints)
     unnoised = constraint_noise is None and constraint_noise_std is None
     return Problem(
         decisions=decisions,
         reward=law,
-        kernel=prior.kernel,
+        kernel=published,
         noise=duels.WhoWins() if duel else noise_law(noise, noise_std),
-        constraints=costs.laws,
-        feasibility=costs.feasibility,
+        constraints=costs,
+        feasibility=feasibility,
         constraint_noise=noise_law(
             "none" if unnoised else constraint_noise, constraint_noise_std, "constraint_noise"
         ),
@@ -306,7 +292,7 @@ def compose(
         play_costs=play_costs_of(budget),
         movement=parse("movement", "none" if movement is None else movement, _movement.LAWS),
         horizon=horizon,
-        prior_mean=prior.mean,
+        prior_mean=mean,
         rkhs_bound=rkhs_bound,
         publish_model=publish_model,
         function_seed=function_seed,

@@ -1,10 +1,10 @@
 """Real tasks: what is late, costly, limited, noisy or different from data set to data set was measured."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
+from hashlib import sha256
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -247,10 +247,6 @@ def excess_of(metric: Floats) -> Floats:
     return (size - np.quantile(size, FITTING)) / size.std()
 
 
-def _everything(task: Task, runs: list["Runs"]) -> dict[str, Any]:
-    return {**_late(task, runs), **_limit(task, runs), **(_budget(task, runs) if pays(runs[0]) else {})}
-
-
 def pays(runs: "Runs") -> bool:
     """Return whether a budget of `PLAYS` median runs pays for the dearest one."""
     times = runs.mean("train_time")
@@ -266,7 +262,11 @@ FAMILIES: dict[str, Callable[[Task, list["Runs"]], dict[str, Any]]] = {
     "tuning": lambda task, runs: {"horizon": TUNING},
     "datasets": lambda task, runs: {"context": Blocks(HELD), "horizon": max(HORIZON, HELD * len(runs))},
     "changes": lambda task, runs: {"drift": Replay(HELD), "horizon": HELD * len(runs)},
-    "everything": _everything,
+    "everything": lambda task, runs: {
+        **_late(task, runs),
+        **_limit(task, runs),
+        **(_budget(task, runs) if pays(runs[0]) else {}),
+    },
     "laboratory": lambda task, runs: {},
 }
 # Problems of measurements in the order of their times, or of data sets that grow or have features.
@@ -292,7 +292,10 @@ def halves() -> dict[str, str]:
     """
     half: dict[str, str] = {}
     for family in dict.fromkeys(task.family for task in tasks().values()):
-        own = sorted({unit_of(task) for task in tasks().values() if task.family == family}, key=_hash)
+        own = sorted(
+            {unit_of(task) for task in tasks().values() if task.family == family},
+            key=lambda name: sha256(name.encode()).hexdigest(),
+        )
         count = Counter(half[unit] for unit in own if unit in half)
         for unit in own:
             if unit not in half:
@@ -306,7 +309,3 @@ def unit_of(task: Task) -> str:
     name = task.problem or task.tables[0]
     family = name.partition("/")[0]
     return family if family in ONE else name
-
-
-def _hash(name: str) -> str:
-    return hashlib.sha256(name.encode()).hexdigest()

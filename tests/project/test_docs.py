@@ -77,6 +77,13 @@ def test_the_citation_has_the_version_of_the_package():
 EVERY = [ROOT / "README.md", *(page for page in DOCS.rglob("*.md") if "generated" not in page.parts)]
 
 
+def test_the_pages_that_no_command_makes_have_55_000_words_at_most():
+    texts = [page.read_text(encoding="utf-8") for page in EVERY]
+    written = [text for text in texts if "Made by `gpbandits" not in text]
+    assert len(texts) - len(written) == 3  # reproductions and two leaderboards
+    assert sum(len(text.split()) for text in written) <= 55_000
+
+
 @pytest.mark.parametrize("page", [p for p in EVERY if blocks(p, "python")], ids=lambda page: page.stem)
 def test_the_code_of_a_page_uses_public_names_only(page):
     for tree in map(ast.parse, blocks(page, "python")):
