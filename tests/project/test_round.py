@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,8 +12,12 @@ from pages import ROOT, loaded
 
 import agents
 from bandit_envs import make
-from gpbandits import Integer, Log, Tuner
+from gpbandits import Integer, Log, Tuner, evaluate
 
+CHECKS = (
+    *("bandit_envs.basics.arguments", "bandit_envs.problem.setting_checks"),
+    *("agents.validation", "agents.options", "agents.named"),
+)
 BOX = {"continuous": True, "horizon": 20}
 
 
@@ -62,6 +67,14 @@ print(one_round.counted(lambda: agents.make("config", setting))[1].total())
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, cwd=ROOT / "benchmarks", capture_output=True, text=True, check=True)
     assert int(done.stdout) <= 800
+
+
+def test_a_small_evaluation_checks_arguments_and_settings_once_at_the_edge(one_round):
+    place = {"num_arms": 30, "horizon": 20}
+    play = partial(evaluate, "GPBandit-GP-v0", ["gp-ucb", "random"], trials=2, env_kwargs=place)
+    play()
+    _, calls = one_round.counted(play)
+    assert sum(number for (module, _), number in calls.items() if module in CHECKS) <= 620
 
 
 def test_the_30th_question_of_a_tuner_is_1000_calls_at_most(one_round):
