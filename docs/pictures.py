@@ -108,7 +108,7 @@ def portrait(env_id: str) -> ShownFigure | Picture:
     name, parts = ("segment", trial.segment) if changes else ("context", trial.context[:-1])
     found = _visited(env, parts)
     flat = [_by_rank(scene) if scene.features.shape[1] == 2 else scene for _, scene in found]
-    figure = strip(flat, Limits.of(flat))
+    figure = strip([flat], [Limits.of(flat)])
     for axes, (part, _) in zip(figure.axes, found, strict=True):
         axes.set_title(f"{name} {part + 1} of {parts.max() + 1}" if len(found) > 1 else "", fontsize="small")
     if not env.simulator.problem.play_costs.is_free:
