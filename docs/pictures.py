@@ -147,7 +147,8 @@ def draw_all() -> None:
     """Write every picture."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     watch("GPBandit-GP-v0", "gp-ucb", fps=2, **FILM).save(FOLDER / "film.gif")
-    figure = compared().plot(scale="log-log", legend="direct", size=(6.4, 4.8))
+    heroes = ["GP-EI", "GP-UCB"]
+    figure = compared().plot(scale="log-log", legend="direct", highlight=heroes, size=(6.4, 4.8))
     figure.savefig(FOLDER / "regret.png", dpi=100)
     for name, family in FAMILIES.items():
         small = ShownFigure.of_size(2.4, 1.4)
