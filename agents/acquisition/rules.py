@@ -45,7 +45,7 @@ class BandUCB(Rule):
     """mu + h, the upper end of the belief's own band for functions of norm B, valid with 1 - delta."""
 
     rkhs_bound: PerTrial  # B, or (B,)
-    delta: PerTrial
+    delta: float
 
     def __call__(self, candidates: Candidates) -> Floats:
         return candidates.mean + candidates.half_width(self.rkhs_bound, self.delta)
@@ -86,7 +86,7 @@ class RandomUCB(Rule):
 class ExpectedImprovement(Rule):
     """log E[max(f - incumbent - xi, 0)]; the logarithm, because the expectation underflows far from data."""
 
-    xi: PerTrial = 0.0  # or (B,)
+    xi: float = 0.0
     unitless = True
 
     def __post_init__(self) -> None:
@@ -121,7 +121,7 @@ class KnowledgeGradient(Rule):
 class ProbabilityOfImprovement(Rule):
     """(mu - incumbent - xi) / sigma, which ranks like P(f > incumbent + xi) but does not underflow."""
 
-    xi: PerTrial = 0.01  # or (B,)
+    xi: float = 0.01
     unitless = True
 
     def __post_init__(self) -> None:
@@ -187,5 +187,5 @@ def _factor(candidates: Candidates, width: Width) -> Floats | float:
     return first if len(factor) == 1 or (factor == first).all() else factor[:, None]
 
 
-def _improvement(candidates: Candidates, xi: PerTrial) -> Floats:
-    return candidates.mean - (candidates.incumbent + np.reshape(xi, (-1, 1)))
+def _improvement(candidates: Candidates, xi: float) -> Floats:
+    return candidates.mean - (candidates.incumbent + xi)

@@ -107,7 +107,7 @@ class ArmsView(Candidates):
         means = np.where(played, only_offered(self.mean, self._offered), -np.inf)
         return change_of(self.belief, self._context, means)
 
-    def half_width(self, bound: PerTrial, delta: PerTrial) -> Floats:
+    def half_width(self, bound: PerTrial, delta: float) -> Floats:
         return self.belief.half_width(self._context, bound, delta)
 
     def centred_sample(self) -> Floats:

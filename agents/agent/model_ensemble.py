@@ -15,8 +15,8 @@ from ..acquisition.by_name import WithWidth
 from ..model.choice import Recommendation, TieBreaker
 from ..model.model import Model
 from ..protocol import BaseAgent
-from ..validation import PerTrial, require_reset, require_trials, seeds_of
-from .assembly import TrialList, assemble, of_first, part_of_trial
+from ..validation import require_reset, require_trials, seeds_of
+from .assembly import TrialList, assemble, of_first
 from .generators import Streams
 from .gp_agent import GPAgent
 
@@ -193,10 +193,10 @@ class ModelEnsemble(BaseAgent):
         mean, std = agent.in_play(observation, action)
         return mean, (self.widths[k](agent.t, agent.belief.gain) + agent.belief.bias) * std
 
-    def _xi(self, delta: PerTrial) -> Floats:
+    def _xi(self, delta: float) -> Floats:
         """Return xi_t = 2 R^2 log(K pi^2 t^2 / (3 delta)), (B,): n noises sum to at most sqrt(n xi_t)."""
-        noise, level = (np.asarray(each, dtype=np.float64) for each in (self.model.noise_std, delta))
-        failures = len(self.agents) * (np.pi * self.round) ** 2 / (3.0 * level)
+        failures = len(self.agents) * (np.pi * self.round) ** 2 / (3.0 * delta)
+        noise = np.asarray(self.model.noise_std, dtype=np.float64)
         return np.broadcast_to(2.0 * noise**2 * np.log(np.maximum(failures, 1.0)), self._size)
 
     def _prediction(self, observation: Floats, action: Any) -> tuple[Ints, Floats, Floats]:
@@ -228,8 +228,5 @@ def together(
     if num_trials is None or not models[0].setting.continuous:
         agents: Any = [assemble(model, rule_of, num_trials) for model in models]
         return make(agents, rule_of)
-    each = []
-    for i in range(num_trials):
-        own, rule = part_of_trial(make, i, num_trials), part_of_trial(rule_of, i, num_trials)
-        each.append(own([assemble(model.of_trial(i), rule) for model in models], rule))
-    return TrialList(each)
+    each = ([assemble(model.of_trial(i), rule_of) for model in models] for i in range(num_trials))
+    return TrialList([make(own, rule_of) for own in each])

@@ -21,7 +21,6 @@ from ..model.model import Model
 from ..model.rounds import shares_of_rounds
 from ..options import require_absent, require_arms, require_once
 from ..protocol import handles
-from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
 
@@ -162,7 +161,7 @@ def gp_ucb_aggregated(
     *,
     width: str | float | Width = 2.0,
     chances: Any = None,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],

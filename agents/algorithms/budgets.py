@@ -34,7 +34,6 @@ from ..model.rounds import Delivery
 from ..objectives.base import Objective, Revision, Reward
 from ..options import require_arms
 from ..protocol import handles
-from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
 
@@ -189,7 +188,7 @@ def ei_per_cost(
     *,
     cooling: bool = True,
     incumbent: str | None = None,
-    xi: PerTrial = 0.0,
+    xi: float = 0.0,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:

@@ -29,7 +29,6 @@ from ..restarts.alarms import CalibratedAlarm
 from ..restarts.base import Never, Oracle
 from ..restarts.detection import READINGS
 from ..restarts.on_alarm import PAPER_XI_SQUARED, Exploring
-from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
 
@@ -39,10 +38,10 @@ class WidthOptions(ModelOptions, total=False):
 
     width: str | float | Width
     """"change-point" (the paper's, the default), or what `make_width` takes."""
-    delta: PerTrial
-    """Failure probability of the width, a number or (B,); default 0.1."""
-    beta_scale: PerTrial | None
-    """A factor of the paper's D = 0.02, a number or (B,); default None: 1."""
+    delta: float
+    """Failure probability of the width; default 0.1."""
+    beta_scale: float | None
+    """A factor of the paper's D = 0.02; default None: 1."""
     gamma: Any
     """Information gain of a width that has one, see `make_gamma`; default None: its own."""
 
@@ -121,8 +120,8 @@ def _assemble(
     num_trials: int | None,
     *,
     width: str | float | Width = "change-point",
-    delta: PerTrial = 0.1,
-    beta_scale: PerTrial | None = None,
+    delta: float = 0.1,
+    beta_scale: float | None = None,
     gamma: Any = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:

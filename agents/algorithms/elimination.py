@@ -16,12 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Unpack
 
-from bandit_envs.basics.arguments import (
-    is_integer,
-    is_number,
-    require,
-    require_probability,
-)
+from bandit_envs.basics.arguments import is_integer, is_number, require, require_probability
 from bandit_envs.laws.delays import PoissonDelay
 from bandit_envs.problem.setting import Setting
 
@@ -37,7 +32,6 @@ from ..named import is_name, name_or_other
 from ..options import require_absent, require_arms
 from ..protocol import handles
 from ..restarts.base import BatchEnds, SubExponential, Wait, doubling_lengths, growing_lengths, quantile_wait
-from ..validation import PerTrial
 from ..widths.bounded_norm import ConstantBand, PlainBand, SplitBand
 
 BANDS = {"split": SplitBand, "plain": PlainBand}
@@ -50,7 +44,7 @@ def bpe(
     setting: Setting,
     *,
     band: str | float = "split",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -72,7 +66,7 @@ def phased_elimination(
     *,
     first: int = FIRST,
     band: str | float = "split",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -94,7 +88,7 @@ def reds(
     *,
     first: int = FIRST,
     band: str | float = "split",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -119,7 +113,7 @@ def eliminating(
     design: Rule,
     lengths: list[int],
     band: str | float,
-    delta: PerTrial,
+    delta: float,
     num_trials: int | None,
     options: ModelOptions,
 ) -> Agent:
@@ -136,7 +130,7 @@ def eliminating(
     )
 
 
-def band_builder(band: str | float, batches: int, delta: PerTrial) -> Callable[[Model], HalfWidth]:
+def band_builder(band: str | float, batches: int, delta: float) -> Callable[[Model], HalfWidth]:
     """Return the builder of a band: a number, or named, at level delta for all arms and so many batches."""
     expected = f"one of {', '.join(BANDS)} or a positive number"
     name, number = name_or_other("band", band, BANDS, expected)
@@ -147,9 +141,8 @@ def band_builder(band: str | float, batches: int, delta: PerTrial) -> Callable[[
     return partial(_constant, band=number)
 
 
-def _band(model: Model, *, name: str, batches: int, delta: PerTrial) -> HalfWidth:
-    values = model.gram.size * batches
-    return BANDS[name](model.rkhs_bound, model.noise_std, model.noise_variance, delta, values)
+def _band(model: Model, *, name: str, batches: int, delta: float) -> HalfWidth:
+    return BANDS[name].of(model, delta, model.gram.size * batches)
 
 
 def _constant(model: Model, *, band: float) -> HalfWidth:
@@ -163,7 +156,7 @@ def bpe_delay(
     wait: str | int | None = None,
     late: float = 0.01,
     band: str | float = "split",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:

@@ -30,7 +30,6 @@ from ..named import is_name
 from ..options import require_arms
 from ..protocol import handles
 from ..restarts.base import Periodic
-from ..validation import PerTrial
 from ..widths.base import LogarithmicWidth, Width
 from ..widths.by_name import make_width
 from ..widths.information_gain import spectral_bound
@@ -39,7 +38,7 @@ DEFAULT_VARIATION = 1.0  # prior stds
 MOST_POINTS = 256  # of the spectrum: the fourth root of gamma_T needs no more precision
 
 
-def memory_length(model: Model, variation: PerTrial) -> Floats:
+def memory_length(model: Model, variation: float) -> Floats:
     """Return the length gamma_T^(1/4) sqrt(T / B_T), 2 to T rounds, () or (B,) (Zhou & Shroff 2021).
 
     gamma_T is the spectral bound on at most 256 points, and B_T the `variation`.
@@ -64,17 +63,17 @@ def _sample(setting: Setting) -> Floats:
     return low + (high - low) * unit_grid(MOST_POINTS, len(low))
 
 
-def window_of(model: Model, variation: PerTrial) -> Ints:
+def window_of(model: Model, variation: float) -> Ints:
     """Return W = H = ceil(gamma_T^(1/4) sqrt(T / B_T)), () or (B,), a window or time between restarts."""
     return np.ceil(memory_length(model, variation)).astype(np.int64)
 
 
-def discount_of(model: Model, variation: PerTrial) -> Floats:
+def discount_of(model: Model, variation: float) -> Floats:
     """Return rho = 1 - gamma_T^(-1/4) sqrt(B_T / T), () or (B,) (Deng et al. 2022)."""
     return 1.0 - 1.0 / memory_length(model, variation)
 
 
-def drift_of(model: Model, variation: PerTrial) -> Floats:
+def drift_of(model: Model, variation: float) -> Floats:
     """Return eps = 2 / W, () or (B,), with which the covariance falls to 1/e over W rounds (our reading)."""
     return 2.0 / window_of(model, variation)
 
@@ -83,11 +82,11 @@ def drift_of(model: Model, variation: PerTrial) -> Floats:
 def sw_gp_ucb(
     setting: Setting,
     *,
-    window: PerTrial | None = None,
-    variation: PerTrial = DEFAULT_VARIATION,
+    window: float | None = None,
+    variation: float = DEFAULT_VARIATION,
     width: str | float | Width | None = None,
-    delta: PerTrial = 0.1,
-    beta_scale: PerTrial | None = None,
+    delta: float = 0.1,
+    beta_scale: float | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -110,11 +109,11 @@ def sw_gp_ucb(
 def r_gp_ucb(
     setting: Setting,
     *,
-    every: PerTrial | None = None,
-    variation: PerTrial = DEFAULT_VARIATION,
+    every: float | None = None,
+    variation: float = DEFAULT_VARIATION,
     width: str | float | Width | None = None,
-    delta: PerTrial = 0.1,
-    beta_scale: PerTrial | None = None,
+    delta: float = 0.1,
+    beta_scale: float | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -136,10 +135,10 @@ def r_gp_ucb(
 def tv_gp_ucb(
     setting: Setting,
     *,
-    eps: PerTrial | None = None,
-    variation: PerTrial = DEFAULT_VARIATION,
+    eps: float | None = None,
+    variation: float = DEFAULT_VARIATION,
     width: str | float | Width = "theory",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -160,10 +159,10 @@ def tv_gp_ucb(
 def ui_tvbo(
     setting: Setting,
     *,
-    rate: PerTrial | None = None,
-    variation: PerTrial = DEFAULT_VARIATION,
+    rate: float | None = None,
+    variation: float = DEFAULT_VARIATION,
     width: str | float | Width = 2.0,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -187,11 +186,11 @@ def ui_tvbo(
 def w_gp_ucb(
     setting: Setting,
     *,
-    discount: PerTrial | None = None,
-    variation: PerTrial = DEFAULT_VARIATION,
+    discount: float | None = None,
+    variation: float = DEFAULT_VARIATION,
     width: str | float | Width = "self-normalised",
-    delta: PerTrial = 0.1,
-    beta_scale: PerTrial | None = None,
+    delta: float = 0.1,
+    beta_scale: float | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -214,9 +213,9 @@ def w_gp_ucb(
 def _with_memory(
     make: Callable[..., Any],
     name: str,
-    given: PerTrial | None,
-    default_of: Callable[[Model, PerTrial], Any],
-    variation: PerTrial,
+    given: float | None,
+    default_of: Callable[[Model, float], Any],
+    variation: float,
     model: Model,
     num_trials: int,
 ) -> Any:
@@ -224,7 +223,7 @@ def _with_memory(
     return make(model, num_trials, **{name: memory})
 
 
-def _time_varying_width(width: str | float | Width, model: Model, *, delta: PerTrial) -> Width:
+def _time_varying_width(width: str | float | Width, model: Model, *, delta: float) -> Width:
     if is_name(width, "experiments"):
         return LogarithmicWidth()
     theory = is_name(width, "theory")

@@ -32,7 +32,6 @@ from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..protocol import handles
-from ..validation import PerTrial
 from ..widths.by_name import make_gamma
 
 FIRST = 2  # l_0, planned points of the first epoch
@@ -134,10 +133,10 @@ def order_of(uniform: Floats, count: int) -> Ints:
 def rgp_pe(
     setting: Setting,
     *,
-    budget: PerTrial | None = None,
+    budget: float | None = None,
     eta: float = 2.0,
     extra: str = "sharp",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> RGPPE | TrialList:
@@ -163,10 +162,5 @@ def rgp_pe(
     model = plain_model(setting, **options)
     horizon = np.array([model.setting.horizon])
     gain = np.max(make_gamma("bound", model)(horizon, np.zeros(1)))
-    psi, corruption = math.log(eta) / (2.0 * gain), 0.0 if most is None else most
-
-    def of_trial(trial: int) -> RGPPE:
-        own, level = (float(np.broadcast_to(each, trial + 1)[trial]) for each in (corruption, delta))
-        return RGPPE(model.of_trial(trial), own, eta, psi, extra, level)
-
-    return each_trial(of_trial, num_trials)
+    given = 0.0 if most is None else most, eta, math.log(eta) / (2.0 * gain), extra, delta
+    return each_trial(lambda trial: RGPPE(model.of_trial(trial), *given), num_trials)

@@ -6,11 +6,7 @@ from typing import Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    require_choice,
-    require_integer,
-    require_not_negative,
-)
+from bandit_envs.basics.arguments import require_choice, require_integer, require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 

@@ -6,15 +6,11 @@ Readable form: tests/references/elimination.py.
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    require_positive,
-    require_probability,
-)
+from bandit_envs.basics.arguments import require_positive, require_probability
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
@@ -30,7 +26,6 @@ from ..model.model import Model
 from ..model.rounds import Delivery
 from ..options import require_absent, require_arms, require_once
 from ..protocol import handles
-from ..validation import PerTrial
 from ..widths.bounded_norm import ConstantBand, PlainBand
 
 TIE = 1e-9  # in prior stds
@@ -135,7 +130,7 @@ def sup_kernel_ucb(
     setting: Setting,
     *,
     band: float | None = None,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> SupKernelUCB | TrialList:
@@ -150,12 +145,11 @@ def sup_kernel_ucb(
     require_probability("delta", delta)
     if band is not None:
         require_positive("band", band, "it multiplies a standard deviation")
-    return each_trial(partial(_of_trial, Model.of(setting, **options), band, delta), num_trials)
+    model = Model.of(setting, **options)
 
+    def of_trial(trial: int) -> SupKernelUCB:
+        own = model.of_trial(trial)
+        plain = PlainBand.of(own, delta, own.gram.size * own.setting.horizon)
+        return SupKernelUCB(own, plain if band is None else ConstantBand(band))
 
-def _of_trial(model: Model, band: float | None, delta: PerTrial, trial: int) -> SupKernelUCB:
-    own = model.of_trial(trial)
-    level = float(np.broadcast_to(delta, trial + 1)[trial])
-    values = own.gram.size * own.setting.horizon
-    plain = partial(PlainBand, own.rkhs_bound, own.noise_std, own.noise_variance, level, values)
-    return SupKernelUCB(own, plain() if band is None else ConstantBand(band))
+    return each_trial(of_trial, num_trials)

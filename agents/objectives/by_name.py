@@ -119,10 +119,7 @@ def _ckb(
 
 
 def _by_rule(
-    setting: Setting,
-    delta: float,
-    options: dict[str, Any],
-    constraint_noise_std: PerCost | None = None,
+    setting: Setting, delta: float, options: dict[str, Any], constraint_noise_std: PerCost | None = None
 ) -> PenalisedParts:
     require_own_means(options)
     known: Any = {"initial": FIRST, **options}

@@ -324,7 +324,7 @@ def parts_of(
     given = given.in_units(prior.each if models == "separate" else prior.std)
     units: dict[str, Any] = {"standardize": standardize, "given": given, "prior": prior}
     if models == "separate":
-        least = model.noise_variance if standardize else NOISE_FLOOR * model.prior_std**2
+        least = None if standardize else NOISE_FLOOR * model.prior_std**2
         assumed = CostModelSpec(**units, noise=cost_noise, least=least, width=IMPROVED, delta=share)
         made = partial(PenalisedModels, penalty=penalty, epoch=epoch, assumed=assumed)
         return PenalisedParts(model, made, share, separate=True)

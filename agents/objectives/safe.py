@@ -19,7 +19,7 @@ from ..model.model import Model
 from ..model.rounds import Delivery
 from ..model.units import PerCost, PriorUnits
 from ..options import require_arms, require_left_out, typed
-from ..validation import RowPerTrial, require_known
+from ..validation import require_known
 from .base import Band
 from .penalised import PenalisedParts
 from .safe_masks import ByBands, ByNeighbours, ByPlays, SafeMask
@@ -31,16 +31,19 @@ DEVIATIONS = 3.0  # stds within which unbounded noise is assumed to stay
 COST_WIDTH = "finite-set"
 
 
+MaskOf = Callable[[Model, Bools], SafeMask]  # from the model and the seed, (B, Z, A)
+
+
 def make_mask(
-    sets: str, model: Model, assumed: CostModelSpec, lipschitz: Any, cost_noise_bound: PerCost | None
-) -> Callable[[Bools], SafeMask]:
-    """Return the builder of the safe set from the seed, (B, Z, A).
+    sets: str, setting: Setting, assumed: CostModelSpec, lipschitz: Any, cost_noise_bound: PerCost | None
+) -> MaskOf:
+    """Return the builder of the safe set.
 
     Args:
         sets: "bands", where ug_j <= 0, as in the authors' code of SafeOpt; "neighbours", the points that an
             arm of S certifies by its band and a Lipschitz constant, as in the papers on SafeOpt and StageOpt;
             "plays", the points that a delivered cost certifies by that and a bound on the noise, of LoSBO.
-        lipschitz: L_j of each cost in its own units, (C,) or (B, C), of the last two; default the setting's.
+        lipschitz: L_j of each cost in its own units, (C,), of the last two; default the setting's.
         cost_noise_bound: E >= |noise on costs| in their units, one number or (C,), of the last; default the
             setting's, else 3 stds, which is no bound.
     """
@@ -51,17 +54,32 @@ def make_mask(
         )
     if sets == "bands":
         require_left_out("lipschitz", lipschitz, None, 'with sets="bands"', 'take sets="neighbours"')
-    setting = model.setting
     if sets == "bands" or not setting.num_constraints:
-        return ByBands  # which certifies all arms where there are no costs
-    slopes, points = _slopes(setting, assumed.prior, lipschitz), setting.decisions.points
+        return _by_bands  # which certifies all arms where there are no costs
+    _slopes(setting, assumed.prior, lipschitz)
     if sets == "neighbours":
-        return partial(ByNeighbours, points=points, slopes=slopes)
+        return partial(_by_slopes, assumed=assumed, lipschitz=lipschitz)
     if cost_noise_bound is not None:
         require_not_negative("cost_noise_bound", np.asarray(cost_noise_bound), "it bounds the noise on costs")
-    known = setting.constraint_noise_bound if cost_noise_bound is None else cost_noise_bound
+    return partial(_by_plays, assumed=assumed, lipschitz=lipschitz, given=cost_noise_bound)
+
+
+def _by_bands(model: Model, seed: Bools) -> SafeMask:
+    return ByBands(seed)
+
+
+def _by_slopes(model: Model, seed: Bools, assumed: CostModelSpec, lipschitz: Any) -> SafeMask:
+    setting = model.setting
+    return ByNeighbours(seed, setting.decisions.points, _slopes(setting, assumed.prior, lipschitz))
+
+
+def _by_plays(
+    model: Model, seed: Bools, assumed: CostModelSpec, lipschitz: Any, given: PerCost | None
+) -> SafeMask:
+    setting = model.setting
+    known = setting.constraint_noise_bound if given is None else given
     noise = DEVIATIONS * assumed.noise_beside(model) if known is None else assumed.prior.of_costs(known)
-    return partial(ByPlays, points=points, slopes=slopes, noise_bound=noise)
+    return ByPlays(seed, setting.decisions.points, _slopes(setting, assumed.prior, lipschitz), noise)
 
 
 def _slopes(setting: Setting, prior: PriorUnits, given: Any) -> Floats:
@@ -90,16 +108,17 @@ class Safe(SeparateModels):
         num_trials: int,
         *,
         assumed: CostModelSpec,
-        seed: RowPerTrial,
-        mask_of: Callable[[Bools], SafeMask],
+        seed: Any,
+        mask_of: MaskOf,
         patience: int | None,
     ):
         super().__init__(model, num_trials, assumed)
+        seed = _seed_of(model.setting, seed)
         shape = num_trials, model.setting.decisions.num_contexts, model.setting.decisions.num_arms
         safe = np.zeros(shape, dtype=bool)  # S0, (B, Z, A)
         arms = np.asarray(np.broadcast_to(seed, (num_trials, seed.shape[-1])), dtype=np.int64)
         safe[np.arange(num_trials)[:, None], :, arms] = True
-        self.mask, self._patience = mask_of(safe), patience
+        self.mask, self._patience = mask_of(model, safe), patience
         self._ever, self._settled = self.mask.seed.copy(), np.zeros(num_trials, dtype=bool)
         self._idle = np.zeros(num_trials, dtype=np.int64)  # rounds with feedback since S grew
         self._taught = np.zeros(num_trials, dtype=bool)
@@ -169,7 +188,7 @@ class SafeModelOptions(CostModelOptions, total=False):
     """
 
     safe_seed: Any
-    """Arms whose costs are known to be kept in every context, (n,) or (B, n); default None: the setting's.
+    """Arms whose costs are known to be kept in every context, (n,); default None: the setting's.
     There is no play without one."""
     lipschitz: Any
     """L, Lipschitz constants of the costs, see `make_mask`; default None: the setting's."""
@@ -204,13 +223,13 @@ def safe_parts(
         require(not own, name, f"{safely}: rewards and costs are in prior deviations", own)
     if patience is not None:
         require_integer("patience", patience, 1, "it is a number of rounds in which S does not grow")
-    seed = _seed_of(setting, safe_seed)
+    _seed_of(setting, safe_seed)
     taken: CostModelOptions = {"cost_width": COST_WIDTH, **options, "standardize": False, "initial": 0}
     model, assumed = model_and_costs(setting, delta=delta, **taken)
     if setting.num_constraints:
         _require_units(setting, model, options)
-    mask_of = make_mask(sets, model, assumed, lipschitz, cost_noise_bound)
-    made = partial(Safe, assumed=assumed, seed=seed, mask_of=mask_of, patience=patience)
+    mask_of = make_mask(sets, setting, assumed, lipschitz, cost_noise_bound)
+    made = partial(Safe, assumed=assumed, seed=safe_seed, mask_of=mask_of, patience=patience)
     return PenalisedParts(model, made, assumed.delta, separate=True)
 
 

@@ -105,7 +105,7 @@ def model_and_costs(
     default = NOISE_VARIANCE if standardize else model.relative_variance
     model = in_prior_stds(model, default if noise_variance is None else noise_variance)
     share = delta / (1 + setting.num_constraints)
-    least = model.noise_variance if standardize else NOISE_FLOOR
+    least = None if standardize else NOISE_FLOOR
     units = standardize, given.in_units(prior.each), prior
     assumed = CostModelSpec(*units, cost_noise, least, cost_width, share, cost_belief)
     with written_as({"width": "cost_width"}):

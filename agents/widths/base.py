@@ -14,11 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    require_at_least_one,
-    require_not_negative,
-    require_positive,
-)
+from bandit_envs.basics.arguments import require_at_least_one, require_not_negative, require_positive
 from bandit_envs.basics.types import Floats, Ints
 
 from ..validation import PerTrial
@@ -66,7 +62,7 @@ def sqrt(value: Any) -> Any:
 class FixedWidth:
     """A constant width w, for which nothing is proved."""
 
-    value: PerTrial = 1.0  # or (B,)
+    value: float = 1.0
 
     def __post_init__(self) -> None:
         require_not_negative("value", self.value, "it multiplies a standard deviation")
@@ -88,8 +84,8 @@ def mean_width(count: int) -> float:
 class LogarithmicWidth:
     """sqrt(beta_t), beta_t = scale log(factor t) (Bogunovic et al. 2016, section 5: 0.8 log(4 t))."""
 
-    scale: PerTrial = 0.8
-    factor: PerTrial = 4.0
+    scale: float = 0.8
+    factor: float = 4.0
 
     def __post_init__(self) -> None:
         require_positive("scale", self.scale, "the paper uses 0.8")
@@ -110,7 +106,7 @@ class ChangePointWidth:
     horizon: int
     dim: int
     smoothness: float = 2.5
-    constant: PerTrial = PAPER_CONSTANT
+    constant: float = PAPER_CONSTANT
 
     def __post_init__(self) -> None:
         require_at_least_one("horizon", self.horizon, "it is the number of rounds of the whole run")
@@ -130,7 +126,7 @@ class ChangePointWidth:
 class KernelUCBWidth:
     """eta / sqrt(lambda), lambda in squares of the prior std, the width of KernelUCB (Valko et al. 2013)."""
 
-    eta: PerTrial
+    eta: float
     noise_variance: PerTrial
 
     def __post_init__(self) -> None:

@@ -13,15 +13,10 @@ from scipy.special import gamma, kv
 from scipy.stats import qmc
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import (
-    require_at_least_one,
-    require_positive,
-    require_probability,
-)
+from bandit_envs.basics.arguments import require_at_least_one, require_positive, require_probability
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.amplitude import smoothness, split_amplitude
-from ..validation import PerTrial
 from .base import elementwise, log, sqrt
 
 MIN_DISTANCE = 1e-8  # Bessel functions diverge at 0; the correlations have converged here
@@ -40,8 +35,8 @@ class FiniteSetWidth:
     """
 
     size: int
-    delta: PerTrial = 0.1
-    scale: PerTrial = 1.0
+    delta: float = 0.1
+    scale: float = 1.0
 
     def __post_init__(self) -> None:
         require_at_least_one("size", self.size, "it is the number of points")
@@ -53,10 +48,9 @@ class FiniteSetWidth:
         return sqrt(self.scale * (self._union + 4.0 * log(t)))  # log t^2 = 2 log t
 
     @cached_property
-    def _union(self) -> Floats | float:
-        """2 log(|D| pi^2 / (6 delta)), a number or (B,)."""
-        each = [2.0 * log(self.size * pi**2 / (6.0 * delta)) for delta in np.atleast_1d(self.delta).tolist()]
-        return np.array(each) if np.ndim(self.delta) else each[0]
+    def _union(self) -> float:
+        """2 log(|D| pi^2 / (6 delta))."""
+        return 2.0 * log(self.size * pi**2 / (6.0 * self.delta))
 
 
 @dataclass(frozen=True)
@@ -77,8 +71,8 @@ class CompactWidth:
     diameter: float
     a: float
     b: float
-    delta: PerTrial = 0.1
-    scale: PerTrial = 1.0
+    delta: float = 0.1
+    scale: float = 1.0
 
     def __post_init__(self) -> None:
         require_at_least_one("dim", self.dim, "it is the number of dimensions")
@@ -90,7 +84,7 @@ class CompactWidth:
 
     @classmethod
     def for_kernel(
-        cls, kernel: Kernel, bounds: Floats, delta: PerTrial = 0.1, scale: PerTrial = 1.0
+        cls, kernel: Kernel, bounds: Floats, delta: float = 0.1, scale: float = 1.0
     ) -> CompactWidth:
         """Return the width for draws of a kernel's process on a box of bounds (d, 2)."""
         a, b = derivative_constants(kernel, covering(bounds))
@@ -104,10 +98,9 @@ class CompactWidth:
         return np.sqrt(self.scale * (point + grid))
 
     @cached_property
-    def _cells(self) -> Floats:
-        """D b r sqrt(log(4 d a / delta)), (1,) or (B,)."""
-        each = np.atleast_1d(self.delta).tolist()
-        root = np.array([math.sqrt(math.log(4 * self.dim * self.a / delta)) for delta in each])
+    def _cells(self) -> float:
+        """D b r sqrt(log(4 d a / delta))."""
+        root = math.sqrt(math.log(4 * self.dim * self.a / self.delta))
         return self.dim * self.b * self.diameter * root
 
 

@@ -11,9 +11,7 @@ import numpy as np
 from scipy.stats import qmc
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import (
-    require_integer,
-)
+from bandit_envs.basics.arguments import require_integer
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.setting import Setting

@@ -14,12 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import (
-    require,
-    require_choice,
-    require_not_negative,
-    require_positive,
-)
+from bandit_envs.basics.arguments import require, require_choice, require_not_negative, require_positive
 from bandit_envs.basics.types import Floats, Ints
 
 from ...kernels.amplitude import order_of

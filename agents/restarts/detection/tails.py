@@ -22,9 +22,7 @@ import numpy as np
 from scipy.linalg import get_lapack_funcs
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import (
-    is_integer,
-)
+from bandit_envs.basics.arguments import is_integer
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
