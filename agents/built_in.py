@@ -13,12 +13,8 @@ BUILT_IN = {
     "algorithms.elimination": "bpe phased-elimination reds bpe-delay mvr",
     "algorithms.moves": "batch-and-sort permuted-elimination movement-ucb",
     "algorithms.robust": "ec-gp-ucb rgp-ucb tgp-ucb stable-opt",
-    "algorithms.rgp_pe": "rgp-pe",
-    "algorithms.risk_averse": "rahbo",
-    "algorithms.random": "random",
-    "algorithms.means": "epsilon-greedy local-search",
-    "algorithms.lin_ucb": "lin-ucb",
-    "algorithms.forests": "forest-thompson forest-ei",
+    "algorithms.planning": "rgp-pe rahbo",
+    "algorithms.references": "epsilon-greedy local-search lin-ucb forest-thompson forest-ei",
     "algorithms.delayed": "gp-ucb-sdf gp-ts-sdf gp-bucb gp-bts asy-ts",
     "algorithms.aggregated": "gp-ucb-aggregated",
     "algorithms.constrained": "gp-ucb-noiseless-constraints gp-ucb-noisy-constraints constrained-ei",
@@ -26,12 +22,13 @@ BUILT_IN = {
     "algorithms.budgets": "ratio-ucb ei-per-cost kg-per-cost pbgi",
     "algorithms.safe": "safe-ucb safeopt stageopt losbo ise",
     "algorithms.admmbo": "admmbo",
-    "algorithms.bandit_oco": "bandit-oco",
+    "algorithms.no_model": "random bandit-oco",
     "algorithms.duels": "maxminlcb rucb double-ts max-info-duel map-challenger multisbm pop-bo",
     "algorithms.duel_phases": "mr-lpf",
     "algorithms.composed": "gp-agent",
-    "algorithms.change_points": "gp-ucb-cpd gp-ucb-oracle gp-ucb-no-detector",
-    "algorithms.forgetting": "sw-gp-ucb r-gp-ucb tv-gp-ucb ui-tvbo w-gp-ucb",
+    "algorithms.changing": (
+        "gp-ucb-cpd gp-ucb-oracle gp-ucb-no-detector sw-gp-ucb r-gp-ucb tv-gp-ucb ui-tvbo w-gp-ucb"
+    ),
     "rl.learner": (
         "sb3-ppo sb3-a2c sb3-dqn sb3-sac sb3-td3 sb3-trpo sb3-qr-dqn sb3-recurrent-ppo sb3-maskable-ppo"
     ),

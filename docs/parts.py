@@ -19,7 +19,7 @@ from agents.objectives.by_name import CONSTRAINTS
 from agents.objectives.first_plays import GivenUnits
 from agents.objectives.penalised import PenalisedParts
 from agents.restarts.by_name import RESTARTS
-from agents.restarts.in_order import InOrder
+from agents.restarts.on_alarm import InOrder
 from agents.widths.by_name import WIDTHS
 from agents.widths.information_gain import Realised
 from bandit_envs import laws

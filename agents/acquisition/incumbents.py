@@ -15,8 +15,7 @@ from bandit_envs.problem.setting import Setting
 from ..beliefs.base import Belief
 from ..beliefs.points import Pairs, Points, with_context
 from ..beliefs.safety import INFEASIBLE
-from ..beliefs.surface import Surface
-from ..beliefs.worlds import NUM_WORLDS, Worlds, fantasies, normal_points
+from ..beliefs.surface import NUM_WORLDS, Surface, Worlds, fantasies, normal_points
 from ..model.rounds import Delivery
 from ..named import is_name
 

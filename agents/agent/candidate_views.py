@@ -15,9 +15,8 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..acquisition.candidates import ZERO, Candidates
 from ..acquisition.improvement import change_of
 from ..beliefs.base import NO_BIAS, Belief
-from ..beliefs.play_costs import CostBelief
 from ..beliefs.points import Arms, Joint, Pairs, Points
-from ..beliefs.safety import Safety
+from ..beliefs.safety import CostBelief, Safety
 from ..beliefs.surface import ONLY, keeping_plays
 from ..box.search import around, sobol
 from ..model.choice import only_offered

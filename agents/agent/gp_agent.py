@@ -35,12 +35,11 @@ from ..widths.base import ONE
 from .assumptions import Given
 from .book import NO_ROUNDS, Book
 from .box_domain import BoxDomain
-from .domain import TIE, Domain, FiniteSet
+from .domain import TIE, Domain, FiniteSet, chances
 from .generators import Resumable, Streams, build
-from .offers import ChoosingAgent
-from .propensities import chances
 from .queries import NEVER, Answers
 from .repeating import RepeatedArms
+from .single_trial import ChoosingAgent
 
 
 def domain_of(model: Model) -> Domain:

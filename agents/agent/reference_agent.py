@@ -15,7 +15,7 @@ from ..model.choice import Recommendation, arms_among, arms_of, offered_in, requ
 from ..options import require_arms
 from ..validation import one_seed, require_context, require_costs, require_reset
 from .book import Book
-from .offers import ChoosingAgent
+from .single_trial import ChoosingAgent
 
 TINY = np.finfo(np.float64).tiny
 TIE = 1e-9  # relative to the spread of the scores

@@ -1,4 +1,4 @@
-"""Agents of one trial on a finite set: with a belief of their own, or with plans of several plays."""
+"""Agents that choose among the arms on offer, and those of one trial: with own beliefs, or with plans."""
 
 from __future__ import annotations
 
@@ -12,17 +12,40 @@ from bandit_envs.problem.feedback import Feedback
 
 from ..beliefs.delivered import Delivered
 from ..kernels.amplitude import without_contexts
-from ..model.choice import Recommendation, TieBreaker, arms_among, arms_of, require_offered
+from ..model.choice import Recommendation, TieBreaker, arms_among, arms_of, offered_in, require_offered
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..options import require_absent, require_arms, require_once
+from ..protocol import BaseAgent
 from ..validation import one_seed, require_context, require_reset
 from .book import Book
 from .generators import Streams
-from .offers import ChoosingAgent
 
 HERE = np.zeros(1, dtype=np.int64)  # index of the only context, and of the only trial
+
+
+class ChoosingAgent(BaseAgent):
+    """Agent that chooses among the arms in `offered` alone, of one trial or of B.
+
+    "action_mask" in `info` sets them for every round of volatile arms, `offer` for the next choice, such as
+    one of a tuner's `ask(only=...)` or of a row of a log. A subclass reads `offered_in` in `update`.
+    """
+
+    offered: Bools | None = None  # arms that may be played next, (B, A); None is all
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Read from the `info` of the environment's reset which arms the first round has; see `Agent`."""
+        require_reset(self.round >= 0)
+        self.offered = offered_in(info, self.setting, self.num_trials)
+
+    def offer(self, arms: Bools) -> bool:
+        """Let the next choice alone be among some arms, (A,) or (B, A); see `BaseAgent.offer`."""
+        require_reset(self.round >= 0)
+        if self.setting.continuous or self.setting.duel:
+            return False
+        self.offered = np.atleast_2d(arms)
+        return True
 
 
 class ArmAgent(ChoosingAgent):

@@ -26,8 +26,8 @@ from ..acquisition.improvement import GittinsIndex
 from ..acquisition.incumbents import MaxMean, improvable
 from ..acquisition.rules import ExpectedImprovement, KnowledgeGradient
 from ..agent.assembly import Agent, assemble
-from ..beliefs.play_costs import CostBand, CostBelief
 from ..beliefs.points import Points
+from ..beliefs.safety import CostBand, CostBelief
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import Delivery

@@ -14,7 +14,6 @@ from ..model.model import Model
 from ..model.units import PerCost, once_model
 from ..named import made
 from .base import Reward
-from .feasible import Feasible
 from .penalised import (
     EPOCH,
     FIRST,
@@ -25,7 +24,7 @@ from .penalised import (
     require_own_means,
 )
 from .penalties import PSI, RHO, ConstantPrice, Growing, Infinite, Multiplicative, Schedule
-from .primal_dual import CAP, Dual, primal_dual_parts, rectified_parts
+from .primal_dual import CAP, Dual, Feasible, primal_dual_parts, rectified_parts
 from .safe import SafeModelOptions, safe_parts
 from .separate_models_parts import CostModelOptions, each_with_own_noise
 

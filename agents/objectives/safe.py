@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -31,13 +31,8 @@ DEVIATIONS = 3.0  # stds within which unbounded noise is assumed to stay
 COST_WIDTH = "finite-set"
 
 
-MaskOf = Callable[[Model, Bools], SafeMask]  # from the model and the seed, (B, Z, A)
-
-
-def make_mask(
-    sets: str, setting: Setting, assumed: CostModelSpec, lipschitz: Any, cost_noise_bound: PerCost | None
-) -> MaskOf:
-    """Return the builder of the safe set.
+class SafeSpec(NamedTuple):
+    """What finds the safe set S.
 
     Args:
         sets: "bands", where ug_j <= 0, as in the authors' code of SafeOpt; "neighbours", the points that an
@@ -47,49 +42,44 @@ def make_mask(
         cost_noise_bound: E >= |noise on costs| in their units, one number or (C,), of the last; default the
             setting's, else 3 stds, which is no bound.
     """
-    require_choice("sets", sets, SETS)
-    if sets != "plays":
-        require_left_out(
-            "cost_noise_bound", cost_noise_bound, None, f"with sets={sets!r}", 'take sets="plays"'
+
+    sets: str
+    lipschitz: Any
+    cost_noise_bound: PerCost | None
+
+    def require(self, setting: Setting, prior: PriorUnits) -> None:
+        """Raise where an option is impossible, has no effect or is needed and unknown."""
+        sets, bound = self.sets, self.cost_noise_bound
+        require_choice("sets", sets, SETS)
+        if sets != "plays":
+            require_left_out("cost_noise_bound", bound, None, f"with sets={sets!r}", 'take sets="plays"')
+        elif bound is not None:
+            require_not_negative("cost_noise_bound", np.asarray(bound), "it bounds the noise on costs")
+        if sets == "bands":
+            require_left_out("lipschitz", self.lipschitz, None, 'with sets="bands"', 'take sets="neighbours"')
+        elif setting.num_constraints:
+            self._slopes(setting, prior)
+
+    def mask(self, model: Model, seed: Bools, assumed: CostModelSpec) -> SafeMask:
+        """Return the safe set from the seed, (B, Z, A)."""
+        setting, prior = model.setting, assumed.prior
+        if self.sets == "bands" or not setting.num_constraints:
+            return ByBands(seed)  # which certifies all arms where there are no costs
+        slopes, points = self._slopes(setting, prior), setting.decisions.points
+        if self.sets == "neighbours":
+            return ByNeighbours(seed, points, slopes)
+        given = self.cost_noise_bound
+        known = setting.constraint_noise_bound if given is None else given
+        noise = DEVIATIONS * assumed.noise_beside(model) if known is None else prior.of_costs(known)
+        return ByPlays(seed, points, slopes, noise)
+
+    def _slopes(self, setting: Setting, prior: PriorUnits) -> Floats:
+        remedy = "make the environment with safe_seed=True and its model published, or give a bound on the "
+        task = "to certify points around safe arms"
+        found = require_known(
+            "lipschitz", self.lipschitz, setting.lipschitz, task, f"{remedy}slope of each cost"
         )
-    if sets == "bands":
-        require_left_out("lipschitz", lipschitz, None, 'with sets="bands"', 'take sets="neighbours"')
-    if sets == "bands" or not setting.num_constraints:
-        return _by_bands  # which certifies all arms where there are no costs
-    _slopes(setting, assumed.prior, lipschitz)
-    if sets == "neighbours":
-        return partial(_by_slopes, assumed=assumed, lipschitz=lipschitz)
-    if cost_noise_bound is not None:
-        require_not_negative("cost_noise_bound", np.asarray(cost_noise_bound), "it bounds the noise on costs")
-    return partial(_by_plays, assumed=assumed, lipschitz=lipschitz, given=cost_noise_bound)
-
-
-def _by_bands(model: Model, seed: Bools) -> SafeMask:
-    return ByBands(seed)
-
-
-def _by_slopes(model: Model, seed: Bools, assumed: CostModelSpec, lipschitz: Any) -> SafeMask:
-    setting = model.setting
-    return ByNeighbours(seed, setting.decisions.points, _slopes(setting, assumed.prior, lipschitz))
-
-
-def _by_plays(
-    model: Model, seed: Bools, assumed: CostModelSpec, lipschitz: Any, given: PerCost | None
-) -> SafeMask:
-    setting = model.setting
-    known = setting.constraint_noise_bound if given is None else given
-    noise = DEVIATIONS * assumed.noise_beside(model) if known is None else assumed.prior.of_costs(known)
-    return ByPlays(seed, setting.decisions.points, _slopes(setting, assumed.prior, lipschitz), noise)
-
-
-def _slopes(setting: Setting, prior: PriorUnits, given: Any) -> Floats:
-    remedy = (
-        "make the environment with safe_seed=True and its model published, or give a bound on the slope of "
-        "each cost"
-    )
-    task = "to certify points around safe arms"
-    known = require_known("lipschitz", given, setting.lipschitz, task, remedy)
-    return np.asarray(prior.of_costs(checked_slopes("lipschitz", known, setting.num_constraints)))
+        return np.asarray(prior.of_costs(checked_slopes("lipschitz", found, setting.num_constraints)))
 
 
 class Safe(SeparateModels):
@@ -109,7 +99,7 @@ class Safe(SeparateModels):
         *,
         assumed: CostModelSpec,
         seed: Any,
-        mask_of: MaskOf,
+        spec: SafeSpec,
         patience: int | None,
     ):
         super().__init__(model, num_trials, assumed)
@@ -118,7 +108,7 @@ class Safe(SeparateModels):
         safe = np.zeros(shape, dtype=bool)  # S0, (B, Z, A)
         arms = np.asarray(np.broadcast_to(seed, (num_trials, seed.shape[-1])), dtype=np.int64)
         safe[np.arange(num_trials)[:, None], :, arms] = True
-        self.mask, self._patience = mask_of(model, safe), patience
+        self.mask, self._patience = spec.mask(model, safe, assumed), patience
         self._ever, self._settled = self.mask.seed.copy(), np.zeros(num_trials, dtype=bool)
         self._idle = np.zeros(num_trials, dtype=np.int64)  # rounds with feedback since S grew
         self._taught = np.zeros(num_trials, dtype=bool)
@@ -191,9 +181,9 @@ class SafeModelOptions(CostModelOptions, total=False):
     """Arms whose costs are known to be kept in every context, (n,); default None: the setting's.
     There is no play without one."""
     lipschitz: Any
-    """L, Lipschitz constants of the costs, see `make_mask`; default None: the setting's."""
+    """L, Lipschitz constants of the costs, see `SafeSpec`; default None: the setting's."""
     cost_noise_bound: PerCost | None
-    """E, the bound on the noise of costs, in their unit, see `make_mask`; default None: the setting's."""
+    """E, the bound on the noise of costs, in their unit, see `SafeSpec`; default None: the setting's."""
 
 
 @typed
@@ -212,7 +202,7 @@ def safe_parts(
 
     Args:
         delta: failure probability of all bands together.
-        sets: what finds S, see `make_mask`.
+        sets: what finds S, see `SafeSpec`.
         patience: see `Safe`.
         safe_seed, lipschitz, cost_noise_bound, **options: see `SafeModelOptions`.
     """
@@ -228,8 +218,9 @@ def safe_parts(
     model, assumed = model_and_costs(setting, delta=delta, **taken)
     if setting.num_constraints:
         _require_units(setting, model, options)
-    mask_of = make_mask(sets, setting, assumed, lipschitz, cost_noise_bound)
-    made = partial(Safe, assumed=assumed, seed=safe_seed, mask_of=mask_of, patience=patience)
+    spec = SafeSpec(sets, lipschitz, cost_noise_bound)
+    spec.require(setting, assumed.prior)
+    made = partial(Safe, assumed=assumed, seed=safe_seed, spec=spec, patience=patience)
     return PenalisedParts(model, made, assumed.delta, separate=True)
 
 

@@ -10,7 +10,7 @@ from players import play
 
 import agents
 import bandit_envs
-from agents.algorithms.forgetting import (
+from agents.algorithms.changing import (
     discount_of,
     drift_of,
     memory_length,
@@ -31,7 +31,7 @@ from bandit_envs.laws import GPSample, changes, delays
 from bandit_envs.problem.decisions import unit_grid
 from gpbandits import evaluate
 
-MODULE = "agents.algorithms.forgetting"
+MODULE = "agents.algorithms.changing"
 PEERS = [name for name in agents.names() if resolve_agent(name).make.__module__ == MODULE]
 NEUTRAL = {
     "sw-gp-ucb": {"window": 60},

@@ -6,7 +6,7 @@ from sklearn.gaussian_process.kernels import Matern
 
 import agents
 from agents.restarts.detection import ChangePointDetector, calibrate, calibration
-from agents.restarts.detection.calibration import largest_statistics
+from agents.restarts.detection.detector import largest_statistics
 from agents.restarts.on_alarm import uniform_rounds
 from bandit_envs import Setting
 from bandit_envs.kernels.gram import Gram
