@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
     from .algorithms.duel_phases import mr_lpf
     from .algorithms.duels import double_ts, map_challenger, max_info_duel, maxminlcb, multisbm, pop_bo, rucb
-    from .algorithms.elimination import bpe, bpe_delay, mvr, phased_elimination, reds
+    from .algorithms.elimination import bpe, bpe_delay, mvr, phased_elimination, reds, sup_kernel_ucb
     from .algorithms.moves import batch_and_sort, movement_ucb, permuted_elimination
     from .algorithms.no_model import bandit_oco, random
     from .algorithms.planning import rahbo, rgp_pe
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from .algorithms.safe import ise, losbo, safe_ucb, safeopt, stageopt
     from .algorithms.separate_models import ckb, config, epbo, pdcbo, rpol
     from .algorithms.sketched import bbkb, bkb
-    from .algorithms.sup_kernel_ucb import sup_kernel_ucb
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
     from .beliefs.delivered import Delivered
     from .making import compose, make

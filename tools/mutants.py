@@ -41,7 +41,7 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
-    Mutant("agents/widths/prior_draws.py", "self._union + 4.0 * log(t)", "self._union + 2.0 * log(t)"),
+    Mutant("agents/widths/base.py", "self._union + 4.0 * log(t)", "self._union + 2.0 * log(t)"),
     Mutant("agents/widths/bounded_norm.py", "_of_gamma(self.gamma(t - ONE", "_of_gamma(self.gamma(t"),
     Mutant(
         "agents/widths/bounded_norm.py",

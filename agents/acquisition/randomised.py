@@ -18,7 +18,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.amplitude import unit_kernel
 from ..model.model import Model
-from ..widths.prior_draws import covering, derivative_constants
+from ..widths.base import covering, derivative_constants
 from .candidates import Candidates, Rule, Slopes
 from .improvement import improvement_climbed, log_expected_improvement, standardised_slopes
 

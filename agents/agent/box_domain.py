@@ -15,7 +15,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import unit_of
 from ..acquisition.candidates import Candidates, Rule, Slopes, column
-from ..acquisition.incumbents import Incumbent, NoIncumbent
+from ..acquisition.improvement import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorSample
 from ..beliefs.points import Pairs, PlayedPairs, with_context
 from ..beliefs.surface import ONLY, Surface

@@ -17,7 +17,7 @@ from bandit_envs.problem.feedback import Feedback, feedback_stds, spendings
 
 from ..acquisition.by_name import Starting, unit_of
 from ..acquisition.candidates import Rule
-from ..acquisition.incumbents import Incumbent, NoIncumbent
+from ..acquisition.improvement import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered

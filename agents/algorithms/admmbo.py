@@ -26,8 +26,8 @@ from ..model.defaults import NOISE_FLOOR, SharedOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..model.units import PerCost, mean_and_std, once_model
+from ..objectives.parts import each_with_own_noise
 from ..objectives.separate_models import CostModelSpec
-from ..objectives.separate_models_parts import each_with_own_noise
 from ..options import require_absent, require_arms
 from ..protocol import handles
 from ..validation import PerTrial, require_costs

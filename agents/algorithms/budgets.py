@@ -22,8 +22,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, WithMargin, make_rule
-from ..acquisition.improvement import GittinsIndex
-from ..acquisition.incumbents import MaxMean, improvable
+from ..acquisition.improvement import GittinsIndex, MaxMean, improvable
 from ..acquisition.rules import ExpectedImprovement, KnowledgeGradient
 from ..agent.assembly import Agent, assemble
 from ..beliefs.points import Points

@@ -19,7 +19,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition import rules
 from ..acquisition.by_name import Always, WithMargin, WithWidth
-from ..acquisition.incumbents import improvable, incumbent_of
+from ..acquisition.improvement import improvable, incumbent_of
 from ..acquisition.randomised import EIMS, PIMS, OfSize
 from ..acquisition.robust import dmm
 from ..agent.assembly import Agent, assemble

@@ -1,8 +1,8 @@
 """Agents that plan several plays, for one trial: RGP-PE and RAHBO.
 
-RGP-PE is elimination that is robust to an attacker, for teaching rather than use (Bogunovic et al. 2022): with the
-paper's allowance for corruption no arm is eliminated in thousands of rounds, and plain GP-UCB, whose band is
-invalid here, earns more. RAHBO finds arms of a large mean and little noise (Makarova et al. 2021).
+RGP-PE is elimination that is robust to an attacker, for teaching rather than use (Bogunovic et al. 2022): its
+allowance for corruption lets no arm go in thousands of rounds, and plain GP-UCB, whose band is invalid here,
+earns more. RAHBO finds arms of a large mean and little noise (Makarova et al. 2021).
 """
 
 from __future__ import annotations

@@ -14,19 +14,20 @@ from ..model.model import Model
 from ..model.units import PerCost, once_model
 from ..named import made
 from .base import Reward
-from .penalised import (
+from .parts import (
     EPOCH,
     FIRST,
+    CostModelOptions,
     PenalisedOptions,
     PenalisedParts,
     dual,
+    each_with_own_noise,
     penalised_parts,
     require_own_means,
 )
 from .penalties import PSI, RHO, ConstantPrice, Growing, Infinite, Multiplicative, Schedule
 from .primal_dual import CAP, Dual, Feasible, primal_dual_parts, rectified_parts
 from .safe import SafeModelOptions, safe_parts
-from .separate_models_parts import CostModelOptions, each_with_own_noise
 
 BY_RULE = "rule"  # the rule reads the beliefs about costs, and nothing changes its scores
 

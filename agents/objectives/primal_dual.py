@@ -19,10 +19,9 @@ from ..beliefs.surface import ONLY, Surface
 from ..model.defaults import NOISE_FLOOR
 from ..model.model import Model
 from .base import Band
-from .penalised import PenalisedParts
+from .parts import CostModelOptions, PenalisedParts, model_and_costs
 from .penalties import Schedule
 from .separate_models import CostModelSpec, SeparateModels
-from .separate_models_parts import CostModelOptions, model_and_costs
 
 ESTIMATES = ("ucb", "ts", "random")
 CAP = 5.0

@@ -21,10 +21,9 @@ from ..model.units import PerCost, PriorUnits
 from ..options import require_arms, require_left_out, typed
 from ..validation import require_known
 from .base import Band
-from .penalised import PenalisedParts
+from .parts import CostModelOptions, PenalisedParts, model_and_costs
 from .safe_masks import ByBands, ByNeighbours, ByPlays, SafeMask
 from .separate_models import CostModelSpec, SeparateModels
-from .separate_models_parts import CostModelOptions, model_and_costs
 
 SETS = ("bands", "neighbours", "plays")
 DEVIATIONS = 3.0  # stds within which unbounded noise is assumed to stay

@@ -134,7 +134,6 @@ def _minima_gap(
     model: Model,
     threshold: float | None = None,
     share: float = 0.01,
-    reading: str = "wilson",
     width: Any = None,
     delta: float = 0.1,
     beta_scale: float | None = None,
@@ -144,7 +143,7 @@ def _minima_gap(
     if refused:
         words = f'must not be "minima-gap" {refused}, which compares two rounds'
         raise ArgumentError(ARGUMENT, f'{words}; take "gap" or "knowledge-gradient"')
-    return rules.MinimaGap(_width(model, width, delta, beta_scale), threshold, share, reading)
+    return rules.MinimaGap(_width(model, width, delta, beta_scale), threshold, share)
 
 
 ELLIPSOIDS = ("amm", "self-normalised")

@@ -15,10 +15,17 @@ from ..kernels.amplitude import order_of, unit_kernel
 from ..model.model import Model
 from ..named import is_name, require_called_with
 from . import information_gain
-from .base import PAPER_CONSTANT, ChangePointWidth, FixedWidth, Width, mean_width
+from .base import (
+    PAPER_CONSTANT,
+    ChangePointWidth,
+    CompactWidth,
+    FiniteSetWidth,
+    FixedWidth,
+    Width,
+    mean_width,
+)
 from .bounded_norm import AMMWidth, ImprovedWidth, RealBetaWidth, RKHSWidth, SelfNormalisedWidth
 from .information_gain import Gamma, Realised
-from .prior_draws import CompactWidth, FiniteSetWidth
 
 DMM = "dmm"  # the smallest of several bands: an agent and a rule, but not a width
 ELSEWHERE = {  # bands that are valid for the plays of certain agents only

@@ -25,8 +25,17 @@ from ...model.model import Model
 from ...model.rounds import Delivery
 from ...model.units import PriorUnits
 from ...validation import PerTrial
-from .rates import CROSS_VALIDATED, PAPER_VOLUME, TestRates, best_ridge, due
-from .tails import Covariates, FeatureCovariates, Indexed, Tails
+from .tails import (
+    CROSS_VALIDATED,
+    PAPER_VOLUME,
+    Covariates,
+    FeatureCovariates,
+    Indexed,
+    Tails,
+    TestRates,
+    best_ridge,
+    due,
+)
 
 NODES = 256  # of the integral over a box, a power of two
 

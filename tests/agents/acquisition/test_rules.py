@@ -28,8 +28,7 @@ from agents.acquisition.rules import (
     Thompson,
 )
 from agents.model.choice import BLOCK, TieBreaker, argmax_with_ties
-from agents.widths.base import FixedWidth
-from agents.widths.prior_draws import FiniteSetWidth
+from agents.widths.base import FiniteSetWidth, FixedWidth
 from bandit_envs import Setting
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.kernels import make_kernel

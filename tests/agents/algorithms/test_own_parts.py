@@ -9,7 +9,7 @@ import pytest
 from players import play
 
 import agents
-from agents.acquisition.incumbents import MaxMean
+from agents.acquisition.improvement import MaxMean
 from agents.algorithms.composed import gp_agent
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.delivered import Delivered

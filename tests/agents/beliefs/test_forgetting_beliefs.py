@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
 from agents.acquisition.by_name import Always
-from agents.acquisition.incumbents import NoisyPlays
+from agents.acquisition.improvement import NoisyPlays
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
 from agents.algorithms.changing import window_of

@@ -7,7 +7,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 import agents
 from agents.model.rounds import Delivery
 from agents.restarts.detection import ChangePointDetector, calibrate, calibration, detect
-from agents.restarts.detection.rates import CROSS_VALIDATED, TestRates, best_ridge, due
+from agents.restarts.detection.tails import CROSS_VALIDATED, TestRates, best_ridge, due
 from bandit_envs import Setting
 from bandit_envs.kernels.gram import Gram
 
