@@ -64,8 +64,8 @@ MUTANTS = (
     ),
     Mutant(
         "agents/acquisition/rules.py",
-        "candidates.incumbent + np.reshape",
-        "candidates.incumbent - np.reshape",
+        "candidates.incumbent + xi",
+        "candidates.incumbent - xi",
     ),
     Mutant(
         "agents/acquisition/rules.py",
@@ -74,8 +74,8 @@ MUTANTS = (
     ),
     Mutant(
         "agents/acquisition/robust.py",
-        "_column(self.eps) * (1.0 - 2.0 * own)",
-        "_column(self.eps) * (1.0 - own)",
+        "self.eps * (1.0 - 2.0 * own)",
+        "self.eps * (1.0 - own)",
     ),
     Mutant("agents/acquisition/randomised.py", "candidates.sampled_maximum()", "0.0"),
     Mutant(

@@ -84,7 +84,6 @@ class Among(Rule):
         object.__setattr__(self, "unitless", self.rule.unitless)
 
     def memory(self, num_trials: int) -> RuleMemory | None:
-        """Return the memory of the other rule."""
         return self.rule.memory(num_trials)
 
     def __call__(self, candidates: Candidates) -> Floats:
@@ -119,11 +118,9 @@ class Starting(Rule):
         return None if rule is None else rule.slopes(candidates)
 
     def memory(self, num_trials: int) -> RuleMemory | None:
-        """Return the memory of the later rule, which also learns from the first rounds."""
         return self.then.memory(num_trials)
 
     def refuted(self, belief: Belief) -> Bools | None:
-        """Return where the later rule is refuted."""
         return self.then.refuted(belief)
 
 

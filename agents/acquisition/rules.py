@@ -31,11 +31,9 @@ class UCB(Rule):
         return np.add(scores, candidates.mean, scores)
 
     def factor(self, candidates: Candidates) -> Floats | float:
-        """Return w, (B, 1), or a number where all trials have the same."""
         return _factor(candidates, self.width)
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return 1 and w."""
         mean = np.ones_like(candidates.mean)
         return Slopes(mean, _factor(candidates, self.width) * mean)
 
@@ -73,7 +71,6 @@ class RandomUCB(Rule):
         return candidates.mean + self._factor(candidates) * candidates.std
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return 1 and w Z."""
         mean = np.ones_like(candidates.mean)
         return Slopes(mean, self._factor(candidates) * mean)
 
@@ -97,7 +94,6 @@ class ExpectedImprovement(Rule):
         return log_expected_improvement(_improvement(candidates, self.xi), candidates.std)
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return the derivatives of the logarithm, with it."""
         scores, in_mean, in_std = improvement_climbed(_improvement(candidates, self.xi), candidates.std)
         return Slopes(in_mean, in_std, scores)
 
@@ -144,7 +140,6 @@ class PosteriorMean(Rule):
         return candidates.mean.copy()
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return 1 and 0."""
         return Slopes(np.ones_like(candidates.mean), np.zeros_like(candidates.mean))
 
 
@@ -156,7 +151,6 @@ class PosteriorVariance(Rule):
         return candidates.std.copy()
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return 0 and 1."""
         return Slopes(np.zeros_like(candidates.std), np.ones_like(candidates.std))
 
 

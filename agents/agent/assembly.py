@@ -81,17 +81,14 @@ class TrialList(BaseAgent):
         return None if each[0] is None else joined_stops(each)
 
     def reset(self, seed: Any) -> None:
-        """Forget everything; takes B seeds."""
         for agent, each in zip(self.agents, seeds_of(seed, self.num_trials), strict=True):
             agent.reset(each)
 
     def start(self, info: dict[str, Any]) -> None:
-        """Learn which arms the first round has; see `GPAgent`."""
         for i, agent in enumerate(self.agents):
             agent.start(of_trial(info, i))
 
     def offer(self, arms: Any) -> bool:
-        """Let the next choice alone be among some arms, (A,) or (B, A); see `BaseAgent.offer`."""
         each = np.broadcast_to(arms, (self.num_trials, np.shape(arms)[-1]))
         return all(agent.offer(own) for agent, own in zip(self.agents, each, strict=True))
 
@@ -100,7 +97,6 @@ class TrialList(BaseAgent):
         return np.array([agent.act(row) for agent, row in zip(self.agents, observation, strict=True)])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round of each trial."""
         for i, agent in enumerate(self.agents):
             agent.update(observation[i], action[i], reward[i], of_trial(info, i))
 
@@ -110,7 +106,6 @@ class TrialList(BaseAgent):
         return None if each[0] is None else np.array(each, dtype=np.float64)
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
-        """Forget pending plays that will never be observed, (n,) each; see `GPAgent.drop`."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
         for i in np.unique(trial).tolist():
@@ -133,7 +128,6 @@ class TrialList(BaseAgent):
         return mean[:, 0], std[:, 0]
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """Recommend the arm of the largest posterior mean in each trial; see `GPAgent.recommend`."""
         rows = [None] * self.num_trials if observation is None else list(observation)
         each = [agent.recommend(row, among) for agent, row in zip(self.agents, rows, strict=True)]
         action, point, *known = zip(*each, strict=True)

@@ -196,7 +196,6 @@ class ExpectedWorth(Rule):
         return self.objective.expected(candidates.mean, candidates.std)
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return the derivatives in mean and std."""
         std = np.broadcast_to(candidates.std, candidates.mean.shape)
         return Slopes(*self.objective.expected_slopes(candidates.mean, std))
 

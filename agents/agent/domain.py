@@ -196,7 +196,6 @@ def _searched(agent: Playing, view: ArmsView, uniform: Floats) -> Ints | None:
 
 
 REDRAWN = 1000  # further draws of a choice
-Playing = Any  # a `GPAgent`, whose module imports this one
 
 
 def chances(agent: Playing, context: Ints, arm: Ints) -> Floats:

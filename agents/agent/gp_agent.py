@@ -164,7 +164,6 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
         return chance if self.num_trials else float(chance[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round: the observation that `act` saw, the action played, and the `info` returned."""
         point = self.domain.numbers(self, observation, action)
         feedback = Feedback.arrived(info)
         may_lack = self.setting.volatile or KEY in info
@@ -232,7 +231,6 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
             self._learn_again(trial)
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
-        """Forget pending plays of some rounds, counted from 0, that will never be observed, (n,) each."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
         played = self.book.drop(trial, rounds)

@@ -96,7 +96,6 @@ class ModelEnsemble(BaseAgent):
         return any(agent.assumes_bound for agent in self.agents)
 
     def reset(self, seed: int | Sequence[int]) -> None:
-        """Forget everything; takes one integer, or B of them."""
         for agent in self.agents:
             agent.reset(seed)
         self.record = CandidateRecord(self._size, len(self.agents), self.setting.horizon)
@@ -105,22 +104,18 @@ class ModelEnsemble(BaseAgent):
         self._proposed: tuple[Any, Ints] | None = None
 
     def start(self, info: dict[str, Any]) -> None:
-        """Read which arms the first round has; see `GPAgent`."""
         for agent in self.agents:
             agent.start(info)
 
     def offer(self, arms: Any) -> bool:
-        """Let the next choice alone be among some arms; see `BaseAgent.offer`."""
         return all(agent.offer(arms) for agent in self.agents)
 
     def act(self, observation: Floats) -> Any:
-        """Choose an action for the observed context; see `GPAgent`."""
         require_reset(self.round >= 0)
         self._proposed = action, _ = self._choose(observation, self._ties())
         return action.copy() if isinstance(action, np.ndarray) else action
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round; see `GPAgent`."""
         feedback, prediction = Feedback.arrived(info), self._prediction(observation, action)
         for agent in self.agents:
             agent.update(observation, action, reward, info)
@@ -130,7 +125,6 @@ class ModelEnsemble(BaseAgent):
         self.alive &= ~self._eliminated()
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
-        """Forget pending plays that will never be delivered; see `GPAgent.drop`."""
         for agent in self.agents:
             agent.drop(rounds, trial)
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
@@ -153,7 +147,6 @@ class ModelEnsemble(BaseAgent):
         return mean, std
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """Recommend the action of the leading candidate's largest posterior mean; see `GPAgent`."""
         each = [agent.recommend(observation, among) for agent in self.agents]
         return Recommendation(*(self._of(self.leader, part) for part in zip(*each, strict=True)))
 

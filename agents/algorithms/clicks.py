@@ -79,7 +79,6 @@ class AgedRows(PlayedRows):
         return self.plays * likelihood.mean(z) - self.total - np.bincount(self.row, to_come, len(z))
 
     def curvature(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
-        """Return the curvature of the loss in z, or 0 where it is negative, (m,): the loss is not convex."""
         to_come = np.where(self.pending, likelihood.curvature(z[self.row] + self.later), 0.0)
         observed = self.plays * likelihood.curvature(z) - np.bincount(self.row, to_come, len(z))
         return np.maximum(observed, 0.0)
@@ -212,7 +211,6 @@ class Ageing(Latent):
     outcomes: AgedOutcomes
 
     def none_yet(self, model: Model, num_trials: int) -> AgedOutcomes:
-        """Return the plays before the first one."""
         outcome, delay = model.setting.outcome, model.setting.delay
         assert outcome is not None
         assert isinstance(delay, Conversions)

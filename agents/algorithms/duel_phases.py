@@ -47,7 +47,6 @@ class PhasesOfPairs(DuelAgent):
 
     @property
     def assumes_bound(self) -> bool:
-        """True where B is a default and used."""
         return self.band is None and isinstance(self.model.rkhs_bound, DefaultBound)
 
     def begin(self) -> None:

@@ -74,7 +74,6 @@ class DuelAgent(ArmAgent):
         self.last: tuple[int, int] | None = None
 
     def act(self, observation: Floats) -> Ints:
-        """Choose the pair of arms for the observed context, (2,)."""
         contest = self.contest(observation)
         return np.array(self.rule(contest), dtype=np.int64)
 
@@ -91,11 +90,9 @@ class DuelAgent(ArmAgent):
         return Contest(pairs.mean, lower, upper, rng, draw, self.last, largest)
 
     def best(self, context: Ints, mean: Floats, arms: Ints) -> int:
-        """Return which of some arms, (n,), to recommend."""
         return int(arms[self.belief.worth(context)[arms].argmax()])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round: its observation, the pair played, and the `info` returned."""
         require_reset(self.round >= 0)
         pair, count = np.asarray(action), self._num_arms
         whole = pair.shape == (2,) and pair.dtype.kind in "iu" and pair.min() >= 0 and pair.max() < count

@@ -34,7 +34,7 @@ from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..beliefs.eliminating import Eliminating, HalfWidth
 from ..beliefs.imputed import Hallucinated
-from ..model.choice import argmax_with_ties, arms_of, offered_in
+from ..model.choice import argmax_with_ties
 from ..model.defaults import ModelOptions, rests_on_default
 from ..model.model import Model
 from ..model.rounds import Delivery
@@ -250,28 +250,20 @@ class SupKernelUCB(ArmAgent):
         self._asked = NO_STAGE, NO_STAGE  # the chosen arm and its stage
 
     def act(self, observation: Floats) -> int:
-        """Choose an arm for the observed context."""
         self._asked = self._chosen(self.context(observation), self.tie_breaker())
         return self._asked[0]
 
-    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round: the observation before it, the action and the `info` it returned."""
-        arm, context = arms_of(action, 1, self.setting.decisions.num_arms), self.context(observation)
-        point = self.setting.decisions.point_index(context, arm)
-        trial, rounds, value, _ = Feedback.arrived(info)
-        offered = offered_in(info, self.setting, None)
-        played = self.book.record_round(point, trial, rounds)  # validates last, before any change
-        self.offered = offered
+    def noted(self, point: Ints, played: Ints, news: Feedback) -> None:
         asked, stage = self._asked
-        stage = stage if asked == int(arm[0]) else NO_STAGE  # the caller played another arm
+        if asked != int(point[0]) % self.setting.decisions.num_arms:  # the caller played another arm
+            stage = NO_STAGE
         self.stage_of.append(stage)
         if stage != NO_STAGE:
             self.psi[stage].play(point)
-        for x, s, y in zip(played[:, None], rounds.tolist(), value[:, None], strict=True):
+        for x, s, y in zip(played[:, None], news.round.tolist(), news.reward[:, None], strict=True):
             self.belief.receive(Delivery.of_values(HERE, x, y))
             if self.stage_of[s] != NO_STAGE:
                 self.psi[self.stage_of[s]].receive(Delivery.of_values(HERE, x, y))
-        self.round += 1
 
     def dropped(self, rounds: Ints, point: Ints) -> None:
         for s, x in zip(rounds.tolist(), point[:, None], strict=True):

@@ -238,7 +238,6 @@ class RandomAgent(ChoosingAgent):
         self.round = -1  # before the first reset
 
     def reset(self, seed: int | Sequence[int]) -> None:
-        """Start anew with one seed, or B seeds for B trials."""
         self._rngs = [np.random.default_rng(word) for word in seeds_of(seed, self.num_trials)]
         self.offered, self.round = None, 0
 

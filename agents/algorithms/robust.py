@@ -74,7 +74,6 @@ class Truncated(Objective):
         return [(mean, std)]
 
     def end_round(self, rounds: int) -> Revision:
-        """Count the rounds: the next feedback is delivered in round t = rounds + 1."""
         self._t = rounds + 1
         return NOTHING
 

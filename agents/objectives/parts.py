@@ -164,7 +164,7 @@ def parts_of(
     if not standardize:
         taken["noise_variance"] = noise_variance
     # Of reward and costs together the noise differs otherwise: R, the largest std, bounds it.
-    model = centred_model(replace(setting, noise_profile=None), **taken)
+    model = centred_model(_with_equal_noise(setting), **taken)
     stds = constraint_prior_std if standardize else 1.0
     prior = PriorUnits.of_setting(setting, model.prior_std if standardize else 1.0, stds)
     cost_noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
@@ -199,6 +199,11 @@ def require_own_means(options: Mapping[str, Any]) -> None:
         given, where = options.get(name, default), "where reward and costs have separate models"
         remedy = "their prior means are taken from the first delivered plays, or published"
         require_left_out(name, given, default, where, remedy)
+
+
+def _with_equal_noise(setting: Setting) -> Setting:
+    """Return the setting without noise by arm; a setting without is not checked anew."""
+    return setting if setting.noise_profile is None else replace(setting, noise_profile=None)
 
 
 def in_prior_stds(model: Model, noise_variance: PerTrial) -> Model:
@@ -287,7 +292,7 @@ def model_and_costs(
     taken: ModelOptions = {**options, "initial": initial}
     if standardize:
         taken = {"rkhs_bound": BOUND, **taken}
-    model = centred_model(replace(setting, noise_profile=None), **taken)
+    model = centred_model(_with_equal_noise(setting), **taken)
     prior = PriorUnits.of_setting(setting, model.prior_std, constraint_prior_std)
     cost_noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
     default = NOISE_VARIANCE if standardize else model.relative_variance
@@ -318,5 +323,5 @@ def each_with_own_noise(
     prior = PriorUnits.of_setting(setting, model.prior_std)
     noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
     assumed = CostModelSpec(standardize, GivenUnits(), prior, noise, NOISE_FLOOR, NO_WIDTH, 0.1, cost_belief)
-    alike = replace(model, setting=replace(setting, noise_profile=None))
+    alike = replace(model, setting=_with_equal_noise(setting))
     return in_prior_stds(alike, model.relative_variance), assumed

@@ -138,7 +138,6 @@ class ByNeighbours(ByLipschitz):
         return kept
 
     def played(self, safety: Safety) -> None:
-        """Replace S_{t-1} by S_t."""
         certified = self.kept(safety).all(axis=0)
         self._members = certified | self.seed.reshape(certified.shape)
 

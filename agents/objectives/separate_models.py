@@ -120,7 +120,6 @@ class SeparateModels(Objective):
             belief.remodel(model)
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """Return scaled rewards, (n,)."""
         require_costs(cost, len(self.costs))
         (reward,) = self.prior.of(reward)
         return (reward - self.centre[trial, 0]) / self.scale[trial, 0]

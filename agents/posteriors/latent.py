@@ -141,7 +141,6 @@ class LatentPosterior(OutcomePosterior):
 
     @property
     def gain(self) -> Floats:
-        """1/2 ln det H, the information gain of the quadratic approximation, (B,)."""
         return np.array([np.log(np.diag(self.fit(i).factor)).sum() for i in self._trials])
 
     def fit(self, trial: int) -> Laplace:

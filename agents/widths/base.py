@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from math import pi
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from scipy.special import gamma, kv
@@ -182,41 +182,51 @@ class FiniteSetWidth:
 
 
 @dataclass(frozen=True)
-class CompactWidth:
-    """Srinivas et al. (2010), Theorem 2: the width for f drawn from the prior on [0, r]^d.
-
-    beta_t = 2 log(t^2 2 pi^2 / (3 delta)) + 2 d log(t^2 d b r sqrt(log(4 d a / delta))).
+class OnBox:
+    """How far draws of a prior vary on [0, r]^d.
 
     Args:
         dim, diameter: d, and the length r of the box's longest side.
         a, b: every partial derivative has P(sup |d_j f| > L) <= a exp(-(L / b)^2), see
             `derivative_constants`.
-        delta: probability that the regret bound fails.
-        scale: factor of beta_t; other values than 1 lose the guarantee.
     """
 
     dim: int
     diameter: float
     a: float
     b: float
-    delta: float = 0.1
-    scale: float = 1.0
 
     def __post_init__(self) -> None:
         require_at_least_one("dim", self.dim, "it is the number of dimensions")
         require_positive("diameter", self.diameter, "it is the length of the box's longest side")
         require_at_least_one("a", self.a, "derivatives exceed 0 with probability 1; use derivative_constants")
         require_positive("b", self.b, "use derivative_constants")
-        require_probability("delta", self.delta)
-        require_positive("scale", self.scale, "use 1 for the theorem")
 
     @classmethod
-    def for_kernel(
-        cls, kernel: Kernel, bounds: Floats, delta: float = 0.1, scale: float = 1.0
-    ) -> CompactWidth:
-        """Return the width for draws of a kernel's process on a box of bounds (d, 2)."""
+    def for_kernel(cls, kernel: Kernel, bounds: Floats, **others: float) -> Self:
+        """Return that of draws of a kernel's process on a box of bounds (d, 2)."""
         a, b = derivative_constants(kernel, covering(bounds))
-        return cls(len(bounds), float(np.ptp(bounds, axis=1).max()), a, b, delta, scale)
+        return cls(len(bounds), float(np.ptp(bounds, axis=1).max()), a, b, **others)
+
+
+@dataclass(frozen=True)
+class CompactWidth(OnBox):
+    """Srinivas et al. (2010), Theorem 2: the width for f drawn from the prior on [0, r]^d.
+
+    beta_t = 2 log(t^2 2 pi^2 / (3 delta)) + 2 d log(t^2 d b r sqrt(log(4 d a / delta))).
+
+    Args:
+        delta: probability that the regret bound fails.
+        scale: factor of beta_t; other values than 1 lose the guarantee.
+    """
+
+    delta: float = 0.1
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_probability("delta", self.delta)
+        require_positive("scale", self.scale, "use 1 for the theorem")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         square = t**2

@@ -153,21 +153,18 @@ class RKHSWidth:
         bound: B, at least the RKHS norm of f.
         gamma: the information gain gamma_t.
         delta: probability that the band fails.
-        lag: 1 for gamma_{t-1} instead, as Chowdhury & Gopalan (2017) quote the width.
     """
 
     bound: PerTrial
     gamma: Gamma
     delta: float = 0.1
-    lag: int = 0
 
     def __post_init__(self) -> None:
         require_not_negative("bound", self.bound, BOUND_REMEDY)
         require_probability("delta", self.delta)
-        require_not_negative("lag", self.lag, "use 0 for gamma_t and 1 for gamma_{t-1}")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        gamma = self.gamma(t - self.lag, gain)
+        gamma = self.gamma(t, gain)
         return np.sqrt(2.0 * np.square(self.bound) + 300.0 * gamma * np.log(t / self.delta) ** 3)
 
 
@@ -187,7 +184,7 @@ class DelayedWidth:
 
     bound: PerTrial
     noise_std: PerTrial
-    reward_bound: float = 1.0
+    reward_bound: PerTrial = 1.0
     gamma: Gamma = Realised()
     delta: float = 0.1
     union: int = 2

@@ -143,7 +143,8 @@ def _finite_set(model: Model, delta: float, *, beta_scale: float = 1.0) -> Width
 
 def _compact(model: Model, delta: float, *, beta_scale: float = 1.0) -> Width:
     bounds = np.column_stack([model.setting.low, model.setting.high])  # type: ignore[list-item]
-    return CompactWidth.for_kernel(unit_kernel(model.kernel, model.prior_std), bounds, delta, beta_scale)
+    unit = unit_kernel(model.kernel, model.prior_std)
+    return CompactWidth.for_kernel(unit, bounds, delta=delta, scale=beta_scale)
 
 
 def _rkhs(model: Model, delta: float, *, gamma: Any = "bound") -> Width:

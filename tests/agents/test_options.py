@@ -15,7 +15,7 @@ from typing_extensions import TypeAliasType
 
 import agents
 from agents import ModelOptions
-from agents.algorithms import change_points, duels, safe, separate_models
+from agents.algorithms import changing, duels, safe, separate_models
 from agents.algorithms.duels import BandOptions, DuelOptions
 from agents.algorithms.safe import SafeOptions
 from agents.algorithms.separate_models import SeparateModelsAgentOptions
@@ -38,7 +38,7 @@ TAKING = {
     PenalisedOptions: parts_of,
     SeparateModelsAgentOptions: separate_models.with_separate_models,
     SafeOptions: safe.safely,
-    change_points.WidthOptions: change_points._assemble,
+    changing.WidthOptions: changing._assemble,
 }
 
 

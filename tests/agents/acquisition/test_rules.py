@@ -152,14 +152,6 @@ def test_a_batch_of_trials_equals_single_trials(name, candidates):
         np.testing.assert_array_equal(RULES[name](one), scores[i : i + 1])
 
 
-def test_every_trial_may_have_its_own_least_improvement(candidates):
-    xi = np.array([0.0, 0.1, 0.2, 0.3])
-    for rule in (ExpectedImprovement, ProbabilityOfImprovement):
-        scores = rule(xi)(candidates)
-        for i in range(4):
-            np.testing.assert_array_equal(rule(xi[i])(candidates)[i], scores[i])
-
-
 @pytest.mark.parametrize("rule", [ExpectedImprovement, ProbabilityOfImprovement])
 def test_a_negative_least_improvement_is_named(rule):
     with pytest.raises(ValueError, match=r"^xi must not be negative"):

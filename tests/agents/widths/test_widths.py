@@ -43,10 +43,6 @@ WIDTHS = {
         RKHSWidth(1.5, ConstantGain(3.0), 0.2),
         lambda: [references.rkhs_width(1.5, 3.0, t, 0.2) for t in ROUND],
     ),
-    "rkhs with the gain before": (
-        RKHSWidth(1.5, RATE, 0.2, lag=1),
-        lambda: [references.rkhs_width(1.5, g, t, 0.2) for t, g in zip(ROUND, RATE_BEFORE, strict=True)],
-    ),
     "improved": (
         ImprovedWidth(1.5, 0.3, delta=0.2),
         lambda: [references.improved_width(1.5, 0.3, g, 0.2) for g in GAIN],
