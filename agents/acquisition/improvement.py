@@ -80,6 +80,17 @@ def improvement_climbed(gap: Floats, std: Floats) -> tuple[Floats, Floats, Float
     return np.where(known, log_gap, uncertain), np.where(known, certain, in_gap), np.where(known, 0.0, in_std)
 
 
+def log_augmentation(variance: Floats, noise: float) -> tuple[Floats, Floats]:
+    """Return log(1 - (n / (v + n))^1/2) and its derivative in v, (...,) of the same shape.
+
+    What EI is multiplied by where values have noise of variance n (Huang et al. 2006, augmented EI): the mean
+    there of a point that is known to v << n rises little by one more value, however large its EI is.
+    """
+    total = variance + noise
+    share = np.sqrt(noise / total)
+    return np.log1p(-share), share / (2.0 * total * (1.0 - share))
+
+
 def log_mean_positive_part(z: Floats) -> Floats:
     """Return log h(z), h(z) = E[max(z + Z, 0)] = phi(z) + z Phi(z), (..., n) of the same shape.
 
