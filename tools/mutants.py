@@ -152,7 +152,7 @@ MUTANTS = (
     Mutant("agents/kernels/amplitude.py", "else value / factor", "else value * factor"),
     Mutant("agents/tuning/plan.py", "self.sign * value - self.centre", "value - self.centre"),
     Mutant(
-        "agents/tuning/discrete.py", "quantile * self.width), self.width - 1", "quantile * self.width), 0"
+        "agents/tuning/parameters.py", "quantile * self.width), self.width - 1", "quantile * self.width), 0"
     ),
     Mutant(
         "bandit_envs/problem/simulator.py", "rounds[rounds > self.problem", "rounds[rounds >= self.problem"

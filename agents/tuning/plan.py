@@ -20,8 +20,8 @@ from ..real.best_at_end import BEST, FIRST, default_agent, model_of_values
 from ..registry import AgentFactory, require_registered, resolve_agent
 from ..saving.data import decode, encode
 from .availability import Possible, checked_entries
+from .continuous import plain
 from .earlier_tasks import Results, results_of
-from .plain import plain
 from .space import TIME, Space, Time, Values
 
 GOALS = {"maximise": 1.0, "minimise": -1.0}

@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.curves import Legend
 from gpbandits.evaluation.formats import Style
 from gpbandits.evaluation.marks import footnotes, signs
-from gpbandits.evaluation.metrics import Metric, Scale, metric_named
+from gpbandits.evaluation.measures import Metric, Scale, metric_named
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import (
     ENOUGH,

@@ -32,8 +32,7 @@ from gpbandits.evaluation.environments import Results
 from gpbandits.evaluation.isolation import isolated
 from gpbandits.evaluation.kept import Kept, play_kept
 from gpbandits.evaluation.parts import TrialsPart, play_here, play_in_processes
-from gpbandits.evaluation.play import Stage
-from gpbandits.evaluation.play_logs import require_loggable
+from gpbandits.evaluation.play import Stage, require_loggable
 from gpbandits.evaluation.progress import Progress, reporting
 from gpbandits.evaluation.record import check_rounds
 from gpbandits.evaluation.result import Result

@@ -16,10 +16,10 @@ from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.files import check_path, require_no_pipe, whole_file
 from gpbandits.evaluation.comparison import SETS
 from gpbandits.evaluation.curves import Curves
-from gpbandits.evaluation.metrics import headed
+from gpbandits.evaluation.measures import headed
 from gpbandits.evaluation.record import Record, Spending, one_each, ragged
+from gpbandits.evaluation.signals import as_data, from_data
 from gpbandits.evaluation.stamp import Origin, checked
-from gpbandits.evaluation.stopped import as_data, from_data
 
 _Kind = TypeVar("_Kind", bound=Curves)
 SPENDING = ("spent", "shortfall")  # columns where plays cost

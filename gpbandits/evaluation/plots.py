@@ -18,7 +18,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.rendering.figure import figure_of
 from gpbandits.evaluation.curves import Axis, Curves, Legend
 from gpbandits.evaluation.marks import Style, marks_in, styles
-from gpbandits.evaluation.metrics import Metric, Overlay, Scale, check_overlays, metric_named
+from gpbandits.evaluation.measures import Metric, Overlay, Scale, check_overlays, metric_named
 from gpbandits.evaluation.panels import FONT, LETTER, Panels, Size, add_inset, draw_overlays, tidy
 from gpbandits.evaluation.record import budget_grid, over_budget
 from gpbandits.evaluation.statistics import bootstrap_interval

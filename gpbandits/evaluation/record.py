@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.measures import Measure, Need, RoundBlock, followed
-from gpbandits.evaluation.stopped import joined_stopped
+from gpbandits.evaluation.signals import joined_stopped
 
 POINTS = 200  # points of a curve over the spent budget
 _AXES = {"cost": 3, "observed_cost": 3}  # of trials, rounds and constraints; others have trials and rounds

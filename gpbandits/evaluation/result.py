@@ -12,7 +12,7 @@ from bandit_envs.basics.files import check_path, sweep_beside
 from bandit_envs.basics.notebook import printable
 from gpbandits.evaluation.curves import Axis, Curves, Legend, to_dataset
 from gpbandits.evaluation.formats import Style
-from gpbandits.evaluation.metrics import Metric, Overlay, Scale
+from gpbandits.evaluation.measures import Metric, Overlay, Scale
 from gpbandits.evaluation.record import Record, join_trials
 from gpbandits.evaluation.stamp import brief, signed
 

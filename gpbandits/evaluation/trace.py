@@ -12,8 +12,8 @@ from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.measures import RoundBlock, Running, followed
 from gpbandits.evaluation.record import BLOCK, Record, Spending, Sums, one_each, ragged, recorded_in
 from gpbandits.evaluation.safety import Covering
+from gpbandits.evaluation.signals import WholeRun
 from gpbandits.evaluation.simple_regret import BestPlay, Contexts, learnable
-from gpbandits.evaluation.stopped import WholeRun
 
 SUMMED = ("regret", "cost", "violation", "observed", "spent", "shortfall", "moved")
 KEPT = (*SUMMED, "best", "action", "round")

@@ -14,9 +14,9 @@ from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.plain import cut
 from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.provenance import environment_spec
+from gpbandits.experiments.cells import Survey
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, Study
-from gpbandits.experiments.survey import Survey
 from gpbandits.experiments.work import LONGEST, within
 
 

@@ -25,9 +25,9 @@ from gpbandits.evaluation.formats import csv_text
 from gpbandits.evaluation.provenance import environment_spec, versions
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import cells
+from gpbandits.experiments.cells import Survey, survey
 from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of, key_of, keys_of
-from gpbandits.experiments.survey import Survey, survey
 from gpbandits.experiments.toml import document_of, load_study, parse_study
 
 PLAN = "plan.json"

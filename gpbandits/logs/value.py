@@ -14,7 +14,6 @@ from bandit_envs.basics.arguments import is_count, require, require_choice, requ
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Bools, Floats, Ints
 from gpbandits.logs import cautions
-from gpbandits.logs.allowed import allowed_actions, restricted
 from gpbandits.logs.delays import DELAYS, delivery_weights
 from gpbandits.logs.estimators import (
     ESTIMATORS,
@@ -27,7 +26,7 @@ from gpbandits.logs.estimators import (
 )
 from gpbandits.logs.log import PlayLog
 from gpbandits.logs.model import cross_fitted
-from gpbandits.logs.policies import FixedPolicy, is_fixed, probabilities_of
+from gpbandits.logs.policies import FixedPolicy, allowed_actions, is_fixed, probabilities_of, restricted
 from gpbandits.logs.replay import replayed, rounds_of
 
 PARTS = 10

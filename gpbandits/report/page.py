@@ -17,7 +17,7 @@ from bandit_envs.basics.files import write_whole
 from gpbandits.evaluation.columns import fitting, require_columns
 from gpbandits.evaluation.environments import overview
 from gpbandits.evaluation.marks import PALETTE, Mark, marks_in
-from gpbandits.evaluation.metrics import metric_named, metrics_of
+from gpbandits.evaluation.measures import metric_named, metrics_of
 from gpbandits.evaluation.outcome_tables import stopping_table
 from gpbandits.evaluation.plots import alarm_figure, regret_figure, save_figure, visible
 from gpbandits.evaluation.result import Metric, Result, Scale

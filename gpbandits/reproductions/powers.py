@@ -14,7 +14,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure
 from gpbandits.evaluation.formats import number, text
 from gpbandits.evaluation.marks import Style, styles
-from gpbandits.evaluation.metrics import metric_named
+from gpbandits.evaluation.measures import metric_named
 from gpbandits.evaluation.panels import tidy
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval

@@ -8,8 +8,7 @@ import pytest
 
 from gpbandits.evaluation import Result, evaluate, trace
 from gpbandits.evaluation import record as records
-from gpbandits.evaluation.measures import MEASURES, SHARE, Measure, register
-from gpbandits.evaluation.metrics import METRICS, metrics_of
+from gpbandits.evaluation.measures import MEASURES, METRICS, SHARE, Measure, metrics_of, register
 from gpbandits.evaluation.record import join_trials
 from gpbandits.evaluation.statistics import wilson_interval
 from gpbandits.report.page import views

@@ -11,9 +11,9 @@ from bandit_envs.data.hpob import load_hpob
 from bandit_envs.data.runs import load_runs
 from gpbandits.exam import PARTS, QUICK
 from gpbandits.exam.boxes import PUBLISHED, TASKS
-from gpbandits.exam.crossed_barrel import BEST, FIRST
 from gpbandits.exam.entrants import Entrant
 from gpbandits.exam.part import STATISTICS
+from gpbandits.exam.tables import BEST, FIRST
 
 RANDOM = Entrant.named("random")
 MINIMA = {
