@@ -21,7 +21,7 @@ from pathlib import Path
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, compute, write_tables
 from gpbandits.experiments.cells import note
-from gpbandits.experiments.check import count_all
+from gpbandits.experiments.store import count_all
 from gpbandits.experiments.study import keys_of
 
 AGENTS = (AgentEntry("random", "random"), AgentEntry("gp-ucb", "GP-UCB"))

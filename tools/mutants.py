@@ -177,7 +177,7 @@ MUTANTS = (
     Mutant(
         "gpbandits/evaluation/statistics/pairs.py", "(1 + extreme) / (1 + flips)", "extreme / (1 + flips)"
     ),
-    Mutant("gpbandits/experiments/check.py", " - done[pair] - failed[pair]", " - done[pair]"),
+    Mutant("gpbandits/experiments/store.py", " - done[pair] - failed[pair]", " - done[pair]"),
     Mutant("gpbandits/theory/regret.py", "2.0 * width * np.sqrt(rounds *", "width * np.sqrt(rounds *"),
 )
 

@@ -24,9 +24,8 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.scene import Scene
 from gpbandits.evaluation.marks import PALETTE
 from gpbandits.evaluation.measures import metric_named
-from gpbandits.experiments.check import failures
 from gpbandits.experiments.locks import is_locked
-from gpbandits.experiments.store import PLAN, Store, open_results
+from gpbandits.experiments.store import PLAN, Store, failures, open_results
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
 from gpbandits.report.chart import style_of
 from gpbandits.report.film import moments

@@ -26,7 +26,7 @@ from bandit_envs.rendering.scene import Limits, Scene
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import require_bandit
 from gpbandits.evaluation.trace import without_oracle
-from gpbandits.experiments.check import naming
+from gpbandits.experiments.work import naming
 from gpbandits.report.film_files import write_film
 from gpbandits.theory.coverage import bands
 

@@ -13,7 +13,7 @@ import pytest
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, backends, keep_study, run
 from gpbandits.experiments import cells as surveys
 from gpbandits.experiments.cells import INDEX
-from gpbandits.experiments.check import count_all
+from gpbandits.experiments.store import count_all
 from gpbandits.experiments.study import key_of, keys_of
 from gpbandits.experiments.toml import parse_study
 from gpbandits.report import write_report
