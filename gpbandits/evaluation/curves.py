@@ -160,8 +160,7 @@ class Curves(SharedTrials):
     def played(self) -> dict[str, Ints]:
         """Return the number of rounds played, (B,) each, below the horizon where a budget was spent."""
         whole = np.full(self.num_trials, self.horizon)
-        spendings = {label: record.spending for label, record in self.records.items()}
-        return {label: each.played if each else whole for label, each in spendings.items()}
+        return {x: whole if each.played is None else each.played for x, each in self.records.items()}
 
     @cached_property
     def spent(self) -> dict[str, Floats]:

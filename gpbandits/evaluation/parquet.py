@@ -17,7 +17,7 @@ from bandit_envs.basics.files import check_path, require_no_pipe, whole_file
 from gpbandits.evaluation.comparison import SETS
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.measures import headed
-from gpbandits.evaluation.record import Record, Spending, one_each, ragged
+from gpbandits.evaluation.record import Record, one_each, ragged
 from gpbandits.evaluation.signals import as_data, from_data
 from gpbandits.evaluation.stamp import Origin, checked
 
@@ -57,7 +57,7 @@ def to_table(result: Curves) -> pa.Table:
     } | {column: rows[name] for name, column in CURVES.items()}
     if result.spent:
         for name in SPENDING:
-            columns[f"round_{name}"] = _rows([getattr(record.spending, name, None) for record in records])
+            columns[f"round_{name}"] = _rows([getattr(record, name) for record in records])
     if result.moved:
         columns[MOVED] = _rows([record.moved for record in records])
     for name, parts in _totals(result).items():
@@ -174,16 +174,18 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> dict[str, Any]:
         "changes": list(map(ragged, header["changes"])),
         "alarms": list(map(ragged, header["alarms"])),
         "infeasible": list(map(one_each, header.get("infeasible", never))),
-        "spending": _spendings(header, table, shape) if "played" in header else nobody,
         "moved": _restored(table, MOVED, shape) if MOVED in table.column_names else nobody,
         "covered": [None if each is None else np.array(each) for each in header.get("covered", nobody)],
         "totals": _restored_totals(header, table, shape) if "totals" in header else nobody,
         "stopped": list(map(from_data, header.get("stopped", nobody))),
     }
-    records = {
-        label: Record(**{name: values[i] for name, values in columns.items()})
-        for i, label in enumerate(agents)
-    }
+    if "played" in header:
+        columns |= {name: _restored(table, f"round_{name}", shape) for name in SPENDING}
+        columns["played"] = [None if each is None else np.array(each) for each in header["played"]]
+    rows = [{name: values[i] for name, values in columns.items()} for i in range(len(agents))]
+    free = dict.fromkeys(SPENDING)  # of an agent that did not pay the zeros of the columns say nothing
+    paying = [row if row.get("played") is not None else {**row, **free} for row in rows]
+    records = {label: Record(**row) for label, row in zip(agents, paying, strict=True)}
     checkpoints = None if header["checkpoints"] is None else np.array(header["checkpoints"], dtype=np.int64)
     given = {name: header[name] for name in _PLAIN if name in header}
     marked = {name: frozenset(header.get(name, ())) for name in SETS}
@@ -207,9 +209,7 @@ def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
     header |= {name: sorted(getattr(result, name)) for name in SETS}
     header |= {name: [getattr(each, name).tolist() for each in records] for name in _OBJECTS}
     if result.spent:
-        header["played"] = [
-            None if each.spending is None else each.spending.played.tolist() for each in records
-        ]
+        header["played"] = [None if each.played is None else each.played.tolist() for each in records]
     if result.coverage:
         header["covered"] = [None if each.covered is None else each.covered.tolist() for each in records]
     if result.stopped:
@@ -237,14 +237,6 @@ def _restored_totals(header: Mapping[str, Any], table: pa.Table, shape: tuple[in
     return [
         {name: part[i] for name, part in parts.items() if label not in lacking.get(name, ())} or None
         for i, label in enumerate(header["agents"])
-    ]
-
-
-def _spendings(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...]) -> list[Spending | None]:
-    spent, shortfall = (_restored(table, f"round_{name}", shape) for name in SPENDING)
-    return [
-        None if played is None else Spending(spent[i], shortfall[i], np.array(played, dtype=np.int64))
-        for i, played in enumerate(header["played"])
     ]
 
 

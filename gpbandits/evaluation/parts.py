@@ -6,15 +6,14 @@ import traceback
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from agents.registry import AgentFactory
 from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.orphans import end_with
 from bandit_envs.basics.threads import chosen_threads, require_workers, threads
-from bandit_envs.basics.types import Ints
 from bandit_envs.environment.info import OnRound, Round
-from gpbandits.evaluation.play import Stage
+from gpbandits.evaluation.play import Stage, TrialsPart
 from gpbandits.evaluation.progress import Progress
 from gpbandits.evaluation.record import Record, join_trials
 from gpbandits.evaluation.trace import Traits
@@ -23,25 +22,6 @@ Played = tuple[Record, Traits]
 Failure = Exception  # of an agent, whose others play on
 Factories = Mapping[str, AgentFactory]
 _made: dict[str, Stage] = {}  # the environment of the current evaluation, by its token
-
-
-class TrialsPart(NamedTuple):
-    """A part is a range of trials with the recorded rounds."""
-
-    first_trial: int
-    seeds: list[tuple[int, int]]  # of the environment and of the agents, one pair a trial
-    rounds: Ints | None  # (r,) counted from 1; None is all
-    log: bool = False  # whether the plays are logged
-
-    def split(self, pieces: int) -> "list[TrialsPart]":
-        """Split into at most so many parts of nearly equal length, none of them empty."""
-        size, longer = divmod(len(self.seeds), min(pieces, len(self.seeds)))
-        parts, start = [], 0
-        while start < len(self.seeds):
-            end = start + size + (len(parts) < longer)
-            parts.append(self._replace(first_trial=self.first_trial + start, seeds=self.seeds[start:end]))
-            start = end
-        return parts
 
 
 def play_here(
@@ -128,7 +108,7 @@ def _play(
             raise
 
     told = None if callback is None else tell
-    episodes = stage.episodes(factory, part.seeds, part.first_trial, part.rounds, told, part.log)
+    episodes = stage.episodes(factory, part, told)
     while True:
         try:
             found = next(episodes, None)

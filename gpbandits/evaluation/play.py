@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,25 @@ Tell = Callable[[Sequence[int], dict[str, Any]], None]  # called with the indice
 Watch = Callable[[dict[str, Any]], None]  # called with a round's info
 
 
+class TrialsPart(NamedTuple):
+    """A part is a range of trials with the recorded rounds."""
+
+    first_trial: int
+    seeds: list[tuple[int, int]]  # of the environment and of the agents, one pair a trial
+    rounds: Ints | None  # (r,) counted from 1; None is all
+    log: bool = False  # whether the plays are logged
+
+    def split(self, pieces: int) -> list[TrialsPart]:
+        """Split into at most so many parts of nearly equal length, none of them empty."""
+        size, longer = divmod(len(self.seeds), min(pieces, len(self.seeds)))
+        parts, start = [], 0
+        while start < len(self.seeds):
+            end = start + size + (len(parts) < longer)
+            parts.append(self._replace(first_trial=self.first_trial + start, seeds=self.seeds[start:end]))
+            start = end
+        return parts
+
+
 class Stage:
     """A stage is an environment that is made once and shared by several agents."""
 
@@ -53,24 +72,16 @@ class Stage:
         return horizon if self.limit is None else min(horizon, self.limit)
 
     def episodes(
-        self,
-        factory: AgentFactory,
-        seeds: list[tuple[int, int]],
-        first_trial: int = 0,
-        rounds: Ints | None = None,
-        tell: Tell | None = None,
-        log: bool = False,
+        self, factory: AgentFactory, part: TrialsPart, tell: Tell | None = None
     ) -> Iterator[tuple[Record, Traits]]:
-        """Yield the records of blocks of trials, with the agent's traits.
+        """Yield the records of blocks of trials, with the agent's traits, and logs where they are asked for.
 
-        Trials with a budget, which may end in different rounds, run one after another. Seeds are of the
-        environment and of the agent, recorded rounds count from 1 (None is all), and `tell` is called after
-        every round. With `log` the traits have the logs of the plays.
+        Trials with a budget, which may end in different rounds, run one after another. `tell` is called after
+        every round.
         """
         size = BATCH if factory.batched and self.problem and self.problem.play_costs.is_free else 1
-        for start in range(0, len(seeds), size):
-            block = seeds[start : start + size]
-            first = first_trial + start
+        for start in range(0, len(part.seeds), size):
+            block, first = part.seeds[start : start + size], part.first_trial + start
             watch = None if tell is None else partial(tell, range(first, first + len(block)))
             noted = _noted(f"in trials {first}..{first + len(block) - 1}")
             with preserved_generators(), preserved_process(), noted:
@@ -78,9 +89,9 @@ class Stage:
                 if self.problem and (len(block) > 1 or factory.in_batches_only):
                     options: dict[str, Any] = {"oracle": self.oracle, "max_episode_steps": self.limit}
                     env = BanditVectorEnv(self.problem, len(block), autoreset_mode="Disabled", **options)
-                    played = self._play(env, factory, block, len(block), rounds, watch, log)
+                    played = self._play(env, factory, block, len(block), part, watch)
                 else:
-                    played = self._play(self.env, factory, block, None, rounds, watch, log)
+                    played = self._play(self.env, factory, block, None, part, watch)
             yield played
 
     def _play(
@@ -89,9 +100,8 @@ class Stage:
         factory: AgentFactory,
         seeds: list[tuple[int, int]],
         num_trials: int | None,
-        rounds: Ints | None,
+        part: TrialsPart,
         watch: Watch | None,
-        log: bool,
     ) -> tuple[Record, Traits]:
         """Play a batch in a vector environment, or without `num_trials` one trial in an environment."""
         columns = zip(*seeds, strict=True)
@@ -99,12 +109,12 @@ class Stage:
         first = env.reset(seed=of_environment)
         setting = env.setting if num_trials else env.get_wrapper_attr("setting")
         agent = _made(factory, setting, num_trials)
-        with _closing(agent):
+        with closing(agent):
             agent.reset(of_agents)
             reach = None if self.problem is None else reach_of(self.problem, env.unwrapped.simulator.trials)
             absent = _of_trials(env, "absent_gain", num_trials) if setting.volatile else None
-            trace = Trace(setting, num_trials, agent, rounds, reach, absent, _drifts(env))
-            writer = LogWriter(setting, num_trials) if log else None
+            trace = Trace(setting, num_trials, agent, part.rounds, reach, absent, _drifts(env))
+            writer = LogWriter(setting, num_trials) if part.log else None
             if writer is not None:
                 writer.start(first[1])
             _run(env, agent, trace, self.horizon, watch, writer, *first)
@@ -191,15 +201,6 @@ def _ended(terminated: Any, truncated: Any) -> bool:
     """Return True if a trial, or each trial of a batch, (B,), is over."""
     either = terminated | truncated
     return np.count_nonzero(either) == either.size if isinstance(either, np.ndarray) else bool(either)
-
-
-@contextmanager
-def _closing(agent: BaseAgent) -> Iterator[None]:
-    """Close an agent after the block, which frees its threads or files."""
-    try:
-        yield
-    finally:
-        agent.close()
 
 
 @contextmanager

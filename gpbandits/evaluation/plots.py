@@ -163,16 +163,19 @@ def _mark_changes(axes: Axes, result: Curves) -> None:
         )
 
 
-def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+def save_figure(figure: Figure, path: str | os.PathLike[str] | None) -> Figure:
     """Write the figure at 300 dpi in the format of the path's suffix, with text as text in PDF and SVG.
 
-    A figure of a size of print keeps its width; others are cropped.
+    A figure of a size of print keeps its width; others are cropped. Without a path nothing is written.
     """
+    if path is None:
+        return figure
     if Path(path).suffix not in SUFFIXES:
         raise ValueError(f"a figure's path must end in one of {', '.join(SUFFIXES)}, got {path}")
     # Journals refuse matplotlib's default, type 3 fonts; an SVG of outlines cannot be edited or searched.
     with rc_context({"pdf.fonttype": 42, "svg.fonttype": "none"}):
         figure.savefig(path, dpi=300, bbox_inches=None if getattr(figure, "printed", False) else "tight")
+    return figure
 
 
 def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:

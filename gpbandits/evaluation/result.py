@@ -184,9 +184,7 @@ class Result(Curves):
             inset=inset,
             order=agents,
         )
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        return save_figure(figure, path)
 
     def plot_learning(
         self,
@@ -218,10 +216,9 @@ class Result(Curves):
             from gpbandits.evaluation.learning import learning_figure
             from gpbandits.evaluation.plots import save_figure
 
-        figure = learning_figure(self, learners, points=points, ax=ax, size=size, title=title)
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        return save_figure(
+            learning_figure(self, learners, points=points, ax=ax, size=size, title=title), path
+        )
 
     def detection_table(self) -> Table:
         """Return detection delay, missed changes and false alarms of each detecting agent."""
@@ -250,10 +247,7 @@ class Result(Curves):
         with from_extra("eval", "figures"):
             from gpbandits.evaluation.plots import alarm_figure, save_figure
 
-        figure = alarm_figure(self)
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        return save_figure(alarm_figure(self), path)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with one row an agent, trial and recorded round."""

@@ -10,7 +10,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.measures import RoundBlock, Running, followed
-from gpbandits.evaluation.record import BLOCK, Record, Spending, Sums, one_each, ragged, recorded_in
+from gpbandits.evaluation.record import BLOCK, Record, Sums, one_each, ragged, recorded_in
 from gpbandits.evaluation.safety import Covering
 from gpbandits.evaluation.signals import WholeRun
 from gpbandits.evaluation.simple_regret import BestPlay, Contexts, learnable
@@ -172,10 +172,7 @@ class Trace:
         last = np.minimum(self.rounds, self.made or self.played)  # constant once a budget is spent
         worst = self._largest if worst_regret is None else self._to_best(worst_regret, 0)[:, last - 1]
         best = np.where(np.isposinf(kept["best"]), worst, kept["best"])  # NaN where functions drift
-        spending = None
-        if self._setting.budget is not None:
-            played = np.full(self.num_trials, self.played if self.made is None else self.made)
-            spending = Spending(kept["spent"], kept["shortfall"], played)
+        made = np.full(self.num_trials, self.played if self.made is None else self.made)
         return Record(
             regret=kept["regret"],
             simple_regret=best,
@@ -187,9 +184,11 @@ class Trace:
             changes=ragged(self._changes),
             alarms=ragged([checked_alarms(rounds, self.played) for rounds in self.alarms]),
             infeasible=one_each([_checked_round(since, self.played) for since in self.infeasible]),
-            spending=spending,
+            spent=kept.get("spent"),
+            shortfall=kept.get("shortfall"),
+            played=None if self._setting.budget is None else made,
             covered=None if self._covering is None else self._covering.share,
-            moved=kept["moved"] if self._moving else None,
+            moved=kept.get("moved"),
             stopped=None if self._whole is None else self._whole.valued(self._stops, worst[:, -1]),
             totals={name: np.concatenate(parts, axis=1) for name, parts in self._totals.items()} or None,
         )

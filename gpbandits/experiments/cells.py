@@ -139,9 +139,9 @@ def _check_regular(path: Path) -> None:
 def _check_finite(path: Path, result: Result) -> None:
     """Raise where a value is not finite; only simple regret and observed costs may be NaN."""
     for record in result.records.values():
-        further = [*(record.spending or ())[:2], *([] if record.moved is None else [record.moved])]
-        always = (record.regret, record.cost, record.violation, record.action, *further)
-        if not all(np.isfinite(values).all() for values in always):
+        always = (record.regret, record.cost, record.violation, record.action)
+        further = (record.spent, record.shortfall, record.moved)
+        if not all(np.isfinite(each).all() for each in (*always, *further) if each is not None):
             raise UnfitFileError(f"{os.fspath(path)} has values that are NaN or infinite")
 
 
