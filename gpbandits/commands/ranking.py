@@ -17,7 +17,7 @@ from gpbandits.commands.run import ComputeKind, KindOption, Scheduler, TimeLimit
 from gpbandits.commands.terminal import console, escaped
 
 if TYPE_CHECKING:
-    from gpbandits.exam import ExamReport, Sitting
+    from gpbandits.exam import ExamReport
 
 
 def _parts(incomplete: str) -> list[str]:
@@ -49,6 +49,7 @@ def exam(
     workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
 ) -> None:
     """Play tests of others, and print their published numbers beside ours or those of your agent."""
+    from gpbandits.commands.progress import interruptible
     from gpbandits.exam import PARTS, QUICK, Sitting
 
     for name in parts or ():
@@ -59,7 +60,8 @@ def exam(
     _ = sitting.entrants  # raises before anything is played
     failures = []
     for name in dict.fromkeys(parts or QUICK):
-        report = _held(name, sitting)
+        with interruptible(lambda: _INTERRUPTED):
+            report = PARTS[name].hold(sitting)
         failures += report.failures
         for table in report.tables:
             console().print(table, "")
@@ -71,18 +73,6 @@ def exam(
             errors.print(Text(escaped(f"\n{cell} failed:\n{traceback}")))
         errors.print(f"{len(failures)} cells failed; run the command again to repeat only these.")
         raise typer.Exit(1)
-
-
-def _held(name: str, sitting: "Sitting") -> "ExamReport":
-    from gpbandits.commands.progress import ENDED, INTERRUPTED, EndedError, ended_by_signal
-    from gpbandits.exam import PARTS
-
-    try:
-        with ended_by_signal():
-            return PARTS[name].hold(sitting)
-    except KeyboardInterrupt as interrupt:
-        console().print("Interrupted: finished cells are kept; run the command again to continue.")
-        raise typer.Exit(ENDED if isinstance(interrupt, EndedError) else INTERRUPTED) from None
 
 
 @contextmanager
@@ -103,6 +93,9 @@ def _keep(report: "ExamReport", folder: Path) -> None:
         write_table(table, folder / "tables", table.name)
     if report.figure is not None:
         report.figure.savefig(folder / f"{report.tables[0].name}.png", dpi=120)
+
+
+_INTERRUPTED = "Interrupted: finished cells are kept; run the command again to continue."
 
 
 class SuiteKind(StrEnum):

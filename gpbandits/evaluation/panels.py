@@ -104,6 +104,10 @@ def _divided(figure: Figure, count: int, rows: int) -> Panels:
     return Panels(figure, axes[:count])
 
 
+BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1)}
+LOOK: dict[str, Any] = {"frameon": False, "alignment": "left", "handlelength": 3}  # of a legend
+
+
 def tidy(axes: Axes, **grid: Any) -> None:
     """Leave the lower and left borders, and put a pale grid behind the data."""
     axes.spines[["top", "right"]].set_visible(False)

@@ -19,7 +19,17 @@ from bandit_envs.rendering.figure import figure_of
 from gpbandits.evaluation.curves import Axis, Curves, Legend
 from gpbandits.evaluation.marks import Style, marks_in, styles
 from gpbandits.evaluation.measures import Metric, Overlay, Scale, check_overlays, metric_named
-from gpbandits.evaluation.panels import FONT, LETTER, Panels, Size, add_inset, draw_overlays, tidy
+from gpbandits.evaluation.panels import (
+    BESIDE,
+    FONT,
+    LETTER,
+    LOOK,
+    Panels,
+    Size,
+    add_inset,
+    draw_overlays,
+    tidy,
+)
 from gpbandits.evaluation.record import budget_grid, over_budget
 from gpbandits.evaluation.statistics import bootstrap_interval
 
@@ -149,7 +159,7 @@ def alarm_figure(result: Curves) -> Figure:
     axes.set(title=result.environment, xlabel="round $t$", ylabel="alarms a trial and stretch")
     axes.set_xlim(0, result.horizon)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, alignment="left", handlelength=3)
+    axes.legend(**BESIDE, **LOOK)
     return figure
 
 
@@ -235,7 +245,7 @@ def _explain(panels: Panels, result: Curves, order: Sequence[str]) -> None:
     handles = {label: handles[label] for label in sorted(handles, key=lambda x: place.get(x, len(place)))}
     title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
     given = list(handles.values()), list(handles)
-    look: dict[str, Any] = {"title": title, "frameon": False, "alignment": "left", "handlelength": 3}
+    look = {"title": title, **LOOK}
     if panels.printed:
         broad = int(panels.figure.get_figwidth() / (1.2 * LETTER))
         notes = [textwrap.fill(mark.footnote, broad) for mark in marks]
@@ -243,7 +253,7 @@ def _explain(panels: Panels, result: Curves, order: Sequence[str]) -> None:
         look |= {"ncols": panels.columns(given[1]), "fontsize": FONT, "columnspacing": 1, "labelspacing": 0.3}
         panels.figure.legend(*given, loc="outside lower left", **look)
     else:
-        last.legend(*given, loc="upper left", bbox_to_anchor=(1.01, 1), **look)
+        last.legend(*given, **BESIDE, **look)
 
 
 def _make_logarithmic(axes: Axes, which: str) -> None:

@@ -16,15 +16,7 @@ _AXES = {"cost": 3, "observed_cost": 3}  # of trials, rounds and constraints; ot
 _AXES |= dict.fromkeys(("seconds", "changes", "alarms", "infeasible", "covered", "played"), 1)
 # Others may have coordinates.
 _PLAYS = ("regret", "simple_regret", "violation", "spent", "shortfall", "moved")
-_SUMMED = (
-    "regret",
-    "cost",
-    "violation",
-    "observed_cost",
-    "spent",
-    "shortfall",
-    "moved",
-)  # between checkpoints
+_SUMMED = ("cost", "observed_cost", *(name for name in _PLAYS if name != "simple_regret"))
 
 
 class Record(NamedTuple):
