@@ -1,4 +1,4 @@
-"""Short episodes on small problems, one a feature, in which an agent is watched, and late rewards credited."""
+"""Short episodes on small problems, one a feature, in which an agent is watched; late rewards, credited."""
 
 from collections.abc import Callable
 from copy import deepcopy

@@ -1,6 +1,6 @@
 """The exam plays tests of others and prints their published numbers beside ours.
 
-A part is a class in a module of its own, registered here by its name.
+A part is a class, registered here by its name.
 """
 
 from gpbandits.exam.boxes import Boxes

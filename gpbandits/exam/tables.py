@@ -72,7 +72,7 @@ class HPOB(PlayedPart):
         return {label: Published(float(np.mean(each))) for label, each in values.items()}
 
 
-FIRST, BEST = 2, 30  # random first structures; how many of the toughest are to be found
+STRUCTURES, BEST = 2, 30  # random first structures; how many of the toughest are to be found
 LIANG_ET_AL = origins()["materials/Crossed barrel"]
 LIANG = {12: Published(1.1), 30: Published(5.9, 0.4), 60: Published(11.5, 0.3), 96: Published(17.2, 0.2)}
 
@@ -84,14 +84,14 @@ class CrossedBarrel(PlayedPart):
     title = "Crossed barrel"
     source = f"{LIANG_ET_AL.authors}, doi:{LIANG_ET_AL.doi}; PV-Lab/Benchmarking"
     quantity = f"of the {BEST} best of 600, found"
-    kept = tuple(range(FIRST, 101))
+    kept = tuple(range(STRUCTURES, 101))
     milestones = tuple(Milestone(f"question {q}", q) for q in LIANG)
     seeds, quick_seeds = 50, 3
     quick_tasks = ("crossed-barrel",)
     better = 1
     notes = (
-        f"The {FIRST} random first structures count as questions. Values are means of three replicates, and "
-        "exact. Random play finds 30 n / 600 of n in the mean.",
+        f"The {STRUCTURES} random first structures count as questions. Values are means of three replicates, "
+        "and exact. Random play finds 30 n / 600 of n in the mean.",
     )
 
     @property
@@ -102,7 +102,7 @@ class CrossedBarrel(PlayedPart):
         runs = load_runs("materials/Crossed barrel")
         toughness = runs.mean("value")
         player = entrant.on_table(runs.unit, questions, seed)
-        chosen = first_rows(len(toughness), FIRST, self.name, task, seed)
+        chosen = first_rows(len(toughness), STRUCTURES, self.name, task, seed)
         for row in chosen:
             player.tell(row, float(toughness[row]))
         while len(chosen) < questions:
