@@ -110,11 +110,9 @@ MEASURES = {
 OURS = tuple(MEASURES)  # without those that are registered
 
 
-def followed(budget: bool, movement: bool = False, duel: bool = False) -> list[Measure]:
-    """Return the measures that follow from rounds, where plays or moves cost or plays are duels."""
-    there = {"budget": budget, "movement": movement, "duels": duel}
-    lacking = [need for need, given in there.items() if not given]
-    return [each for each in MEASURES.values() if each.of is not None and each.needs not in lacking]
+def followed(has: Callable[[Need | None], bool]) -> list[Measure]:
+    """Return the measures that follow from rounds, which have what these need."""
+    return [each for each in MEASURES.values() if each.of is not None and has(each.needs)]
 
 
 def register(measure: Measure) -> None:

@@ -76,12 +76,11 @@ class Record(NamedTuple):
         """Thin to these rounds, which count from 1, increase, and end with the last, (R,)."""
         index = rounds - 1
         summed = {name: getattr(self, name) for name in _SUMMED}
-        measures = followed(self.has("budget"), self.has("movement"), self.has("duels"))
         return self._replace(
             simple_regret=self.simple_regret[:, index],
             action=self.action[:, index],
             **{name: sums_between(each, rounds) for name, each in summed.items() if each is not None},
-            totals={measure.name: self.running(measure)[:, index] for measure in measures},
+            totals={measure.name: self.running(measure)[:, index] for measure in followed(self.has)},
         )
 
 

@@ -78,7 +78,8 @@ class Trace:
         self._actions: list[Any] = []  # of those rounds
         self._sums = {name: Sums() for name in SUMMED}
         self._moving = setting.movement is not None
-        measures = followed(setting.budget is not None, self._moving, setting.duel)
+        there = {"budget": setting.budget is not None, "movement": self._moving, "duels": setting.duel}
+        measures = followed(lambda need: there.get(need or "", True))
         measures = [each for each in measures if rounds is not None or each.needs == "duels"]
         self._running = {measure: Running(measure) for measure in measures}
         self._totals: dict[str, list[Any]] = {measure.name: [] for measure in measures}

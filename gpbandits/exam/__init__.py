@@ -6,8 +6,7 @@ A part is a class, registered here by its name.
 from gpbandits.exam.boxes import Boxes
 from gpbandits.exam.part import ExamPart, ExamReport, Sitting
 from gpbandits.exam.played import PlayedPart
-from gpbandits.exam.real import RealTasks
-from gpbandits.exam.tables import HPOB, CrossedBarrel
+from gpbandits.exam.tables import HPOB, CrossedBarrel, RealTasks
 
 __all__ = ["PARTS", "QUICK", "ExamPart", "ExamReport", "PlayedPart", "Sitting"]
 

@@ -1,20 +1,29 @@
-"""Parts on tables of exact values: HPO-B's configurations of classifiers, and printed structures."""
+"""Parts on tables of measured values: HPO-B's classifiers, printed structures, and the suite's real tasks."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.data.hpob import ORIGIN, TABLES, load_hpob
 from bandit_envs.data.runs import load_runs, origins
-from gpbandits.exam.entrants import Entrant, first_rows
-from gpbandits.exam.part import Milestone, Published
+from gpbandits.evaluation.result import Result
+from gpbandits.evaluation.table import Table
+from gpbandits.exam.entrants import TUNER, Entrant, first_rows
+from gpbandits.exam.part import ExamPart, ExamReport, Milestone, Published, Sitting
 from gpbandits.exam.played import PlayedPart
+from gpbandits.experiments import Store, Study, run
+from gpbandits.experiments.store import CELLS
+from gpbandits.report.entrants import REFERENCE, Entries, enter
+from gpbandits.report.holdings import Holdings
+from gpbandits.report.standings import Standings, has_loss
 
 FIRST = 5  # random configurations before the first question
 RESULTS = "https://github.com/machinelearningnuremberg/HPO-B, results/*.json"
@@ -115,3 +124,41 @@ class CrossedBarrel(PlayedPart):
 
     def published(self, at: Milestone, tasks: Sequence[str]) -> dict[str, Published]:
         return {"GP Matern, LCB 2": LIANG[at.question]} if at.question in LIANG and tasks else {}
+
+
+class RealTasks(ExamPart):
+    """Play the suite's tasks in rounds, and rank agents within each family as its leaderboard does.
+
+    Entrants are agents of rounds: the tuner, which looks for the best at the end, is none. Without entrants
+    the leaderboard's own selection plays.
+    """
+
+    name = "real"
+    title = "Real tasks"
+
+    def hold(self, sitting: Sitting) -> ExamReport:
+        entrants = [each.label for each in sitting.entrants if each.name != TUNER] if sitting.agents else []
+        given: dict[str, Any] = {"trials": sitting.seeds, "horizon": sitting.questions}
+        chosen = {name: number for name, number in given.items() if number is not None}
+        entries = enter(agents=entrants, suite="real", **chosen)
+        store = Store(sitting.folder / self.name / CELLS)
+        failures = [each for study in entries.studies for each in self._played(study, store, sitting)]
+        return ExamReport(self._ranked(entries, store), None, failures)
+
+    def _played(self, study: Study, store: Store, sitting: Sitting) -> list[tuple[str, str]]:
+        """Play what is missing of a task, and return the cells that failed, each with its traceback."""
+        missing = len(list(store.survey(study).missing))
+        with sitting.bar(study.environments[0].label, missing) as advance:
+            failed = run(study, store, sitting.workers, lambda outcome: advance())
+        return [(str(each.cell), str(each.failure)) for each in failed]
+
+    def _ranked(self, entries: Entries, store: Store) -> list[Table]:
+        """Return the table of each family with results."""
+        families: dict[str, list[Result]] = {}
+        for study in entries.studies:
+            result = Holdings(study, store, by_installed=True).result(study.environments[0])
+            if result is not None and has_loss(result, REFERENCE):
+                families.setdefault(entries.classes[result.environment], []).append(result)
+        tables = {name: Standings(results, REFERENCE).overall() for name, results in sorted(families.items())}
+        titles = {name: f"{self.title}: {name}" for name in tables}
+        return [replace(tables[name], title=titles[name], name=f"real-{name}") for name in tables]
