@@ -4,7 +4,7 @@ import os
 import pickle
 import traceback
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -43,7 +43,7 @@ def play_in_processes(
     """Run the trials of every agent in `workers` parts, in as many processes; the records are the same."""
     require_workers(f"{workers=}", "leave workers at 1")
     with from_extra("eval", "workers"):
-        from joblib import Parallel, delayed
+        from joblib import delayed
 
     token, parts = uuid.uuid4().hex, whole.split(workers)
     tasks = [(name, i) for name in factories for i in range(len(parts))]
@@ -51,23 +51,26 @@ def play_in_processes(
     here = partial(_play_there, token, made, chosen_threads())
     calls = [delayed(here)(name, factories[name], i, parts[i]) for name, i in tasks]
     played: dict[str, dict[int, Played | Failure]] = {name: {} for name in factories}
-    begun = {"initializer": end_with, "initargs": (os.getpid(),)}
-    options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1, **begun}
-    for name, i, result in _computed(Parallel(workers, "loky", **options), calls):
-        played[name][i] = result
-        if progress:
-            progress(name, len(parts[i].seeds))
-    return {name: _whole([each[i] for i in range(len(parts))]) for name, each in played.items()}
-
-
-def _computed(pool: Any, calls: list[Any]) -> Iterator[tuple[str, int, Played | Failure]]:
     try:
-        yield from pool(calls)
+        for name, i, result in in_processes(workers, calls):
+            played[name][i] = result
+            if progress:
+                progress(name, len(parts[i].seeds))
     except pickle.PicklingError as error:
         raise ValueError(
             "workers must be 1 for an environment or an agent that cannot be pickled, or give its path "
             f"'package.module:Class': {error}"
         ) from error
+    return {name: _whole([each[i] for i in range(len(parts))]) for name, each in played.items()}
+
+
+def in_processes(workers: int, calls: Iterable[Any], **options: Any) -> Iterator[Any]:
+    """Yield the results of joblib's calls as they finish, from processes that end soon after this one."""
+    from joblib import Parallel
+
+    begun = {"initializer": end_with, "initargs": (os.getpid(),), **options}
+    pool: Any = Parallel(workers, "loky", return_as="generator_unordered", batch_size=1, **begun)  # type: ignore[arg-type]
+    yield from pool(calls)
 
 
 def _play_there(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import csv
 import io
-import os
 import sys
 import time
 import traceback
@@ -13,16 +12,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from filelock import FileLock, Timeout
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import write_whole
-from bandit_envs.basics.orphans import end_with
 from bandit_envs.basics.types import Floats, Ints
+from gpbandits.evaluation.parts import in_processes
 from gpbandits.exam.entrants import Entrant
 from gpbandits.exam.part import ComparedPart, ExamReport, ExamRow, Key, Sitting
 
@@ -196,10 +195,5 @@ def _outcomes(cells: Sequence[ExamCell], workers: int) -> Iterator[ExamRow | tup
     if workers == 1 or len(cells) < 2:
         yield from (computed(cell, ()) for cell in cells)
         return
-    path = tuple(sys.path)
-    given: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": 2 * workers}
-    begun = {"initializer": end_with, "initargs": (os.getpid(),)}
-    outcomes: Any = Parallel(workers, "loky", **given, **begun)(
-        delayed(computed)(cell, path) for cell in cells
-    )
-    yield from outcomes
+    calls = [delayed(computed)(cell, tuple(sys.path)) for cell in cells]
+    yield from in_processes(workers, calls, pre_dispatch=2 * workers)

@@ -20,11 +20,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from joblib import Parallel, cpu_count, delayed
+from joblib import cpu_count, delayed
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import sweep
 from bandit_envs.basics.orphans import end_with
+from gpbandits.evaluation.parts import in_processes
 from gpbandits.experiments.cells import Survey, note
 from gpbandits.experiments.locks import holder, tidied
 from gpbandits.experiments.store import Store
@@ -213,14 +214,10 @@ def _settled(tasks: dict[int, CellTask], here: bool, at_once: int) -> Iterator[t
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     # loky reuses old workers unless the initializer differs
     begun = {"initializer": _begin, "initargs": (os.getpid(), tuple(sys.path))}
-    options: dict[str, Any] = {"batch_size": 1, "return_as": "generator_unordered", **begun}
-    if at_once == 1:
-        options["pre_dispatch"] = 1
-    pool = Parallel(1 if here else max(at_once, 2), "loky", **options)
+    one: dict[str, Any] = {"pre_dispatch": 1} if at_once == 1 else {}
     with watched([] if here else list(tasks.values())) as marks:
         calls = [delayed(_settle_as)(i, task._replace(marks=marks)) for i, task in tasks.items()]
-        outcomes: Any = pool(calls)
-        yield from outcomes
+        yield from in_processes(1 if here else max(at_once, 2), calls, **begun, **one)
 
 
 def _in_one_process(i: int, task: CellTask) -> Outcome:
