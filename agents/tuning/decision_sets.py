@@ -250,26 +250,32 @@ class BoxDecisionSet:
         self.setting = Setting(low=low, high=high, **bounds, **plan.published(scale))
 
     def has(self, played: list[Values], contexts: list[Values], only: Sequence[Values] = ()) -> bool:
+        """Return True if the box contains some points."""
         low, high = self.setting.decisions.box
         features = map(self.plan.parameters.features, played)
         return all(bool(((low <= each) & (each <= high)).all()) for each in features)
 
     def observation(self, context: Values) -> Floats:
+        """Return the agent's observation of a context."""
         return self.plan.contexts.features(context) if self.plan.contexts.kinds else np.zeros(1)
 
     def action(self, parameters: Values) -> Any:
+        """Return the agent's action for a point."""
         return self.setting.to_action(self.plan.parameters.features(parameters))
 
     def parameters(self, action: Any) -> Values:
+        """Return the point of an action."""
         return self.plan.parameters.values(self.setting.to_point(action))
 
     def opened(self, action: Any, feasibility: FeasibilityFilter) -> Any:
+        """Return the action, or an alternative where it is excluded."""
         point = self.plan.parameters.snap(self.setting.to_point(action)[None])
         return (
             action if feasibility.admits(point)[0] else self.setting.to_action(feasibility.nearest(point[0]))
         )
 
     def around(self, point: Floats, feasibility: FeasibilityFilter, number: int) -> Floats:
+        """Return features of about so many possible alternatives to a point, (n, d)."""
         return feasibility.around(point, number)
 
     def narrow(self, agent: Any, feasibility: FeasibilityFilter, tried: Sequence[Values] = ()) -> bool:
@@ -277,9 +283,11 @@ class BoxDecisionSet:
         return False
 
     def among(self, feasibility: FeasibilityFilter) -> Any:
+        """Return None: a recommendation is of the whole box."""
         return None
 
     def make_agent(self, factory: AgentFactory, feasibility: FeasibilityFilter) -> Any:
+        """Return the agent of this setting, whose search visits possible points."""
         if not takes_search(factory):
             return factory(self.setting)
         search = RoundedSearch(
