@@ -12,9 +12,17 @@ if TYPE_CHECKING:
     from .agent.gp_agent import GPAgent
     from .algorithms.admmbo import admmbo
     from .algorithms.aggregated import gp_ucb_aggregated
-    from .algorithms.bandit_oco import bandit_oco
     from .algorithms.budgets import ei_per_cost, kg_per_cost, pbgi, ratio_ucb
-    from .algorithms.change_points import gp_ucb_cpd, gp_ucb_no_detector, gp_ucb_oracle
+    from .algorithms.changing import (
+        gp_ucb_cpd,
+        gp_ucb_no_detector,
+        gp_ucb_oracle,
+        r_gp_ucb,
+        sw_gp_ucb,
+        tv_gp_ucb,
+        ui_tvbo,
+        w_gp_ucb,
+    )
     from .algorithms.classic import (
         dmm_ucb,
         eims,
@@ -35,20 +43,15 @@ if TYPE_CHECKING:
     from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
     from .algorithms.duel_phases import mr_lpf
     from .algorithms.duels import double_ts, map_challenger, max_info_duel, maxminlcb, multisbm, pop_bo, rucb
-    from .algorithms.elimination import bpe, bpe_delay, mvr, phased_elimination, reds
-    from .algorithms.forests import forest_ei, forest_thompson
-    from .algorithms.forgetting import r_gp_ucb, sw_gp_ucb, tv_gp_ucb, ui_tvbo, w_gp_ucb
-    from .algorithms.lin_ucb import lin_ucb
-    from .algorithms.means import epsilon_greedy, local_search
+    from .algorithms.elimination import bpe, bpe_delay, mvr, phased_elimination, reds, sup_kernel_ucb
     from .algorithms.moves import batch_and_sort, movement_ucb, permuted_elimination
-    from .algorithms.random import random
-    from .algorithms.rgp_pe import rgp_pe
-    from .algorithms.risk_averse import rahbo
+    from .algorithms.no_model import bandit_oco, random
+    from .algorithms.planning import rahbo, rgp_pe
+    from .algorithms.references import epsilon_greedy, forest_ei, forest_thompson, lin_ucb, local_search
     from .algorithms.robust import ec_gp_ucb, rgp_ucb, stable_opt, tgp_ucb
     from .algorithms.safe import ise, losbo, safe_ucb, safeopt, stageopt
     from .algorithms.separate_models import ckb, config, epbo, pdcbo, rpol
     from .algorithms.sketched import bbkb, bkb
-    from .algorithms.sup_kernel_ucb import sup_kernel_ucb
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
     from .beliefs.delivered import Delivered
     from .making import compose, make

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import is_dataclass
 from functools import cache, partial, wraps
 from inspect import Parameter, isfunction, ismethod, signature, unwrap
@@ -20,7 +21,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import LARGEST_COUNT, ArgumentError, hint, is_integer, shown
 
-from .validation import ONE_A_TRIAL, ROW_A_TRIAL, require_one_a_trial
+from .validation import ONE_A_TRIAL, require_one_a_trial
 
 Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
@@ -154,31 +155,8 @@ def path_of(made: Callable[..., Any]) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def is_per_trial(owner: Callable[..., Any], name: str) -> bool:
-    """Return whether an argument or a field is annotated as `PerTrial`, alone or in a union of types."""
-    return PER_TRIAL in map(_kind, _alternatives(_hint(owner, name)))
-
-
-def has_row_per_trial(owner: Callable[..., Any], name: str) -> bool:
-    """Return whether an argument or a field is annotated as `RowPerTrial`."""
-    return ROW_A_TRIAL in getattr(_named(_hint(owner, name)), "__metadata__", ())
-
-
-def _hint(owner: Callable[..., Any], name: str) -> Any:
-    """Return the annotation of an argument or a field, None without one."""
-    annotations, parameters = _annotations(owner), signature(owner).parameters.values()
-    others = [each.name for each in parameters if each.kind is Parameter.VAR_KEYWORD]
-    hinted = next((annotations[each] for each in (name, *others) if each in annotations), None)
-    if isinstance(hinted, NameError):
-        raise ValueError(
-            f"the annotation {hinted.args[0]!r} of {name}, which is given an array, must have a meaning at "
-            f"run time, but {hinted.args[1]}; import it outside `if TYPE_CHECKING`"
-        )
-    return hinted
-
-
 def _annotations(takes: Callable[..., Any]) -> Mapping[str, Any]:
-    """Return what arguments or fields are annotated with; the error where that has no meaning at run time."""
+    """Return what arguments or fields are annotated with, if that has a meaning at run time."""
     made = takes.func if isinstance(takes, partial) else takes
     if isinstance(made, type):
         return _resolved(made if is_dataclass(made) else made.__init__)
@@ -195,10 +173,8 @@ def _resolved(owner: Any) -> Mapping[str, Any]:
         said = vars(body).get("__annotations__", {}) if isinstance(body, type) else body.__annotations__
         for name, written in said.items():
             alone = SimpleNamespace(__annotations__={name: written})
-            try:
+            with suppress(NameError):
                 found |= get_type_hints(alone, vars(sys.modules[body.__module__]), include_extras=True)
-            except NameError as error:
-                found[name] = NameError(written, error)
     return found
 
 

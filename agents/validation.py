@@ -10,8 +10,6 @@ from bandit_envs.basics.types import Floats, Ints
 
 ONE_A_TRIAL = "one a trial"  # marks `PerTrial` among annotations
 PerTrial = Annotated[float | int | Floats | Ints, ONE_A_TRIAL]  # a number for all trials, or one each, (B,)
-ROW_A_TRIAL = "row a trial"
-RowPerTrial = Annotated[Floats | Ints, ROW_A_TRIAL]  # numbers of all trials, (n,), or a row of each, (B, n)
 
 
 def require_trials(num_trials: int | None) -> None:

@@ -9,7 +9,7 @@ import argparse
 import csv
 from pathlib import Path
 
-from agents.widths.prior_draws import FiniteSetWidth
+from agents.widths.base import FiniteSetWidth
 from gpbandits import evaluate
 
 PLACE = {"num_arms": 100, "length_scale": 0.2, "noise_std": 0.1, "horizon": 200}

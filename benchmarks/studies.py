@@ -21,7 +21,7 @@ from pathlib import Path
 import psutil
 from tables import write
 
-from agents.algorithms.random import RandomAgent
+from agents.algorithms.no_model import RandomAgent
 from bandit_envs.problem.setting import Setting
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, run
 from gpbandits.experiments.backends import Backend, local

@@ -56,7 +56,7 @@ def timed(call: Callable[[], Any]) -> tuple[float, Any]:
 
 def fits(tuner: Tuner) -> int:
     """Return how often the agent has learnt its kernel."""
-    return len(tuner._player.agent.assumptions.fits)  # type: ignore[union-attr]
+    return len(tuner._player.agent.notes()["found"])  # type: ignore[union-attr]
 
 
 def cells(dim: int, results: int, pending: int, runs: int) -> Iterator[str]:

@@ -29,7 +29,7 @@ HEADER = ["problem", "agent", "best", "recommended", "a round"]
 LEARNT = {"initial": 5, **LEARNING}  # as a Tuner does
 WIDTHS = (1.0, 2.0, 3.0)
 AGENTS: dict[str, Any] = {f"gp-bucb, width {w:g}": ("gp-bucb", {"width": w, **LEARNT}) for w in WIDTHS}
-AGENTS["gp-ei"] = ("gp-ei", LEARNT)
+AGENTS |= {"gp-ei": ("gp-ei", LEARNT), "gp-agent": None}  # the last as a Tuner takes it where none is named
 Function = Callable[[Floats], Floats]  # (n, d) in the unit box -> (n,), to be maximised
 
 

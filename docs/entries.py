@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from docstrings import as_rst, linked
@@ -30,6 +31,7 @@ sample* is :math:`f \sim GP(0, k)` and Gaussian noise of variance :math:`\lambda
 unless they say more. Bounds with a name are drawn by ``result.plot(path, bounds=[bound(name,
 problem, agent)])``, with ``bound`` of :py:mod:`gpbandits.theory.overlays`, which refuses problems and agents
 that do not meet what they assume."""
+LINE = 78  # letters of an example, beside its call
 LINK = re.compile(r"\[(\w+)\]\((\w+)\.md\)")
 DELTA = "failure probability of the band."
 PARAMETER = re.compile(r"(\*{0,2}\w+(?:, \*{0,2}\w+)*): (.*)")
@@ -63,16 +65,20 @@ def _entry(name: str, made: Callable[..., Any], fact: dict[str, str]) -> Iterato
     needs, promises = _linked(fact["assumes"]), _linked(fact["bound"])
     yield f"- Needs: {needs}\n- Promises: {promises}\n- Handles: {', '.join(handled)}."
     yield "\n".join(_options(made, effects))
-    yield f"Example::\n\n   {example(name)}"
+    yield f"Example::\n\n{indent(example(name), '   ')}"
     yield f"Made by :py:func:`{place(made)}`."
 
 
 def example(name: str) -> str:
-    """Return a line of code that compares an agent with random play, and that with GP-UCB, where it fits."""
+    """Return code that compares an agent with random play, and that with GP-UCB, where it fits."""
     env_id, keywords = _stage(name)
     given = f", env_kwargs={{{', '.join(f'{key!r}: {value!r}' for key, value in keywords.items())}}}"
     rival = "gp-ucb" if name == "random" else "random"
-    return f'evaluate("{env_id}", ["{name}", "{rival}"], trials=2{given}).table()'.replace("'", '"')
+    made = f'"{env_id}", ["{name}", "{rival}"], trials=2{given}'.replace("'", '"')
+    if len(made) > LINE:
+        made = made.replace(", env_kwargs", ",\n    env_kwargs")
+        made = f"\n    {made},\n"
+    return f"evaluate({made}).table()"
 
 
 def _stage(name: str) -> tuple[str, dict[str, Any]]:

@@ -10,16 +10,16 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from agents.acquisition.by_name import RULES, Always, WithMargin, WithWidth
-from agents.acquisition.incumbents import INCUMBENTS
+from agents.acquisition.improvement import INCUMBENTS
 from agents.beliefs.by_name import BELIEFS
 from agents.kernels.amplitude import InContext
 from agents.model.model import Model
 from agents.model.units import PriorUnits
 from agents.objectives.by_name import CONSTRAINTS
 from agents.objectives.first_plays import GivenUnits
-from agents.objectives.penalised import PenalisedParts
+from agents.objectives.parts import PenalisedParts
 from agents.restarts.by_name import RESTARTS
-from agents.restarts.in_order import InOrder
+from agents.restarts.on_alarm import InOrder
 from agents.widths.by_name import WIDTHS
 from agents.widths.information_gain import Realised
 from bandit_envs import laws

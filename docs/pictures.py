@@ -108,7 +108,7 @@ def portrait(env_id: str) -> ShownFigure | Picture:
     name, parts = ("segment", trial.segment) if changes else ("context", trial.context[:-1])
     found = _visited(env, parts)
     flat = [_by_rank(scene) if scene.features.shape[1] == 2 else scene for _, scene in found]
-    figure = strip(flat, Limits.of(flat))
+    figure = strip([flat], [Limits.of(flat)])
     for axes, (part, _) in zip(figure.axes, found, strict=True):
         axes.set_title(f"{name} {part + 1} of {parts.max() + 1}" if len(found) > 1 else "", fontsize="small")
     if not env.simulator.problem.play_costs.is_free:
@@ -147,7 +147,8 @@ def draw_all() -> None:
     """Write every picture."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     watch("GPBandit-GP-v0", "gp-ucb", fps=2, **FILM).save(FOLDER / "film.gif")
-    figure = compared().plot(scale="log-log", legend="direct", size=(6.4, 4.8))
+    heroes = ["GP-EI", "GP-UCB"]
+    figure = compared().plot(scale="log-log", legend="direct", highlight=heroes, size=(6.4, 4.8))
     figure.savefig(FOLDER / "regret.png", dpi=100)
     for name, family in FAMILIES.items():
         small = ShownFigure.of_size(2.4, 1.4)

@@ -13,7 +13,7 @@ from agents import validation
 from bandit_envs.basics import types
 
 NAMES = {getattr(types, name): name for name in ("Floats", "Ints", "Bools")}
-NAMES |= {getattr(validation, name): name for name in ("PerTrial", "RowPerTrial")}
+NAMES |= {validation.PerTrial: "PerTrial"}
 WHOLE = sphinx.util.typing.stringify_annotation
 
 

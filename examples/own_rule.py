@@ -21,7 +21,7 @@ from gpbandits import evaluate
 
 @dataclass(frozen=True)
 class EpsilonGreedy:
-    epsilon: agents.PerTrial = 0.1  # a number, or one a trial
+    epsilon: float = 0.1
 
     def __call__(self, candidates: agents.Candidates):
         coin = np.array([rng.random() for rng in candidates.rngs])  # one a trial

@@ -209,8 +209,8 @@ REFUSED = [
             ("take reuse=False", "incumbent_first", {}),
         )
     ),
-    call(agent, "a number or an array of one a trial", delta=[0.1]),
-    call(agent, "a number or 1 of them, one a trial", delta=np.full(3, 0.1)),
+    call(agent, "a number or an array of one a trial", noise_std=[0.1]),
+    call(agent, "a number, got array", delta=np.full(3, 0.1)),
     call(agent, "a number or 1 of them, one a trial", noise_std=np.full(3, 0.1)),
     call(agent, "at most 1e+150", noise_std=1e300),
     call(agent, "called with rounds and gains", width=lambda: 0),

@@ -41,7 +41,7 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
-    Mutant("agents/widths/prior_draws.py", "self._union + 4.0 * log(t)", "self._union + 2.0 * log(t)"),
+    Mutant("agents/widths/base.py", "self._union + 4.0 * log(t)", "self._union + 2.0 * log(t)"),
     Mutant("agents/widths/bounded_norm.py", "_of_gamma(self.gamma(t - ONE", "_of_gamma(self.gamma(t"),
     Mutant(
         "agents/widths/bounded_norm.py",
@@ -64,8 +64,8 @@ MUTANTS = (
     ),
     Mutant(
         "agents/acquisition/rules.py",
-        "candidates.incumbent + np.reshape",
-        "candidates.incumbent - np.reshape",
+        "candidates.incumbent + xi",
+        "candidates.incumbent - xi",
     ),
     Mutant(
         "agents/acquisition/rules.py",
@@ -74,8 +74,8 @@ MUTANTS = (
     ),
     Mutant(
         "agents/acquisition/robust.py",
-        "_column(self.eps) * (1.0 - 2.0 * own)",
-        "_column(self.eps) * (1.0 - own)",
+        "self.eps * (1.0 - 2.0 * own)",
+        "self.eps * (1.0 - own)",
     ),
     Mutant("agents/acquisition/randomised.py", "candidates.sampled_maximum()", "0.0"),
     Mutant(
@@ -85,7 +85,7 @@ MUTANTS = (
     Mutant("agents/beliefs/base.py", "values.total - values.plays * self", "values.total - self"),
     Mutant("agents/beliefs/base.py", "return value - self.prior_mean[trial, point]", "return value"),
     Mutant("agents/beliefs/censored.py", "self.reward_bound / self._prior_std**2", "self.reward_bound"),
-    Mutant("agents/beliefs/play_costs.py", "self.mean + 0.5 * self.std**2", "self.mean"),
+    Mutant("agents/beliefs/safety.py", "self.mean + 0.5 * self.std**2", "self.mean"),
     Mutant("agents/algorithms/aggregated.py", "self.variance -= column**2", "self.variance -= column"),
     Mutant("agents/posteriors/forgetting/fading.py", "(self.now + 1)", "self.now"),
     Mutant(
@@ -145,7 +145,7 @@ MUTANTS = (
     ),
     Mutant("agents/box/search.py", "found[1] * self.span", "found[1]"),
     Mutant("agents/agent/gp_agent.py", "1 + self.round - begun", "self.round - begun"),
-    Mutant("agents/agent/epochs.py", " | self._awaited(values.round)", ""),
+    Mutant("agents/agent/model_ensemble.py", " | self._awaited(values.round)", ""),
     Mutant("agents/agent/gp_agent.py", "rounds[known]", "rounds[known] - 1"),
     Mutant("agents/agent/book.py", "rounds >= self._begun[trial]", "rounds > self._begun[trial]"),
     Mutant("agents/kernels/theta_slopes.py", "2.0 * (total -", "(total -"),

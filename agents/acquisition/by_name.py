@@ -16,7 +16,6 @@ from bandit_envs.basics.types import Bools, Floats
 from ..beliefs.base import Belief
 from ..model.model import Model
 from ..named import is_name, made, name_of, require_no_options
-from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
 from . import rules
@@ -59,8 +58,8 @@ class WithWidth:
 class WithMargin:
     """Builder of a rule with a least improvement xi, which is stated without a unit."""
 
-    rule: Callable[[PerTrial], Rule]  # builds the rule from the improvement in units of the reward
-    xi: PerTrial  # the improvement in prior stds
+    rule: Callable[[float], Rule]  # builds the rule from the improvement in units of the reward
+    xi: float  # the improvement in prior stds
 
     def __post_init__(self) -> None:
         require_not_negative("xi", self.xi, "it is the least improvement that counts, in prior stds")
@@ -85,7 +84,6 @@ class Among(Rule):
         object.__setattr__(self, "unitless", self.rule.unitless)
 
     def memory(self, num_trials: int) -> RuleMemory | None:
-        """Return the memory of the other rule."""
         return self.rule.memory(num_trials)
 
     def __call__(self, candidates: Candidates) -> Floats:
@@ -120,11 +118,9 @@ class Starting(Rule):
         return None if rule is None else rule.slopes(candidates)
 
     def memory(self, num_trials: int) -> RuleMemory | None:
-        """Return the memory of the later rule, which also learns from the first rounds."""
         return self.then.memory(num_trials)
 
     def refuted(self, belief: Belief) -> Bools | None:
-        """Return where the later rule is refuted."""
         return self.then.refuted(belief)
 
 

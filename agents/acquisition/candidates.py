@@ -134,7 +134,7 @@ class Candidates(abc.ABC):
         """Std by which a play of x would change mu(x) - mu(j), j the best play so far, (B, A); sets only."""
         raise ValueError("rule must not read `change` on a box; take one that does not")
 
-    def half_width(self, bound: PerTrial, delta: PerTrial) -> Floats:
+    def half_width(self, bound: PerTrial, delta: float) -> Floats:
         """Return half the width of the belief's own band for functions of norm B, (B, A), if it has one."""
         raise NotImplementedError("a belief on a box has no band of its own; take a width")
 

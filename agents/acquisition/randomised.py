@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, require, require_at_least_one, require_positive
+from bandit_envs.basics.arguments import is_count, require, require_at_least_one
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.amplitude import unit_kernel
 from ..model.model import Model
-from ..widths.prior_draws import covering, derivative_constants
+from ..widths.base import OnBox
 from .candidates import Candidates, Rule, Slopes
 from .improvement import improvement_climbed, log_expected_improvement, standardised_slopes
 
@@ -39,22 +39,11 @@ class FiniteSize:
 
 
 @dataclass(frozen=True)
-class CompactSize:
+class CompactSize(OnBox):
     """d log(b d r t^2 (sqrt(log(a d)) + sqrt(pi) / 2)), of the grids of Takeno et al. (2023) on [0, r]^d.
 
-    The formula is from memory, neither confirmed nor proved here; for the arguments see `CompactWidth`.
+    The formula is from memory, neither confirmed nor proved here.
     """
-
-    dim: int
-    diameter: float
-    a: float
-    b: float
-
-    def __post_init__(self) -> None:
-        require_at_least_one("dim", self.dim, "it is the number of dimensions")
-        require_positive("diameter", self.diameter, "it is the length of the box's longest side")
-        require_at_least_one("a", self.a, "derivatives exceed 0 with probability 1; use derivative_constants")
-        require_positive("b", self.b, "use derivative_constants")
 
     def __call__(self, t: Ints) -> Floats:
         steepness = math.sqrt(math.log(self.a * self.dim)) + math.sqrt(math.pi) / 2.0
@@ -136,7 +125,6 @@ class EIMS(Rule):
         return log_expected_improvement(_over_sample(candidates), candidates.std)
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return the derivatives of the logarithm, with it."""
         scores, in_mean, in_std = improvement_climbed(_over_sample(candidates), candidates.std)
         return Slopes(in_mean, in_std, scores)
 
@@ -163,8 +151,7 @@ def _compact_size(model: Model) -> CompactSize:
     possible = setting.continuous and not setting.has_contexts
     require(possible, "size", "a number or None but on a box without contexts", "compact")
     bounds = np.column_stack([setting.low, setting.high])  # type: ignore[list-item]
-    a, b = derivative_constants(unit_kernel(model.kernel, model.prior_std), covering(bounds))
-    return CompactSize(len(bounds), float(np.ptp(bounds, axis=1).max()), a, b)
+    return CompactSize.for_kernel(unit_kernel(model.kernel, model.prior_std), bounds)
 
 
 def _over_sample(candidates: Candidates) -> Floats:

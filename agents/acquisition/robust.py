@@ -36,7 +36,7 @@ class DMM(Rule):
 
     bound: PerTrial
     noise_std: PerTrial
-    delta: PerTrial = 0.1
+    delta: float = 0.1
 
     def __post_init__(self) -> None:
         require_not_negative("bound", self.bound, BOUND_REMEDY)
@@ -64,7 +64,7 @@ class DMM(Rule):
         return noise + fit.noise * np.square(self.bound) - fit.misfit
 
 
-def dmm(model: Model, *, delta: PerTrial) -> DMM:
+def dmm(model: Model, *, delta: float) -> DMM:
     """Return the rule with a model's B and R."""
     return DMM(model.rkhs_bound, model.noise_std, delta)
 
@@ -76,13 +76,13 @@ class Misspecification:
     It is at most eps sqrt((t - 1) / lambda) sigma. For f itself eps must be added, which changes no play.
     """
 
-    eps: PerTrial
+    eps: float
 
     def __post_init__(self) -> None:
         require_not_negative("eps", self.eps, "it bounds how far the function is from the kernel's space")
 
     def __call__(self, weights: list[ObservationWeights]) -> Floats:
-        return _column(self.eps) * np.array([np.abs(each.share).sum(axis=0) for each in weights])
+        return self.eps * np.array([np.abs(each.share).sum(axis=0) for each in weights])
 
 
 @dataclass(frozen=True)
@@ -94,21 +94,21 @@ class ExactMisspecification(Misspecification):
 
     def __call__(self, weights: list[ObservationWeights]) -> Floats:
         own = np.array([each.own for each in weights])
-        return super().__call__(weights) + _column(self.eps) * (1.0 - 2.0 * own)
+        return super().__call__(weights) + self.eps * (1.0 - 2.0 * own)
 
 
 @dataclass(frozen=True)
 class CorruptedRewards:
     """C / lambda max_i |S[x, i]| <= C sigma(x) / sqrt(lambda): what corruption C can do to the mean."""
 
-    budget: PerTrial
+    budget: float
 
     def __post_init__(self) -> None:
         require_not_negative("budget", self.budget, "it bounds the corruption of all rewards together")
 
     def __call__(self, weights: list[ObservationWeights]) -> Floats:
         worst = [(np.abs(each.share) / each.plays[:, None]).max(axis=0, initial=0.0) for each in weights]
-        return _column(self.budget) * np.array(worst)
+        return self.budget * np.array(worst)
 
 
 @dataclass(frozen=True)
@@ -122,10 +122,6 @@ class RobustUCB(Rule):
         return UCB(self.width)(candidates) + self.extra(candidates.observation_weights)
 
 
-def _column(values: PerTrial) -> Floats:
-    return np.reshape(np.asarray(values, dtype=np.float64), (-1, 1))
-
-
 @dataclass(frozen=True)
 class MisspecifiedWidth:
     """w_t + eps sqrt((t - 1) / lambda), for f_0 where |f - f_0| <= eps (EC-GP-UCB; Bogunovic & Krause 2021).
@@ -136,7 +132,7 @@ class MisspecifiedWidth:
     """
 
     width: Width
-    eps: PerTrial
+    eps: float
     noise_variance: PerTrial
 
     def __post_init__(self) -> None:
@@ -156,7 +152,7 @@ class CorruptedWidth:
     """
 
     width: Width
-    budget: PerTrial
+    budget: float
     noise_variance: PerTrial
 
     def __post_init__(self) -> None:
@@ -183,7 +179,7 @@ class TruncatedWidth:
     largest: PerTrial
     alpha: float
     noise_variance: PerTrial
-    delta: PerTrial = 0.1
+    delta: float = 0.1
     gamma: Gamma = Realised()
 
     def __post_init__(self) -> None:

@@ -31,11 +31,9 @@ class UCB(Rule):
         return np.add(scores, candidates.mean, scores)
 
     def factor(self, candidates: Candidates) -> Floats | float:
-        """Return w, (B, 1), or a number where all trials have the same."""
         return _factor(candidates, self.width)
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return 1 and w."""
         mean = np.ones_like(candidates.mean)
         return Slopes(mean, _factor(candidates, self.width) * mean)
 
@@ -45,7 +43,7 @@ class BandUCB(Rule):
     """mu + h, the upper end of the belief's own band for functions of norm B, valid with 1 - delta."""
 
     rkhs_bound: PerTrial  # B, or (B,)
-    delta: PerTrial
+    delta: float
 
     def __call__(self, candidates: Candidates) -> Floats:
         return candidates.mean + candidates.half_width(self.rkhs_bound, self.delta)
@@ -73,7 +71,6 @@ class RandomUCB(Rule):
         return candidates.mean + self._factor(candidates) * candidates.std
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return 1 and w Z."""
         mean = np.ones_like(candidates.mean)
         return Slopes(mean, self._factor(candidates) * mean)
 
@@ -86,7 +83,7 @@ class RandomUCB(Rule):
 class ExpectedImprovement(Rule):
     """log E[max(f - incumbent - xi, 0)]; the logarithm, because the expectation underflows far from data."""
 
-    xi: PerTrial = 0.0  # or (B,)
+    xi: float = 0.0
     unitless = True
 
     def __post_init__(self) -> None:
@@ -97,7 +94,6 @@ class ExpectedImprovement(Rule):
         return log_expected_improvement(_improvement(candidates, self.xi), candidates.std)
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return the derivatives of the logarithm, with it."""
         scores, in_mean, in_std = improvement_climbed(_improvement(candidates, self.xi), candidates.std)
         return Slopes(in_mean, in_std, scores)
 
@@ -121,7 +117,7 @@ class KnowledgeGradient(Rule):
 class ProbabilityOfImprovement(Rule):
     """(mu - incumbent - xi) / sigma, which ranks like P(f > incumbent + xi) but does not underflow."""
 
-    xi: PerTrial = 0.01  # or (B,)
+    xi: float = 0.01
     unitless = True
 
     def __post_init__(self) -> None:
@@ -144,7 +140,6 @@ class PosteriorMean(Rule):
         return candidates.mean.copy()
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return 1 and 0."""
         return Slopes(np.ones_like(candidates.mean), np.zeros_like(candidates.mean))
 
 
@@ -156,7 +151,6 @@ class PosteriorVariance(Rule):
         return candidates.std.copy()
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return 0 and 1."""
         return Slopes(np.zeros_like(candidates.std), np.ones_like(candidates.std))
 
 
@@ -187,5 +181,5 @@ def _factor(candidates: Candidates, width: Width) -> Floats | float:
     return first if len(factor) == 1 or (factor == first).all() else factor[:, None]
 
 
-def _improvement(candidates: Candidates, xi: PerTrial) -> Floats:
-    return candidates.mean - (candidates.incumbent + np.reshape(xi, (-1, 1)))
+def _improvement(candidates: Candidates, xi: float) -> Floats:
+    return candidates.mean - (candidates.incumbent + xi)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from functools import partial
-from inspect import signature
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,8 +14,8 @@ from bandit_envs.basics.types import Floats, Ints
 from ..acquisition.candidates import Rule
 from ..model.choice import Recommendation
 from ..model.model import Model
-from ..options import has_row_per_trial, is_per_trial
 from ..protocol import BaseAgent, adapted
+from ..restarts.alarms import CalibratedAlarm
 from ..stopping.by_name import Stops, joined_stops
 from ..validation import require_one_a_trial, require_trials, seeds_of
 from .assumptions import FORM, Learnt
@@ -82,17 +81,14 @@ class TrialList(BaseAgent):
         return None if each[0] is None else joined_stops(each)
 
     def reset(self, seed: Any) -> None:
-        """Forget everything; takes B seeds."""
         for agent, each in zip(self.agents, seeds_of(seed, self.num_trials), strict=True):
             agent.reset(each)
 
     def start(self, info: dict[str, Any]) -> None:
-        """Learn which arms the first round has; see `GPAgent`."""
         for i, agent in enumerate(self.agents):
             agent.start(of_trial(info, i))
 
     def offer(self, arms: Any) -> bool:
-        """Let the next choice alone be among some arms, (A,) or (B, A); see `BaseAgent.offer`."""
         each = np.broadcast_to(arms, (self.num_trials, np.shape(arms)[-1]))
         return all(agent.offer(own) for agent, own in zip(self.agents, each, strict=True))
 
@@ -101,7 +97,6 @@ class TrialList(BaseAgent):
         return np.array([agent.act(row) for agent, row in zip(self.agents, observation, strict=True)])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round of each trial."""
         for i, agent in enumerate(self.agents):
             agent.update(observation[i], action[i], reward[i], of_trial(info, i))
 
@@ -111,7 +106,6 @@ class TrialList(BaseAgent):
         return None if each[0] is None else np.array(each, dtype=np.float64)
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
-        """Forget pending plays that will never be observed, (n,) each; see `GPAgent.drop`."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
         for i in np.unique(trial).tolist():
@@ -134,7 +128,6 @@ class TrialList(BaseAgent):
         return mean[:, 0], std[:, 0]
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """Recommend the arm of the largest posterior mean in each trial; see `GPAgent.recommend`."""
         rows = [None] * self.num_trials if observation is None else list(observation)
         each = [agent.recommend(row, among) for agent, row in zip(self.agents, rows, strict=True)]
         action, point, *known = zip(*each, strict=True)
@@ -164,49 +157,14 @@ def of_trial(info: dict[str, Any], trial: int) -> dict[str, Any]:
     }
 
 
-def part_of_trial(part: Any, trial: int, num_trials: int) -> Any:
-    """Return a part with the trial's own number in place of every array that is declared as `PerTrial`.
-
-    An array is never recognised by its length: one of a number per arm stays whole, even with as many trials
-    as arms. The search covers partial functions, dataclasses and their arguments; a part with a method
-    `of_trial` converts itself.
-    """
-    if isinstance(part, type):
-        return part
-    if hasattr(part, "of_trial"):
+def part_of_trial(part: Any, trial: int) -> Any:
+    """Return a part with a trial's own model in place of that of the batch, also in a partial function."""
+    if isinstance(part, Model | CalibratedAlarm):
         return part.of_trial(trial)
-    if isinstance(part, partial):
-        return _partial_of_trial(part, trial, num_trials)
-    if is_dataclass(part):
-        return _dataclass_of_trial(part, trial, num_trials)
-    return part
-
-
-def _partial_of_trial(part: partial[Any], trial: int, num_trials: int) -> partial[Any]:
-    names = signature(part.func).parameters if part.args else ()
-    given = [*zip(names, part.args, strict=False), *part.keywords.items()]
-    own = [_own(part.func, name, value, trial, num_trials) for name, value in given]
-    keywords = dict(zip(part.keywords, own[len(part.args) :], strict=True))
-    return partial(part.func, *own[: len(part.args)], **keywords)
-
-
-def _dataclass_of_trial(part: Any, trial: int, num_trials: int) -> Any:
-    given = {field.name: getattr(part, field.name) for field in fields(part) if field.init}
-    own = {name: _own(type(part), name, value, trial, num_trials) for name, value in given.items()}
-    changed = {name: value for name, value in own.items() if value is not given[name]}
-    return replace(part, **changed) if changed else part
-
-
-def _own(owner: Any, name: str, value: Any, trial: int, num_trials: int) -> Any:
-    """Return one trial's value of an argument of a function or a class."""
-    if not isinstance(value, np.ndarray):
-        return part_of_trial(value, trial, num_trials)
-    if value.ndim == 2 and len(value) == num_trials and has_row_per_trial(owner, name):
-        return value[[trial]]
-    if value.ndim == 0 or not is_per_trial(owner, name):
-        return value
-    require_one_a_trial(name, value, num_trials)
-    return value[trial].item()
+    if not isinstance(part, partial):
+        return part
+    keywords = {name: part_of_trial(value, trial) for name, value in part.keywords.items()}
+    return partial(part.func, *(part_of_trial(value, trial) for value in part.args), **keywords)
 
 
 PER_TRIAL = ("noise_std", "noise_variance", "rkhs_bound")  # of a model
@@ -226,22 +184,18 @@ def assemble(
     its own kernel or has its own points, as on a box. `parts` are a belief, an incumbent and the others, see
     `GPAgent`.
     """
-    require_trials(num_trials)
     for name in PER_TRIAL:
         require_one_a_trial(name, getattr(model, name), num_trials or 1)
     require_repeatable(model, rule_of(model), parts)
     given = {"rule_of": rule_of, **repeating(model, parts)}
     if not model.setting.continuous and model.learning is None:
-        _of_trial(given, 0, num_trials or 1)  # raises where a trial would have no number of its own
         return kind(model, num_trials=num_trials, **given)
     make: Callable[..., GPAgent] = kind
     if model.learning is not None:
         model, make = replace(model, form=model.form or FORM), partial(make, assumptions=Learnt)
-    if num_trials is None:
-        return make(model.of_trial(0), **_of_trial(given, 0, 1))
-    each = range(num_trials)
-    return TrialList([make(model.of_trial(i), **_of_trial(given, i, num_trials)) for i in each])
 
+    def of_trial(trial: int) -> GPAgent:
+        own = {name: part_of_trial(part, trial) for name, part in given.items()}
+        return make(model.of_trial(trial), **own)
 
-def _of_trial(parts: dict[str, Any], trial: int, num_trials: int) -> dict[str, Any]:
-    return {name: part_of_trial(part, trial, num_trials) for name, part in parts.items()}
+    return each_trial(of_trial, num_trials)

@@ -19,7 +19,7 @@ from ..model.defaults import multiple
 from ..model.hyperparameters import Fitter
 from ..model.model import Model
 from ..model.rounds import PENDING, Rows, in_time
-from ..objectives.feasible import Feasible
+from ..objectives.primal_dual import Feasible
 from ..objectives.separate_models import SeparateModels
 from ..validation import PerTrial
 from .generators import Streams

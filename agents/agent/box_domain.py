@@ -15,7 +15,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import unit_of
 from ..acquisition.candidates import Candidates, Rule, Slopes, column
-from ..acquisition.incumbents import Incumbent, NoIncumbent
+from ..acquisition.improvement import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm, PosteriorSample
 from ..beliefs.points import Pairs, PlayedPairs, with_context
 from ..beliefs.surface import ONLY, Surface
@@ -196,7 +196,6 @@ class ExpectedWorth(Rule):
         return self.objective.expected(candidates.mean, candidates.std)
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return the derivatives in mean and std."""
         std = np.broadcast_to(candidates.std, candidates.mean.shape)
         return Slopes(*self.objective.expected_slopes(candidates.mean, std))
 

@@ -15,9 +15,8 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..acquisition.candidates import ZERO, Candidates
 from ..acquisition.improvement import change_of
 from ..beliefs.base import NO_BIAS, Belief
-from ..beliefs.play_costs import CostBelief
 from ..beliefs.points import Arms, Joint, Pairs, Points
-from ..beliefs.safety import Safety
+from ..beliefs.safety import CostBelief, Safety
 from ..beliefs.surface import ONLY, keeping_plays
 from ..box.search import around, sobol
 from ..model.choice import only_offered
@@ -107,7 +106,7 @@ class ArmsView(Candidates):
         means = np.where(played, only_offered(self.mean, self._offered), -np.inf)
         return change_of(self.belief, self._context, means)
 
-    def half_width(self, bound: PerTrial, delta: PerTrial) -> Floats:
+    def half_width(self, bound: PerTrial, delta: float) -> Floats:
         return self.belief.half_width(self._context, bound, delta)
 
     def centred_sample(self) -> Floats:

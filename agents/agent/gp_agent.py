@@ -17,7 +17,7 @@ from bandit_envs.problem.feedback import Feedback, feedback_stds, spendings
 
 from ..acquisition.by_name import Starting, unit_of
 from ..acquisition.candidates import Rule
-from ..acquisition.incumbents import Incumbent, NoIncumbent
+from ..acquisition.improvement import Incumbent, NoIncumbent
 from ..acquisition.rules import AnyArm
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
@@ -35,12 +35,11 @@ from ..widths.base import ONE
 from .assumptions import Given
 from .book import NO_ROUNDS, Book
 from .box_domain import BoxDomain
-from .domain import TIE, Domain, FiniteSet
+from .domain import TIE, Domain, FiniteSet, chances
 from .generators import Resumable, Streams, build
-from .offers import ChoosingAgent
-from .propensities import chances
 from .queries import NEVER, Answers
 from .repeating import RepeatedArms
+from .single_trial import ChoosingAgent
 
 
 def domain_of(model: Model) -> Domain:
@@ -165,7 +164,6 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
         return chance if self.num_trials else float(chance[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round: the observation that `act` saw, the action played, and the `info` returned."""
         point = self.domain.numbers(self, observation, action)
         feedback = Feedback.arrived(info)
         may_lack = self.setting.volatile or KEY in info
@@ -233,7 +231,6 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
             self._learn_again(trial)
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
-        """Forget pending plays of some rounds, counted from 0, that will never be observed, (n,) each."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
         played = self.book.drop(trial, rounds)

@@ -1,9 +1,11 @@
-"""Agents that differ in what they assume, over the same plays: in each round one of them chooses."""
+"""Agents of several beliefs: those over the same plays, of which one chooses, or a fresh one every epoch."""
 
 from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +14,15 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 
 from ..acquisition.by_name import WithWidth
+from ..acquisition.rules import PosteriorMean
+from ..beliefs.base import Belief
 from ..model.choice import Recommendation, TieBreaker
 from ..model.model import Model
+from ..model.rounds import Delivery, in_time
 from ..protocol import BaseAgent
-from ..validation import PerTrial, require_reset, require_trials, seeds_of
-from .assembly import TrialList, assemble, of_first, part_of_trial
-from .generators import Streams
+from ..validation import require_reset, require_trials, seeds_of
+from .assembly import TrialList, assemble, of_first
+from .generators import Streams, build
 from .gp_agent import GPAgent
 
 NOBODY = -1  # for random first plays and actions that the agent did not choose
@@ -91,7 +96,6 @@ class ModelEnsemble(BaseAgent):
         return any(agent.assumes_bound for agent in self.agents)
 
     def reset(self, seed: int | Sequence[int]) -> None:
-        """Forget everything; takes one integer, or B of them."""
         for agent in self.agents:
             agent.reset(seed)
         self.record = CandidateRecord(self._size, len(self.agents), self.setting.horizon)
@@ -100,22 +104,18 @@ class ModelEnsemble(BaseAgent):
         self._proposed: tuple[Any, Ints] | None = None
 
     def start(self, info: dict[str, Any]) -> None:
-        """Read which arms the first round has; see `GPAgent`."""
         for agent in self.agents:
             agent.start(info)
 
     def offer(self, arms: Any) -> bool:
-        """Let the next choice alone be among some arms; see `BaseAgent.offer`."""
         return all(agent.offer(arms) for agent in self.agents)
 
     def act(self, observation: Floats) -> Any:
-        """Choose an action for the observed context; see `GPAgent`."""
         require_reset(self.round >= 0)
         self._proposed = action, _ = self._choose(observation, self._ties())
         return action.copy() if isinstance(action, np.ndarray) else action
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round; see `GPAgent`."""
         feedback, prediction = Feedback.arrived(info), self._prediction(observation, action)
         for agent in self.agents:
             agent.update(observation, action, reward, info)
@@ -125,7 +125,6 @@ class ModelEnsemble(BaseAgent):
         self.alive &= ~self._eliminated()
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
-        """Forget pending plays that will never be delivered; see `GPAgent.drop`."""
         for agent in self.agents:
             agent.drop(rounds, trial)
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
@@ -148,7 +147,6 @@ class ModelEnsemble(BaseAgent):
         return mean, std
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """Recommend the action of the leading candidate's largest posterior mean; see `GPAgent`."""
         each = [agent.recommend(observation, among) for agent in self.agents]
         return Recommendation(*(self._of(self.leader, part) for part in zip(*each, strict=True)))
 
@@ -193,10 +191,10 @@ class ModelEnsemble(BaseAgent):
         mean, std = agent.in_play(observation, action)
         return mean, (self.widths[k](agent.t, agent.belief.gain) + agent.belief.bias) * std
 
-    def _xi(self, delta: PerTrial) -> Floats:
+    def _xi(self, delta: float) -> Floats:
         """Return xi_t = 2 R^2 log(K pi^2 t^2 / (3 delta)), (B,): n noises sum to at most sqrt(n xi_t)."""
-        noise, level = (np.asarray(each, dtype=np.float64) for each in (self.model.noise_std, delta))
-        failures = len(self.agents) * (np.pi * self.round) ** 2 / (3.0 * level)
+        failures = len(self.agents) * (np.pi * self.round) ** 2 / (3.0 * delta)
+        noise = np.asarray(self.model.noise_std, dtype=np.float64)
         return np.broadcast_to(2.0 * noise**2 * np.log(np.maximum(failures, 1.0)), self._size)
 
     def _prediction(self, observation: Floats, action: Any) -> tuple[Ints, Floats, Floats]:
@@ -228,8 +226,64 @@ def together(
     if num_trials is None or not models[0].setting.continuous:
         agents: Any = [assemble(model, rule_of, num_trials) for model in models]
         return make(agents, rule_of)
-    each = []
-    for i in range(num_trials):
-        own, rule = part_of_trial(make, i, num_trials), part_of_trial(rule_of, i, num_trials)
-        each.append(own([assemble(model.of_trial(i), rule) for model in models], rule))
-    return TrialList(each)
+    each = ([assemble(model.of_trial(i), rule_of) for model in models] for i in range(num_trials))
+    return TrialList([make(own, rule_of) for own in each])
+
+
+class EpochAgent(GPAgent):
+    """Starts all trials with a fresh belief after every epoch; only pending plays go over to it.
+
+    With `incumbent_first` it first plays the best mean of the last epoch's belief.
+    """
+
+    def __init__(self, *given: Any, incumbent_first: bool, **parts: Any):
+        self._incumbent_first = incumbent_first
+        self._latest: Belief | None = None  # of the epoch before, until the first choice in this one
+        super().__init__(*given, **parts)
+
+    def reset(self, seed: Any) -> None:
+        self._begun = 0  # round in which the epoch began
+        self._latest = None
+        super().reset(seed)
+
+    def act(self, observation: Floats) -> Any:
+        if self._latest is None:
+            return super().act(observation)
+        kept = self.belief, self.rule
+        self.belief, self.rule, self._latest = self._latest, PosteriorMean(), None
+        try:
+            return super().act(observation)
+        finally:
+            self.belief, self.rule = kept
+
+    def _follow(self) -> None:
+        super()._follow()
+        if self.round % self.objective.epoch == 0:
+            self._begin_epoch()
+
+    def _begin_epoch(self) -> None:
+        """Take a fresh belief. The uniform first plays are over: they are made once a trial."""
+        self._latest = self.belief if self._incumbent_first else None
+        self._assume(replace(self.model, initial=0))
+        self.take(belief=build(self._parts[0], self.model, self.streams, "belief", self._size))
+        self._begun, rows = self.round, self.book.pending()
+        self.belief.condition(self.round, rows.where(self._awaited(rows.round)), self.clock)
+        self.t[:] = 1
+
+    def _awaited(self, rounds: Ints) -> Bools:
+        """Return which earlier plays could still be delivered in time when the epoch began, (n,) each."""
+        return np.asarray(in_time(self.clock.delay(rounds, self._begun), self.belief.window))
+
+    def _learn(self, point: Ints, delivery: Delivery, values: Delivery) -> None:
+        own = (values.round >= self._begun) | self._awaited(values.round)
+        super()._learn(point, delivery, values.where(own))
+
+    def forget(self, trial: Ints, kept: bool = False) -> None:
+        super().forget(trial, kept)
+        if self._latest is not None:
+            self._latest.forget(trial)
+
+
+def in_epochs(incumbent_first: bool | None) -> dict[str, Any]:
+    """Return the kind of agents that begin epochs afresh; {} for None, those that do not."""
+    return {} if incumbent_first is None else {"kind": partial(EpochAgent, incumbent_first=incumbent_first)}

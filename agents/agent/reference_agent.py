@@ -15,7 +15,7 @@ from ..model.choice import Recommendation, arms_among, arms_of, offered_in, requ
 from ..options import require_arms
 from ..validation import one_seed, require_context, require_costs, require_reset
 from .book import Book
-from .offers import ChoosingAgent
+from .single_trial import ChoosingAgent
 
 TINY = np.finfo(np.float64).tiny
 TIE = 1e-9  # relative to the spread of the scores
@@ -80,7 +80,6 @@ class ReferenceAgent(ChoosingAgent):
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
-        """Forget everything."""
         size, num_costs = self.setting.decisions.num_arms * self.setting.decisions.num_contexts, self._costs
         self.rng = np.random.default_rng(np.random.SeedSequence(one_seed(seed)))
         self.book = Book(1, self.setting.horizon)
@@ -109,7 +108,6 @@ class ReferenceAgent(ChoosingAgent):
         return self._arm
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Record the play and the delivered values."""
         require_reset(self.round >= 0)
         arm = arms_of(action, 1, self.setting.decisions.num_arms)
         trial, rounds, value, cost = Feedback.arrived(info)
@@ -125,7 +123,6 @@ class ReferenceAgent(ChoosingAgent):
         self.round += 1
 
     def drop(self, rounds: Ints) -> None:
-        """Forget pending plays that will never be delivered, (n,)."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         self.book.drop(np.zeros_like(rounds), rounds)
 

@@ -21,7 +21,7 @@ from ..model.defaults import assumed_kernel, tells_mean
 from ..model.units import mean_and_std, sizes_of
 from ..protocol import Shown, adapted
 from ..validation import one_seed, require_reset
-from .assembly import PER_TRIAL, TrialList, part_of_trial
+from .assembly import PER_TRIAL, TrialList
 from .generators import Streams
 from .gp_agent import GPAgent
 
@@ -178,11 +178,10 @@ def self_scaled(
     """Return the agent of a factory for one trial, or a batch of B."""
     if num_trials is None:
         return SelfScaled(partial(make, **options), setting)
-    each = (_of_trial(make, options, trial, num_trials) for trial in range(num_trials))
-    return TrialList([SelfScaled(own, setting.of_trial(i)) for i, own in enumerate(each)])
+    several = {name for name, value in options.items() if np.ndim(value) == AXES.get(name, math.inf)}
 
+    def of_trial(trial: int) -> SelfScaled:
+        own = {name: np.asarray(options[name])[trial].item() for name in several}
+        return SelfScaled(partial(make, **{**options, **own}), setting.of_trial(trial))
 
-def _of_trial(make: Callable[..., Any], options: dict[str, Any], trial: int, num_trials: int) -> Any:
-    each = {name for name, value in options.items() if np.ndim(value) == AXES.get(name, math.inf)}
-    own = {name: np.asarray(options[name])[trial].item() for name in each}
-    return part_of_trial(partial(make, **{**options, **own}), trial, num_trials)
+    return TrialList(list(map(of_trial, range(num_trials))))

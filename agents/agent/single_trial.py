@@ -1,4 +1,4 @@
-"""Agents of one trial on a finite set: with a belief of their own, or with plans of several plays."""
+"""Agents that choose among the arms on offer, and those of one trial: with own beliefs, or with plans."""
 
 from __future__ import annotations
 
@@ -12,17 +12,38 @@ from bandit_envs.problem.feedback import Feedback
 
 from ..beliefs.delivered import Delivered
 from ..kernels.amplitude import without_contexts
-from ..model.choice import Recommendation, TieBreaker, arms_among, arms_of, require_offered
+from ..model.choice import Recommendation, TieBreaker, arms_among, arms_of, offered_in, require_offered
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..options import require_absent, require_arms, require_once
+from ..protocol import BaseAgent
 from ..validation import one_seed, require_context, require_reset
 from .book import Book
 from .generators import Streams
-from .offers import ChoosingAgent
 
 HERE = np.zeros(1, dtype=np.int64)  # index of the only context, and of the only trial
+
+
+class ChoosingAgent(BaseAgent):
+    """Agent that chooses among the arms in `offered` alone, of one trial or of B.
+
+    "action_mask" in `info` sets them for every round of volatile arms, `offer` for the next choice, such as
+    one of a tuner's `ask(only=...)` or of a row of a log. A subclass reads `offered_in` in `update`.
+    """
+
+    offered: Bools | None = None  # arms that may be played next, (B, A); None is all
+
+    def start(self, info: dict[str, Any]) -> None:
+        require_reset(self.round >= 0)
+        self.offered = offered_in(info, self.setting, self.num_trials)
+
+    def offer(self, arms: Bools) -> bool:
+        require_reset(self.round >= 0)
+        if self.setting.continuous or self.setting.duel:
+            return False
+        self.offered = np.atleast_2d(arms)
+        return True
 
 
 class ArmAgent(ChoosingAgent):
@@ -36,15 +57,23 @@ class ArmAgent(ChoosingAgent):
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
-        """Forget everything."""
         self.tie_breaker = TieBreaker(Streams([one_seed(seed)]).of("ties"))
         self.book = Book(1, self.setting.horizon)
         self.offered = None
         self.begin()
         self.round = 0
 
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        arm, context = arms_of(action, 1, self.setting.decisions.num_arms), self.context(observation)
+        point, news = self.setting.decisions.point_index(context, arm), Feedback.arrived(info)
+        offered = offered_in(info, self.setting, None)
+        told = slice(0 if self.setting.aggregated else None)  # a sum tells of no play
+        played = self.book.record_round(point, news.trial[told], news.round[told])  # validates last
+        self.offered = offered
+        self.noted(point, played, news)
+        self.round += 1
+
     def drop(self, rounds: Ints) -> None:
-        """Forget pending plays that will never be delivered, (n,)."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         self.dropped(rounds, self.book.drop(np.zeros_like(rounds), rounds))
 
@@ -86,6 +115,9 @@ class ArmAgent(ChoosingAgent):
     @abc.abstractmethod
     def begin(self) -> None:
         """Start a trial."""
+
+    def noted(self, point: Ints, played: Ints, news: Feedback) -> None:
+        """Learn from a round's play, (1,), and from feedback of plays of some points, (n,)."""
 
     def dropped(self, rounds: Ints, point: Ints) -> None:
         """Forget plays of some rounds that will never be delivered, (n,) each; by default none was used."""
@@ -131,16 +163,11 @@ class PlanningAgent(ArmAgent):
             self._start, self._queue = self.round, self.plan(uniform)
         return self._queue[0]
 
-    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round: its observation, the action played, and the `info` returned."""
-        arm = arms_of(action, 1, self.setting.decisions.num_arms)
-        trial, rounds, value, _ = Feedback.arrived(info)
-        played = self.book.record_round(arm, trial, rounds)  # the last check
-        self.belief.receive(Delivery.of_values(trial, played, value))
-        ours = rounds >= self._start
-        self.learn(played[ours], value[ours])
+    def noted(self, point: Ints, played: Ints, news: Feedback) -> None:
+        self.belief.receive(Delivery.of_values(news.trial, played, news.reward))
+        ours = news.round >= self._start
+        self.learn(played[ours], news.reward[ours])
         self._queue = self._queue[1:]
-        self.round += 1
 
     def context(self, observation: Floats) -> Ints:
         """Return the only context, (1,); the observation is ignored."""

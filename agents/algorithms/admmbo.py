@@ -21,13 +21,13 @@ from ..agent.single_trial import ArmAgent
 from ..beliefs.delivered import Delivered
 from ..beliefs.safety import log_feasibility, stds_below
 from ..kernels.amplitude import is_found
-from ..model.choice import argmax_with_ties, arms_of, offered_in
+from ..model.choice import argmax_with_ties
 from ..model.defaults import NOISE_FLOOR, SharedOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..model.units import PerCost, mean_and_std, once_model
+from ..objectives.parts import each_with_own_noise
 from ..objectives.separate_models import CostModelSpec
-from ..objectives.separate_models_parts import each_with_own_noise
 from ..options import require_absent, require_arms
 from ..protocol import handles
 from ..validation import PerTrial, require_costs
@@ -123,22 +123,17 @@ class ADMMBO(ArmAgent):
         )
 
     def act(self, observation: Floats) -> int:
-        """Choose an arm for the observed context, (dz,)."""
         scores = self.scores(self.context(observation))
         return int(argmax_with_ties(scores[None], TIE, self.tie_breaker(), self.available())[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        require_costs(Feedback.arrived(info).cost, self.setting.num_constraints)
+        super().update(observation, action, reward, info)
+
+    def noted(self, point: Ints, played: Ints, news: Feedback) -> None:
         """Go over to the next subproblem when the plays of this one are over and something was delivered."""
-        arm, context = arms_of(action, 1, self.setting.decisions.num_arms), self.context(observation)
-        trial, rounds, value, cost = Feedback.arrived(info)
-        require_costs(cost, self.setting.num_constraints)
-        offered = offered_in(info, self.setting, None)
-        point = self.setting.decisions.point_index(context, arm)
-        played = self.book.record_round(point, trial, rounds)  # validates last, before any change
-        self.offered = offered
         self._phases.append(self.phase)
-        self._learn(rounds, played, np.column_stack([value, cost]) / self._prior.each)
-        self.round += 1
+        self._learn(news.round, played, np.column_stack([news.reward, news.cost]) / self._prior.each)
         self._left -= 1
         if self._left <= 0 and len(self.everything[REWARD].point) and not self.stopped:
             self._advance()

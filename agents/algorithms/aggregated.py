@@ -15,13 +15,12 @@ from bandit_envs.problem.setting import Setting
 
 from ..agent.assembly import TrialList, each_trial
 from ..agent.single_trial import ArmAgent
-from ..model.choice import argmax_with_ties, arms_of, offered_in
+from ..model.choice import argmax_with_ties
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import shares_of_rounds
 from ..options import require_absent, require_arms, require_once
 from ..protocol import handles
-from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
 
@@ -116,28 +115,18 @@ class AggregatedUCB(ArmAgent):
         self.recent: deque[int] = deque(maxlen=len(self.chances))  # points, the latest first
 
     def act(self, observation: Floats) -> int:
-        """Choose an arm for the observed context."""
         mean, std = self.known_at(self.context(observation))
         uniform = self.tie_breaker()
         width = self.width(np.array([self.round + 1]), np.array([self.functionals.gain]))
         scores = (mean + width * std)[None]
         return int(argmax_with_ties(scores, TIE * self.model.prior_std, uniform, self.available())[0])
 
-    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round: the observation before it, the action and the `info` it returned."""
-        arm = arms_of(action, 1, self.setting.decisions.num_arms)
-        point, summed = self._points(self.context(observation))[arm], self.setting.aggregated
-        trial, rounds, value, _ = Feedback.arrived(info)
-        offered = offered_in(info, self.setting, None)
-        own = slice(0, 0) if summed else slice(None)
-        played = self.book.record_round(point, trial[own], rounds[own])  # validates last, before any change
-        self.offered = offered
+    def noted(self, point: Ints, played: Ints, news: Feedback) -> None:
         self.recent.appendleft(int(point.item()))
-        if summed:
-            self._learn_sum(float(value.sum()))
-        for x, y in zip(played[:, None], value.tolist(), strict=False):  # none of a sum
+        if self.setting.aggregated:
+            self._learn_sum(float(news.reward.sum()))
+        for x, y in zip(played[:, None], news.reward.tolist(), strict=False):  # none of a sum
             self.functionals.observe(x, ONE, y, float(self.model.noise_variance))
-        self.round += 1
 
     def known_at(self, context: Ints) -> tuple[Floats, Floats]:
         point = self._points(context)
@@ -162,7 +151,7 @@ def gp_ucb_aggregated(
     *,
     width: str | float | Width = 2.0,
     chances: Any = None,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],

@@ -22,19 +22,17 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, WithMargin, make_rule
-from ..acquisition.improvement import GittinsIndex
-from ..acquisition.incumbents import MaxMean, improvable
+from ..acquisition.improvement import GittinsIndex, MaxMean, improvable
 from ..acquisition.rules import ExpectedImprovement, KnowledgeGradient
 from ..agent.assembly import Agent, assemble
-from ..beliefs.play_costs import CostBand, CostBelief
 from ..beliefs.points import Points
+from ..beliefs.safety import CostBand, CostBelief
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..objectives.base import Objective, Revision, Reward
 from ..options import require_arms
 from ..protocol import handles
-from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
 
@@ -189,7 +187,7 @@ def ei_per_cost(
     *,
     cooling: bool = True,
     incumbent: str | None = None,
-    xi: PerTrial = 0.0,
+    xi: float = 0.0,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:

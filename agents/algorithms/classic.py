@@ -19,7 +19,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition import rules
 from ..acquisition.by_name import Always, WithMargin, WithWidth
-from ..acquisition.incumbents import improvable, incumbent_of
+from ..acquisition.improvement import improvable, incumbent_of
 from ..acquisition.randomised import EIMS, PIMS, OfSize
 from ..acquisition.robust import dmm
 from ..agent.assembly import Agent, assemble
@@ -28,7 +28,6 @@ from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..named import is_name
 from ..protocol import handles, states_propensities
-from ..validation import PerTrial
 from ..widths.base import KernelUCBWidth, Width
 from ..widths.by_name import DMM, improved_width, make_width
 
@@ -38,8 +37,8 @@ def gp_ucb(
     setting: Setting,
     *,
     width: str | float | Width | None = None,
-    delta: PerTrial = 0.1,
-    beta_scale: PerTrial | None = None,
+    delta: float = 0.1,
+    beta_scale: float | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -70,7 +69,7 @@ def dmm_ucb(
     setting: Setting,
     *,
     ratios: Any = RATIOS,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -93,7 +92,7 @@ def dmm_ucb(
 def igp_ucb(
     setting: Setting,
     *,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -114,7 +113,7 @@ def gp_ts(
     setting: Setting,
     *,
     width: str | float | Width = "improved",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -137,7 +136,7 @@ def gp_ts(
 
 @handles("delay", "context", "box", "noise", "availability")
 def kernel_ucb(
-    setting: Setting, *, eta: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
+    setting: Setting, *, eta: float = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
     """KernelUCB: argmax mu + eta s / sqrt(lambda) sigma, s the prior std (Valko et al. 2013)."""
     return assemble(
@@ -150,7 +149,7 @@ def gp_ei(
     setting: Setting,
     *,
     incumbent: str | None = None,
-    xi: PerTrial = 0.0,
+    xi: float = 0.0,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -173,7 +172,7 @@ def gp_pi(
     setting: Setting,
     *,
     incumbent: str = "max_mean",
-    xi: PerTrial = 0.01,
+    xi: float = 0.01,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -198,7 +197,7 @@ def pure_exploration(
     return assemble(Model.of(setting, **options), Always(rules.PosteriorVariance()), num_trials)
 
 
-def _kernel_ucb_width(eta: PerTrial, model: Model) -> Width:
+def _kernel_ucb_width(eta: float, model: Model) -> Width:
     return KernelUCBWidth(eta, model.relative_variance)
 
 

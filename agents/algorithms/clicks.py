@@ -79,7 +79,6 @@ class AgedRows(PlayedRows):
         return self.plays * likelihood.mean(z) - self.total - np.bincount(self.row, to_come, len(z))
 
     def curvature(self, z: Floats, likelihood: OutcomeLikelihood) -> Floats:
-        """Return the curvature of the loss in z, or 0 where it is negative, (m,): the loss is not convex."""
         to_come = np.where(self.pending, likelihood.curvature(z[self.row] + self.later), 0.0)
         observed = self.plays * likelihood.curvature(z) - np.bincount(self.row, to_come, len(z))
         return np.maximum(observed, 0.0)
@@ -198,10 +197,9 @@ class Latent(Belief):
         trial, point, value = delivery.trial, delivery.point, delivery.reward
         observe(self.latent, trial, point, value)  # an outcome itself: the prior mean is that of f
 
-    def half_width(self, context: Ints, bound: PerTrial, delta: PerTrial) -> Floats:
+    def half_width(self, context: Ints, bound: PerTrial, delta: float) -> Floats:
         assert isinstance(self.latent, LatentPosterior)
-        each = (np.broadcast_to(given, len(self.rows)) for given in (bound, delta))
-        return self.latent.half_width_at(self.cells(context), *each)
+        return self.latent.half_width_at(self.cells(context), np.broadcast_to(bound, len(self.rows)), delta)
 
 
 class Ageing(Latent):
@@ -213,7 +211,6 @@ class Ageing(Latent):
     outcomes: AgedOutcomes
 
     def none_yet(self, model: Model, num_trials: int) -> AgedOutcomes:
-        """Return the plays before the first one."""
         outcome, delay = model.setting.outcome, model.setting.delay
         assert outcome is not None
         assert isinstance(delay, Conversions)
@@ -236,7 +233,7 @@ def laplace_ucb(
     setting: Setting,
     *,
     band: float | str = 1.0,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -272,12 +269,7 @@ def laplace_ucb(
 
 
 @handles("delay", "context", "box", "availability", "approximate", "outcome")
-def laplace_ts(
-    setting: Setting,
-    *,
-    num_trials: int | None = None,
-    **options: Unpack[ModelOptions],
-) -> Agent:
+def laplace_ts(setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]) -> Agent:
     """Laplace-TS: argmax of a draw of the latent function of clicks or counts from Laplace's Gaussian.
 
     Plays count as those of `laplace_ucb` do.
@@ -288,7 +280,7 @@ def laplace_ts(
     return _latent(setting, rule_of, num_trials, options)
 
 
-def _mixture(model: Model, delta: PerTrial) -> BandUCB:
+def _mixture(model: Model, delta: float) -> BandUCB:
     return BandUCB(model.rkhs_bound, delta)
 
 

@@ -9,10 +9,10 @@ from bandit_envs.basics.arguments import require, require_choice
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule, own_rule
-from ..acquisition.incumbents import INCUMBENTS, MaxWorth, improvable, incumbent_of
+from ..acquisition.improvement import INCUMBENTS, MaxWorth, improvable, incumbent_of
 from ..agent.assembly import Agent, TrialList, assemble, each_trial
 from ..agent.assumptions import in_scales_of_first_plays, learnt_separately
-from ..agent.epochs import in_epochs
+from ..agent.model_ensemble import in_epochs
 from ..beliefs.by_name import make_belief
 from ..kernels.amplitude import without_contexts
 from ..model.defaults import ModelOptions

@@ -13,27 +13,27 @@ from bandit_envs.basics.arguments import require_choice
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, WithWidth
-from ..acquisition.incumbents import MaxWorth
+from ..acquisition.improvement import MaxWorth
 from ..acquisition.rules import UCB, ExpectedImprovement, Thompson
 from ..agent.assembly import Agent, assemble
 from ..agent.assumptions import in_scales_of_first_plays, learnt_separately
-from ..agent.epochs import in_epochs
+from ..agent.model_ensemble import in_epochs
 from ..beliefs.delivered import Delivered
 from ..beliefs.imputed import Hallucinated
 from ..model.defaults import SharedOptions
 from ..model.units import PerCost, known_per_cost, once_model
 from ..named import made
-from ..objectives.feasible import Feasible
-from ..objectives.penalised import (
+from ..objectives.parts import (
     EPOCH,
     PenalisedOptions,
     PenalisedParts,
     dual,
+    each_with_own_noise,
     penalised_parts,
     require_own_means,
 )
 from ..objectives.penalties import PSI, Multiplicative
-from ..objectives.separate_models_parts import each_with_own_noise
+from ..objectives.primal_dual import Feasible
 from ..protocol import handles
 from ..validation import PerTrial
 from ..widths.by_name import improved_width

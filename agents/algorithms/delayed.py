@@ -27,7 +27,6 @@ from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..named import is_name
 from ..protocol import handles, states_propensities
-from ..validation import PerTrial
 from ..widths.base import FixedWidth, Width
 from ..widths.bounded_norm import DelayedWidth
 from ..widths.by_name import make_gamma, make_width
@@ -39,10 +38,10 @@ def gp_ucb_sdf(
     *,
     window: float | None = None,
     width: str | float | Width = 1.0,
-    reward_bound: PerTrial | None = None,
+    reward_bound: float | None = None,
     fill_in: str = "zero",
     noisy: bool = False,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -73,10 +72,10 @@ def gp_ts_sdf(
     *,
     window: float | None = None,
     width: str | float | Width = 1.0,
-    reward_bound: PerTrial | None = None,
+    reward_bound: float | None = None,
     fill_in: str = "zero",
     noisy: bool = False,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -93,7 +92,7 @@ def gp_bucb(
     *,
     width: str | float | Width = 1.0,
     start: int = 0,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -113,7 +112,7 @@ def gp_bucb(
 @states_propensities
 @handles("delay", "context", "box", "noise", "availability")
 def gp_bts(
-    setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
+    setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
     """GP-BTS: samples N(mu of delivered feedback, v^2 k of all plays), v = `scale` (Verma et al. 2022)."""
     with written_as({"value": "scale"}):
@@ -124,7 +123,7 @@ def gp_bts(
 @states_propensities
 @handles("delay", "context", "box", "noise", "availability")
 def asy_ts(
-    setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
+    setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
     """Asy-TS: samples N(mu, v^2 k) of the delivered feedback, v = `scale` (Kandasamy et al. 2018)."""
     with written_as({"value": "scale"}):
@@ -137,7 +136,7 @@ def _ucb_after(start: int, width: Width) -> Rule:
 
 
 def _width(
-    width: Any, model: Model, *, reward_bound: PerTrial | None, delta: PerTrial, gamma: Any, union: int
+    width: Any, model: Model, *, reward_bound: float | None, delta: float, gamma: Any, union: int
 ) -> Width:
     if _is_delayed(width):
         information = make_gamma("realised" if gamma is None else gamma, model)
@@ -153,7 +152,7 @@ def _is_delayed(width: Any) -> bool:
 
 
 def _censored(
-    window: float | None, width: Any, reward_bound: PerTrial | None, fill_in: str, noisy: bool
+    window: float | None, width: Any, reward_bound: float | None, fill_in: str, noisy: bool
 ) -> Callable[[Model, int], Belief]:
     require(
         window is None or isinstance(window, Real), "window", "one number, the same in all trials", window

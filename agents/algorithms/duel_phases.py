@@ -24,7 +24,6 @@ from ..model.defaults import DefaultBound
 from ..model.model import Model
 from ..protocol import handles
 from ..restarts.base import growing_lengths
-from ..validation import PerTrial
 from .duels import DuelAgent, Duelling, DuelOptions, duellist
 
 LATER_KAPPA = 6.0  # after the first phase, in which kappa is 1 / s'(2 B)
@@ -48,7 +47,6 @@ class PhasesOfPairs(DuelAgent):
 
     @property
     def assumes_bound(self) -> bool:
-        """True where B is a default and used."""
         return self.band is None and isinstance(self.model.rkhs_bound, DefaultBound)
 
     def begin(self) -> None:
@@ -112,7 +110,7 @@ def mr_lpf(
     *,
     penalty: float = 0.25,
     band: float | None = None,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[DuelOptions],
 ) -> Duelling:

@@ -74,7 +74,6 @@ class DuelAgent(ArmAgent):
         self.last: tuple[int, int] | None = None
 
     def act(self, observation: Floats) -> Ints:
-        """Choose the pair of arms for the observed context, (2,)."""
         contest = self.contest(observation)
         return np.array(self.rule(contest), dtype=np.int64)
 
@@ -91,11 +90,9 @@ class DuelAgent(ArmAgent):
         return Contest(pairs.mean, lower, upper, rng, draw, self.last, largest)
 
     def best(self, context: Ints, mean: Floats, arms: Ints) -> int:
-        """Return which of some arms, (n,), to recommend."""
         return int(arms[self.belief.worth(context)[arms].argmax()])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round: its observation, the pair played, and the `info` returned."""
         require_reset(self.round >= 0)
         pair, count = np.asarray(action), self._num_arms
         whole = pair.shape == (2,) and pair.dtype.kind in "iu" and pair.min() >= 0 and pair.max() < count
@@ -138,8 +135,8 @@ class BandOptions(DuelOptions, total=False):
 
     width: float | str
     """w of bands w std of differences, or "mixture" for the anytime band of `delta`; default 2.0."""
-    delta: PerTrial
-    """Failure probability of the anytime band, a number or (B,); default 0.1."""
+    delta: float
+    """Failure probability of the anytime band; default 0.1."""
 
 
 @typed
@@ -149,7 +146,7 @@ def duellist(
     num_trials: int | None,
     *,
     width: float | str = 2.0,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     **options: Unpack[DuelOptions],
 ) -> Duelling:
     """Return the agents of duels that `make` builds of a trial's model, width (None: the band) and delta."""
@@ -161,12 +158,7 @@ def duellist(
         require_not_negative("width", half, "it multiplies a standard deviation")
     require_probability("delta", delta)
     model = Model.of(setting, **options)
-
-    def of_trial(trial: int) -> DuelAgent:
-        own = float(np.broadcast_to(delta, trial + 1)[trial])
-        return make(model.of_trial(trial), width=half, delta=own)
-
-    return each_trial(of_trial, num_trials)
+    return each_trial(lambda trial: make(model.of_trial(trial), width=half, delta=delta), num_trials)
 
 
 @handles("delay", "context", "duel")
@@ -225,7 +217,7 @@ def pop_bo(
     setting: Setting,
     *,
     width: float | str = 0.1,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[DuelOptions],
 ) -> Duelling:

@@ -12,32 +12,36 @@ Readable forms: tests/references/elimination.py, stationary.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Unpack
 
-from bandit_envs.basics.arguments import (
-    is_integer,
-    is_number,
-    require,
-    require_probability,
-)
+import numpy as np
+
+from bandit_envs.basics.arguments import is_integer, is_number, require, require_positive, require_probability
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.delays import PoissonDelay
+from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, Among
 from ..acquisition.candidates import Rule
 from ..acquisition.rules import AnyArm, PosteriorVariance
-from ..agent.assembly import Agent, assemble
+from ..agent.assembly import Agent, TrialList, assemble, each_trial
+from ..agent.single_trial import ArmAgent
+from ..beliefs.base import Belief
+from ..beliefs.delivered import Delivered
 from ..beliefs.eliminating import Eliminating, HalfWidth
 from ..beliefs.imputed import Hallucinated
-from ..model.defaults import ModelOptions
+from ..model.choice import argmax_with_ties
+from ..model.defaults import ModelOptions, rests_on_default
 from ..model.model import Model
+from ..model.rounds import Delivery
 from ..named import is_name, name_or_other
-from ..options import require_absent, require_arms
+from ..options import require_absent, require_arms, require_once
 from ..protocol import handles
 from ..restarts.base import BatchEnds, SubExponential, Wait, doubling_lengths, growing_lengths, quantile_wait
-from ..validation import PerTrial
 from ..widths.bounded_norm import ConstantBand, PlainBand, SplitBand
 
 BANDS = {"split": SplitBand, "plain": PlainBand}
@@ -50,7 +54,7 @@ def bpe(
     setting: Setting,
     *,
     band: str | float = "split",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -72,7 +76,7 @@ def phased_elimination(
     *,
     first: int = FIRST,
     band: str | float = "split",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -94,7 +98,7 @@ def reds(
     *,
     first: int = FIRST,
     band: str | float = "split",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -119,7 +123,7 @@ def eliminating(
     design: Rule,
     lengths: list[int],
     band: str | float,
-    delta: PerTrial,
+    delta: float,
     num_trials: int | None,
     options: ModelOptions,
 ) -> Agent:
@@ -136,7 +140,7 @@ def eliminating(
     )
 
 
-def band_builder(band: str | float, batches: int, delta: PerTrial) -> Callable[[Model], HalfWidth]:
+def band_builder(band: str | float, batches: int, delta: float) -> Callable[[Model], HalfWidth]:
     """Return the builder of a band: a number, or named, at level delta for all arms and so many batches."""
     expected = f"one of {', '.join(BANDS)} or a positive number"
     name, number = name_or_other("band", band, BANDS, expected)
@@ -147,9 +151,8 @@ def band_builder(band: str | float, batches: int, delta: PerTrial) -> Callable[[
     return partial(_constant, band=number)
 
 
-def _band(model: Model, *, name: str, batches: int, delta: PerTrial) -> HalfWidth:
-    values = model.gram.size * batches
-    return BANDS[name](model.rkhs_bound, model.noise_std, model.noise_variance, delta, values)
+def _band(model: Model, *, name: str, batches: int, delta: float) -> HalfWidth:
+    return BANDS[name].of(model, delta, model.gram.size * batches)
 
 
 def _constant(model: Model, *, band: float) -> HalfWidth:
@@ -163,7 +166,7 @@ def bpe_delay(
     wait: str | int | None = None,
     late: float = 0.01,
     band: str | float = "split",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -201,3 +204,122 @@ def _wait(setting: Setting, wait: Any, late: float) -> Wait:
     if not isinstance(law, PoissonDelay):
         require(False, "wait", f"quantile, max_delay or a number where the law is {law!r}, not Poisson", wait)
     return SubExponential.of_poisson(law.mean, late)  # type: ignore[union-attr]
+
+
+TIE = 1e-9  # in prior stds
+HERE = np.zeros(1, dtype=np.int64)  # index of the single trial
+NO_STAGE = -1  # the stage of plays that belong to none
+
+
+class SupKernelUCB(ArmAgent):
+    r"""Agent of S = ceil(log2 sqrt T) + 1 stages, each with the posterior of its own plays Psi_s.
+
+    In a round, from s = 1 and all available arms A:
+    (i) where w sigma_s <= 1 / sqrt T on A, play argmax mu_s + w sigma_s, and keep it in no stage;
+    (ii) else where w sigma_s > 2^-s somewhere on A, play the arm of the widest band and keep it in Psi_s;
+    (iii) else A <- {mu_s + w sigma_s >= max_A (mu_s + w sigma_s) - 2^(1-s)}, and s <- s + 1.
+
+    Thresholds are in prior stds. The order is from memory; the widest band in (ii), in place of any, and the
+    play as in (i) past the last stage, are our readings. Pending plays count in sigma_s, which needs no
+    value, so that a stage's design stays independent of its noise under delay.
+
+    Args:
+        model: of a finite set and a single trial.
+        band: w sigma from sigma and |a_x|, (1, A) each.
+    """
+
+    def __init__(self, model: Model, band: PlainBand | ConstantBand):
+        super().__init__(model)
+        self.band = band
+        self.stages = math.ceil(math.log2(math.sqrt(self.setting.horizon))) + 1
+
+    @property
+    def assumes_bound(self) -> bool:
+        """True where the band uses a default for B."""
+        return rests_on_default(self.band)
+
+    @property
+    def processes(self) -> list[Belief]:
+        """Beliefs of the stages, which record plays in addition to `belief`."""
+        return self.psi
+
+    def begin(self) -> None:
+        self.psi: list[Belief] = [Hallucinated(self.model, 1) for _ in range(self.stages)]
+        self.belief = Delivered(self.model, 1)  # of all values, for recommendations
+        self.stage_of: list[int] = []  # of each play
+        self._asked = NO_STAGE, NO_STAGE  # the chosen arm and its stage
+
+    def act(self, observation: Floats) -> int:
+        self._asked = self._chosen(self.context(observation), self.tie_breaker())
+        return self._asked[0]
+
+    def noted(self, point: Ints, played: Ints, news: Feedback) -> None:
+        asked, stage = self._asked
+        if asked != int(point[0]) % self.setting.decisions.num_arms:  # the caller played another arm
+            stage = NO_STAGE
+        self.stage_of.append(stage)
+        if stage != NO_STAGE:
+            self.psi[stage].play(point)
+        for x, s, y in zip(played[:, None], news.round.tolist(), news.reward[:, None], strict=True):
+            self.belief.receive(Delivery.of_values(HERE, x, y))
+            if self.stage_of[s] != NO_STAGE:
+                self.psi[self.stage_of[s]].receive(Delivery.of_values(HERE, x, y))
+
+    def dropped(self, rounds: Ints, point: Ints) -> None:
+        for s, x in zip(rounds.tolist(), point[:, None], strict=True):
+            if self.stage_of[s] != NO_STAGE:
+                self.psi[self.stage_of[s]].drop(HERE, x, np.array([self.round - s]))
+
+    def _chosen(self, context: Ints, uniform: Floats) -> tuple[int, int]:
+        """Return the arm and the stage that keeps its play."""
+        active, narrowest = self.available().copy(), self.model.prior_std / math.sqrt(self.setting.horizon)
+        for s, belief in enumerate(self.psi):
+            std = belief.std(context)
+            half = self.band(std, std)
+            upper = belief.mean(context) + half
+            if (half[active] > narrowest).any():
+                if (half[active] > self._threshold(s)).any():
+                    return self._best(half, active, uniform), s
+                if s + 1 < self.stages:
+                    active &= upper >= upper[active].max() - 2.0 * self._threshold(s)
+                    continue
+            return self._best(upper, active, uniform), NO_STAGE
+        raise AssertionError("there is at least one stage")
+
+    def _best(self, scores: Floats, active: Bools, uniform: Floats) -> int:
+        among = np.where(active, scores, -np.inf)
+        return int(argmax_with_ties(among, TIE * self.model.prior_std, uniform, active)[0])
+
+    def _threshold(self, stage: int) -> float:
+        """2^-s, s = stage + 1."""
+        return self.model.prior_std * 2.0 ** -(stage + 1)
+
+
+@handles("delay", "context", "availability", "horizon")
+def sup_kernel_ucb(
+    setting: Setting,
+    *,
+    band: float | None = None,
+    delta: float = 0.1,
+    num_trials: int | None = None,
+    **options: Unpack[ModelOptions],
+) -> SupKernelUCB | TrialList:
+    """SupKernelUCB: R_T = O~(sqrt(gamma_T T)), for theory rather than use (Valko et al. 2013).
+
+    Args:
+        band: w of w sigma, without a proof; default B + (R / sqrt(lambda)) sqrt(2 log(2 T N / delta)).
+    """
+    require_arms(setting, "they are left out by stages")
+    require_absent(options, ("initial", "refit_every"), "stages choose plays")
+    require_once(options, "stages choose plays")
+    require_probability("delta", delta)
+    if band is not None:
+        require_positive("band", band, "it multiplies a standard deviation")
+    model = Model.of(setting, **options)
+
+    def of_trial(trial: int) -> SupKernelUCB:
+        own = model.of_trial(trial)
+        plain = PlainBand.of(own, delta, own.gram.size * own.setting.horizon)
+        return SupKernelUCB(own, plain if band is None else ConstantBand(band))
+
+    return each_trial(of_trial, num_trials)

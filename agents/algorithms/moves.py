@@ -35,7 +35,6 @@ from ..objectives.base import Objective, Reward
 from ..options import require_absent, require_arms
 from ..protocol import handles
 from ..restarts.base import BatchEnds, growing_lengths
-from ..validation import PerTrial
 from ..widths.bounded_norm import DriftBand
 from .elimination import band_builder
 
@@ -52,7 +51,7 @@ def batch_and_sort(
     setting: Setting,
     *,
     band: str | float = "split",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -83,7 +82,7 @@ def permuted_elimination(
     *,
     variation: float | None = None,
     restart_every: int | None = None,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -112,7 +111,7 @@ def permuted_elimination(
     require_not_negative("variation", rate, "it is a change of the function a round")
     phases = phases_of(setting.horizon, _block(rate, restart_every, model), rate)
     values = model.gram.size * len(phases)
-    band_of = partial(_drift_band, delta=delta, values=values)
+    band_of = partial(DriftBand.of, delta=delta, values=values)
     belief = partial(DriftingBatches, band_of=band_of, phases=phases)
     return _planned(model, [each.plays for each in phases], permuted, belief, num_trials)
 
@@ -156,10 +155,6 @@ def _planned(model: Model, lengths: list[int], order: Order, belief: Any, num_tr
     restart = partial(BatchEnds, lengths=lengths)
     rule = Always(Among(PosteriorVariance()))
     return assemble(model, rule, num_trials, kind, belief=belief, restart=restart)
-
-
-def _drift_band(model: Model, delta: PerTrial, values: int) -> DriftBand:
-    return DriftBand(model.rkhs_bound, model.noise_std, model.noise_variance, delta, values)
 
 
 def _block(rate: float, every: int | None, model: Model) -> int:

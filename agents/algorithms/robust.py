@@ -40,7 +40,6 @@ from ..model.model import Model
 from ..objectives.base import NOTHING, Band, Objective, Revision, Reward
 from ..options import require_absent, require_arms, require_once
 from ..protocol import handles
-from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
 
@@ -75,7 +74,6 @@ class Truncated(Objective):
         return [(mean, std)]
 
     def end_round(self, rounds: int) -> Revision:
-        """Count the rounds: the next feedback is delivered in round t = rounds + 1."""
         self._t = rounds + 1
         return NOTHING
 
@@ -122,10 +120,10 @@ def worst_nearby(values: Floats, near: Bools) -> Floats:
 def ec_gp_ucb(
     setting: Setting,
     *,
-    eps: PerTrial | None = None,
+    eps: float | None = None,
     extra: str = "sharp",
     width: str | float | Width = "amm",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -148,10 +146,10 @@ def ec_gp_ucb(
 def rgp_ucb(
     setting: Setting,
     *,
-    budget: PerTrial | None = None,
+    budget: float | None = None,
     extra: str = "sharp",
     width: str | float | Width = "amm",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -174,7 +172,7 @@ def tgp_ucb(
     *,
     alpha: float = 1.0,
     moment: float | None = None,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -195,7 +193,7 @@ def tgp_ucb(
     return assemble(model, WithWidth(UCB, width_of), num_trials, belief=EquallyWeighted, objective=objective)
 
 
-def _misspecified(model: Model, *, eps: PerTrial, extra: str, width: Any, delta: PerTrial) -> Rule:
+def _misspecified(model: Model, *, eps: float, extra: str, width: Any, delta: float) -> Rule:
     clean = make_width(width, model, delta)
     if extra == "paper":
         return UCB(robust.MisspecifiedWidth(clean, eps, model.noise_variance))
@@ -204,14 +202,14 @@ def _misspecified(model: Model, *, eps: PerTrial, extra: str, width: Any, delta:
     )
 
 
-def _corrupted(model: Model, *, budget: PerTrial, extra: str, width: Any, delta: PerTrial) -> Rule:
+def _corrupted(model: Model, *, budget: float, extra: str, width: Any, delta: float) -> Rule:
     clean = make_width(width, model, delta)
     if extra == "paper":
         return UCB(robust.CorruptedWidth(clean, budget, model.noise_variance))
     return robust.RobustUCB(clean, robust.CorruptedRewards(budget))
 
 
-def _truncated_width(model: Model, *, alpha: float, moment: float | None, delta: PerTrial) -> Width:
+def _truncated_width(model: Model, *, alpha: float, moment: float | None, delta: float) -> Width:
     largest = truncation(moment_of(model, alpha, moment), alpha, model.setting.horizon)
     return robust.TruncatedWidth(model.rkhs_bound, largest, alpha, model.noise_variance, delta)
 
@@ -251,7 +249,7 @@ def stable_opt(
     *,
     eps: float = EPS,
     width: str | float | Width = "finite-set",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],

@@ -68,7 +68,7 @@ def safe_ucb(
     reward, so that the agent may stay at a local optimum.
 
     Args:
-        sets: what finds S, see `make_mask`.
+        sets: what finds S, see `SafeSpec`.
         patience: rounds with feedback in which S does not grow after which a trial has settled; default
             None, never.
     """

@@ -20,11 +20,10 @@ from ..beliefs.by_name import make_belief, make_cost_belief
 from ..model.defaults import least_reward
 from ..model.model import Model
 from ..model.units import PriorUnits
-from ..objectives.penalised import PenalisedParts
+from ..objectives.parts import PenalisedParts, SeparateModelsOptions
 from ..objectives.penalties import RHO, ConstantPrice, Growing, Infinite
 from ..objectives.primal_dual import CAP, Dual, primal_dual_parts, rectified_parts
 from ..objectives.separate_models import CostModelSpec
-from ..objectives.separate_models_parts import SeparateModelsOptions
 from ..options import typed
 from ..protocol import handles
 from ..restarts.by_name import make_restart

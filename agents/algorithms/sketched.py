@@ -17,11 +17,7 @@ from typing import Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    require_at_least_one,
-    require_choice,
-    require_positive,
-)
+from bandit_envs.basics.arguments import require_at_least_one, require_choice, require_positive
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -35,8 +31,6 @@ from ..model.rounds import Delivery
 from ..options import require_arms, require_left_out, require_once
 from ..posteriors.sketched import SketchedPosterior
 from ..protocol import handles
-from ..validation import PerTrial
-from ..widths.base import Width
 from ..widths.bounded_norm import BBKBWidth, BKBWidth
 
 READINGS = ("code", "paper")
@@ -126,7 +120,7 @@ def bkb(
     *,
     size: float = 10.0,
     reading: str = "code",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -148,7 +142,7 @@ def bkb(
     require_positive("size", size, "it scales the size of dictionaries; the authors take 2 to 10")
     require_choice("reading", reading, READINGS)
     model, belief = _sketched_model(setting, options), partial(SketchedAnew, size=size, reading=reading)
-    return assemble(model, WithWidth(UCB, partial(_bkb_width, delta=delta)), num_trials, belief=belief)
+    return assemble(model, WithWidth(UCB, partial(BKBWidth.of, delta=delta)), num_trials, belief=belief)
 
 
 @handles("delay", "context", "approximate", "availability")
@@ -157,7 +151,7 @@ def bbkb(
     *,
     size: float = 10.0,
     growth: float = 2.0,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -173,16 +167,8 @@ def bbkb(
     require_positive("size", size, "it scales the size of dictionaries; the authors take 2 to 10")
     require_at_least_one("growth", growth, "a batch ends where variances may have shrunk by it")
     belief = partial(SketchedInBatches, size=size, growth=growth)
-    rule_of = WithWidth(UCB, partial(_bbkb_width, growth=growth, delta=delta))
+    rule_of = WithWidth(UCB, partial(BBKBWidth.of, growth=growth, delta=delta))
     return assemble(_sketched_model(setting, options), rule_of, num_trials, belief=belief)
-
-
-def _bkb_width(model: Model, delta: PerTrial) -> Width:
-    return BKBWidth(model.rkhs_bound, model.noise_std, model.noise_variance, delta)
-
-
-def _bbkb_width(model: Model, growth: float, delta: PerTrial) -> Width:
-    return BBKBWidth(model.rkhs_bound, model.noise_std, model.noise_variance, growth, delta)
 
 
 def _sketched_model(setting: Setting, options: ModelOptions) -> Model:

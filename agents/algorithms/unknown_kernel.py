@@ -15,12 +15,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    is_number,
-    require,
-    require_choice,
-    require_probability,
-)
+from bandit_envs.basics.arguments import is_number, require, require_choice, require_probability
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -36,7 +31,6 @@ from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..options import require_left_out, require_once
 from ..protocol import handles
-from ..validation import PerTrial
 from ..widths.by_name import improved_width, make_width
 
 FORM = "pairs"  # the posterior that is cheapest to rebuild
@@ -59,7 +53,7 @@ def a_gp_ucb(
     b: float = 0.0,
     start: float = 1.0,
     width: str = "amm",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -91,7 +85,7 @@ def lb_gp_ucb(
     scales: Any = None,
     g: float = 0.5,
     width: str = "amm",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> ModelEnsemble | TrialList:
@@ -112,7 +106,7 @@ def lb_gp_ucb(
     model = _fixed_model(setting, options)
     schedule = _schedule(model, g) if scales is None else Scales(_listed(scales))
     models = [shrunk(model, factor) for factor in 1.0 / schedule.ratios]
-    rule_of = _bands(width, np.divide(delta, 2.0))
+    rule_of = _bands(width, delta / 2.0)
     return together(partial(Balanced, is_open=schedule, delta=delta), models, rule_of, num_trials)
 
 
@@ -122,7 +116,7 @@ def pe_gp_ucb(
     *,
     priors: Any = None,
     width: str = "amm",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> ModelEnsemble | TrialList:
@@ -145,11 +139,11 @@ def pe_gp_ucb(
     known = isinstance(priors, list | tuple) and len(priors) > 0
     require(known and all(isinstance(each, Mapping) for each in priors), "priors", words, priors)
     models = [_fixed_model(setting, {**options, **each}) for each in priors]
-    rule_of = _bands(width, np.divide(delta, 2.0))
+    rule_of = _bands(width, delta / 2.0)
     return together(partial(Optimistic, delta=delta), models, rule_of, num_trials)
 
 
-def _bands(width: str, delta: PerTrial) -> WithWidth:
+def _bands(width: str, delta: float) -> WithWidth:
     require_choice("width", width, WIDTHS)
     return WithWidth(UCB, partial(WIDTHS[width], delta=delta))
 
@@ -224,12 +218,7 @@ class Balanced(ModelEnsemble):
     """
 
     def __init__(
-        self,
-        agents: Sequence[GPAgent],
-        rule_of: WithWidth,
-        *,
-        is_open: Callable[[int], Bools],
-        delta: PerTrial,
+        self, agents: Sequence[GPAgent], rule_of: WithWidth, *, is_open: Callable[[int], Bools], delta: float
     ):
         super().__init__(agents, rule_of)
         self._is_open, self._delta = is_open, delta
@@ -284,7 +273,7 @@ class Optimistic(ModelEnsemble):
         delta: probability that a right prior is eliminated, or its band fails.
     """
 
-    def __init__(self, agents: Sequence[GPAgent], rule_of: WithWidth, *, delta: PerTrial):
+    def __init__(self, agents: Sequence[GPAgent], rule_of: WithWidth, *, delta: float):
         super().__init__(agents, rule_of)
         self._delta = delta
 
@@ -304,7 +293,7 @@ class Optimistic(ModelEnsemble):
 
     def _eliminated(self) -> Bools:
         record = self._record
-        slack = np.sqrt(self._xi(np.divide(self._delta, 2.0))[:, None] * record.arrived)
+        slack = np.sqrt(self._xi(self._delta / 2.0)[:, None] * record.arrived)
         surprised = np.abs(record.surprise) > record.promised + slack
         nobody = np.logical_not((self.alive & ~surprised).any(axis=1))
         self.refuted |= nobody

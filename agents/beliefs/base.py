@@ -287,7 +287,7 @@ class Belief(abc.ABC):
         """|a_x| at the arms of each trial's context, where the mean is m(x) + a_x'(y - m), (B,) -> (B, A)."""
         return self.mean_posterior.weight_norm_at(self.cells(context))
 
-    def half_width(self, context: Ints, bound: PerTrial, delta: PerTrial) -> Floats:
+    def half_width(self, context: Ints, bound: PerTrial, delta: float) -> Floats:
         """Return half the width of the belief's own band at the arms, for functions of norm B, (B, A).
 
         Only beliefs whose bands are no multiple of the std have one.

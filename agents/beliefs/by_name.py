@@ -11,7 +11,6 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
 from ..named import builder_of
-from ..validation import PerTrial
 from .base import Belief
 from .censored import Censored
 from .delivered import Delivered
@@ -49,7 +48,7 @@ def make_belief(belief: Any, setting: Setting, options: Any = None) -> MakeBelie
 
 
 def _censored(
-    setting: Setting, window: float | None = None, reward_bound: PerTrial | None = None, noisy: bool = False
+    setting: Setting, window: float | None = None, reward_bound: float | None = None, noisy: bool = False
 ) -> MakeBelief:
     return partial(Censored, window=window, reward_bound=reward_bound, noisy=noisy)
 

@@ -41,7 +41,7 @@ class Censored(Belief):
         model: Model,
         num_trials: int,
         window: float | None = None,
-        reward_bound: PerTrial | None = None,
+        reward_bound: float | None = None,
         noisy: bool = False,
         bounding: bool = False,
     ):

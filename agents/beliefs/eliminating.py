@@ -70,7 +70,6 @@ class Eliminating(Delivered):
         withdraw(self.std_posterior, trial, point, np.zeros(len(point)), self.weights(point))
 
     def remodel(self, model: Model) -> None:
-        """Change to another kernel, noise and prior mean; eliminated arms stay eliminated."""
         before = self.prior_mean
         super().remodel(model)
         self._batch = successor(self._batch, model, self.prior_mean - before)

@@ -122,7 +122,6 @@ class Imputed(Censored):
             self._renew(i)
 
     def _assume_pending(self, trial: Ints, point: Ints) -> None:
-        """Count pending plays as their fill-ins, (n,) each."""
         observe(self.mean_posterior, trial, point, np.zeros(len(point)))
         for i, x in zip(trial.tolist(), point.tolist(), strict=True):
             self._pending[i].setdefault(x, []).append(0.0)

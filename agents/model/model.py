@@ -195,7 +195,7 @@ def _mean_of(mean: Floats | float, trial: int) -> Floats | float:
     return mean[trial] if isinstance(mean, np.ndarray) and mean.ndim == 2 else mean
 
 
-def _pick(value: PerTrial, trial: int) -> float:
+def _pick(value: float, trial: int) -> float:
     if isinstance(value, float):  # as it is: a `DefaultBound` stays one
         return value
     return float(value[trial]) if isinstance(value, np.ndarray) and value.ndim else float(value)

@@ -12,9 +12,8 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Belief
-from ..beliefs.play_costs import CostBelief
 from ..beliefs.points import Pairs, Points
-from ..beliefs.safety import Safety
+from ..beliefs.safety import CostBelief, Safety
 from ..model.model import Model
 from ..model.rounds import Clock, Delivery, Rows
 from ..posteriors import SufficientStatistics

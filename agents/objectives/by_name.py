@@ -14,20 +14,20 @@ from ..model.model import Model
 from ..model.units import PerCost, once_model
 from ..named import made
 from .base import Reward
-from .feasible import Feasible
-from .penalised import (
+from .parts import (
     EPOCH,
     FIRST,
+    CostModelOptions,
     PenalisedOptions,
     PenalisedParts,
     dual,
+    each_with_own_noise,
     penalised_parts,
     require_own_means,
 )
 from .penalties import PSI, RHO, ConstantPrice, Growing, Infinite, Multiplicative, Schedule
-from .primal_dual import CAP, Dual, primal_dual_parts, rectified_parts
+from .primal_dual import CAP, Dual, Feasible, primal_dual_parts, rectified_parts
 from .safe import SafeModelOptions, safe_parts
-from .separate_models_parts import CostModelOptions, each_with_own_noise
 
 BY_RULE = "rule"  # the rule reads the beliefs about costs, and nothing changes its scores
 
@@ -119,10 +119,7 @@ def _ckb(
 
 
 def _by_rule(
-    setting: Setting,
-    delta: float,
-    options: dict[str, Any],
-    constraint_noise_std: PerCost | None = None,
+    setting: Setting, delta: float, options: dict[str, Any], constraint_noise_std: PerCost | None = None
 ) -> PenalisedParts:
     require_own_means(options)
     known: Any = {"initial": FIRST, **options}

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from functools import partial
-from typing import Any, NamedTuple, Unpack
+from collections.abc import Iterable
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_choice, require_integer, require_probability
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.problem.setting import Setting
 
 from ..beliefs.points import Points
-from ..kernels.amplitude import unit_kernel
-from ..model.defaults import NOISE_FLOOR, DefaultBound, ModelOptions, SharedOptions, require_noise_variance
 from ..model.model import Model
 from ..model.rounds import Delivery
-from ..model.units import PerCost, PriorUnits, Units, centred_model, known_per_cost
-from ..named import chosen
-from ..options import require_left_out, typed
+from ..model.units import PriorUnits, Units
 from ..posteriors import SufficientStatistics
-from ..validation import PerTrial, require_costs
+from ..validation import require_costs
 from .base import NOTHING, Band, Objective, Revision
-from .first_plays import GivenUnits, Ledger, Values, first_plays_of
-from .penalties import LinearDual, Multipliers, Penalty, Weights
-from .separate_models import IMPROVED, CostModelSpec, SeparateModels
+from .first_plays import GivenUnits, Ledger, first_plays_of
+from .penalties import Multipliers, Penalty, Weights
+from .separate_models import CostModelSpec, SeparateModels
 
 LEAST_SCALE = 1e-150  # below it values could overflow; multipliers are useless long before
-EPOCH, FIRST, NOISE_VARIANCE, BOUND = 20, 5, 0.01, DefaultBound(2.0)
-PAPER_STEP = 0.5
 
 
 class Penalised(Objective):
@@ -180,183 +168,3 @@ class PenalisedModels(SeparateModels):
     def forget(self, trial: Ints, rounds: int) -> None:
         self.multipliers.forget(trial)
         super().forget(trial, rounds)
-
-
-READINGS: dict[str, dict[str, Any]] = {
-    "default": {},
-    "paper": {
-        "reuse": False,
-        "models": "penalised",
-        "standardize": False,
-        "incumbent_first": False,
-        "initial": 1,
-        "centre": 0.0,
-    },
-}
-
-
-class PenalisedOptions(SharedOptions, total=False):
-    """Options of agents that keep long-term constraints; `prior_mean` is left out.
-
-    `refit_every` learns a kernel k_l of the objective and its noise at the ends of epochs, once in so many
-    rounds, which the paper allows; `rkhs_bound` is B in units of the scaled objective, default 2, which suits
-    `reuse` and IGP-UCB; with `reuse=False` or Thompson sampling 1 is better. Other defaults are those of
-    `reading="default"`.
-    """
-
-    reuse: bool
-    """Compute the values of all past plays anew under the new multipliers, instead of the paper's fresh
-    posterior in every epoch; default True."""
-    models: str
-    """"penalised" (one of the objective, as in the paper, the default) or "separate" (one of f and one of
-    each g, combined optimistically; they begin no epoch afresh)."""
-    standardize: bool
-    """Centre and scale the objective by its uniform first plays, and take rewards and costs in prior
-    deviations; default True. False is the paper: f - sum_j kappa_j h_j in its own units, under the prior that
-    the setting publishes."""
-    incumbent_first: bool
-    """With `reuse=False`, begin an epoch at the last epoch's best mean; default True."""
-    initial: int | None
-    """The number of uniform first plays; default None: 5, or all of a shorter epoch."""
-    centre: Values | None
-    """m, the prior mean of the weighted objective w0 f - sum_j w_j h_j, in its unit; with separate models of
-    f and of each g, 1 + C numbers. Default None: what the first plays say."""
-    scale: Values | None
-    """s, the prior standard deviation of the same; default None: what the first plays say."""
-    constraint_prior_std: PerCost | None
-    """Prior std of each cost, or of all, its unit with `standardize`; default None: the setting's, else the
-    reward's."""
-    constraint_noise_std: PerCost | None
-    """Standard deviation of the noise on costs, in their unit; default None: the setting's, and where it is
-    withheld the reward's."""
-    noise_variance: float | None
-    """Lambda, in units of the scaled objective, at least 1e-10; default None: 0.01, and without `standardize`
-    that of the reward. With separate models it is the reward's, see `SeparateModelsOptions`."""
-
-
-class PenalisedParts(NamedTuple):
-    """Parts of an agent that keeps constraints."""
-
-    model: Model  # of the scaled objective, with a unit kernel
-    objective: Callable[..., Objective]  # from the model and the number of trials
-    delta: float  # failure probability of one epoch
-    incumbent_first: bool | None = None  # of epochs that begin afresh; None where they do not
-    separate: bool = False  # whether reward and costs are modelled apart, and learn hyperparameters each
-
-
-def penalised_parts(
-    setting: Setting,
-    penalty: Penalty,
-    *,
-    reading: str = "default",
-    epoch: int = EPOCH,
-    delta: float = 0.1,
-    **options: Unpack[PenalisedOptions],
-) -> PenalisedParts:
-    """Return the parts of an agent that models f - sum_j kappa_j h_j and moves kappa once an epoch.
-
-    Args:
-        penalty: defines how costs enter, and how their multipliers move.
-        reading: "paper" plays the argmax of the pseudocode: every epoch begins with a fresh GP(0, k) of the
-            objective itself, neither divided by 1 + sum_j kappa_j nor centred nor scaled, with the same k, B
-            and lambda; its first play is uniform, because all arms tie; multipliers, psi and step are in the
-            units of f and g. "default" changes five things: the values of all plays are used again under the
-            new multipliers (`reuse`); the objective is divided by 1 + sum_j kappa_j, centred and scaled by 5
-            uniform first plays, and all quantities are in prior stds (`standardize`, `initial`); with
-            `reuse=False` an epoch begins at the last one's best mean (`incumbent_first`); lambda is 0.01 of
-            the scaled objective; and the step of the dual is `adaptive_step`, not the experiments' 0.5.
-        epoch, delta: see `parts_of`.
-        **options: they override the reading.
-    """
-    taken: Any = {**chosen("reading", reading, READINGS), **options}
-    _require_an_effect(options, separate=taken.get("models") == "separate", reuse=taken.get("reuse", True))
-    return parts_of(setting, penalty, epoch=epoch, delta=delta, **taken)
-
-
-def dual(step: float | None, reading: str) -> LinearDual:
-    """Return the penalty of Algorithm 3, by default with the reading's step."""
-    chosen("reading", reading, READINGS)
-    return LinearDual(PAPER_STEP if step is None and reading == "paper" else step)
-
-
-@typed
-def parts_of(
-    setting: Setting,
-    penalty: Penalty,
-    *,
-    epoch: int = EPOCH,
-    reuse: bool = True,
-    delta: float = 0.1,
-    models: str = "penalised",
-    standardize: bool = True,
-    incumbent_first: bool = True,
-    initial: int | None = None,
-    centre: Values | None = None,
-    scale: Values | None = None,
-    constraint_prior_std: PerCost | None = None,
-    constraint_noise_std: PerCost | None = None,
-    noise_variance: float | None = None,
-    **options: Unpack[SharedOptions],
-) -> PenalisedParts:
-    """Return the parts of the default reading, with changes by the options; S and delta as for an agent."""
-    require_probability("delta", delta)  # before epochs share it
-    require_integer("epoch", epoch, 1, "it is the number of rounds S between two updates")
-    require_choice("models", models, ("penalised", "separate"))
-    initial = min(FIRST, epoch) if initial is None else initial
-    require_integer("initial", initial, 0, "it is the number of uniform first plays")
-    if initial > epoch:
-        raise ValueError(f"initial must lie in 0..epoch = {epoch}, got {initial}")
-    if models == "separate":
-        require_own_means(options)
-    given = GivenUnits(centre, scale)
-    given.require(1 + setting.num_constraints if models == "separate" else 1)
-    taken: ModelOptions = {"rkhs_bound": BOUND, **options, "initial": initial}
-    if not standardize:
-        taken["noise_variance"] = noise_variance
-    # Of reward and costs together the noise differs otherwise: R, the largest std, bounds it.
-    model = centred_model(replace(setting, noise_profile=None), **taken)
-    stds = constraint_prior_std if standardize else 1.0
-    prior = PriorUnits.of_setting(setting, model.prior_std if standardize else 1.0, stds)
-    cost_noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
-    if standardize:
-        model = in_prior_stds(model, NOISE_VARIANCE if noise_variance is None else noise_variance)
-    share = delta / (penalty.union * math.ceil(setting.horizon / epoch))
-    given = given.in_units(prior.each if models == "separate" else prior.std)
-    units: dict[str, Any] = {"standardize": standardize, "given": given, "prior": prior}
-    if models == "separate":
-        least = model.noise_variance if standardize else NOISE_FLOOR * model.prior_std**2
-        assumed = CostModelSpec(**units, noise=cost_noise, least=least, width=IMPROVED, delta=share)
-        made = partial(PenalisedModels, penalty=penalty, epoch=epoch, assumed=assumed)
-        return PenalisedParts(model, made, share, separate=True)
-    made = partial(Penalised, penalty=penalty, epoch=epoch, cost_noise=cost_noise, reuse=reuse, **units)
-    return PenalisedParts(model, made, share, None if reuse else incumbent_first)
-
-
-def _require_an_effect(given: Mapping[str, Any], separate: bool, reuse: bool) -> None:
-    """Raise where an option of fresh posteriors is given, but there are none."""
-    if separate:
-        where, remedy = "with separate models, which are never fresh", 'take models="penalised"'
-        require_left_out("reuse", given.get("reuse", True), True, where, remedy)
-    if separate or reuse:
-        where = "where epochs do not begin with a fresh posterior"
-        first = given.get("incumbent_first", True)
-        require_left_out("incumbent_first", first, True, where, "take reuse=False")
-
-
-def require_own_means(options: Mapping[str, Any]) -> None:
-    """Raise where fits are asked for what models of reward and costs apart do not learn."""
-    for name, default in (("fit_on", "arrived"), ("fit_mean", False)):
-        given, where = options.get(name, default), "where reward and costs have separate models"
-        remedy = "their prior means are taken from the first delivered plays, or published"
-        require_left_out(name, given, default, where, remedy)
-
-
-def in_prior_stds(model: Model, noise_variance: PerTrial) -> Model:
-    """Return the model of an objective in its own prior stds: a unit kernel and one lambda."""
-    require_noise_variance(noise_variance, 1.0)
-    return replace(
-        model,
-        kernel=unit_kernel(model.kernel, model.prior_std),
-        noise_std=model.relative_noise,
-        noise_variance=noise_variance,
-    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -19,59 +19,66 @@ from ..model.model import Model
 from ..model.rounds import Delivery
 from ..model.units import PerCost, PriorUnits
 from ..options import require_arms, require_left_out, typed
-from ..validation import RowPerTrial, require_known
+from ..validation import require_known
 from .base import Band
-from .penalised import PenalisedParts
+from .parts import CostModelOptions, PenalisedParts, model_and_costs
 from .safe_masks import ByBands, ByNeighbours, ByPlays, SafeMask
 from .separate_models import CostModelSpec, SeparateModels
-from .separate_models_parts import CostModelOptions, model_and_costs
 
 SETS = ("bands", "neighbours", "plays")
 DEVIATIONS = 3.0  # stds within which unbounded noise is assumed to stay
 COST_WIDTH = "finite-set"
 
 
-def make_mask(
-    sets: str, model: Model, assumed: CostModelSpec, lipschitz: Any, cost_noise_bound: PerCost | None
-) -> Callable[[Bools], SafeMask]:
-    """Return the builder of the safe set from the seed, (B, Z, A).
+class SafeSpec(NamedTuple):
+    """What finds the safe set S.
 
     Args:
         sets: "bands", where ug_j <= 0, as in the authors' code of SafeOpt; "neighbours", the points that an
             arm of S certifies by its band and a Lipschitz constant, as in the papers on SafeOpt and StageOpt;
             "plays", the points that a delivered cost certifies by that and a bound on the noise, of LoSBO.
-        lipschitz: L_j of each cost in its own units, (C,) or (B, C), of the last two; default the setting's.
+        lipschitz: L_j of each cost in its own units, (C,), of the last two; default the setting's.
         cost_noise_bound: E >= |noise on costs| in their units, one number or (C,), of the last; default the
             setting's, else 3 stds, which is no bound.
     """
-    require_choice("sets", sets, SETS)
-    if sets != "plays":
-        require_left_out(
-            "cost_noise_bound", cost_noise_bound, None, f"with sets={sets!r}", 'take sets="plays"'
+
+    sets: str
+    lipschitz: Any
+    cost_noise_bound: PerCost | None
+
+    def require(self, setting: Setting, prior: PriorUnits) -> None:
+        """Raise where an option is impossible, has no effect or is needed and unknown."""
+        sets, bound = self.sets, self.cost_noise_bound
+        require_choice("sets", sets, SETS)
+        if sets != "plays":
+            require_left_out("cost_noise_bound", bound, None, f"with sets={sets!r}", 'take sets="plays"')
+        elif bound is not None:
+            require_not_negative("cost_noise_bound", np.asarray(bound), "it bounds the noise on costs")
+        if sets == "bands":
+            require_left_out("lipschitz", self.lipschitz, None, 'with sets="bands"', 'take sets="neighbours"')
+        elif setting.num_constraints:
+            self._slopes(setting, prior)
+
+    def mask(self, model: Model, seed: Bools, assumed: CostModelSpec) -> SafeMask:
+        """Return the safe set from the seed, (B, Z, A)."""
+        setting, prior = model.setting, assumed.prior
+        if self.sets == "bands" or not setting.num_constraints:
+            return ByBands(seed)  # which certifies all arms where there are no costs
+        slopes, points = self._slopes(setting, prior), setting.decisions.points
+        if self.sets == "neighbours":
+            return ByNeighbours(seed, points, slopes)
+        given = self.cost_noise_bound
+        known = setting.constraint_noise_bound if given is None else given
+        noise = DEVIATIONS * assumed.noise_beside(model) if known is None else prior.of_costs(known)
+        return ByPlays(seed, points, slopes, noise)
+
+    def _slopes(self, setting: Setting, prior: PriorUnits) -> Floats:
+        remedy = "make the environment with safe_seed=True and its model published, or give a bound on the "
+        task = "to certify points around safe arms"
+        found = require_known(
+            "lipschitz", self.lipschitz, setting.lipschitz, task, f"{remedy}slope of each cost"
         )
-    if sets == "bands":
-        require_left_out("lipschitz", lipschitz, None, 'with sets="bands"', 'take sets="neighbours"')
-    setting = model.setting
-    if sets == "bands" or not setting.num_constraints:
-        return ByBands  # which certifies all arms where there are no costs
-    slopes, points = _slopes(setting, assumed.prior, lipschitz), setting.decisions.points
-    if sets == "neighbours":
-        return partial(ByNeighbours, points=points, slopes=slopes)
-    if cost_noise_bound is not None:
-        require_not_negative("cost_noise_bound", np.asarray(cost_noise_bound), "it bounds the noise on costs")
-    known = setting.constraint_noise_bound if cost_noise_bound is None else cost_noise_bound
-    noise = DEVIATIONS * assumed.noise_beside(model) if known is None else assumed.prior.of_costs(known)
-    return partial(ByPlays, points=points, slopes=slopes, noise_bound=noise)
-
-
-def _slopes(setting: Setting, prior: PriorUnits, given: Any) -> Floats:
-    remedy = (
-        "make the environment with safe_seed=True and its model published, or give a bound on the slope of "
-        "each cost"
-    )
-    task = "to certify points around safe arms"
-    known = require_known("lipschitz", given, setting.lipschitz, task, remedy)
-    return np.asarray(prior.of_costs(checked_slopes("lipschitz", known, setting.num_constraints)))
+        return np.asarray(prior.of_costs(checked_slopes("lipschitz", found, setting.num_constraints)))
 
 
 class Safe(SeparateModels):
@@ -90,16 +97,17 @@ class Safe(SeparateModels):
         num_trials: int,
         *,
         assumed: CostModelSpec,
-        seed: RowPerTrial,
-        mask_of: Callable[[Bools], SafeMask],
+        seed: Any,
+        spec: SafeSpec,
         patience: int | None,
     ):
         super().__init__(model, num_trials, assumed)
+        seed = _seed_of(model.setting, seed)
         shape = num_trials, model.setting.decisions.num_contexts, model.setting.decisions.num_arms
         safe = np.zeros(shape, dtype=bool)  # S0, (B, Z, A)
         arms = np.asarray(np.broadcast_to(seed, (num_trials, seed.shape[-1])), dtype=np.int64)
         safe[np.arange(num_trials)[:, None], :, arms] = True
-        self.mask, self._patience = mask_of(safe), patience
+        self.mask, self._patience = spec.mask(model, safe, assumed), patience
         self._ever, self._settled = self.mask.seed.copy(), np.zeros(num_trials, dtype=bool)
         self._idle = np.zeros(num_trials, dtype=np.int64)  # rounds with feedback since S grew
         self._taught = np.zeros(num_trials, dtype=bool)
@@ -169,12 +177,12 @@ class SafeModelOptions(CostModelOptions, total=False):
     """
 
     safe_seed: Any
-    """Arms whose costs are known to be kept in every context, (n,) or (B, n); default None: the setting's.
+    """Arms whose costs are known to be kept in every context, (n,); default None: the setting's.
     There is no play without one."""
     lipschitz: Any
-    """L, Lipschitz constants of the costs, see `make_mask`; default None: the setting's."""
+    """L, Lipschitz constants of the costs, see `SafeSpec`; default None: the setting's."""
     cost_noise_bound: PerCost | None
-    """E, the bound on the noise of costs, in their unit, see `make_mask`; default None: the setting's."""
+    """E, the bound on the noise of costs, in their unit, see `SafeSpec`; default None: the setting's."""
 
 
 @typed
@@ -193,7 +201,7 @@ def safe_parts(
 
     Args:
         delta: failure probability of all bands together.
-        sets: what finds S, see `make_mask`.
+        sets: what finds S, see `SafeSpec`.
         patience: see `Safe`.
         safe_seed, lipschitz, cost_noise_bound, **options: see `SafeModelOptions`.
     """
@@ -204,13 +212,14 @@ def safe_parts(
         require(not own, name, f"{safely}: rewards and costs are in prior deviations", own)
     if patience is not None:
         require_integer("patience", patience, 1, "it is a number of rounds in which S does not grow")
-    seed = _seed_of(setting, safe_seed)
+    _seed_of(setting, safe_seed)
     taken: CostModelOptions = {"cost_width": COST_WIDTH, **options, "standardize": False, "initial": 0}
     model, assumed = model_and_costs(setting, delta=delta, **taken)
     if setting.num_constraints:
         _require_units(setting, model, options)
-    mask_of = make_mask(sets, model, assumed, lipschitz, cost_noise_bound)
-    made = partial(Safe, assumed=assumed, seed=seed, mask_of=mask_of, patience=patience)
+    spec = SafeSpec(sets, lipschitz, cost_noise_bound)
+    spec.require(setting, assumed.prior)
+    made = partial(Safe, assumed=assumed, seed=safe_seed, spec=spec, patience=patience)
     return PenalisedParts(model, made, assumed.delta, separate=True)
 
 

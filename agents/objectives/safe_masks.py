@@ -11,7 +11,6 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.safety import Safety
 from ..model.rounds import Delivery
-from ..validation import RowPerTrial
 
 BLOCK = 64  # safe arms whose effect on all others is computed together
 
@@ -85,7 +84,7 @@ class ByLipschitz(SafeMask):
         slopes: L_j in prior stds per unit of these, (C,) or (B, C).
     """
 
-    def __init__(self, seed: Bools, points: Floats, slopes: RowPerTrial):
+    def __init__(self, seed: Bools, points: Floats, slopes: Floats):
         super().__init__(seed)
         self.points = points
         self.slopes = np.broadcast_to(slopes, (len(seed), np.shape(slopes)[-1]))
@@ -126,7 +125,7 @@ class ByNeighbours(ByLipschitz):
     Bands are those of this round, where the theory intersects all past ones. O(|S| N) a round.
     """
 
-    def __init__(self, seed: Bools, points: Floats, slopes: RowPerTrial):
+    def __init__(self, seed: Bools, points: Floats, slopes: Floats):
         super().__init__(seed, points, slopes)
         self._members = seed.reshape(len(seed), -1).copy()
 
@@ -139,7 +138,6 @@ class ByNeighbours(ByLipschitz):
         return kept
 
     def played(self, safety: Safety) -> None:
-        """Replace S_{t-1} by S_t."""
         certified = self.kept(safety).all(axis=0)
         self._members = certified | self.seed.reshape(certified.shape)
 
@@ -155,7 +153,7 @@ class ByPlays(ByLipschitz):
     certainty, and S only grows.
     """
 
-    def __init__(self, seed: Bools, points: Floats, slopes: RowPerTrial, noise_bound: RowPerTrial):
+    def __init__(self, seed: Bools, points: Floats, slopes: Floats, noise_bound: Floats):
         super().__init__(seed, points, slopes)
         self._noise_bound = np.broadcast_to(noise_bound, self.slopes.shape)
         self._least = np.full((self.slopes.shape[1], len(seed), len(points)), np.inf)

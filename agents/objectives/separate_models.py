@@ -23,7 +23,7 @@ from ..model.rounds import Clock, Delivery, Rows
 from ..model.units import PriorUnits, Units
 from ..named import is_name
 from ..posteriors import SufficientStatistics
-from ..validation import PerTrial, require_costs
+from ..validation import require_costs
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
 from .base import NOTHING, Band, Objective, Revision
@@ -41,7 +41,7 @@ class CostModelSpec:
     given: GivenUnits  # the user's centres and scales of reward and costs in prior stds, if any
     prior: PriorUnits
     noise: Floats | None  # stds in prior stds, (C,); None where withheld: as large a share as the reward's
-    least: PerTrial  # bound of a cost's lambda, in squares of its scale, a number or (B,)
+    least: float | None  # bound of a cost's lambda, in squares of its scale; None for the reward's lambda
     width: Any  # of their bands: "improved" (IGP-UCB), or what `make_width` takes
     delta: float  # failure probability of each band
     belief: Callable[[Model, int], Belief] = Delivered  # of each
@@ -54,9 +54,9 @@ class CostModelSpec:
         if self.noise is None:
             return [replace(reward, noise_std=reward.noise_std / scale[:, 0])] * (scale.shape[1] - 1)
         stds = [noise / each for noise, each in zip(self.noise, scale.T[1:], strict=True)]
+        least = reward.noise_variance if self.least is None else self.least
         return [
-            replace(reward, noise_std=std, noise_variance=np.maximum(np.square(std), self.least))
-            for std in stds
+            replace(reward, noise_std=std, noise_variance=np.maximum(np.square(std), least)) for std in stds
         ]
 
     def noise_beside(self, reward: Model) -> Floats:
@@ -120,7 +120,6 @@ class SeparateModels(Objective):
             belief.remodel(model)
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """Return scaled rewards, (n,)."""
         require_costs(cost, len(self.costs))
         (reward,) = self.prior.of(reward)
         return (reward - self.centre[trial, 0]) / self.scale[trial, 0]

@@ -35,7 +35,6 @@ class OptimiserAgent(BaseAgent):
         self._engine: Engine | None = None
 
     def reset(self, seed: int) -> None:
-        """Start a new optimiser."""
         word = int(np.random.SeedSequence(one_seed(seed)).generate_state(1)[0] >> 1)  # libraries take 31 bits
         with quietly():
             self._engine = self._make(OptimiserTask(self.setting.dim, self.setting.horizon, word, self._arms))
@@ -51,7 +50,6 @@ class OptimiserAgent(BaseAgent):
         return self._action
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Pass the play and the delivered feedback to the optimiser."""
         require_reset(self._engine is not None)
         assert self._engine is not None
         news = Feedback.arrived(info)

@@ -141,7 +141,6 @@ class LatentPosterior(OutcomePosterior):
 
     @property
     def gain(self) -> Floats:
-        """1/2 ln det H, the information gain of the quadratic approximation, (B,)."""
         return np.array([np.log(np.diag(self.fit(i).factor)).sum() for i in self._trials])
 
     def fit(self, trial: int) -> Laplace:
@@ -155,14 +154,13 @@ class LatentPosterior(OutcomePosterior):
     def _rows(self, trial: int) -> PlayedRows:
         return self.outcomes.rows(trial, self._root.__getitem__)
 
-    def half_width_at(self, cells: Ints | None, bound: Floats, delta: Floats) -> Floats:
-        """Return the mixture band's half-width of f, (B, A), for |f| <= bound (B,) and 1 - delta (B,)."""
-        each = zip(self._trials, bound.tolist(), delta.tolist(), strict=True)
-        return columns_at(np.stack([self._half_width(*given) for given in each]), cells)
-
-    def _half_width(self, trial: int, bound: float, delta: float) -> Floats:
-        rows, likelihood = self._rows(trial), self.outcomes.likelihood
-        return mixture_band(self.fit(trial), rows, likelihood, bound, delta).half_width(self._root)
+    def half_width_at(self, cells: Ints | None, bound: Floats, delta: float) -> Floats:
+        """Return the mixture band's half-width of f, (B, A), for |f| <= bound (B,) and 1 - delta."""
+        bands = [
+            mixture_band(self.fit(i), self._rows(i), self.outcomes.likelihood, own, delta)
+            for i, own in enumerate(bound.tolist())
+        ]
+        return columns_at(np.stack([band.half_width(self._root) for band in bands]), cells)
 
     def mean_at(self, cells: Ints | None) -> Floats:
         return columns_at(np.stack([self._mean(i) for i in self._trials]), cells)

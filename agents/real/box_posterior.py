@@ -10,7 +10,7 @@ from scipy.linalg.lapack import dtrtrs  # type: ignore[attr-defined]
 
 from bandit_envs.basics.types import Floats, Ints
 
-from ..acquisition.improvement import improvement_climbed, log_expected_improvement
+from ..acquisition.improvement import improvement_climbed, log_augmentation, log_expected_improvement
 from .posterior import SurrogatePosterior
 from .surrogate import JITTER, Surrogate, squared_distances
 
@@ -98,19 +98,27 @@ class BoxPosterior:
         return own + more
 
 
+def log_improvement(gap: Floats, variance: Floats, noise: float) -> Floats:
+    """Return log E[(gap + s Z)+], s^2 = variance, with noise augmented, (n,) of the same shape."""
+    scores = log_expected_improvement(gap, np.sqrt(variance))
+    return scores + log_augmentation(variance, noise)[0] if noise else scores
+
+
 class ImprovementSurface:
-    """log E[(t(x) - t*)+] on a box, as a search reads it.
+    """log E[(t(x) - t*)+] on a box, with noise augmented, as a search reads it.
 
     Args:
         on_box: the posterior, pending plays included.
         best: t*.
         low, span: the box, (d,).
+        noise: its variance, in the unit of t; 0 where values are exact.
     """
 
     unit = 1.0  # of the scores
 
-    def __init__(self, on_box: BoxPosterior, best: float, low: Floats, span: Floats):
+    def __init__(self, on_box: BoxPosterior, best: float, low: Floats, span: Floats, noise: float = 0.0):
         self._on_box, self._best, self._low, self._span = on_box, best, low, span
+        self._noise = noise
 
     @property
     def rows(self) -> int:
@@ -120,7 +128,7 @@ class ImprovementSurface:
     def scores(self, arms: Floats) -> Floats:
         """Return scores, (n, d) -> (n,)."""
         found = self._on_box.at((arms - self._low) / self._span)
-        return log_expected_improvement(found.mean - self._best, np.sqrt(found.variance))
+        return log_improvement(found.mean - self._best, found.variance, self._noise)
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats]:
         """Return scores and slopes, (n, d) -> (n,) and (n, d)."""
@@ -128,7 +136,11 @@ class ImprovementSurface:
         found = self._on_box.at(points)
         std = np.sqrt(found.variance)
         scores, in_gap, in_std = improvement_climbed(found.mean - self._best, std)
-        return scores, self._on_box.slopes(points, found, in_gap, in_std / (2.0 * std)) / self._span
+        in_variance = in_std / (2.0 * std)
+        if self._noise:
+            more, slope = log_augmentation(found.variance, self._noise)
+            scores, in_variance = scores + more, in_variance + slope
+        return scores, self._on_box.slopes(points, found, in_gap, in_variance) / self._span
 
 
 class MeanSurface(ImprovementSurface):

@@ -1,7 +1,8 @@
 """The agent whose goal is the best at the end, on a finite set or a box: expected improvement.
 
 It plays argmax log E[(t(x) - t*)+], t the transformed value and t* the largest posterior mean of the points
-seen, under two transforms in turn; see `best_at_end` for what was chosen and why.
+seen, under two transforms in turn; where values have noise, of augmented EI. See `best_at_end` for what was
+chosen and why.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback, feedback_stds
 from bandit_envs.problem.setting import Setting
 
-from ..acquisition.improvement import log_expected_improvement
 from ..agent.assumptions import Fits
 from ..agent.book import Book
 from ..agent.generators import Resumable, Streams
@@ -35,6 +35,7 @@ from .box_posterior import (
     MeanSurface,
     NearSurface,
     best_mean,
+    log_improvement,
     on,
     with_pending,
 )
@@ -128,6 +129,10 @@ class ImprovingAgent(Resumable, BaseAgent):
         learner.learn(record.seen(0), count)
         return learner
 
+    def _noise(self, posterior: SurrogatePosterior) -> float:
+        """Return the noise variance of a value, 0 where values are exact."""
+        return 0.0 if self.exact else posterior.surrogate.noise(posterior.theta)
+
     def _pending(self) -> Ints:
         return self.book.pending().point
 
@@ -141,10 +146,10 @@ class ImprovingAgent(Resumable, BaseAgent):
         if learner is None:
             return self._first(offered.nonzero()[0], rng)
         posterior, pending = learner.posterior, self._pending()
-        best = best_mean(posterior)
+        best, noise = best_mean(posterior), self._noise(posterior)
 
         def score(found: Any, points: Ints) -> Floats:
-            return log_expected_improvement(found[0].mean - best, np.sqrt(found[0].variance))
+            return log_improvement(found[0].mean - best, found[0].variance, noise)
 
         arms = self._shortlist.among(0, offered, [posterior], score)
         scores = score([posterior.at(arms, pending)], arms)
@@ -159,7 +164,8 @@ class ImprovingAgent(Resumable, BaseAgent):
             return self._searched_on(LevelSurface(), np.empty((0, self.setting.dim)), rng)
         posterior = learner.posterior
         on_box = BoxPosterior(with_pending(posterior, self._pending()), self._earlier)
-        surface = ImprovementSurface(on_box, best_mean(posterior), self._low, self._span)
+        best, noise = best_mean(posterior), self._noise(posterior)
+        surface = ImprovementSurface(on_box, best, self._low, self._span, noise)
         return self._searched_on(surface, self._anchors(posterior), rng)
 
     def _searched_on(self, surface: Any, anchors: Floats, rng: np.random.Generator) -> Floats:

@@ -120,6 +120,8 @@ class NotedLearner(Learner):
             known = self.surrogate.prior, self.surrogate.parameters
             prior = noise_around(*known, share**2, self._noise_spread)
             self.surrogate = replace(self.surrogate, prior=prior)
+            if not self.fits:
+                self.states = [prior.centre.copy()]
         super().learn(seen, count)
 
     def _likeliest(self) -> list[Floats]:

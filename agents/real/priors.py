@@ -21,6 +21,7 @@ LONGEST = 1e3  # sides; of features that do not matter
 KNOWN = 0.1  # spread of the logarithm of a noise variance that is known
 STATED = 0.5  # of one that is known up to a factor of all stds
 SMALLEST = 1e-8  # noise variance, in the values' unit
+SHORTER = 0.4  # factor of usual lengths where values have noise and the best is searched for
 LEAST_NOISE = 1e-4  # of a published model, in prior variances: what is called noiseless may not be
 
 
@@ -37,8 +38,11 @@ def exact_prior(parameters: Parameters) -> HyperPrior:
 
 
 def noisy_prior(parameters: Parameters) -> HyperPrior:
-    """Return the prior of values whose noise is unknown; few of them are not to be followed exactly."""
-    return noise_around(usual_prior(parameters), parameters, 0.03, 1.0)
+    """Return the prior of values with noise: shorter lengths, as what looks smooth may be noise averaged."""
+    prior = usual_prior(parameters)
+    centre = prior.centre.copy()
+    centre[: parameters.number] += math.log(SHORTER)
+    return replace(prior, centre=centre)
 
 
 def noise_around(

@@ -19,8 +19,7 @@ from ..validation import PerTrial
 from .alarms import CalibratedAlarm, EventTriggered, LikelihoodRatio, RunLengths
 from .base import Never, Oracle, Periodic, Restart
 from .evidence import GIVEN_NOISE, UNKNOWN_NOISE, Archive, Evidence, require_scales
-from .in_order import InOrder
-from .on_alarm import PAPER_XI_SQUARED, Exploring
+from .on_alarm import PAPER_XI_SQUARED, Exploring, InOrder
 
 MakeRestart = Callable[[Model, int], Restart]
 FALSE_ALARM_RATE = 0.1  # of a whole run

@@ -14,7 +14,6 @@ from bandit_envs.basics.types import Ints
 
 from ..model.model import Model
 from ..named import made, name_of, require_called_with
-from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
 from . import rules
@@ -94,13 +93,13 @@ def _require_exact_model(name: str, model: Model) -> None:
             raise ArgumentError(ARGUMENT, f'{words}, as its promise would be broken; take "plateau"')
 
 
-def _width(model: Model, width: Any, delta: float, beta_scale: PerTrial | None) -> Width:
+def _width(model: Model, width: Any, delta: float, beta_scale: float | None) -> Width:
     require_probability("delta", delta)
     return make_width(width, model, delta, beta_scale)
 
 
 def _gap(
-    model: Model, eps: float, width: Any = None, delta: float = 0.1, beta_scale: PerTrial | None = None
+    model: Model, eps: float, width: Any = None, delta: float = 0.1, beta_scale: float | None = None
 ) -> StoppingRule:
     _require_no_costs("gap", model)
     _require_exact_model("gap", model)
@@ -112,7 +111,7 @@ def _best_arm(
     eps: float,
     width: Any = "amm",
     delta: float = 0.1,
-    beta_scale: PerTrial | None = None,
+    beta_scale: float | None = None,
     bands: str = "single",
 ) -> StoppingRule:
     if model.setting.continuous:
@@ -135,17 +134,16 @@ def _minima_gap(
     model: Model,
     threshold: float | None = None,
     share: float = 0.01,
-    reading: str = "wilson",
     width: Any = None,
     delta: float = 0.1,
-    beta_scale: PerTrial | None = None,
+    beta_scale: float | None = None,
 ) -> StoppingRule:
     _require_no_costs("minima-gap", model)
     refused = "on a box" if model.setting.continuous else "with delays" if model.setting.max_delay else ""
     if refused:
         words = f'must not be "minima-gap" {refused}, which compares two rounds'
         raise ArgumentError(ARGUMENT, f'{words}; take "gap" or "knowledge-gradient"')
-    return rules.MinimaGap(_width(model, width, delta, beta_scale), threshold, share, reading)
+    return rules.MinimaGap(_width(model, width, delta, beta_scale), threshold, share)
 
 
 ELLIPSOIDS = ("amm", "self-normalised")

@@ -15,7 +15,7 @@ from bandit_envs.basics.types import Floats
 
 from ..acquisition.improvement import change_of_lead, gittins_index, log_expected_improvement
 from ..widths.base import Width
-from .stopping_candidates import LIKELY, MOST_JOINT, StoppingCandidates, StopVerdict, unready
+from .stopping_candidates import LIKELY, MOST_JOINT, StoppingCandidates, StopVerdict
 
 EPS = "it is the regret that is good enough, in units of the reward"
 MOST_CANDIDATES = 5  # plays that are tested, those that are best in most draws
@@ -26,8 +26,25 @@ REMEDY = "it is what a unit of cost is worth, in units of the reward"
 LAST_FIRST = 21  # the last of the first rounds, whose median the threshold is taken from
 
 
+class OnceReady:
+    """Base of rules, which stop nothing while no play can be recommended, or only from made-up values."""
+
+    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
+        """Return the verdict, or why there can be none yet."""
+        if candidates.assumed:
+            return StopVerdict(False, None, f"{candidates.assumed} plays count with made-up values")
+        if candidates.best is not None:
+            return self.verdict(candidates)
+        known = "none is likely to keep all costs" if candidates.played.any() else "none has a value yet"
+        return StopVerdict(False, None, f"no play can be recommended: {known}")
+
+    def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
+        """Return the verdict where some play can be recommended."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Gap:
+class Gap(OnceReady):
     """max (mu + w sigma) - max over plays (mu - w sigma) <= eps (Makarova et al. 2022).
 
     The recommended play is that of the second maximum. Where the band holds in all rounds its regret is at
@@ -44,14 +61,10 @@ class Gap:
     def __post_init__(self) -> None:
         require_positive("eps", self.eps, EPS)
 
-    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
-        """Compare the gap between the bands with eps."""
-        if (verdict := unready(candidates)) is not None:
-            return verdict
+    def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
         gap, best = gap_of(candidates, self.width)
-        return StopVerdict(
-            gap <= self.eps, best, f"the best arm may be better by {gap:.3g}, eps is {self.eps:.3g}"
-        )
+        reason = f"the best arm may be better by {gap:.3g}, eps is {self.eps:.3g}"
+        return StopVerdict(gap <= self.eps, best, reason)
 
 
 def gap_of(candidates: StoppingCandidates, width: Width) -> tuple[float, int]:
@@ -68,7 +81,7 @@ def width_now(width: Width, candidates: StoppingCandidates) -> float:
 
 
 @dataclass(frozen=True)
-class BestArm:
+class BestArm(OnceReady):
     """UCB(x) - LCB(i) <= eps for all x != i, i the arm of the largest lower end (LUCB).
 
     It stops once i was played. With "difference" bands, |f(x) - f(i) - mu(x) + mu(i)| <= w std(f(x) - f(i)),
@@ -88,10 +101,7 @@ class BestArm:
         require_positive("eps", self.eps, EPS)
         require_choice("bands", self.bands, ("single", "difference"))
 
-    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
-        """Compare every other arm's advantage with eps."""
-        if (verdict := unready(candidates)) is not None:
-            return verdict
+    def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
         width = width_now(self.width, candidates)
         half = width * candidates.std
         if self.bands == "single":
@@ -108,7 +118,7 @@ class BestArm:
 
 
 @dataclass(frozen=True)
-class RegretBound:
+class RegretBound(OnceReady):
     """P(x keeps all costs, and max f - f(x) <= eps | data) >= 1 - delta for some play x (Wilson 2024).
 
     The maximum is over what keeps all costs; costs are our extension. Joint draws from the posterior decide,
@@ -136,10 +146,7 @@ class RegretBound:
         require_probability("error", self.error, "it is the share of runs that draws may stop falsely")
         require_positive("most", self.most, "it is a number of draws")
 
-    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
-        """Test the plays most likely to be the best by joint draws."""
-        if (verdict := unready(candidates)) is not None:
-            return verdict
+    def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
         if len(candidates.mean) > MOST_JOINT:
             remedy = f'a rule of at most {MOST_JOINT} arms here; take "knowledge-gradient"'
             raise ArgumentError("stopping", f"must be {remedy}, got {len(candidates.mean)} arms")
@@ -173,7 +180,7 @@ def interval(good: Floats, drawn: int, level: float) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True)
-class ByPrice:
+class ByPrice(OnceReady):
     """Base of rules that stop once no candidate's expected gain exceeds p c(x), its price.
 
     Any policy that plays only points with gain(x) > p c(x), and stops when there is none, has
@@ -190,9 +197,7 @@ class ByPrice:
     def __post_init__(self) -> None:
         require_positive("price", self.price, REMEDY)
 
-    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
-        if (verdict := unready(candidates)) is not None:
-            return verdict
+    def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
         gain, price = self.gain(candidates), self.price * candidates.cost
         best = int((gain / price).argmax())
         where = candidates.name(best)
@@ -221,9 +226,8 @@ class GradientWorthPrice(ByPrice):
         if candidates.pending:
             change = candidates.difference(candidates.best)
         else:
-            change = change_of_lead(
-                candidates.std**2, candidates.covariance(every, best)[:, 0], candidates.noise
-            )
+            shared = candidates.covariance(every, best)[:, 0]
+            change = change_of_lead(candidates.std**2, shared, candidates.noise)
         change[candidates.best] = 0.0
         return candidates.improvement(change)
 
@@ -244,9 +248,7 @@ class IndexAboveMean(ByPrice):
     The same rounds as by `ImprovementWorthPrice`, since EI decreases in its reference value.
     """
 
-    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
-        if (verdict := unready(candidates)) is not None:
-            return verdict
+    def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
         assert candidates.best is not None
         price = np.maximum(self.price * candidates.cost / np.maximum(candidates.feasible, 1e-300), 1e-300)
         index = gittins_index(candidates.mean[None], candidates.std[None], price[None])[0]
@@ -257,7 +259,7 @@ class IndexAboveMean(ByPrice):
 
 
 @dataclass
-class MinimaGap:
+class MinimaGap(OnceReady):
     """The change of the best mean in a round is small (Ishibashi et al. 2023).
 
     G = |mu(j) - mu'(j')| + E[(f(j') - f(j))^+] + gap' sqrt(KL / 2), where primes are of the round before, gap
@@ -269,26 +271,26 @@ class MinimaGap:
         width: of the gap.
         threshold: stop where G is below it; None is `share` times the median of G over rounds 2 to 21.
         share: of that median.
-        reading: "wilson" as above; "xie" has E[(f(j) - f(j'))^+].
     """
 
     width: Width
     threshold: float | None = None
     share: float = 0.01
-    reading: str = "wilson"
     _before: StoppingCandidates | None = field(default=None, repr=False)
     _seen: list[float] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
-        require_choice("reading", self.reading, ("wilson", "xie"))
         require_positive("share", self.share, "it is a share of the first rounds' median")
         if self.threshold is not None:
             require_positive("threshold", self.threshold, "it is in units of the reward")
 
     def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
-        before, self._before = self._before, candidates
-        if (verdict := unready(candidates)) is not None:
-            return verdict
+        verdict = super().__call__(candidates)
+        self._before = candidates
+        return verdict
+
+    def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
+        before = self._before
         if before is None or before.best is None or candidates.latest is None:
             return StopVerdict(False, candidates.best, "a change needs two rounds")
         change = self._change(before, candidates, *candidates.latest)
@@ -296,13 +298,11 @@ class MinimaGap:
         limit = self.threshold
         if limit is None:
             if candidates.plays < LAST_FIRST:
-                return StopVerdict(
-                    False, candidates.best, f"the threshold is known after {LAST_FIRST} rounds"
-                )
+                reason = f"the threshold is known after {LAST_FIRST} rounds"
+                return StopVerdict(False, candidates.best, reason)
             limit = self.share * float(np.median(self._seen[: LAST_FIRST - 1]))
-        return StopVerdict(
-            change < limit, candidates.best, f"the change is {change:.3g}, the threshold {limit:.3g}"
-        )
+        reason = f"the change is {change:.3g}, the threshold {limit:.3g}"
+        return StopVerdict(change < limit, candidates.best, reason)
 
     def _change(self, before: StoppingCandidates, now: StoppingCandidates, point: int, value: float) -> float:
         assert before.best is not None
@@ -310,8 +310,7 @@ class MinimaGap:
         x, old = int((before.point == point).argmax()), before.best  # the arms of both rounds are the same
         v, noise = before.std[x] ** 2, float(before.noise[x])
         spread = float(now.difference(now.best)[old])
-        lost = float(now.mean[old] - now.mean[now.best])
-        ahead = lost if self.reading == "wilson" else -lost
+        ahead = float(now.mean[old] - now.mean[now.best])
         gap, _ = gap_of(before, self.width)
         with np.errstate(divide="ignore"):
             kl = np.log1p(v / noise) - v / (v + noise) + v * (value - before.mean[x]) ** 2 / (v + noise) ** 2
@@ -320,7 +319,7 @@ class MinimaGap:
 
 
 @dataclass(frozen=True)
-class Plateau:
+class Plateau(OnceReady):
     """The best value grew by at most a share of the values' inter-quartile range in the last rounds.
 
     Under constraints it is the best of the values whose observed costs were kept.
@@ -336,14 +335,11 @@ class Plateau:
     def __post_init__(self) -> None:
         require_positive("rounds", self.rounds, "it is a number of values")
 
-    def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
-        if (verdict := unready(candidates)) is not None:
-            return verdict
+    def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
         values = candidates.values
         if len(values) <= self.rounds:
-            return StopVerdict(
-                False, candidates.best, f"{self.rounds + 1} values are needed, {len(values)} were delivered"
-            )
+            reason = f"{self.rounds + 1} values are needed, {len(values)} were delivered"
+            return StopVerdict(False, candidates.best, reason)
         worth = np.where(candidates.kept, values, -np.inf)
         if np.isneginf(before := worth[: -self.rounds].max()):
             return StopVerdict(False, candidates.best, "no earlier value kept all costs")

@@ -160,13 +160,3 @@ class StoppingRule(Protocol):
     def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
         """Return whether to stop now."""
         ...
-
-
-def unready(candidates: StoppingCandidates) -> StopVerdict | None:
-    """Return the verdict where nothing can be recommended yet, or not from values alone, else None."""
-    if candidates.assumed:
-        return StopVerdict(False, None, f"{candidates.assumed} plays count with made-up values")
-    if candidates.best is not None:
-        return None
-    known = "none has a value yet" if not candidates.played.any() else "none is likely to keep all costs"
-    return StopVerdict(False, None, f"no play can be recommended: {known}")

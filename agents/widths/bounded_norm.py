@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from bandit_envs.basics.arguments import (
 )
 from bandit_envs.basics.types import Floats, Ints
 
+from ..model.model import Model
 from ..validation import PerTrial
 from .base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY, ONE, elementwise, log, sqrt
 from .information_gain import Gamma, Realised
@@ -33,6 +34,11 @@ class BoundedNorm:
         require_not_negative("bound", self.bound, BOUND_REMEDY)
         require_not_negative("noise_std", self.noise_std, NOISE_REMEDY)
         require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
+
+    @classmethod
+    def of(cls, model: Model, *others: Any, **named: Any) -> Self:
+        """Return the width, or the band, with a model's B, R and lambda."""
+        return cls(model.rkhs_bound, model.noise_std, model.noise_variance, *others, **named)
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ class ImprovedWidth:
     bound: PerTrial
     noise_std: PerTrial
     gamma: Gamma = Realised()
-    delta: PerTrial = 0.1
+    delta: float = 0.1
     union: int = 1
 
     def __post_init__(self) -> None:
@@ -83,7 +89,7 @@ class SelfNormalisedWidth(BoundedNorm):
     """
 
     gamma: Gamma = Realised()
-    delta: PerTrial = 0.1
+    delta: float = 0.1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -147,21 +153,18 @@ class RKHSWidth:
         bound: B, at least the RKHS norm of f.
         gamma: the information gain gamma_t.
         delta: probability that the band fails.
-        lag: 1 for gamma_{t-1} instead, as Chowdhury & Gopalan (2017) quote the width.
     """
 
     bound: PerTrial
     gamma: Gamma
-    delta: PerTrial = 0.1
-    lag: int = 0
+    delta: float = 0.1
 
     def __post_init__(self) -> None:
         require_not_negative("bound", self.bound, BOUND_REMEDY)
         require_probability("delta", self.delta)
-        require_not_negative("lag", self.lag, "use 0 for gamma_t and 1 for gamma_{t-1}")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        gamma = self.gamma(t - self.lag, gain)
+        gamma = self.gamma(t, gain)
         return np.sqrt(2.0 * np.square(self.bound) + 300.0 * gamma * np.log(t / self.delta) ** 3)
 
 
@@ -183,7 +186,7 @@ class DelayedWidth:
     noise_std: PerTrial
     reward_bound: PerTrial = 1.0
     gamma: Gamma = Realised()
-    delta: PerTrial = 0.1
+    delta: float = 0.1
     union: int = 2
 
     def __post_init__(self) -> None:
@@ -206,7 +209,7 @@ class BKBWidth(BoundedNorm):
     It fails with probability delta if dictionaries are as large as the theorem requires.
     """
 
-    delta: PerTrial = 0.1
+    delta: float = 0.1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -226,7 +229,7 @@ class BBKBWidth(BoundedNorm):
     """
 
     growth: float = 2.0
-    delta: PerTrial = 0.1
+    delta: float = 0.1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -253,7 +256,7 @@ class NonAdaptive(BoundedNorm):
     B. Each covers one value of the function at a time, so no information gain enters.
     """
 
-    delta: PerTrial = 0.1
+    delta: float = 0.1
     values: int = 1
 
     def __post_init__(self) -> None:

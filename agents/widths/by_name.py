@@ -14,12 +14,18 @@ from bandit_envs.basics.arguments import is_number, require, require_positive, r
 from ..kernels.amplitude import order_of, unit_kernel
 from ..model.model import Model
 from ..named import is_name, require_called_with
-from ..validation import PerTrial
 from . import information_gain
-from .base import PAPER_CONSTANT, ChangePointWidth, FixedWidth, Width, mean_width
+from .base import (
+    PAPER_CONSTANT,
+    ChangePointWidth,
+    CompactWidth,
+    FiniteSetWidth,
+    FixedWidth,
+    Width,
+    mean_width,
+)
 from .bounded_norm import AMMWidth, ImprovedWidth, RealBetaWidth, RKHSWidth, SelfNormalisedWidth
 from .information_gain import Gamma, Realised
-from .prior_draws import CompactWidth, FiniteSetWidth
 
 DMM = "dmm"  # the smallest of several bands: an agent and a rule, but not a width
 ELSEWHERE = {  # bands that are valid for the plays of certain agents only
@@ -33,7 +39,7 @@ ELSEWHERE = {  # bands that are valid for the plays of certain agents only
 
 
 def make_width(
-    width: Any, model: Model, delta: PerTrial, beta_scale: PerTrial | None = None, gamma: Any = None
+    width: Any, model: Model, delta: float, beta_scale: float | None = None, gamma: Any = None
 ) -> Width:
     """Return the width of a confidence band.
 
@@ -100,7 +106,7 @@ def make_gamma(gamma: Any, model: Model) -> Gamma:
     return GAMMAS[str(gamma)](model)
 
 
-def improved_width(model: Model, *, gamma: Any = None, delta: PerTrial = 0.1, union: int = 1) -> Width:
+def improved_width(model: Model, *, gamma: Any = None, delta: float = 0.1, union: int = 1) -> Width:
     """Return the width of IGP-UCB (`union` 1) or GP-TS (2); `gamma` is by default the realised gain."""
     information = make_gamma("realised" if gamma is None else gamma, model)
     return ImprovedWidth(model.rkhs_bound, model.relative_noise, information, delta, union)
@@ -129,39 +135,38 @@ GAMMAS: dict[str, Callable[[Model], Gamma]] = {
 }
 
 
-def _finite_set(model: Model, delta: PerTrial, *, beta_scale: PerTrial = 1.0) -> Width:
+def _finite_set(model: Model, delta: float, *, beta_scale: float = 1.0) -> Width:
     words = '"self-normalised", "compact" or a number on a box'
     require(not model.setting.continuous, "width", words, "finite-set")
     return FiniteSetWidth(model.gram.size, delta, beta_scale)
 
 
-def _compact(model: Model, delta: PerTrial, *, beta_scale: PerTrial = 1.0) -> Width:
+def _compact(model: Model, delta: float, *, beta_scale: float = 1.0) -> Width:
     bounds = np.column_stack([model.setting.low, model.setting.high])  # type: ignore[list-item]
-    return CompactWidth.for_kernel(unit_kernel(model.kernel, model.prior_std), bounds, delta, beta_scale)
+    unit = unit_kernel(model.kernel, model.prior_std)
+    return CompactWidth.for_kernel(unit, bounds, delta=delta, scale=beta_scale)
 
 
-def _rkhs(model: Model, delta: PerTrial, *, gamma: Any = "bound") -> Width:
+def _rkhs(model: Model, delta: float, *, gamma: Any = "bound") -> Width:
     return RKHSWidth(model.rkhs_bound, make_gamma(gamma, model), delta)
 
 
 def _of_gain(
-    kind: type[SelfNormalisedWidth], model: Model, delta: PerTrial, *, gamma: Any = "realised"
+    kind: type[SelfNormalisedWidth], model: Model, delta: float, *, gamma: Any = "realised"
 ) -> Width:
-    given = model.rkhs_bound, model.noise_std, model.noise_variance
-    return kind(*given, make_gamma(gamma, model), delta)
+    return kind.of(model, make_gamma(gamma, model), delta)
 
 
-def _real_beta(model: Model, delta: PerTrial) -> Width:
-    given = model.rkhs_bound, model.noise_std, model.noise_variance, Realised(), delta
-    return RealBetaWidth(*given, relative_variance=model.relative_variance)
+def _real_beta(model: Model, delta: float) -> Width:
+    return RealBetaWidth.of(model, Realised(), delta, relative_variance=model.relative_variance)
 
 
-def _constant(model: Model, delta: PerTrial) -> Width:
+def _constant(model: Model, delta: float) -> Width:
     require(not model.setting.continuous, "width", '"amm" or a number on a box', "constant")
     return FixedWidth(mean_width(model.setting.decisions.num_arms))
 
 
-def _change_point(model: Model, delta: PerTrial, *, beta_scale: PerTrial = 1.0) -> Width:
+def _change_point(model: Model, delta: float, *, beta_scale: float = 1.0) -> Width:
     horizon, order = model.setting.horizon, order_of(model.kernel)
     return ChangePointWidth(horizon, _dim(model), order, np.multiply(beta_scale, PAPER_CONSTANT))
 

@@ -156,7 +156,7 @@ class Realised:
 class ConstantGain:
     """gamma_t = value (Chowdhury & Gopalan 2017, section 6, take 1 on sensor data)."""
 
-    value: PerTrial = 1.0  # or (B,)
+    value: float = 1.0
 
     def __post_init__(self) -> None:
         require_not_negative("value", self.value, "an information gain is at least 0")

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.rendering.figure import ShownFigure
 from bandit_envs.rendering.scene import BAND_STDS, Limits, Scene
@@ -24,6 +23,8 @@ BESIDE = {"right": 0.87, "top": 0.88, "wspace": 0.4}  # of a plane, with space f
 TRUTH, PLAYS, BEST, BELIEF, SHADE = "tab:blue", "tab:orange", "tab:red", "tab:purple", "0.85"
 SCORES = "tab:green"  # the acquisition function and the play that it leads to
 PRINT_FONT = 7.0  # points
+PRINT_WIDTH = 6.9  # inches
+MAPS = ("truth", "mean", "std")  # of functions of two features
 EXPONENTS = (-3, 3)  # of values written out; longer labels would be cut off at the left
 
 
@@ -75,33 +76,59 @@ def draw(scene: Scene, limits: Limits | None = None) -> NDArray[np.uint8]:
     return np.array(canvas.buffer_rgba())[:, :, :3]
 
 
-def strip(scenes: Sequence[Scene], limits: Limits) -> ShownFigure:
-    """Draw scenes over a line in a row for print, 6.9 inches wide: rewards above, acquisition below."""
-    lines = "of arms with one feature, or more than two; a GIF shows two"
-    require(scenes[0].features.shape[1] != 2, "a strip", lines, f"{scenes[0].name}, with two")
-    rows = 2 if limits.scored else 1
-    figure = ShownFigure.of_size(6.9, 1.4 + 1.1 * rows)
+def strip(rows: Sequence[Sequence[Scene]], limits: Sequence[Limits]) -> ShownFigure:
+    """Draw rounds for print, 6.9 inches wide: a row an agent, with its acquisition or maps below."""
+    if rows[0][0].features.shape[1] == 2:
+        believed = any(scene.belief is not None for row in rows for scene in row)
+        heights = dict.fromkeys(MAPS if believed else MAPS[:1], min(1.7, PRINT_WIDTH / len(rows[0])))
+    else:
+        heights = {"truth": 2.0, "scores": 1.0} if limits[0].scored else {"truth": 1.7}
+    panels = len(heights)
+    figure = ShownFigure.of_size(PRINT_WIDTH, 0.6 + len(rows) * sum(heights.values()))
     figure.printed = True
-    heights = (2, 1)[:rows]
-    grid = figure.subplots(rows, len(scenes), squeeze=False, sharex=True, sharey="row", height_ratios=heights)
-    for column, scene in zip(grid.T, scenes, strict=True):
-        _draw_line(column[0], scene, limits)
-        column[0].set_title(f"round {scene.total + 1}" if scene.following is not None else "the end")
-        if rows == 2:
-            _draw_scores(column[1], scene, limits)
-            column[0].set_xlabel("")
+    shape = len(rows) * panels, len(rows[0])
+    ratios = [*heights.values()] * len(rows)
+    grid = figure.subplots(*shape, squeeze=False, sharex=True, sharey="row", height_ratios=ratios)
+    for i, row in enumerate(rows):
+        for j, scene in enumerate(row):
+            places = dict(zip(heights, grid[i * panels : (i + 1) * panels, j], strict=True))
+            _draw_column(places, scene, limits[i], last=j == len(row) - 1)
+        if len(rows) > 1:
+            axes = grid[i * panels, 0]
+            axes.set_ylabel(f"{row[0].title.partition(' on ')[0]}\n{axes.get_ylabel()}")
     for axes in grid.flat:
         axes.label_outer()
         axes.tick_params(labelsize=PRINT_FONT)
-        axes.xaxis.set_major_locator(MaxNLocator(3))
         for line in axes.lines:
             line.set_markersize(0.75 * line.get_markersize())
         for text in (axes.title, axes.xaxis.label, axes.yaxis.label):
             text.set_fontsize(PRINT_FONT)
-    handles = grid[0, 0].get_legend_handles_labels()
-    columns = _columns(len(handles[0]))
-    figure.legend(*handles, loc="outside lower center", ncols=columns, frameon=False, fontsize=PRINT_FONT)
+    named = [
+        each for axes in grid[::panels, 0] for each in zip(*axes.get_legend_handles_labels(), strict=True)
+    ]
+    labels = {label: handle for handle, label in named}
+    look = {"ncols": _columns(len(labels)), "frameon": False, "fontsize": PRINT_FONT}
+    figure.legend([*labels.values()], [*labels], loc="outside lower center", **look)
     return figure
+
+
+def _draw_column(places: dict[str, Any], scene: Scene, limits: Limits, last: bool) -> None:
+    """Draw a round of an agent; maps have their scales beside the last column."""
+    bottom = [*places.values()][-1]
+    if scene.features.shape[1] == 2:
+        _draw_plane(places, scene, limits, bars=last)
+        for axes, name in zip(
+            places.values(), ("true function", "posterior mean", "posterior std"), strict=False
+        ):
+            axes.set(title="", xlabel="", ylabel=name, xticks=(), yticks=())
+        bottom.set_xlabel(scene.context)
+    else:
+        _draw_line(places["truth"], scene, limits)
+        if "scores" in places:
+            _draw_scores(places["scores"], scene, limits)
+        bottom.set_xlabel(_name_of_line(scene, "\n"))
+        bottom.xaxis.set_major_locator(MaxNLocator(3))
+    places["truth"].set_title(f"round {scene.total + 1}" if scene.following is not None else "the end")
 
 
 def _columns(entries: int) -> int:
@@ -146,10 +173,10 @@ def _draw_line(axes: Any, scene: Scene, limits: Limits) -> None:
     axes.set_ylabel("reward")
 
 
-def _name_of_line(scene: Scene) -> str:
-    if not scene.joined:
-        return "arm"
-    return "x" if scene.features.shape[1] == 1 else "arms, from worst to best"
+def _name_of_line(scene: Scene, joint: str = ", ") -> str:
+    feature = "x" if scene.features.shape[1] == 1 else "arms, from worst to best"
+    name = feature if scene.joined else "arm"
+    return joint.join(filter(None, (name, scene.context)))
 
 
 def _draw_band(axes: Any, x: Floats, mean: Floats, reach: Floats, label: str, joined: bool) -> None:
@@ -167,7 +194,9 @@ def _draw_scores(axes: Any, scene: Scene, limits: Limits) -> None:
         x, scores = scene.order[line], scene.scores[line]
         if scene.joined:
             axes.fill_between(x, limits.scores[0], scores, color=SCORES, alpha=0.15, lw=0)
-        axes.plot(x, scores, color=SCORES, **({"lw": 1.2} if scene.joined else {"marker": ".", "ls": "none"}))
+        # An arm between two that cannot be played has no line to either.
+        look = {"lw": 1.2, "ms": 2, "marker": "" if np.isfinite(scores).all() else "o"}
+        axes.plot(x, scores, color=SCORES, **(look if scene.joined else {"marker": ".", "ls": "none"}))
     elif scene.following is None:
         where = {"ha": "center", "va": "center", "transform": axes.transAxes}
         axes.text(0.5, 0.5, "no further play", color="0.45", fontsize="small", **where)
@@ -211,11 +240,12 @@ def draw_cost_plane(axes: Any, scene: Scene, j: int, belief: tuple[Floats, Float
     axes.set(xticks=(), yticks=())
 
 
-def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits) -> None:
+def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits, bars: bool = True) -> None:
     """Draw the reward as colour over two features; beside it an agent's mean on that scale, and its std."""
     mean, std = scene.belief or (scene.truth, None)
     span = limits.shade
-    draw_values(places["truth"], scene.features, scene.truth, "true function", span)
+    name = ", ".join(filter(None, ("true function", scene.context)))
+    draw_values(places["truth"], scene.features, scene.truth, name, span, bars)
     _draw_region(places["truth"], scene.features, scene.feasible)
     _draw_plays(places["truth"], scene, scene.plays[:, 0], scene.plays[:, 1], limits)
     if scene.following is not None:
@@ -228,7 +258,7 @@ def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits) -> None:
     places["truth"].set_ylabel("$x_2$", labelpad=3)
     if std is not None:
         draw_values(places["mean"], scene.features, mean, "posterior mean, same colours", span, bar=False)
-        draw_values(places["std"], scene.features, std, "posterior std", (0.0, limits.std))
+        draw_values(places["std"], scene.features, std, "posterior std", (0.0, limits.std), bars)
         for beside in (places["mean"], places["std"]):
             beside.set(xticks=(), yticks=())
 

@@ -16,6 +16,7 @@ FINENESS = {1: 201, 2: 48**2}  # points at which a function on a box is drawn; i
 
 BAND_STDS = 2.0  # of the drawn band, where an agent has none of its own
 MARGIN = 0.05  # share of a range that is added at each end
+NEAR = 0.4  # a band is seen so far beyond the rewards, in shares of their range; a prior's may be far wider
 DEEPEST = 3.0  # the axis of scores reaches so many times as far below the maximum as the median lies:
 # logarithms of improvements have deep valleys
 Range = tuple[float, float]
@@ -43,6 +44,7 @@ class Scene(NamedTuple):
     cost_beliefs: tuple[tuple[Floats, Floats], ...]  # of each cost, if modelled separately
     reward: float  # delivered in the last round
     arrivals: int  # in the last round
+    context: str = ""  # "context 2 of 5"; "" where there is one
     title: str = ""  # names agent and environment; "" is the name of the problem
     half: Floats | None = None  # (M,) half-width of the agent's own band; None draws 2 std
     scores: Floats | None = None  # (M,) acquisition function of the next choice
@@ -58,6 +60,7 @@ class Scene(NamedTuple):
         total, horizon = int(simulator.round[0]), simulator.problem.horizon
         now = min(total, horizon - 1)  # after the last round the next context is shown, in the last segment
         version, context = int(trial.version[now]), int(trial.context[total])
+        contexts = len(simulator.views)
         here = (trial.segment[:total] == trial.segment[now]) & (trial.context[:total] == context)
         due, observed = simulator.due[0, :total], simulator.observed[0, :total, 0]
         means = simulator.earned[0, :total]
@@ -88,6 +91,7 @@ class Scene(NamedTuple):
             cost_beliefs=believed[1:],
             reward=float(observed[arriving].sum()),
             arrivals=int(arriving.sum()),
+            context=f"context {context + 1} of {contexts}" if contexts > 1 else "",
             joined=not isinstance(simulator.problem.kernel, TableKernel),
         )
 
@@ -191,14 +195,14 @@ class Limits(NamedTuple):
 
     @classmethod
     def of(cls, scenes: Sequence[Scene]) -> "Limits":
-        """Return ranges that hold every value of the scenes."""
-        rewards, scores, shades, stds = [], [], [], [0.0]
+        """Return ranges that hold every value of the scenes, but of wide bands what is near the rewards."""
+        rewards, edges, scores, shades, stds = [], [], [], [], [0.0]
         for scene in scenes:
             rewards += [scene.truth, scene.observed]
             shades.append(scene.truth)
             if scene.belief is not None:
                 mean, half = scene.belief[0], scene.band
-                rewards += [mean - half, mean + half]
+                edges += [mean - half, mean + half]
                 shades.append(mean)
                 stds.append(float(scene.belief[1].max()))
             if scene.scores is not None:
@@ -206,8 +210,9 @@ class Limits(NamedTuple):
                 if finite.size:
                     high = finite.max()
                     scores.append(finite[finite >= high - DEEPEST * (high - np.median(finite))])
+        low, high = _range(rewards, margin=NEAR)
         return cls(
-            _range(rewards),
+            _range([*rewards, *(np.clip(edge, low, high) for edge in edges)]),
             _range(scores),
             _range([np.zeros(1), *(scene.regrets for scene in scenes)]),
             _range(shades, margin=0.0),
@@ -216,6 +221,12 @@ class Limits(NamedTuple):
             any(scene.pending.any() for scene in scenes),
             any(scene.lost.any() for scene in scenes),
         )
+
+
+def shared_limits(rows: Sequence[Sequence[Scene]]) -> list[Limits]:
+    """Return limits for each of several agents, which share all but the unit of their scores."""
+    common = Limits.of([scene for row in rows for scene in row])
+    return [common._replace(scores=Limits.of(row).scores) for row in rows]
 
 
 def _range(values: Sequence[Floats], margin: float = MARGIN) -> Range:

@@ -21,6 +21,7 @@ from gpbandits.evaluation.statistics import ENOUGH, Interval, bootstrap_interval
 from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.standings import relative_losses
 
+LARGE = 1e4
 ARCHIVE = Path(__file__).parents[2] / "docs" / "results" / "real"
 AGENT = "gp-agent"
 MOST_FLIPS = 2**20  # all of 20 trials: random ones decide another way about a p-value near the level
@@ -199,8 +200,9 @@ def as_markdown(statement: Statement, found: Mapping[str, Result]) -> Iterator[s
         yield f"|{'---|' * (1 + len(agents))}"
     for name, own in values.items():
         least = min(each.mean() for each in own.values())
-        cells = [_cell(own[label], least) if label in own else "-" for label in agents]
-        yield f"| {name} | {' | '.join(cells)} |"
+        unit = 1.0 if least < LARGE else 1000.0  # so that columns are narrow
+        cells = [_cell(own[label] / unit, least / unit) if label in own else "-" for label in agents]
+        yield f"| {name}{', in 1000' if unit > 1 else ''} | {' | '.join(cells)} |"
 
 
 def _cell(own: Floats, least: float) -> str:

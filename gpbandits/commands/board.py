@@ -50,7 +50,9 @@ def report(
 
 def watch(
     env: Annotated[str, typer.Argument(help="Id of an environment; `gpbandits envs` lists them.")],
-    agent: Annotated[str, typer.Argument(help="Name of an agent; `gpbandits agents` lists them.")],
+    agents: Annotated[
+        list[str], typer.Argument(help="Agents, side by side if several; `gpbandits agents` lists them.")
+    ],
     gif: Annotated[Path, typer.Option("--out", "--gif", help="The file to write: .gif, .html or .mp4.")],
     count: Annotated[int, typer.Option("--frames", min=2, help="Frames, spread over the rounds.")] = 40,
     fps: Annotated[float, typer.Option(help="Frames a second.")] = 5.0,
@@ -59,7 +61,10 @@ def watch(
     kwargs: Annotated[
         str, typer.Option(help="""Keywords of the environment, as in '{"horizon": 50}'.""")
     ] = "{}",
-    options: Annotated[str, typer.Option(help="""Options of the agent, as in '{"delta": 0.1}'.""")] = "{}",
+    options: Annotated[
+        list[str] | None,
+        typer.Option(help="""Options of the agent, as in '{"delta": 0.1}'; of several, one after another."""),
+    ] = None,
     strip: Annotated[
         Path | None, typer.Option(help="A figure for print (.pdf, .png, .svg) of the choices in some rounds.")
     ] = None,
@@ -73,11 +78,15 @@ def watch(
     from gpbandits.report.film import watch as filmed
     from gpbandits.report.film_files import make_folder_of
 
-    given = (agent, _table("--options", options)), seed, count, _table("--kwargs", kwargs)
+    given = [_table("--options", each) for each in options or ()] or [{}] * len(agents)
+    if len(given) != len(agents):
+        raise ValueError(f"--options must be given once an agent, or not at all, got {len(given)}")
     if (strip is None) != (not rounds):
         raise ValueError("--strip needs the rounds to show, each as --round, and --round needs a --strip")
     make_folder_of(gif)  # raises before the trial is played, which takes long
-    film = filmed(env, *given, fps, start)
+    film = filmed(
+        env, [*zip(agents, given, strict=True)], seed, count, _table("--kwargs", kwargs), fps, start
+    )
     chosen = film.strip(rounds) if rounds else None  # raises before anything is written
     film.save(gif)
     console().print(f"{film.length} pictures in {gif}.", soft_wrap=True)

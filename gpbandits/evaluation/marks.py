@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 WIDTH = 29  # characters of a legend
 # Okabe & Ito (2008) without their yellow, which is too light for a line, and with a grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
+GREY = "#A6A6A6"  # of curves beside highlighted ones
 # Beyond eight lines: shades of other hues or lightness; dashes and markers help readers who see few hues.
 MORE = ("#7A1F5C", "#8C6D1F", "#004D40", "#B2182B", "#5E3C99", "#A6761D", "#66C2A5", "#1B2A6B")
 PALETTE = COLOURS + MORE

@@ -2,7 +2,7 @@
 
 import os
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,7 +17,7 @@ from bandit_envs.basics.arguments import require, require_known
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.rendering.figure import figure_of
 from gpbandits.evaluation.curves import Axis, Curves, Legend
-from gpbandits.evaluation.marks import Style, marks_in, styles
+from gpbandits.evaluation.marks import GREY, Style, marks_in, styles
 from gpbandits.evaluation.measures import Metric, Overlay, Scale, check_overlays, metric_named
 from gpbandits.evaluation.panels import (
     BESIDE,
@@ -56,6 +56,7 @@ def regret_figure(
     legend: Legend = "outside",
     inset: bool = False,
     order: Sequence[str] | None = None,
+    highlight: Sequence[str] | None = None,
 ) -> Figure:
     """Draw the mean over trials of each agent's regret or violation, with its 95 % bootstrap interval.
 
@@ -79,10 +80,10 @@ def regret_figure(
     panels = Panels.new(len(metrics), lines, size) if ax is None else Panels.given(ax, len(metrics))
     for axes, each, values in zip(panels.axes, metrics, curves, strict=True):
         if x == "spent":
-            _draw_over_spent(axes, result, scale or "linear", values)
+            _draw_over_spent(axes, result, scale or "linear", values, highlight)
         else:
             here = [bound for bound in bounds if bound.metric == each]
-            _draw_panel(axes, result, scale or "linear", values, here, inset)
+            _draw_panel(axes, result, scale or "linear", values, here, inset, highlight)
         if scale is None and each == "simple_regret":
             _make_logarithmic(axes, "y")
         axes.set_ylabel(metric_named(each).label + ",\nwhere positive" * _is_cut(axes))
@@ -91,7 +92,7 @@ def regret_figure(
     head = panels.figure.suptitle if ax is None and len(panels.axes) > 1 else panels.axes[0].set_title
     head(result.environment if title is None else title)
     if legend == "outside":
-        _explain(panels, result, order or result.ordered)
+        _explain(panels, result, order or result.ordered, inside=ax is not None)
     elif legend == "direct" and ax is None and (notes := [mark.footnote for mark in marks_in([result])]):
         beneath: dict[str, Any] = {"loc": "outside lower left", "frameon": False, "alignment": "left"}
         panels.figure.legend([], [], title="\n".join(notes), title_fontsize="small", **beneath)
@@ -106,9 +107,10 @@ def _draw_panel(
     curves: dict[str, Floats],
     bounds: Sequence[Overlay],
     inset: bool,
+    highlight: Sequence[str] | None,
 ) -> None:
     index = visible(result.rounds, scale)
-    for i, (label, style) in enumerate(zip(curves, styles(len(curves)), strict=True)):
+    for i, (label, style) in enumerate(_styled(curves, highlight)):
         offset = _MARKER_GAP * (i + 0.5) / len(curves)
         _draw(axes, result.rounds[index], curves[label][:, index], result.marked(label), style, offset)
         if result.num_trials == 1 and label in result.alarms:
@@ -131,9 +133,18 @@ def _check_axis(x: Axis, result: Curves, bounds: Sequence[Overlay]) -> None:
         raise ValueError("bounds must be left out over what is spent: they are stated by round")
 
 
-def _draw_over_spent(axes: Axes, result: Curves, scale: Scale, curves: dict[str, Floats]) -> None:
+def _styled(curves: Mapping[str, Floats], highlight: Sequence[str] | None) -> list[tuple[str, Style]]:
+    """Return each label with its style, in grey where others are highlighted."""
+    pairs = zip(curves, styles(len(curves)), strict=True)
+    shown = curves if highlight is None else highlight
+    return [(label, style if label in shown else style._replace(colour=GREY)) for label, style in pairs]
+
+
+def _draw_over_spent(
+    axes: Axes, result: Curves, scale: Scale, curves: dict[str, Floats], highlight: Sequence[str] | None
+) -> None:
     grid = budget_grid(list(result.spent.values()))
-    for i, (label, style) in enumerate(zip(curves, styles(len(curves)), strict=True)):
+    for i, (label, style) in enumerate(_styled(curves, highlight)):
         values = over_budget(curves[label], result.spent[label], grid)
         _draw(axes, grid, values, result.marked(label), style, _MARKER_GAP * (i + 0.5) / len(curves))
     _finish(axes, result, scale)
@@ -231,8 +242,8 @@ def _finish(axes: Axes, result: Curves, scale: Scale) -> None:
         axes.autoscale_view(scalex=False)
 
 
-def _explain(panels: Panels, result: Curves, order: Sequence[str]) -> None:
-    """Draw one legend of all panels, right of the last, or beneath them in a size of print."""
+def _explain(panels: Panels, result: Curves, order: Sequence[str], inside: bool) -> None:
+    """Draw one legend of all panels: right of the last, inside of a user's axes, or beneath in print."""
     last = panels.axes[-1]
     marks = marks_in([result])
     for mark in () if panels.printed else marks:
@@ -246,7 +257,9 @@ def _explain(panels: Panels, result: Curves, order: Sequence[str]) -> None:
     title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
     given = list(handles.values()), list(handles)
     look = {"title": title, **LOOK}
-    if panels.printed:
+    if inside:  # what is beside them is the user's
+        last.legend(*given, loc="best", fontsize="small", title_fontsize="small", **look)
+    elif panels.printed:
         broad = int(panels.figure.get_figwidth() / (1.2 * LETTER))
         notes = [textwrap.fill(mark.footnote, broad) for mark in marks]
         look["title"] = "\n".join([title.replace("\n", " "), *notes])

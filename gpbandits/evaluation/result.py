@@ -143,6 +143,7 @@ class Result(Curves):
         title: str | None = None,
         legend: Legend = "outside",
         inset: bool = False,
+        highlight: Sequence[str] | None = None,
     ) -> Figure:
         """Draw the mean of a metric with its 95 % interval; a notebook displays the figure.
 
@@ -159,9 +160,10 @@ class Result(Curves):
             size: "column" (3.3 inches wide) or "page" (6.9) for print, with the legend beneath and text of
                 7 points; or width and height in inches.
             title: title of the figure; by default the environment.
-            legend: "outside" draws it beside or beneath the axes, "direct" writes labels at the ends of the
-                curves, and False draws none.
+            legend: "outside" draws it beside or beneath the axes, inside of given ones; "direct" writes
+                labels at the ends of the curves, and False draws none.
             inset: draw curves again, enlarged, where a much higher one flattens them.
+            highlight: labels of the agents in colour, others being grey; by default all are in colour.
 
         Returns:
             The matplotlib figure, which may be modified.
@@ -170,6 +172,8 @@ class Result(Curves):
             from gpbandits.evaluation.plots import regret_figure, save_figure
 
         require(not isinstance(agents, str), "agents", "a list of labels", agents)
+        known = highlight is None or (not isinstance(highlight, str) and {*highlight} <= {*self.agents})
+        require(known, "highlight", f"a list of some of {', '.join(self.agents)}", highlight)
         shown = self if agents is None else self.select(agents)
         figure = regret_figure(
             shown,
@@ -183,6 +187,7 @@ class Result(Curves):
             legend=legend,
             inset=inset,
             order=agents,
+            highlight=highlight,
         )
         return save_figure(figure, path)
 

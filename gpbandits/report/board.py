@@ -131,6 +131,7 @@ def _time(standings: Standings, labels: Sequence[str]) -> list[float | None]:
 
 
 ROW, HEAD = 0.24, 1.5  # inches of a row, and of the margins above and below
+APART = 0.12  # inches beside a panel, so that labels of two do not touch
 LIMIT = 1.0  # scores below -1 are drawn at -1, so that one failure does not hide all other differences
 
 
@@ -157,6 +158,7 @@ def ranks_figure(standings: Standings) -> Figure:
 def _figure(standings: Standings, width: float, widths: tuple[int, ...]) -> tuple[Figure, list[Axes]]:
     labels = standings.agents
     figure = ShownFigure.of_size(width, HEAD + ROW * len(labels))
+    figure.set_layout_engine("constrained", w_pad=APART)
     panels = list(figure.subplots(1, len(widths), sharey=True, width_ratios=widths, squeeze=False)[0])
     panels[0].set_yticks(range(len(labels)), [standings.marked(label) for label in labels], fontsize=8)
     for panel in panels[1:]:

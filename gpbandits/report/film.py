@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from base64 import b64encode
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import partial
-from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +16,18 @@ from agents.agent.gp_agent import GPAgent
 from agents.beliefs.points import Pairs
 from agents.protocol import adapted
 from agents.registry import AgentSpec, resolve_agent
-from bandit_envs.basics.arguments import from_extra, is_count, is_number, require
+from bandit_envs.basics.arguments import from_extra, is_count, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.making import EnvLike, make
-from bandit_envs.rendering.scene import Limits, Scene
+from bandit_envs.rendering.scene import Scene, shared_limits
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import require_bandit
 from gpbandits.evaluation.trace import without_oracle
 from gpbandits.experiments.work import naming
-from gpbandits.report.film_files import write_film
+from gpbandits.report.film_files import Film, check_speed
 from gpbandits.theory.coverage import bands
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-COLOURS = 128  # of a picture
-HOLD = 3  # the last frame is shown so many times as long as the others
+Agents = AgentSpec | Sequence[AgentSpec] | Mapping[str, AgentSpec]
 
 
 class Moment(NamedTuple):
@@ -46,16 +39,37 @@ class Moment(NamedTuple):
     action: Any  # None after the last round
 
 
+def watch(
+    environment: EnvLike,
+    agent: Agents,
+    seed: int = 0,
+    count: int = 40,
+    env_kwargs: Mapping[str, Any] | None = None,
+    fps: float = 5.0,
+    start: int = 1,
+) -> Film:
+    """Return a film of an agent in one trial: the true function, the plays, its band and its next choice.
+
+    Several agents, as a list or by their labels, play the same trial side by side. The other arguments are
+    those of `frames`, the frames a second, and the first round that is shown.
+    """
+    check_speed(fps)
+    _require_shown(count, start)
+    shown = _rows(environment, agent, seed, count, env_kwargs, start - 1)
+    more = partial(_rows, environment, agent, seed, env_kwargs=env_kwargs)
+    return Film(_drawn(shown), fps, shown, lambda rounds: more(shown_in=rounds))
+
+
 def frames(
     environment: EnvLike,
-    agent: AgentSpec,
+    agent: Agents,
     seed: int = 0,
     count: int = 40,
     env_kwargs: Mapping[str, Any] | None = None,
 ) -> Iterator[NDArray[np.uint8]]:
     """Yield pictures of trial 0 of `evaluate(seed=seed)`, from before the first round, (480, 640, 3) each.
 
-    The axes of all of them are those of the whole film.
+    The axes of all of them are those of the whole film; pictures of several agents stand side by side.
 
     Args:
         environment: as for `evaluate`.
@@ -64,14 +78,8 @@ def frames(
             acquisition function and the next play.
         count: largest number of pictures, evenly spread over the rounds.
     """
-    yield from _drawn(scenes(environment, agent, seed, count, env_kwargs))
-
-
-def _drawn(shown: Sequence[Scene]) -> Iterator[NDArray[np.uint8]]:
-    with from_extra("eval", "films"):
-        from bandit_envs.rendering.picture import draw
-    limits = Limits.of(shown)
-    return (draw(scene, limits) for scene in shown)
+    _require_shown(count)
+    yield from _drawn(_rows(environment, agent, seed, count, env_kwargs))
 
 
 def scenes(
@@ -82,15 +90,54 @@ def scenes(
     env_kwargs: Mapping[str, Any] | None = None,
     start: int = 1,
 ) -> list[Scene]:
-    """Return the contents of the pictures of `frames`, from the round `start` on."""
+    """Return the contents of the pictures of `frames` of one agent, from the round `start` on."""
+    _require_shown(count, start)
+    return _scenes(environment, "", agent, seed, count, env_kwargs, start - 1)
+
+
+def _require_shown(count: Any, start: Any = 1) -> None:
     expected = "an integer of at least 2, the first and the last picture"
     require(is_count(count) and count >= 2, "count", expected, count)
     require(is_count(start), "start", "a round, the first of which is 1", start)
-    return _scenes(environment, agent, seed, count, env_kwargs, start - 1)
+
+
+def _drawn(rows: Sequence[Sequence[Scene]]) -> Iterator[NDArray[np.uint8]]:
+    """Draw the scenes of each agent; one that ended before another keeps its last picture."""
+    with from_extra("eval", "films"):
+        from bandit_envs.rendering.picture import draw
+    limits = shared_limits(rows)
+    for i in range(max(map(len, rows))):
+        shown = [row[min(i, len(row) - 1)] for row in rows]
+        yield np.hstack([draw(*each) for each in zip(shown, limits, strict=True)])
+
+
+def _rows(
+    environment: EnvLike,
+    agent: Agents,
+    seed: int,
+    shown_in: int | Sequence[int],
+    env_kwargs: Mapping[str, Any] | None,
+    first: int = 0,
+) -> list[list[Scene]]:
+    """Return the scenes of each agent."""
+    given: Any = agent
+    entrants: list[tuple[str, Any]] = [("", given)]
+    if isinstance(given, Mapping):
+        entrants = [*given.items()]
+    elif isinstance(given, Sequence) and not isinstance(given, str) and not _is_pair(given):
+        entrants = [("", each) for each in given]
+    require(len(entrants) > 0, "agent", "an agent, or several", agent)
+    return [_scenes(environment, *each, seed, shown_in, env_kwargs, first) for each in entrants]
+
+
+def _is_pair(given: Sequence[Any]) -> bool:
+    """Return whether it is one agent with options, as for `evaluate`."""
+    return len(given) == 2 and isinstance(given[1], Mapping)
 
 
 def _scenes(
     environment: EnvLike,
+    label: str,
     agent: AgentSpec,
     seed: int,
     shown_in: int | Sequence[int],
@@ -100,10 +147,15 @@ def _scenes(
     of_trial = moments(environment, agent, seed, shown_in, env_kwargs or {}, first)
     shown = [_scene(moment) for moment in of_trial]
     where = environment if isinstance(environment, str) else shown[0].name
+    title = f"{label or _described(agent)} on {where}"
+    return [scene._replace(title=title) for scene in shown]
+
+
+def _described(agent: AgentSpec) -> str:
+    """Return the name of an agent and its options."""
     factory = resolve_agent(agent)
     name = factory.name or getattr(factory.make, "__name__", type(factory.make).__name__)
-    label = ", ".join([name, *(f"{option}={value}" for option, value in factory.options.items())])
-    return [scene._replace(title=f"{label} on {where}") for scene in shown]
+    return ", ".join([name, *(f"{option}={value}" for option, value in factory.options.items())])
 
 
 def _scene(moment: Moment) -> Scene:
@@ -210,85 +262,3 @@ def moments(
             observation, done, played = following, terminated or truncated, played + 1
     finally:
         env.close()
-
-
-class Film:
-    """A film is an endless GIF, which a notebook displays; `scenes` are what its frames show, for `strip`.
-
-    Args:
-        more: returns the scenes before the plays of other rounds, the first of which is 0; None without.
-    """
-
-    def __init__(
-        self,
-        pictures: Iterable[NDArray[np.uint8]],
-        fps: float = 5.0,
-        scenes: Sequence[Scene] = (),
-        more: Callable[[Sequence[int]], list[Scene]] | None = None,
-    ):
-        check_speed(fps)
-        self.fps = fps
-        with from_extra("eval", "films"):
-            from PIL import Image
-
-        # The default palette gives a small star the colour of the many plays around it.
-        of = Image.Quantize.MAXCOVERAGE
-        first, *others = (Image.fromarray(picture).quantize(COLOURS, of) for picture in pictures)
-        times = [round(1000 / fps)] * len(others) + [round(HOLD * 1000 / fps)]
-        file = BytesIO()
-        first.save(file, "GIF", save_all=True, append_images=others, duration=times, loop=0)
-        self.gif, self.length, self.scenes, self._more = file.getvalue(), 1 + len(others), list(scenes), more
-
-    def strip(self, rounds: Sequence[int]) -> Figure:
-        """Return a figure for print, 6.9 inches wide, of the choices in some rounds, the first of which is 1.
-
-        Args:
-            rounds: of the trial; it is run again for those that the film does not show.
-        """
-        from bandit_envs.rendering.picture import strip
-
-        shown = {scene.total + 1: scene for scene in self.scenes}
-        listed = list(rounds) if isinstance(rounds, Iterable) and not isinstance(rounds, str) else []
-        known = range(1, 1 + max(shown, default=0)) if self._more else shown
-        usable = len(listed) > 0 and all(is_count(each) and each in known for each in listed)
-        words = f"1..{max(known, default=0)}" if self._more else ", ".join(map(str, shown))
-        require(usable, "rounds", f"a list of some of {words}", rounds)
-        lacking = sorted(set(listed) - set(shown))
-        if lacking and self._more is not None:
-            shown |= {scene.total + 1: scene for scene in self._more([each - 1 for each in lacking])}
-        return strip([shown[each] for each in listed], Limits.of([*shown.values()]))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a .gif, an .mp4, or an .html page with a slider; its folder is made if it is missing."""
-        title = self.scenes[0].title or self.scenes[0].name if self.scenes else "A film"
-        write_film(self.gif, self.fps, title, path)
-
-    def __repr__(self) -> str:
-        return f"Film({self.length} pictures)"
-
-    def _repr_html_(self) -> str:
-        return f'<img alt="{self!r}" src="data:image/gif;base64,{b64encode(self.gif).decode()}">'
-
-
-def watch(
-    environment: EnvLike,
-    agent: AgentSpec,
-    seed: int = 0,
-    count: int = 40,
-    env_kwargs: Mapping[str, Any] | None = None,
-    fps: float = 5.0,
-    start: int = 1,
-) -> Film:
-    """Return a film of an agent in one trial: the true function, the plays, its band and its next choice.
-
-    The arguments are those of `frames`, the frames a second, and the first round that is shown.
-    """
-    check_speed(fps)
-    shown = scenes(environment, agent, seed, count, env_kwargs, start)
-    more = partial(_scenes, environment, agent, seed, env_kwargs=env_kwargs)
-    return Film(_drawn(shown), fps, shown, lambda rounds: more(shown_in=rounds))
-
-
-def check_speed(fps: float) -> None:
-    """Raise unless a frame rate is a positive number."""
-    require(is_number(fps) and fps > 0, "fps", "a positive number", fps)

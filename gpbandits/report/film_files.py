@@ -1,4 +1,4 @@
-"""Files of a film: a GIF, a page with a slider, or an MP4."""
+"""Films and their files: a GIF, a page with a slider, or an MP4; and strips of some rounds for print."""
 
 from __future__ import annotations
 
@@ -6,16 +6,26 @@ import os
 import shutil
 import subprocess
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bandit_envs.basics.arguments import ArgumentError, from_extra
+import numpy as np
+from numpy.typing import NDArray
+
+from bandit_envs.basics.arguments import ArgumentError, from_extra, is_count, is_number, require
 from bandit_envs.basics.files import write_whole
+from bandit_envs.rendering.scene import Scene, shared_limits
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLOURS = 128  # of a picture
+HOLD = 3  # the last frame is shown so many times as long as the others
 
 KINDS = (".gif", ".html", ".mp4")
 PAGE = """<!DOCTYPE html>
@@ -26,36 +36,37 @@ PAGE = """<!DOCTYPE html>
 <title>{title}</title>
 <style>
   :root {{ color-scheme: light dark; }}
-  body {{ font: 16px/1.4 sans-serif; max-width: 640px; margin: 1em auto; padding: 0 8px; }}
-  img {{ width: 100%; border-radius: 4px; }}
+  body {{ font: 16px/1.4 sans-serif; max-width: {width}px; margin: 1em auto; padding: 0 8px; }}
+  #pictures {{ display: flex; flex-wrap: wrap; gap: 8px; }}
+  img {{ flex: 1 1 320px; min-width: 0; max-width: 100%; border-radius: 4px; }}
   form {{ display: flex; gap: 8px; align-items: center; }}
   input {{ flex: 1; min-width: 0; }}
 </style>
 </head>
 <body>
-<img id="picture" alt="{title}" src="{first}">
+<div id="pictures">{images}</div>
 <form><button type="button" id="play">Play</button>
 <input type="range" id="slider" aria-label="picture" min="1" max="{length}" value="1">
 <output id="number" for="slider">1 of {length}</output></form>
 <script>
 const pictures = [{pictures}];
-const [picture, slider, number, play] = ["picture", "slider", "number", "play"].map(
-  name => document.getElementById(name));
+const [slider, number, play] = ["slider", "number", "play"].map(name => document.getElementById(name));
+const images = [...document.images];
 function show() {{
-  picture.src = pictures[slider.value - 1];
-  number.value = slider.value + " of " + pictures.length;
+  images.forEach((image, i) => {{ image.src = pictures[(slider.value - 1) * images.length + i]; }});
+  number.value = slider.value + " of " + slider.max;
 }}
 let timer = null;
 function stop() {{ clearInterval(timer); timer = null; play.textContent = "Play"; }}
 function step() {{
-  if (slider.value == pictures.length) return stop();
+  if (slider.value == slider.max) return stop();
   slider.value++;
   show();
 }}
 slider.oninput = () => {{ stop(); show(); }};
 play.onclick = () => {{
   if (timer) return stop();
-  if (slider.value == pictures.length) {{ slider.value = 1; show(); }}
+  if (slider.value == slider.max) {{ slider.value = 1; show(); }}
   timer = setInterval(step, {wait});
   play.textContent = "Pause";
 }};
@@ -63,6 +74,76 @@ play.onclick = () => {{
 </body>
 </html>
 """
+
+
+class Film:
+    """A film is an endless GIF, which a notebook displays.
+
+    Attributes:
+        rows: the scenes that its pictures show of each agent.
+        scenes: all of them, one agent after another.
+
+    Args:
+        more: returns the scenes of each agent before the plays of other rounds, the first of which is 0.
+    """
+
+    def __init__(
+        self,
+        pictures: Iterable[NDArray[np.uint8]],
+        fps: float,
+        rows: Sequence[Sequence[Scene]],
+        more: Callable[[Sequence[int]], list[list[Scene]]],
+    ):
+        check_speed(fps)
+        self.fps = fps
+        with from_extra("eval", "films"):
+            from PIL import Image
+
+        # The default palette gives a small star the colour of the many plays around it.
+        of = Image.Quantize.MAXCOVERAGE
+        first, *others = (Image.fromarray(picture).quantize(COLOURS, of) for picture in pictures)
+        times = [round(1000 / fps)] * len(others) + [round(HOLD * 1000 / fps)]
+        file = BytesIO()
+        first.save(file, "GIF", save_all=True, append_images=others, duration=times, loop=0)
+        self.gif, self.length, self._more = file.getvalue(), 1 + len(others), more
+        self.rows = [list(row) for row in rows]
+        self.scenes = [scene for row in self.rows for scene in row]
+
+    def strip(self, rounds: Sequence[int]) -> Figure:
+        """Return a figure for print, 6.9 inches wide, of the choices in some rounds, the first of which is 1.
+
+        Args:
+            rounds: of the trial; it is run again for those that the film does not show.
+        """
+        from bandit_envs.rendering.picture import strip
+
+        shown = [{scene.total + 1: scene for scene in row} for row in self.rows]
+        listed = list(rounds) if isinstance(rounds, Iterable) and not isinstance(rounds, str) else []
+        last = min(max(row) for row in shown)
+        usable = len(listed) > 0 and all(is_count(each) and each <= last for each in listed)
+        require(usable, "rounds", f"a list of some of 1..{last}", rounds)
+        lacking = sorted(set(listed) - set.intersection(*map(set, shown)))
+        if lacking:
+            for row, found in zip(shown, self._more([each - 1 for each in lacking]), strict=True):
+                row.update({scene.total + 1: scene for scene in found})
+        limits = shared_limits([[*row.values()] for row in shown])
+        return strip([[row[each] for each in listed] for row in shown], limits)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a .gif, an .mp4, or an .html page with a slider; its folder is made if it is missing."""
+        titles = dict.fromkeys(row[0].title or row[0].name for row in self.rows)
+        write_film(self.gif, self.fps, ", ".join(titles), path, len(self.rows))
+
+    def __repr__(self) -> str:
+        return f"Film({self.length} pictures)"
+
+    def _repr_html_(self) -> str:
+        return f'<img alt="{self!r}" src="data:image/gif;base64,{b64encode(self.gif).decode()}">'
+
+
+def check_speed(fps: float) -> None:
+    """Raise unless a frame rate is a positive number."""
+    require(is_number(fps) and fps > 0, "fps", "a positive number", fps)
 
 
 def make_folder_of(path: str | os.PathLike[str]) -> None:
@@ -75,25 +156,40 @@ def make_folder_of(path: str | os.PathLike[str]) -> None:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
 
 
-def write_film(gif: bytes, fps: float, title: str, path: str | os.PathLike[str]) -> None:
-    """Write a film, given as a GIF, to a file of the kind that its suffix names."""
+def write_film(gif: bytes, fps: float, title: str, path: str | os.PathLike[str], agents: int = 1) -> None:
+    """Write a film, given as a GIF of agents side by side, to a file of the kind that its suffix names."""
     make_folder_of(path)
     kind = Path(path).suffix.lower()
     if kind == ".gif":
         write_whole(path, gif)
     elif kind == ".html":
-        write_whole(path, slider_page(gif, fps, title).encode())
+        write_whole(path, slider_page(gif, fps, title, agents).encode())
     else:
         _write_video(gif, fps, path)
 
 
-def slider_page(gif: bytes, fps: float, title: str) -> str:
-    """Return a page of its own, without any other file, on which a slider chooses the picture."""
-    each = [f"data:image/png;base64,{b64encode(_png(picture)).decode()}" for picture in _pictures(gif)]
-    listed = ",\n".join(f'"{picture}"' for picture in each)
+def slider_page(gif: bytes, fps: float, title: str, agents: int = 1) -> str:
+    """Return a page of its own, without any other file, on which a slider chooses the picture.
+
+    Pictures of several agents are side by side on a wide screen, and one below another on a phone.
+    """
+    parts = [part for picture in _pictures(gif) for part in _columns(picture, agents)]
+    each = [f"data:image/png;base64,{b64encode(_png(part)).decode()}" for part in parts]
+    name, listed = escape(title), ",\n".join(f'"{picture}"' for picture in each)
     return PAGE.format(
-        title=escape(title), first=each[0], length=len(each), pictures=listed, wait=round(1000.0 / fps)
+        title=name,
+        images="".join(f'<img alt="{name}" src="{first}">' for first in each[:agents]),
+        length=len(each) // agents,
+        width=parts[0].width * agents,
+        pictures=listed,
+        wait=round(1000.0 / fps),
     )
+
+
+def _columns(picture: Any, count: int) -> list[Any]:
+    """Cut a picture into columns of the same width."""
+    width = picture.width // count
+    return [picture.crop((i * width, 0, (i + 1) * width, picture.height)) for i in range(count)]
 
 
 def encoder() -> str:

@@ -26,7 +26,7 @@ MEANING = (
 KINDS: dict[str, Metric] = {LONG_TERM: "violation", HARD: "hard_violation"}
 LOSSLESS = "the reference has no loss there, relative to which others' would be scored"
 THRESHOLDS = np.linspace(-0.5, 1.0, 61)  # of scores, in profiles
-WIDEST = 10  # environments that have a column each
+WIDEST = 8  # environments that have a column each
 
 _METHOD = (
     "A round costs the positive part of its regret (of its budget regret where plays have a cost) and, where "

@@ -18,10 +18,9 @@ from agents.agent.gp_agent import GPAgent
 from agents.algorithms.classic import dmm_ucb, gp_ts, gp_ucb, igp_ucb, irgp_ucb, pims
 from agents.kernels.amplitude import smoothness, split_amplitude
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
-from agents.widths.base import FixedWidth
+from agents.widths.base import FiniteSetWidth, FixedWidth
 from agents.widths.bounded_norm import AMMWidth, ImprovedWidth, SelfNormalisedWidth
 from agents.widths.information_gain import GainTable, Realised, upper_bound
-from agents.widths.prior_draws import FiniteSetWidth
 from bandit_envs.basics.arguments import require_known
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.environment.registration import IDS

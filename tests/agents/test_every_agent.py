@@ -282,7 +282,7 @@ BAD = {
         lambda: agents.gp_ei(SETTING, num_trials=0, refit_every=3),
         "num_trials must be",
     ),
-    "text": (lambda: agents.gp_ucb(SETTING, delta="0.1"), "delta must be a number .*got '0.1'"),
+    "text": (lambda: agents.gp_ucb(SETTING, delta="0.1"), "delta must be a number, got '0.1'"),
     "more text": (lambda: agents.gp_ucb(SETTING, noise_std="a"), "noise_std must be a number .* got 'a'"),
     "width, a list": (lambda: agents.gp_ucb(SETTING, width=[1]), r"width must be a number .*, got \[1\]"),
     "width, a switch": (lambda: agents.gp_ucb(SETTING, width=True), "width must be a number .*, got True"),

@@ -15,13 +15,12 @@ from typing_extensions import TypeAliasType
 
 import agents
 from agents import ModelOptions
-from agents.algorithms import change_points, duels, safe, separate_models
+from agents.algorithms import changing, duels, safe, separate_models
 from agents.algorithms.duels import BandOptions, DuelOptions
 from agents.algorithms.safe import SafeOptions
 from agents.algorithms.separate_models import SeparateModelsAgentOptions
 from agents.model.model import Model
-from agents.objectives.penalised import PenalisedOptions, parts_of
-from agents.objectives.separate_models_parts import CostModelOptions, model_and_costs
+from agents.objectives.parts import CostModelOptions, PenalisedOptions, model_and_costs, parts_of
 from agents.options import keywords_of, require_types, typed_dict_of
 from agents.registry import resolve_agent
 from bandit_envs import Setting
@@ -39,7 +38,7 @@ TAKING = {
     PenalisedOptions: parts_of,
     SeparateModelsAgentOptions: separate_models.with_separate_models,
     SafeOptions: safe.safely,
-    change_points.WidthOptions: change_points._assemble,
+    changing.WidthOptions: changing._assemble,
 }
 
 

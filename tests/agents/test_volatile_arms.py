@@ -10,7 +10,7 @@ import pytest
 from agent_cases import OF_ARMS, of_each_shape
 
 import agents
-from agents.acquisition.incumbents import MaxMean
+from agents.acquisition.improvement import MaxMean
 from agents.agent.candidate_views import ArmsView
 from agents.beliefs.delivered import Delivered
 from agents.beliefs.points import Arms
@@ -18,9 +18,9 @@ from agents.model.choice import argmax_with_ties
 from agents.model.model import Model
 from agents.model.rounds import Delivery
 from agents.objectives.base import Reward
+from agents.objectives.parts import model_and_costs
 from agents.objectives.penalties import Infinite
 from agents.objectives.primal_dual import Rectified
-from agents.objectives.separate_models_parts import model_and_costs
 from agents.registry import resolve_agent
 from agents.saving.data import decode, encode
 from agents.saving.files import read, write

@@ -19,8 +19,7 @@ import pytest
 
 import agents
 from agents import registry
-from agents.built_in import BUILT_IN
-from agents.registry import GROUP
+from agents.registry import BUILT_IN, GROUP
 from bandit_envs.environment.registration import IDS
 
 ROOT = Path(__file__).parents[2]

@@ -26,6 +26,12 @@ LOAD = "document.querySelectorAll('img').forEach(each => { each.loading = 'eager
 PENDING = "return [...document.images].filter(each => !each.complete).length"
 BROKEN = "return [...document.images].filter(each => !each.naturalWidth).map(each => each.src)"
 WIDTHS = "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+# Tables and blocks of code that are cut, and would scroll, with their needed and given widths.
+CUT = """
+return [...document.querySelectorAll('article .table-wrapper, article pre')]
+    .filter(each => each.scrollWidth > each.clientWidth + 1)
+    .map(each => [each.scrollWidth, each.clientWidth, each.innerText.slice(0, 80)]);
+"""
 # What reaches beyond the window without a parent that scrolls; it is named where a page is too wide.
 TOO_WIDE = """
 const right = document.documentElement.clientWidth;
@@ -64,9 +70,26 @@ def test_no_page_is_wider_than_its_window_and_every_picture_loads(screen, site, 
 
 @pytest.mark.long
 @needs_browser
+def test_no_table_and_no_code_of_any_page_is_cut_on_a_desktop(site, tmp_path):
+    width, height = SCREENS["desktop"]
+    with browser(tmp_path / "profile") as opened:
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        pages = [page for page in sorted(site.rglob("*.html")) if "_static" not in page.parts]
+        assert len(pages) > 100
+        cut = {}
+        for page in pages:
+            opened.get(page.as_uri())
+            if found := opened.execute_script(CUT):
+                cut[str(page.relative_to(site))] = found
+        assert cut == {}
+
+
+@pytest.mark.long
+@needs_browser
 def test_a_wide_page_and_a_missing_picture_are_found(tmp_path):
     page = tmp_path / "page.html"
-    text = '<p style="width: 900px">wide</p><img src="none.png">'
+    text = '<p style="width: 900px">wide</p><img src="none.png"><pre style="overflow: auto">' + "x" * 500
     page.write_text(f'<meta name=viewport content="width=device-width"><article>{text}</article>')
     with browser(tmp_path / "profile") as opened:
         opened.execute_cdp_cmd(
@@ -78,3 +101,6 @@ def test_a_wide_page_and_a_missing_picture_are_found(tmp_path):
         assert needed > given == 390
         assert "900px" in opened.execute_script(TOO_WIDE)[0]
         assert len(opened.execute_script(BROKEN)) == 1
+        ((needed, given, line),) = opened.execute_script(CUT)
+        assert needed > given
+        assert line == "x" * 80

@@ -12,8 +12,8 @@ import pytest
 from pages import read
 
 import agents
-from agents.built_in import BUILT_IN
 from agents.real.choice import MOST_ROUNDS
+from agents.registry import BUILT_IN
 from bandit_envs.environment.registration import IDS
 from gpbandits import check_agent, evaluate
 from gpbandits.evaluation.result import Result

@@ -338,11 +338,11 @@ def test_the_page_on_the_tuner_says_which_intervals_of_its_table_lie_apart():
     }
     apart: dict[tuple[str, str, str], list[str]] = {}
     for (agent, column, problem), (low, high) in bounds.items():
-        least, most = bounds["gp-bucb, width 2", column, problem]
+        least, most = bounds["gp-agent", column, problem]
         word = "less" if high < least else "more" if low > most else ""
         if word:
             apart.setdefault((agent, column, word), []).append(problem)
-    _, page = read("tuner.md").split("## The width")
+    _, page = read("tuner.md").split("## Values with noise")
     said = [line for line in page.splitlines() if line.startswith("- ")]
     assert said == [
         f"- `{agent}`, {column}: {word} on {', '.join(problems)}"

@@ -19,10 +19,6 @@ from pages import browser, needs_browser
 CARDS = ("researcher", "engineer", "reinforcement", "lecturer")
 SEARCHED = ("delay", "constraints", "table")
 FOUND = "return [...document.querySelectorAll('#search-results li a')].map(each => each.getAttribute('href'))"
-CUT = """
-return [...document.querySelectorAll('article pre')]
-    .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.innerText.slice(0, 200));
-"""
 SESSION = ">>> first = 1\n>>> for i in range(2):\n...     print(i)\n0\n1\n"
 
 
@@ -100,17 +96,6 @@ def test_every_block_of_code_has_a_button_that_copies_what_a_person_types(site, 
             "first = 1\nfor i in range(2):\n    print(i)"
         )
         assert opened.execute_script("return typed('pip install it\\n')") == "pip install it"
-
-
-@pytest.mark.long
-@needs_browser
-@pytest.mark.parametrize("name", ["index", "logs", "own_table", "guides/own_numbers", "generated/agents"])
-def test_no_line_of_code_is_cut_on_a_desktop(name, site, tmp_path):
-    with browser(tmp_path / "profile") as opened:
-        metrics = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        opened.get((site / f"{name}.html").as_uri())
-        assert opened.execute_script(CUT) == []
 
 
 def test_arrays_are_written_by_their_names(monkeypatch):

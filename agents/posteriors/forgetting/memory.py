@@ -293,7 +293,6 @@ class ForgettingPosterior(Posterior):
         return self._trial[trial].statistics
 
     def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
-        """Replace the plays and value sums of one trial, as if they were of the latest round."""
         self.reset(np.array([trial]))
         for x, plays, total in zip(*(each.tolist() for each in seen), strict=True):
             self._trial[trial].observe(x, total / plays, 0, plays)

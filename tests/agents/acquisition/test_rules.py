@@ -28,8 +28,7 @@ from agents.acquisition.rules import (
     Thompson,
 )
 from agents.model.choice import BLOCK, TieBreaker, argmax_with_ties
-from agents.widths.base import FixedWidth
-from agents.widths.prior_draws import FiniteSetWidth
+from agents.widths.base import FiniteSetWidth, FixedWidth
 from bandit_envs import Setting
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.kernels import make_kernel
@@ -151,14 +150,6 @@ def test_a_batch_of_trials_equals_single_trials(name, candidates):
             centred_sample=lambda i=i: candidates.centred_sample()[i : i + 1],
         )
         np.testing.assert_array_equal(RULES[name](one), scores[i : i + 1])
-
-
-def test_every_trial_may_have_its_own_least_improvement(candidates):
-    xi = np.array([0.0, 0.1, 0.2, 0.3])
-    for rule in (ExpectedImprovement, ProbabilityOfImprovement):
-        scores = rule(xi)(candidates)
-        for i in range(4):
-            np.testing.assert_array_equal(rule(xi[i])(candidates)[i], scores[i])
 
 
 @pytest.mark.parametrize("rule", [ExpectedImprovement, ProbabilityOfImprovement])

@@ -154,9 +154,9 @@ VALUES_OF_SEED_3 = [outcome(arm) for arm in play(agents.make("gp-ucb", UNTOLD), 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("setting", [UNTOLD, BOX], ids=["arms", "box"])
 def test_a_batch_plays_what_its_trials_play(setting):
-    batch = agents.make("gp-ucb", setting, 2, noise_std=np.array([0.1, 5.0]), delta=np.array([0.1, 0.4]))
+    batch = agents.make("gp-ucb", setting, 2, noise_std=np.array([0.1, 5.0]))
     batch.reset([0, 1])
-    singles = [agents.make("gp-ucb", setting, noise_std=r, delta=d) for r, d in ((0.1, 0.1), (5.0, 0.4))]
+    singles = [agents.make("gp-ucb", setting, noise_std=r) for r in (0.1, 5.0)]
     for i, agent in enumerate(singles):
         agent.reset(i)
     for t in range(12):

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from agents.agent.assembly import assemble, part_of_trial
 from agents.model.model import Model
 from agents.objectives.first_plays import GivenUnits
 from agents.restarts.alarms import CalibratedAlarm
-from agents.validation import PerTrial
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery
 
@@ -22,14 +20,10 @@ BOX = Setting(low=np.zeros(1), high=np.ones(1), **SHARED)
 FINITE = Setting(arms=np.linspace(0, 1, 9)[:, None], **SHARED)
 LIGHT = {"search": {"candidates": 16, "starts": 1, "steps": 3}}
 OPTIONS = {
-    "every": ("r-gp-ucb", (2, 3)),
-    "variation": ("r-gp-ucb", (1.0, 3.0)),
-    "xi": ("gp-ei", (0.0, 0.1)),
-    "eta": ("kernel-ucb", (1.0, 2.0)),
-    "delta": ("igp-ucb", (0.1, 0.4)),
-    "gamma": ("igp-ucb", (0.5, 9.0)),
-    "reward_bound": ("gp-ucb-sdf", (1.0, 2.0)),
     "noise_std": ("gp-ucb", (0.1, 0.4)),
+    "noise_variance": ("gp-ucb", (0.01, 0.2)),
+    "rkhs_bound": ("igp-ucb", (1.0, 4.0)),
+    "prior_mean": ("gp-ei", (0.0, 0.7)),
 }
 
 
@@ -52,16 +46,11 @@ def actions(agent, point_of, trials):
 def test_a_trial_of_a_batch_has_its_own_number(option, case, setting, learning):
     name, numbers = case
     own = learning | (LIGHT if setting.continuous else {})
-    given = list(map(agents.widths.information_gain.ConstantGain, numbers)) if option == "gamma" else numbers
-    each = (
-        agents.widths.information_gain.ConstantGain(np.array(numbers))
-        if option == "gamma"
-        else np.array(numbers)
-    )
+    each = np.array(numbers)[:, None] if option == "prior_mean" else np.array(numbers)
     batch = agents.make(name, setting, num_trials=2, **{option: each}, **own)
     batch.reset([0, 1])
     together = actions(batch, setting.to_point, 2)
-    for i, number in enumerate(given):
+    for i, number in enumerate(numbers):
         single = agents.make(name, setting, **{option: number}, **own)
         single.reset(i)
         np.testing.assert_array_equal(together[:, i], actions(single, setting.to_point, 0))
@@ -69,11 +58,11 @@ def test_a_trial_of_a_batch_has_its_own_number(option, case, setting, learning):
 
 def test_numbers_that_are_not_one_a_trial_stay():
     units = GivenUnits(np.array([1.0, 2.0]), 3.0)
-    assert part_of_trial(units, 1, 2) is units
+    assert part_of_trial(units, 1) is units
     alarm = CalibratedAlarm(
         Model.of(FINITE), 3.0, 0.1, theta=np.array([1.0, 2.0]), noise_std=np.array([0.3, 0.5])
     )
-    picked = part_of_trial(alarm, 1, 2)
+    picked = part_of_trial(partial(sorted, key=alarm), 1).keywords["key"]
     np.testing.assert_array_equal(picked.theta, [1.0, 2.0])
     assert picked.noise_std == 0.5
 
@@ -84,50 +73,14 @@ def test_a_window_that_is_no_number_is_refused_by_name(window):
         agents.make("gp-ucb-sdf", FINITE, num_trials=2, window=window)
 
 
-@dataclass(frozen=True)
-class Scaled:
-    """A declared number a trial, and what is of other parts and trials."""
-
-    factor: PerTrial | None
-    names: tuple[str, ...] = ()
-    inner: Any = None
-
-
-def scaled(model, num_trials, factor: PerTrial, *, each: np.ndarray | None = None, **others: PerTrial):
-    return factor, each, others
-
-
-class Hidden:
-    def __init__(self, model: "Missing", num_trials, factor: "Missing"):  # noqa: F821 (which is meant)
-        self.factor = factor
-
-
 NUMBERS = np.array([1.0, 2.0, 3.0])
-
-
-def test_what_is_declared_is_split_and_all_else_stays_wherever_it_stands():
-    inner = Scaled(NUMBERS, inner=Biased(NUMBERS))
-    one = part_of_trial(Scaled(None, ("a", "b", "c"), inner), 1, 3)
-    assert (one.factor, one.names, one.inner.factor) == (None, ("a", "b", "c"), 2.0)
-    assert one.inner.inner is inner.inner
-    made = part_of_trial(partial(scaled, factor=NUMBERS, each=NUMBERS, more=NUMBERS, part=inner), 2, 3)
-    assert (made.keywords["factor"], made.keywords["more"]) == (3.0, 3.0)
-    assert made.keywords["each"] is NUMBERS
-    assert made.keywords["part"].factor == 3.0
-    assert part_of_trial(partial(scaled, None, 2, NUMBERS), 0, 3).args == (None, 2, 1.0)
 
 
 @pytest.mark.parametrize("learning", [{}, {"refit_every": 5}], ids=["in lockstep", "side by side"])
 @pytest.mark.parametrize("trials", [None, 2, 4])
 def test_another_number_of_numbers_than_of_trials_is_an_error_that_names_the_argument(trials, learning):
-    with pytest.raises(ValueError, match=r"scale must be a number or . of them, one a trial, got"):
-        agents.make("asy-ts", FINITE, num_trials=trials, scale=NUMBERS, **learning)
-
-
-def test_an_annotation_without_a_meaning_at_run_time_is_an_error_where_it_would_decide():
-    assert part_of_trial(partial(Hidden, factor=2.0), 0, 3).keywords == {"factor": 2.0}
-    with pytest.raises(ValueError, match="annotation 'Missing' of factor"):
-        part_of_trial(partial(Hidden, factor=NUMBERS), 0, 3)
+    with pytest.raises(ValueError, match=r"noise_std must be a number or . of them, one a trial, got"):
+        agents.make("asy-ts", FINITE, num_trials=trials, noise_std=NUMBERS, **learning)
 
 
 @dataclass(frozen=True)

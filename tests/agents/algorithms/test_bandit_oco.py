@@ -8,7 +8,7 @@ import pytest
 from baseline_cases import BOX, NOWHERE, feedback, play, started
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from agents.algorithms.bandit_oco import DEVIATION, MEAN, Probe, bandit_oco
+from agents.algorithms.no_model import DEVIATION, MEAN, Probe, bandit_oco
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.laws import KnownFunction
 from bandit_envs.problem.decisions import unit_grid
@@ -17,8 +17,8 @@ from gpbandits import check_agent, evaluate
 # In the units in which its constants were found.
 OF_DISCS = replace(BOX, kernel=ConstantKernel(DEVIATION**2) * Matern(nu=2.5), prior_mean=MEAN)
 FACTORIES = {
-    "bandit-oco": "agents.algorithms.bandit_oco:bandit_oco",
-    "two points": ("agents.algorithms.bandit_oco:bandit_oco", {"points": 2}),
+    "bandit-oco": "agents.algorithms.no_model:bandit_oco",
+    "two points": ("agents.algorithms.no_model:bandit_oco", {"points": 2}),
     "admmbo": "agents.algorithms.admmbo:admmbo",
     "constrained-ei": "agents.algorithms.constrained:constrained_ei",
 }
@@ -141,4 +141,4 @@ def test_bandit_oco_learns_to_satisfy_the_constraint_of_a_box(name, side_by_side
 def test_bandit_oco_plays_boxes(points):
     decisions = Decisions(unit_grid(9, 2), continuous=True)
     problem = Problem(decisions, KnownFunction(lambda x: -((x - 0.3) ** 2).sum(axis=1)), Matern(), horizon=20)
-    check_agent(("agents.algorithms.bandit_oco:bandit_oco", {"points": points}), {"box": problem})
+    check_agent(("agents.algorithms.no_model:bandit_oco", {"points": points}), {"box": problem})

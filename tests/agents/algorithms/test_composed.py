@@ -23,7 +23,7 @@ from agents.objectives.penalties import LinearDual, Multiplicative, Multipliers
 from agents.objectives.primal_dual import Rectified
 from agents.restarts.base import Never
 from agents.restarts.by_name import RESTARTS
-from agents.restarts.in_order import InOrder
+from agents.restarts.on_alarm import InOrder
 from bandit_envs import Setting
 from bandit_envs.problems import build
 from gpbandits import evaluate

@@ -5,15 +5,15 @@ import pytest
 from baseline_cases import BOX, NOWHERE, SETTING, feedback, started, two_discs
 
 from agents.algorithms.admmbo import admmbo
-from agents.algorithms.bandit_oco import bandit_oco
 from agents.algorithms.constrained import constrained_ei
+from agents.algorithms.no_model import bandit_oco
 from bandit_envs.laws import delays
 from gpbandits import check_agent, evaluate
 from gpbandits.evaluation.rehearsal import stages
 
 FACTORIES = {
-    "bandit-oco": "agents.algorithms.bandit_oco:bandit_oco",
-    "two points": ("agents.algorithms.bandit_oco:bandit_oco", {"points": 2}),
+    "bandit-oco": "agents.algorithms.no_model:bandit_oco",
+    "two points": ("agents.algorithms.no_model:bandit_oco", {"points": 2}),
     "admmbo": "agents.algorithms.admmbo:admmbo",
     "constrained-ei": "agents.algorithms.constrained:constrained_ei",
 }

@@ -10,7 +10,7 @@ from players import play
 
 import agents
 import bandit_envs
-from agents.algorithms.forgetting import (
+from agents.algorithms.changing import (
     discount_of,
     drift_of,
     memory_length,
@@ -23,7 +23,6 @@ from agents.algorithms.forgetting import (
 from agents.beliefs.delivered import discounted, sliding_window, time_varying
 from agents.model.model import Model
 from agents.model.rounds import Clock, Delivery
-from agents.registry import resolve_agent
 from agents.widths.base import LogarithmicWidth
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.kernels.kernels import make_kernel
@@ -31,8 +30,7 @@ from bandit_envs.laws import GPSample, changes, delays
 from bandit_envs.problem.decisions import unit_grid
 from gpbandits import evaluate
 
-MODULE = "agents.algorithms.forgetting"
-PEERS = [name for name in agents.names() if resolve_agent(name).make.__module__ == MODULE]
+PEERS = ["r-gp-ucb", "sw-gp-ucb", "tv-gp-ucb", "ui-tvbo", "w-gp-ucb"]
 NEUTRAL = {
     "sw-gp-ucb": {"window": 60},
     "r-gp-ucb": {"every": 61},

@@ -9,7 +9,7 @@ import pytest
 from players import play
 
 import agents
-from agents.acquisition.incumbents import MaxMean
+from agents.acquisition.improvement import MaxMean
 from agents.algorithms.composed import gp_agent
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.delivered import Delivered
@@ -36,7 +36,7 @@ everywhere = pytest.mark.parametrize("place", PLACES)
 class EpsilonGreedy:
     """All candidates alike with probability epsilon, else the largest mean."""
 
-    epsilon: agents.PerTrial = 0.3
+    epsilon: float = 0.3
 
     def __call__(self, candidates):
         coin = np.array([rng.random() for rng in candidates.rngs])
@@ -77,7 +77,7 @@ class Surprises:
 class LearntWidth:
     """UCB whose width grows with what values were off by."""
 
-    factor: agents.PerTrial = 1.0
+    factor: float = 1.0
 
     def memory(self, num_trials):
         return Surprises(num_trials)
@@ -88,7 +88,7 @@ class LearntWidth:
         return candidates.mean + width[:, None] * candidates.std
 
 
-def learnt(setting, factor: agents.PerTrial = 1.0, num_trials=None, **options):
+def learnt(setting, factor: float = 1.0, num_trials=None, **options):
     """The agent of this rule, with a path for files."""
     return gp_agent(setting, rule=LearntWidth(factor), num_trials=num_trials, **options)
 
@@ -96,7 +96,7 @@ def learnt(setting, factor: agents.PerTrial = 1.0, num_trials=None, **options):
 class Forgetful(Restart):
     """Starts over when a coin says so."""
 
-    def __init__(self, model, num_trials, rngs, chance: agents.PerTrial = 0.2):
+    def __init__(self, model, num_trials, rngs, chance: float = 0.2):
         self.rngs, self.chance = rngs, np.broadcast_to(chance, num_trials)
 
     def end_round(self, rounds, info):
@@ -125,28 +125,16 @@ class Thrifty(Objective):
 
 PARTS = {
     "rule": {"rule": EpsilonGreedy()},
-    "a rule with a number a trial": {"rule": EpsilonGreedy(np.array([0.0, 0.7]))},
     "a rule that is a function": {"rule": lambda candidates: candidates.mean + 2.0 * candidates.std},
     "a rule that reads |a_x|": {"rule": Bold()},
     "a rule that learns": {"rule": LearntWidth()},
-    "a rule that learns with a number a trial": {"rule": LearntWidth(np.array([0.5, 2.0]))},
     "a rule that learns and starts over": {"rule": LearntWidth(), "restart": Forgetful},
     "width": {"width": Narrowing()},
     "belief": {"belief": Perturbed},
     "objective": {"objective": Thrifty},
-    "restart": {"restart": partial(Forgetful, chance=np.array([0.1, 0.4]))},
+    "restart": {"restart": partial(Forgetful, chance=0.2)},
     "all": {"rule": EpsilonGreedy(), "belief": Perturbed, "objective": Thrifty, "restart": Forgetful},
 }
-
-
-def of_trial(parts, i):
-    """The parts as one trial has them, written down by hand."""
-    special = {
-        "a rule with a number a trial": {"rule": EpsilonGreedy([0.0, 0.7][i])},
-        "a rule that learns with a number a trial": {"rule": LearntWidth([0.5, 2.0][i])},
-        "restart": {"restart": partial(Forgetful, chance=[0.1, 0.4][i])},
-    }
-    return special.get(parts, PARTS[parts])
 
 
 def played(place, trials, first=0, **parts):
@@ -160,7 +148,7 @@ def played(place, trials, first=0, **parts):
 @pytest.mark.parametrize("parts", PARTS)
 def test_a_part_of_ones_own_plays_everywhere_and_a_batch_equals_singles(place, parts):
     together = played(place, 2, **PARTS[parts])
-    singles = [played(place, 1, i, **of_trial(parts, i)) for i in range(2)]
+    singles = [played(place, 1, i, **PARTS[parts]) for i in range(2)]
     np.testing.assert_array_equal(together, np.concatenate(singles))
 
 

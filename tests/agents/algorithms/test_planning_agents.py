@@ -11,8 +11,7 @@ from players import play
 from scipy.stats import binomtest
 
 import agents
-from agents.algorithms.rgp_pe import EXTRAS, RGPPE, order_of
-from agents.algorithms.risk_averse import READINGS
+from agents.algorithms.planning import EXTRAS, READINGS, RGPPE, order_of
 from agents.model.model import Model
 from agents.posteriors import posterior
 from bandit_envs import BanditEnv, BanditVectorEnv, Setting

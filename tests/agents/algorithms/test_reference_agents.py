@@ -7,7 +7,7 @@ import pytest
 
 import agents
 from agents.agent.reference_agent import OutcomeTable, ReferenceAgent, preference
-from agents.algorithms.means import one_of_least
+from agents.algorithms.references import one_of_least
 from agents.registry import resolve_agent
 from bandit_envs import Setting
 from bandit_envs.laws.delays import PoissonDelay

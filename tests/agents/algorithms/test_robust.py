@@ -98,13 +98,6 @@ def test_before_any_play_there_is_nothing_to_corrupt_and_eps_to_miss():
     np.testing.assert_array_equal(ExactMisspecification(EPS)(fresh), np.full((2, 15), EPS))
 
 
-def test_every_trial_may_have_its_own_budget_and_eps():
-    both = AT_HERE.observation_weights(told()) * 2
-    for kind in (CorruptedRewards, Misspecification, ExactMisspecification):
-        apart = kind(np.array([1.0, 2.0]))(both)
-        np.testing.assert_allclose(apart[1], 2.0 * apart[0], rtol=1e-12)
-
-
 @pytest.mark.parametrize(("name", "option"), [("ec-gp-ucb", "eps"), ("rgp-ucb", "budget")])
 @pytest.mark.parametrize("extra", ["sharp", "paper"])
 def test_with_nothing_to_fear_they_play_as_gp_ucb(name, option, extra):

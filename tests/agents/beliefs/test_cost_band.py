@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import lognorm
 
-from agents.beliefs.play_costs import CostBand
+from agents.beliefs.safety import CostBand
 
 MEAN, STD = np.array([[-0.7, 0.2, 1.1]]), np.array([[0.3, 0.9, 0.05]])
 BAND = CostBand(MEAN, STD, logarithmic=True, least=0.0)

@@ -10,13 +10,12 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
 from agents.acquisition.by_name import Always
-from agents.acquisition.incumbents import NoisyPlays
+from agents.acquisition.improvement import NoisyPlays
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
-from agents.algorithms.forgetting import window_of
+from agents.algorithms.changing import window_of
 from agents.beliefs.delivered import Delivered, sliding_window
-from agents.beliefs.surface import Surface
-from agents.beliefs.worlds import fantasies
+from agents.beliefs.surface import Surface, fantasies
 from agents.box import AtPoints
 from agents.model.model import Model
 from agents.widths.base import FixedWidth

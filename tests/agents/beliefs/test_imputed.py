@@ -9,7 +9,7 @@ from references.formulas import posterior
 from agents.acquisition.by_name import Always
 from agents.acquisition.rules import UCB
 from agents.agent.assembly import assemble
-from agents.agent.epochs import in_epochs
+from agents.agent.model_ensemble import in_epochs
 from agents.beliefs.imputed import Imputed, posterior_mean
 from agents.model.model import Model
 from agents.objectives.base import NOTHING, Reward

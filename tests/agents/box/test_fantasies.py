@@ -7,10 +7,9 @@ from scipy.special import ndtr
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 import agents
-from agents.acquisition.incumbents import MaxMean, NoisyPlays
+from agents.acquisition.improvement import MaxMean, NoisyPlays
 from agents.acquisition.rules import ExpectedImprovement
-from agents.beliefs.surface import Surface
-from agents.beliefs.worlds import fantasies, normal_points
+from agents.beliefs.surface import Surface, fantasies, normal_points
 from agents.box.acquisition_surface import AcquisitionSurface, averaged
 from agents.kernels.visited import Visited, VisitedGram
 from agents.posteriors import SufficientStatistics

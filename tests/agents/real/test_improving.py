@@ -2,9 +2,18 @@
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 import agents
-from agents.real.box_posterior import BoxPosterior, ImprovementSurface, MeanSurface, best_mean, with_pending
+from agents import Tuner
+from agents.real.box_posterior import (
+    BoxPosterior,
+    ImprovementSurface,
+    MeanSurface,
+    best_mean,
+    log_improvement,
+    with_pending,
+)
 from agents.real.parameters import Parameters
 from agents.real.posterior import SurrogatePosterior
 from agents.real.priors import exact_prior, usual_prior
@@ -15,6 +24,7 @@ from bandit_envs.problem.setting import Setting
 from gpbandits import evaluate
 
 DIM, SEEN = 3, 12
+NORMAL = ndtri((np.arange(200_000) + 0.5) / 200_000)  # quantiles of a standard normal law
 
 
 def posterior(seed=0, more=0, exact=False):
@@ -37,11 +47,13 @@ def test_the_posterior_between_points_is_that_at_points():
     np.testing.assert_allclose(found.variance, at.known, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", [ImprovementSurface, MeanSurface])
-def test_slopes_are_differences_of_scores(kind):
+@pytest.mark.parametrize(
+    ("kind", "noise"), [(ImprovementSurface, 0.0), (ImprovementSurface, 0.1), (MeanSurface, 0.0)]
+)
+def test_slopes_are_differences_of_scores(kind, noise):
     known = posterior()
     low, span = np.array([0.0, -1.0, 2.0]), np.array([1.0, 3.0, 0.5])
-    surface = kind(BoxPosterior(known), best_mean(known), low, span)
+    surface = kind(BoxPosterior(known), best_mean(known), low, span, noise)
     arms = low + span * np.random.default_rng(1).random((6, DIM))
     scores, slopes = surface.climb(arms)
     np.testing.assert_allclose(scores, surface.scores(arms), atol=1e-9)
@@ -50,6 +62,48 @@ def test_slopes_are_differences_of_scores(kind):
         np.column_stack([surface.scores(arms + sign * each) for each in step]) for sign in (1, -1)
     )
     np.testing.assert_allclose(slopes, (ahead - behind) / 2e-6, rtol=1e-4, atol=1e-4)
+
+
+def test_with_noise_improvement_is_augmented_as_huang_et_al_write_it():
+    gap, std, noise = np.array([-0.5, 0.0, 0.3]), np.array([0.4, 0.02, 0.1]), 0.2**2
+    expected = [np.maximum(g + s * NORMAL, 0.0).mean() for g, s in zip(gap, std, strict=True)]
+    factor = 1.0 - 0.2 / np.sqrt(std**2 + noise)
+    np.testing.assert_allclose(log_improvement(gap, std**2, noise), np.log(expected * factor), atol=2e-3)
+    np.testing.assert_allclose(log_improvement(gap, std**2, 0.0), np.log(expected), atol=2e-3)
+
+
+def test_with_noise_the_best_point_is_left_although_its_improvement_is_the_largest():
+    best, far = np.array([0.0, 0.02]), np.array([-1.0, 0.5])  # means over t*, and stds
+    gap, variance = np.array([best[0], far[0]]), np.array([best[1], far[1]]) ** 2
+    assert log_improvement(gap, variance, 0.0).argmax() == 0
+    assert log_improvement(gap, variance, 0.1**2).argmax() == 1
+
+
+def waves(x, y):
+    """Six peaks, of std 1; the best one lies .29 above the next."""
+    return np.sin(14 * x) + np.cos(11 * y) + 0.8 * x + 0.5 * y
+
+
+def gap_of(seed):
+    """Return what is lost where a tuner of 40 noisy experiments recommends to be."""
+    rng, steps = np.random.default_rng([seed, 1]), np.linspace(0.0, 1.0, 201)
+    tuner = Tuner({"x": (0.0, 1.0), "y": (0.0, 1.0)}, seed=seed, budget=40)
+    tuner.optimise(lambda x, y: waves(x, y) + 0.1 * rng.standard_normal(), 40, progress=False)
+    return waves(*np.meshgrid(steps, steps)).max() - waves(**tuner.recommend().parameters)
+
+
+@pytest.mark.long
+def test_noisy_values_do_not_hold_a_search_at_the_first_peak():
+    assert sum(gap_of(seed) < 0.1 for seed in range(10)) >= 8
+
+
+def test_a_known_noise_counts_before_anything_is_learnt():
+    rng = np.random.default_rng(0)
+    tuner = Tuner({"x": (0.0, 1.0)}, noise_std=1.0, seed=0)
+    tuner.optimise(lambda x: 7.0 + rng.standard_normal(), 5, progress=False)
+    low, high = tuner.recommend().interval
+    assert low < 7.0 < high
+    assert high - low > 2 * 1.96 / np.sqrt(5)  # of the mean of all values
 
 
 def test_pending_plays_leave_means_and_lower_variances():

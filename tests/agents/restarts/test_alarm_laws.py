@@ -10,7 +10,7 @@ from references import posterior
 import agents
 from agents.restarts.alarms import EventTriggered, LikelihoodRatio, RunLengths
 from agents.restarts.by_name import RESTARTS
-from agents.restarts.in_order import InOrder
+from agents.restarts.on_alarm import InOrder
 
 
 def looks_in_order(name):

@@ -9,7 +9,7 @@ from alarm_cases import ARMS, NOISE, SMOOTH, dense, functions, setting, told
 
 import agents
 from agents.acquisition.by_name import Always
-from agents.acquisition.incumbents import BestValue
+from agents.acquisition.improvement import BestValue
 from agents.acquisition.rules import UCB
 from agents.agent.assembly import assemble
 from agents.beliefs.censored import Censored

@@ -5,7 +5,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 from agents.restarts.detection import calibrate
-from agents.restarts.detection.calibration import _functions
+from agents.restarts.detection.detector import _functions
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.decisions import unit_grid
 

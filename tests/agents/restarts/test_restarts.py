@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agents.acquisition.by_name import Always
-from agents.acquisition.incumbents import BestValue
+from agents.acquisition.improvement import BestValue
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
 from agents.beliefs.censored import Censored

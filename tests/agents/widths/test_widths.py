@@ -7,16 +7,17 @@ import pytest
 import references
 from sklearn.gaussian_process.kernels import RBF, Matern, RationalQuadratic
 
-from agents.widths.base import FixedWidth, KernelUCBWidth
-from agents.widths.bounded_norm import AMMWidth, ImprovedWidth, RealBetaWidth, RKHSWidth, SelfNormalisedWidth
-from agents.widths.information_gain import ConstantGain, Rate, upper_bound
-from agents.widths.prior_draws import (
+from agents.widths.base import (
     CompactWidth,
     FiniteSetWidth,
+    FixedWidth,
+    KernelUCBWidth,
     covering,
     derivative_constants,
     derivative_covariance,
 )
+from agents.widths.bounded_norm import AMMWidth, ImprovedWidth, RealBetaWidth, RKHSWidth, SelfNormalisedWidth
+from agents.widths.information_gain import ConstantGain, Rate, upper_bound
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from gpbandits.theory.regret import bayesian_bound, gp_ucb_bound, igp_ucb_bound
@@ -41,10 +42,6 @@ WIDTHS = {
     "rkhs": (
         RKHSWidth(1.5, ConstantGain(3.0), 0.2),
         lambda: [references.rkhs_width(1.5, 3.0, t, 0.2) for t in ROUND],
-    ),
-    "rkhs with the gain before": (
-        RKHSWidth(1.5, RATE, 0.2, lag=1),
-        lambda: [references.rkhs_width(1.5, g, t, 0.2) for t, g in zip(ROUND, RATE_BEFORE, strict=True)],
     ),
     "improved": (
         ImprovedWidth(1.5, 0.3, delta=0.2),

@@ -234,7 +234,7 @@ def test_sensors_are_points_and_neighbours_on_a_line_are_joined():
     line = Problem(Decisions(np.arange(5.0)[:, None]), KnownFunction(lambda x: x[:, 0]), RBF(1.0), horizon=4)
     for problem, joined in ((line, True), (replace(line, kernel=TableKernel(covariance)), False)):
         scene = Scene.of(started(problem, 3).simulator)._replace(belief=(np.zeros(5), np.ones(5)))
-        axes = strip([scene], Limits.of([scene])).axes[0]
+        axes = strip([[scene]], [Limits.of([scene])]).axes[0]
         (truth,) = [each for each in axes.lines if each.get_label() == "true function"]
         assert (truth.get_linestyle() != "None") == joined
         assert (axes.get_xlabel() == "x") == joined

@@ -356,7 +356,7 @@ def test_a_killed_run_resumes_to_the_results_of_an_uninterrupted_one(call, tmp_p
         (
             '"gp-ucb"',
             '"gp-ucb"\noptions = {delta = "0.1"}',
-            "delta must be a number or an array of one a trial, got '0.1'",
+            "delta must be a number, got '0.1'",
         ),
         ("[study]", "[study", "cannot read the study"),
         ("[study]", f"deep = {'[' * 100_000}", "cannot read the study"),

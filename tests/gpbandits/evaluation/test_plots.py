@@ -7,10 +7,11 @@ import os
 import matplotlib.figure
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.image import imread
 from synthetic import result
 
-from gpbandits.evaluation.marks import marks_in, styles
+from gpbandits.evaluation.marks import GREY, marks_in, styles
 from gpbandits.evaluation.measures import Overlay
 from gpbandits.evaluation.panels import add_inset, flattened
 
@@ -292,3 +293,31 @@ def test_a_steep_curve_of_few_rounds_is_not_hidden():
 )
 def test_what_is_flattened_ends_below_a_quarter_of_the_highest_point(means, low):
     assert flattened(np.array(means, dtype=float)) == low
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_legend_of_a_users_axes_is_inside_of_them(count):
+    figure = Figure(figsize=(9, 4))
+    axes = figure.subplots(1, 2)
+    metric = ["regret", "simple_regret"][:count]
+    result().plot(ax=axes[:count], metric=metric)
+    figure.draw_without_rendering()
+    last = axes[count - 1]
+    drawn, box = last.get_legend().get_window_extent(), last.get_window_extent()
+    assert box.x0 <= drawn.x0
+    assert drawn.x1 <= box.x1
+    assert box.y0 <= drawn.y0
+    assert drawn.y1 <= box.y1
+
+
+def test_highlighted_curves_keep_their_colour_and_others_are_grey():
+    plain, chosen = result().plot(), result().plot(highlight=["GP-TS"])
+    colours = [
+        {line.get_label(): line.get_color() for line in figure.axes[0].lines} for figure in (plain, chosen)
+    ]
+    assert colours[1]["GP-TS"] == colours[0]["GP-TS"]
+    assert colours[1]["GP-UCB"] == colours[1]["random"] == GREY
+    assert colours[0]["GP-UCB"] != GREY
+    for wrong in ("GP-TS", ["nobody"]):
+        with pytest.raises(ValueError, match="highlight must be a list of some of"):
+            result().plot(highlight=wrong)

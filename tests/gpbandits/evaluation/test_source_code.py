@@ -89,7 +89,7 @@ def test_an_edit_of_whatever_shows_numbers_leaves_the_hashes(checkout):
     "file",
     [
         "agents/algorithms/classic.py",
-        "agents/widths/prior_draws.py",
+        "agents/widths/base.py",
         "bandit_envs/laws/noise.py",
         "bandit_envs/data/tables/svm_diabetes_uniform_11x251.csv",
         "gpbandits/evaluation/loop.py",

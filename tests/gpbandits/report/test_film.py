@@ -1,11 +1,13 @@
 """Films of agents at play."""
 
+from io import BytesIO
+
 import numpy as np
 import pytest
 from PIL import Image
 from study_cases import called
 
-from bandit_envs.rendering.scene import Limits
+from bandit_envs.rendering.scene import Limits, shared_limits
 from gpbandits import cli, evaluate, watch
 from gpbandits.report.film import frames, scenes
 
@@ -68,6 +70,7 @@ def test_the_command_writes_a_gif_that_ends_with_the_last_round(tmp_path, capsys
         (["--gif", "out.png"], "must end in .gif"),
         (["--gif", "out.gif", "--kwargs", "[1]"], "--kwargs must be a JSON object"),
         (["--gif", "out.gif", "--options", "{"], "--options must be a JSON object"),
+        (["--gif", "out.gif", "--options", "{}", "--options", "{}"], "--options must be given once an agent"),
         (["--gif", "out.gif", "--fps", "0"], "fps must be a positive number"),
     ],
 )
@@ -122,8 +125,53 @@ def test_all_pictures_of_a_film_have_the_same_axes():
     for low, high in (of_all.reward, of_all.scores, of_all.regret):
         assert low < high
     assert of_all.regret[1] > of_first.regret[1]
-    wide = shown[0].belief[0] + shown[0].half
-    assert of_all.reward[1] >= wide.max()  # the first band is the widest
+
+
+def test_the_axis_of_rewards_is_that_of_the_data_however_wide_the_band_of_a_prior():
+    shown = scenes("GPBandit-GP-v0", ("gp-ucb", {"width": 100.0}), count=9, env_kwargs=KWARGS)
+    rewards = np.concatenate([each for scene in shown for each in (scene.truth, scene.observed)])
+    low, high = Limits.of(shown).reward
+    assert low < rewards.min()
+    assert high > rewards.max()
+    assert high - low < 2.5 * np.ptp(rewards)
+    assert shown[0].half.max() > 10 * np.ptp(rewards)
+
+
+@pytest.mark.long
+def test_agents_side_by_side_play_one_trial_with_axes_in_common_but_for_their_scores():
+    both = {"one": "gp-ucb", "other": ("gp-ei", {})}
+    film = watch("GPBandit-GP-v0", both, count=3, env_kwargs=KWARGS)
+    with Image.open(BytesIO(film.gif)) as picture:
+        assert picture.size == (1280, 480)
+    assert [row[0].title for row in film.rows] == ["one on GPBandit-GP-v0", "other on GPBandit-GP-v0"]
+    for row, agent in zip(film.rows, both.values(), strict=True):
+        alone = scenes("GPBandit-GP-v0", agent, count=3, env_kwargs=KWARGS)
+        for scene, same in zip(row, alone, strict=True):
+            np.testing.assert_array_equal(scene.truth, film.rows[0][0].truth)
+            np.testing.assert_array_equal(scene.plays, same.plays)
+    one, other = shared_limits(film.rows)
+    assert one.reward == other.reward
+    assert one.regret == other.regret
+    assert one.scores != other.scores
+    figure = film.strip([2, 5])
+    rows = ["one\nreward", "", "acquisition", "", "other\nreward", "", "acquisition", ""]
+    assert [axes.get_ylabel() for axes in figure.axes] == rows
+
+
+def test_a_list_is_several_agents_and_a_pair_one_with_options():
+    sizes = {}
+    for name, given in {"list": ["random", "random"], "pair": ("random", {}), "one": ["random"]}.items():
+        sizes[name] = next(frames("GPBandit-GP-v0", given, count=2, env_kwargs=KWARGS)).shape
+    assert sizes == {"list": (480, 1280, 3), "pair": (480, 640, 3), "one": (480, 640, 3)}
+    with pytest.raises(ValueError, match="agent must be an agent, or several"):
+        watch("GPBandit-GP-v0", [], env_kwargs=KWARGS)
+
+
+def test_an_agent_that_spends_its_budget_earlier_keeps_its_last_picture():
+    keywords = {"num_arms": 10, "horizon": 30, "budget": 3.0}
+    film = watch("GPBandit-Budget-v0", ["gp-ucb", "random"], count=100, env_kwargs=keywords)
+    assert len({len(row) for row in film.rows}) == 2
+    assert film.length == max(map(len, film.rows))
 
 
 @pytest.mark.long
@@ -144,6 +192,47 @@ def test_a_strip_of_rounds_without_a_frame_is_that_of_a_film_that_shows_them():
         assert one.get_title() == other.get_title()
         for line, same in zip(one.lines, other.lines, strict=True):
             np.testing.assert_array_equal(line.get_xydata(), same.get_xydata())
+
+
+@pytest.mark.long
+def test_a_strip_of_two_features_has_maps_and_one_of_contexts_names_them():
+    film = watch("GPBandit-Rosenbrock-v0", "gp-ucb", count=2, env_kwargs={"horizon": 5})
+    figure = film.strip([2, 5])
+    assert [axes.get_title() for axes in figure.axes] == ["round 2", "round 5", *[""] * 4]
+    assert [axes.get_ylabel() for axes in figure.axes[::2]] == [
+        "true function",
+        "posterior mean",
+        "posterior std",
+    ]
+    assert all(axes.collections for axes in figure.axes)
+    blind = watch("GPBandit-Rosenbrock-v0", "random", count=2, env_kwargs={"horizon": 5})
+    assert len(blind.strip([2, 5]).axes) == 2
+    film = watch("GPBandit-Contextual-v0", "gp-ucb", count=9, env_kwargs={"num_arms": 20, "horizon": 8})
+    labels = [axes.get_xlabel() for axes in film.strip([2, 5]).axes[2:]]
+    assert labels == [f"x\n{film.scenes[i].context}" for i in (1, 4)]
+    assert all(label.endswith(" of 10") for label in labels)
+
+
+def test_arms_that_cannot_be_played_have_no_acquisition():
+    kwargs = KWARGS | {"availability": {"law": "bernoulli", "p": 0.5}}
+    film = watch("GPBandit-GP-v0", "gp-ucb", count=9, env_kwargs=kwargs)
+    scores = film.strip([5]).axes[1].lines[0].get_ydata()
+    assert 0 < np.isfinite(scores).sum() < 20
+    assert film.strip([5]).axes[1].lines[0].get_marker() == "o"  # no line joins one that stands by itself
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("suffix", [".gif", ".html"])
+def test_the_command_films_two_agents_side_by_side_and_writes_their_strip(suffix, tmp_path, capsys):
+    path, strip = tmp_path / f"two{suffix}", tmp_path / "two.png"
+    command = ["watch", "GPBandit-GP-v0", "gp-ucb", "gp-ei", "--out", str(path), "--frames", "3"]
+    command += ["--options", '{"width": 2.0}', "--options", "{}", "--strip", str(strip), "--round", "2"]
+    code, out, _ = called(capsys, *command, "--kwargs", '{"num_arms": 20, "horizon": 8}')
+    assert code == 0
+    assert "3 pictures" in out
+    assert path.stat().st_size > 1000
+    with Image.open(strip) as picture:
+        assert picture.width > 1000
 
 
 @pytest.mark.parametrize("agent", ["gp-agent", "gp-ucb"])

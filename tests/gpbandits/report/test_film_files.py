@@ -69,13 +69,33 @@ def test_the_slider_shows_the_pictures_in_a_browser(film, width, tmp_path):
         seen = set()
         for value in range(1, 5):
             opened.execute_script(f"slider.value = {value}; slider.oninput()")
-            seen.add(opened.execute_script("return picture.src"))
+            seen.add(opened.execute_script("return images[0].src"))
             assert opened.execute_script("return number.value") == f"{value} of 4"
         assert len(seen) == 4
         needed = opened.execute_script("return document.documentElement.scrollWidth")
         assert needed <= width
         opened.execute_script("play.onclick()")
         assert opened.execute_script("return [play.textContent, number.value]") == ["Pause", "1 of 4"]
+
+
+@pytest.mark.long
+@needs_browser
+@pytest.mark.parametrize(("width", "rows"), [(390, 2), (1280, 1)])
+def test_one_slider_moves_two_agents_which_stand_side_by_side_on_a_desktop(width, rows, tmp_path):
+    two = watch("GPBandit-GP-v0", ["gp-ucb", "gp-ei"], count=3, env_kwargs=KWARGS)
+    two.save(tmp_path / "it.html")
+    with browser(tmp_path / "profile") as opened:
+        metrics = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}
+        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        opened.get((tmp_path / "it.html").as_uri())
+        before = opened.execute_script("return images.map(each => each.src)")
+        assert opened.execute_script("return [slider.max, number.value]") == ["3", "1 of 3"]
+        opened.execute_script("slider.value = 3; slider.oninput()")
+        after = opened.execute_script("return images.map(each => each.src)")
+        assert len({*before, *after}) == 4
+        tops = opened.execute_script("return images.map(each => each.getBoundingClientRect().top)")
+        assert len(set(tops)) == rows
+        assert opened.execute_script("return document.documentElement.scrollWidth") <= width
 
 
 @needs_ffmpeg

@@ -256,6 +256,21 @@ def test_the_figure_has_a_row_an_agent():
     np.testing.assert_allclose(ranks.axes[2].images[0].get_array()[1], profiles)
 
 
+def test_labels_of_neighbouring_axes_do_not_touch():
+    standings = Standings([synthetic_result()], "random")
+    figure = ranks_figure(standings)
+    ranks, scores, profiles = figure.axes[:3]
+    for axes in (ranks, scores):  # one ends with a label and the other begins with one, as with eight agents
+        axes.set_xticks([axes.get_xlim()[1]], ["1.00"])
+    for axes in (scores, profiles):
+        axes.set_xticks([*axes.get_xticks()[-1:], axes.get_xlim()[0]], ["1.00", "-0.50"])
+    figure.draw_without_rendering()
+    for left, right in ((ranks, scores), (scores, profiles)):
+        ends = max(label.get_window_extent().x1 for label in left.get_xticklabels())
+        begins = min(label.get_window_extent().x0 for label in right.get_xticklabels())
+        assert begins - ends > 12.0  # pixels, of 100 an inch
+
+
 def test_results_without_the_reference_are_refused():
     with pytest.raises(ValueError, match="has no result on"):
         Standings([synthetic_result()], "nobody")

@@ -98,13 +98,3 @@ def test_rounds_of_a_strip_may_be_a_range(short_film):
 def test_a_count_of_pictures_is_an_integer_from_2_on(count):
     with pytest.raises(ValueError, match="count must be an integer of at least 2, the first and the last"):
         watch("GPBandit-GP-v0", "random", count=count)
-
-
-def test_a_strip_of_a_plane_is_refused_and_its_film_is_shown(tmp_path):
-    film = watch("GPBandit-Rosenbrock-v0", "random", count=2, env_kwargs={"horizon": 2})
-    with pytest.raises(
-        ValueError, match=r"a strip must be of arms with one feature, .*; a GIF shows two, got"
-    ):
-        film.strip([1])
-    film.save(tmp_path / "it.gif")
-    assert (tmp_path / "it.gif").stat().st_size > 10_000

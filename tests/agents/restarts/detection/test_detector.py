@@ -7,8 +7,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ma
 
 from agents.kernels.amplitude import InContext, order_of
 from agents.restarts.detection import ChangePointDetector, TestRates, calibrate, detect
-from agents.restarts.detection.rates import best_ridge
-from agents.restarts.detection.tails import MOST_NODES, Indexed
+from agents.restarts.detection.tails import MOST_NODES, Indexed, best_ridge
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
 

@@ -1,20 +1,23 @@
-"""The named algorithms that forget: windows, discounts and drifts, and the number of plays to remember.
+"""Named algorithms for rewards that change: windows, discounts, drifts and restarts.
 
 The default memory follows from `variation`, B_T: the sum of the distances between the reward functions of
-successive rounds, in prior stds. It is rarely known; the default 1 is a guess.
+successive rounds, in prior stds. It is rarely known; the default 1 is a guess. Those with a detector are
+Algorithm 2 of Avanesov (2020): GP-UCB on the plays since the last restart, some of them uniform.
 
-Readable form: tests/references/forgetting.py.
+Readable forms: tests/references/forgetting.py, change.py.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_positive
+from bandit_envs.basics.arguments import require_positive, require_probability
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.decisions import unit_grid
@@ -24,13 +27,15 @@ from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
 from ..beliefs.delivered import discounted, sliding_window, time_varying, wandering
-from ..model.defaults import ModelOptions
+from ..model.defaults import NOISE_FLOOR, ModelOptions
 from ..model.model import Model
-from ..named import is_name
-from ..options import require_arms
+from ..named import chosen, is_name
+from ..options import require_arms, typed
 from ..protocol import handles
-from ..restarts.base import Periodic
-from ..validation import PerTrial
+from ..restarts.alarms import CalibratedAlarm
+from ..restarts.base import Never, Oracle, Periodic
+from ..restarts.detection import READINGS
+from ..restarts.on_alarm import PAPER_XI_SQUARED, Exploring
 from ..widths.base import LogarithmicWidth, Width
 from ..widths.by_name import make_width
 from ..widths.information_gain import spectral_bound
@@ -39,7 +44,7 @@ DEFAULT_VARIATION = 1.0  # prior stds
 MOST_POINTS = 256  # of the spectrum: the fourth root of gamma_T needs no more precision
 
 
-def memory_length(model: Model, variation: PerTrial) -> Floats:
+def memory_length(model: Model, variation: float) -> Floats:
     """Return the length gamma_T^(1/4) sqrt(T / B_T), 2 to T rounds, () or (B,) (Zhou & Shroff 2021).
 
     gamma_T is the spectral bound on at most 256 points, and B_T the `variation`.
@@ -64,17 +69,17 @@ def _sample(setting: Setting) -> Floats:
     return low + (high - low) * unit_grid(MOST_POINTS, len(low))
 
 
-def window_of(model: Model, variation: PerTrial) -> Ints:
+def window_of(model: Model, variation: float) -> Ints:
     """Return W = H = ceil(gamma_T^(1/4) sqrt(T / B_T)), () or (B,), a window or time between restarts."""
     return np.ceil(memory_length(model, variation)).astype(np.int64)
 
 
-def discount_of(model: Model, variation: PerTrial) -> Floats:
+def discount_of(model: Model, variation: float) -> Floats:
     """Return rho = 1 - gamma_T^(-1/4) sqrt(B_T / T), () or (B,) (Deng et al. 2022)."""
     return 1.0 - 1.0 / memory_length(model, variation)
 
 
-def drift_of(model: Model, variation: PerTrial) -> Floats:
+def drift_of(model: Model, variation: float) -> Floats:
     """Return eps = 2 / W, () or (B,), with which the covariance falls to 1/e over W rounds (our reading)."""
     return 2.0 / window_of(model, variation)
 
@@ -83,11 +88,11 @@ def drift_of(model: Model, variation: PerTrial) -> Floats:
 def sw_gp_ucb(
     setting: Setting,
     *,
-    window: PerTrial | None = None,
-    variation: PerTrial = DEFAULT_VARIATION,
+    window: float | None = None,
+    variation: float = DEFAULT_VARIATION,
     width: str | float | Width | None = None,
-    delta: PerTrial = 0.1,
-    beta_scale: PerTrial | None = None,
+    delta: float = 0.1,
+    beta_scale: float | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -110,11 +115,11 @@ def sw_gp_ucb(
 def r_gp_ucb(
     setting: Setting,
     *,
-    every: PerTrial | None = None,
-    variation: PerTrial = DEFAULT_VARIATION,
+    every: float | None = None,
+    variation: float = DEFAULT_VARIATION,
     width: str | float | Width | None = None,
-    delta: PerTrial = 0.1,
-    beta_scale: PerTrial | None = None,
+    delta: float = 0.1,
+    beta_scale: float | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -136,10 +141,10 @@ def r_gp_ucb(
 def tv_gp_ucb(
     setting: Setting,
     *,
-    eps: PerTrial | None = None,
-    variation: PerTrial = DEFAULT_VARIATION,
+    eps: float | None = None,
+    variation: float = DEFAULT_VARIATION,
     width: str | float | Width = "theory",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -160,10 +165,10 @@ def tv_gp_ucb(
 def ui_tvbo(
     setting: Setting,
     *,
-    rate: PerTrial | None = None,
-    variation: PerTrial = DEFAULT_VARIATION,
+    rate: float | None = None,
+    variation: float = DEFAULT_VARIATION,
     width: str | float | Width = 2.0,
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -187,11 +192,11 @@ def ui_tvbo(
 def w_gp_ucb(
     setting: Setting,
     *,
-    discount: PerTrial | None = None,
-    variation: PerTrial = DEFAULT_VARIATION,
+    discount: float | None = None,
+    variation: float = DEFAULT_VARIATION,
     width: str | float | Width = "self-normalised",
-    delta: PerTrial = 0.1,
-    beta_scale: PerTrial | None = None,
+    delta: float = 0.1,
+    beta_scale: float | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -214,9 +219,9 @@ def w_gp_ucb(
 def _with_memory(
     make: Callable[..., Any],
     name: str,
-    given: PerTrial | None,
-    default_of: Callable[[Model, PerTrial], Any],
-    variation: PerTrial,
+    given: float | None,
+    default_of: Callable[[Model, float], Any],
+    variation: float,
     model: Model,
     num_trials: int,
 ) -> Any:
@@ -224,8 +229,111 @@ def _with_memory(
     return make(model, num_trials, **{name: memory})
 
 
-def _time_varying_width(width: str | float | Width, model: Model, *, delta: PerTrial) -> Width:
+def _time_varying_width(width: str | float | Width, model: Model, *, delta: float) -> Width:
     if is_name(width, "experiments"):
         return LogarithmicWidth()
     theory = is_name(width, "theory")
     return make_width(None if theory else width, model, delta)  # "finite-set", but on a box
+
+
+class WidthOptions(ModelOptions, total=False):
+    """Options of Algorithm 2 with some restart: of the width and of the model."""
+
+    width: str | float | Width
+    """"change-point" (the paper's, the default), or what `make_width` takes."""
+    delta: float
+    """Failure probability of the width; default 0.1."""
+    beta_scale: float | None
+    """A factor of the paper's D = 0.02; default None: 1."""
+    gamma: Any
+    """Information gain of a width that has one, see `make_gamma`; default None: its own."""
+
+
+@handles("delay", "context", "change", "box", "noise", "availability", "horizon")
+def gp_ucb_cpd(
+    setting: Setting,
+    *,
+    xi_squared: float = PAPER_XI_SQUARED,
+    ridge: float | str | None = None,
+    theta: float | None = None,
+    false_alarm_rate: float | None = None,
+    reading: str = "experiments",
+    num_trials: int | None = None,
+    **options: Unpack[WidthOptions],
+) -> Agent:
+    """GP-UCB-CPD: GP-UCB that restarts when a change-point detector raises an alarm (Avanesov 2020, Alg. 2).
+
+    The detector sees rewards minus the prior mean. Where no mean is published or given, or `fit_mean` learns
+    it, each test subtracts the mean of its samples instead.
+
+    Args:
+        xi_squared: a round is uniform iff |uniform|^2 <= xi^2 |plays since the restart|.
+        ridge: c of the detector's rho_n; default 5, which reproduces the paper's curves. "cross-validated" is
+            the recipe of the paper's Remark 3.1, on the uniform samples since the restart: on the paper's
+            problem it selects a thousandth of 5, so that theta has to be calibrated by a false_alarm_rate.
+        theta: threshold of the detector's statistic; see `restarts.detection.TestRates`.
+        false_alarm_rate: find theta by simulation, such that a run without a change has a false alarm
+            with this probability; takes a few seconds.
+        reading: "experiments" (lambda = R^2, which reproduces the paper's curves) or "theory" (lambda =
+            6 R^2 log T and a ridge of c = 1, taken literally).
+    """
+    if theta is not None and false_alarm_rate is not None:
+        raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
+    if false_alarm_rate is not None:
+        remedy = "give the probability of a false alarm in a run, such as 0.1"
+        require_probability("false_alarm_rate", false_alarm_rate, remedy)
+    noise = options.get("noise_std")
+    given = xi_squared, false_alarm_rate, theta, ridge
+    watch = CalibratedAlarm(Model.of_reward(setting, options), *given, reading=reading, noise_std=noise)
+    return _assemble(setting, watch, xi_squared, reading, num_trials, **options)
+
+
+@handles("delay", "context", "change", "privileged", "box", "noise", "availability", "horizon")
+def gp_ucb_oracle(
+    setting: Setting,
+    *,
+    xi_squared: float = PAPER_XI_SQUARED,
+    reading: str = "experiments",
+    num_trials: int | None = None,
+    **options: Unpack[WidthOptions],
+) -> Agent:
+    """GP-UCB-Oracle: as `gp_ucb_cpd`, but given the true changes; privileged, see `restarts.Oracle`."""
+    return _assemble(setting, Oracle, xi_squared, reading, num_trials, **options)
+
+
+@handles("delay", "context", "box", "noise", "availability", "horizon")
+def gp_ucb_no_detector(
+    setting: Setting,
+    *,
+    xi_squared: float = PAPER_XI_SQUARED,
+    reading: str = "experiments",
+    num_trials: int | None = None,
+    **options: Unpack[WidthOptions],
+) -> Agent:
+    """GP-UCB-NO-Detector: as `gp_ucb_cpd`, but never restarting; `xi_squared=0` is GP-UCB."""
+    return _assemble(setting, Never, xi_squared, reading, num_trials, **options)
+
+
+@typed
+def _assemble(
+    setting: Setting,
+    watch: Any,
+    xi_squared: float,
+    reading: str,
+    num_trials: int | None,
+    *,
+    width: str | float | Width = "change-point",
+    delta: float = 0.1,
+    beta_scale: float | None = None,
+    gamma: Any = None,
+    **options: Unpack[ModelOptions],
+) -> Agent:
+    chosen("reading", reading, READINGS)
+    model = Model.of(setting, **options)
+    if reading == "theory" and options.get("noise_variance") is None:
+        factor = 6.0 * math.log(max(setting.horizon, 3))  # lambda = 6 R^2 log T, T at least 3
+        floor = NOISE_FLOOR * model.prior_std**2
+        model = replace(model, noise_variance=np.maximum(factor * np.square(model.noise_std), floor))
+    width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
+    restart = partial(Exploring, watch=watch, xi_squared=xi_squared)
+    return assemble(model, WithWidth(UCB, width_of), num_trials, restart=restart)

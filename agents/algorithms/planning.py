@@ -1,7 +1,8 @@
-"""RGP-PE: elimination that is robust to an attacker, for teaching rather than use (Bogunovic et al. 2022).
+"""Agents that plan several plays, for one trial: RGP-PE and RAHBO.
 
-With the paper's allowance for corruption no arm is eliminated in thousands of rounds, and plain GP-UCB, whose
-band is invalid here, earns more.
+RGP-PE is elimination that is robust to an attacker, for teaching rather than use (Bogunovic et al. 2022): its
+allowance for corruption lets no arm go in thousands of rounds, and plain GP-UCB, whose band is invalid here,
+earns more. RAHBO finds arms of a large mean and little noise (Makarova et al. 2021).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from bandit_envs.basics.arguments import (
     is_number,
     require,
     require_choice,
+    require_integer,
     require_not_negative,
     require_probability,
 )
@@ -26,13 +28,13 @@ from ..agent.assembly import TrialList, each_trial
 from ..agent.gp_agent import TIE
 from ..agent.single_trial import HERE, PlanningAgent, plain_model
 from ..beliefs.base import make_posterior
-from ..beliefs.delivered import EquallyWeighted
+from ..beliefs.delivered import Delivered, EquallyWeighted
 from ..beliefs.points import Arms
+from ..model.choice import argmax_with_ties
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..protocol import handles
-from ..validation import PerTrial
 from ..widths.by_name import make_gamma
 
 FIRST = 2  # l_0, planned points of the first epoch
@@ -134,10 +136,10 @@ def order_of(uniform: Floats, count: int) -> Ints:
 def rgp_pe(
     setting: Setting,
     *,
-    budget: PerTrial | None = None,
+    budget: float | None = None,
     eta: float = 2.0,
     extra: str = "sharp",
-    delta: PerTrial = 0.1,
+    delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> RGPPE | TrialList:
@@ -163,10 +165,135 @@ def rgp_pe(
     model = plain_model(setting, **options)
     horizon = np.array([model.setting.horizon])
     gain = np.max(make_gamma("bound", model)(horizon, np.zeros(1)))
-    psi, corruption = math.log(eta) / (2.0 * gain), 0.0 if most is None else most
+    given = 0.0 if most is None else most, eta, math.log(eta) / (2.0 * gain), extra, delta
+    return each_trial(lambda trial: RGPPE(model.of_trial(trial), *given), num_trials)
 
-    def of_trial(trial: int) -> RGPPE:
-        own, level = (float(np.broadcast_to(each, trial + 1)[trial]) for each in (corruption, delta))
-        return RGPPE(model.of_trial(trial), own, eta, psi, extra, level)
 
-    return each_trial(of_trial, num_trials)
+WIDTH = 2.0**0.5  # b of the authors' experiments
+REPEATS = 10
+LEAST_SHARE = 1e-3  # of R^2: a few plays cannot show that the noise is smaller
+READINGS = ("paper", "code")
+GUESS = 0.5  # prior mean of rho^2 / R^2, which lies in (0, 1]
+
+
+class RAHBO(PlanningAgent):
+    """Agent of one trial that plays k times argmax mu_f + b sigma_f - alpha [mu_v - b sigma_v]^+.
+
+    The paper has no positive part; a variance is never below 0.
+
+    The sample variance s^2 of the k values is an observation of rho^2: s^2 / R^2 observes rho^2 / R^2 with
+    noise 2 / (k - 1). Their mean observes f with noise min(mu_v + b sigma_v, R^2) / k once s^2 is learnt
+    (Algorithm 1, "paper"), or s^2 / k ("code", as in the authors' code). With few plays s^2 may be small by
+    chance, and "code" then trusts such a mean for good. Where the setting publishes rho it is taken as known.
+    The paper leaves the prior of the variance open: here rho^2 / R^2 is a GP of the reward's kernel, scaled
+    to a largest std of 1, around a prior mean of 1/2, the middle of (0, 1]. That of f is the model's.
+
+    Args:
+        alpha: in prior stds, f - (alpha / s) rho^2.
+        repeats: k.
+        explore: number of choices by sigma_v alone, to learn the variance first.
+        reading: "paper" or "code".
+    """
+
+    def __init__(self, model: Model, alpha: float, repeats: int, explore: int, reading: str):
+        super().__init__(model)
+        self.alpha, self.repeats, self.explore = alpha / model.prior_std, repeats, explore
+        self.reading = reading
+        self.unit = max(float(model.noise_std) ** 2, 1e-12 * model.prior_std**2)  # R^2
+        profile = model.setting.noise_profile
+        self.known = None if profile is None else self.unit * profile**2  # (A,) rho^2
+
+    def begin(self) -> None:
+        self.reward = Delivered(self.model, 1)
+        noise = 2.0 / (self.repeats - 1) * self.model.prior_std**2
+        self.variance = make_posterior(self.model, 1, np.array([noise]))  # of rho^2 / R^2 times s
+        self.choices = 0
+        self._delivered: dict[int, list[float]] = {}
+
+    def plan(self, uniform: Floats) -> list[int]:
+        """Learn from the last k plays, and choose the next arm."""
+        for arm, values in self._delivered.items():
+            if len(values) > 1:
+                self._observe(arm, np.array(values))
+        self._delivered = {}
+        self.choices += 1
+        arm = int(argmax_with_ties(self.scores[None], TIE * self.model.prior_std, uniform)[0])
+        return [arm] * self.repeats
+
+    def learn(self, arm: Ints, value: Floats) -> None:
+        for x, y in zip(arm.tolist(), value.tolist(), strict=True):
+            self._delivered.setdefault(x, []).append(y)
+
+    @property
+    def scores(self) -> Floats:
+        """Return the acquisition score of each arm, (A,)."""
+        mean, std = self._risk
+        if self.choices <= self.explore:
+            return self.model.prior_std * std / self.unit
+        reward = self.reward.mean(HERE)[0] + WIDTH * self.reward.std(HERE)[0]
+        return reward - self.alpha * np.maximum(mean - WIDTH * std, 0.0)
+
+    def worth(self, mean: Floats) -> Floats:
+        """Return mu_f - alpha mu_v, (A,)."""
+        return self.reward.mean(HERE)[0] - self.alpha * self._risk[0]
+
+    @property
+    def _risk(self) -> tuple[Floats, Floats]:
+        """Posterior mean and std of rho^2, (A,) each."""
+        if self.known is not None:
+            return self.known, np.zeros_like(self.known)
+        mean, variance = self.variance.mean_at(None)[0], self.variance.variance_at(None)[0]
+        std = np.sqrt(np.maximum(variance, 0.0))
+        unit = self.unit / self.model.prior_std
+        return GUESS * self.unit + unit * mean, unit * std
+
+    def _observe(self, arm: int, values: Floats) -> None:
+        """Condition on several values of an arm, (n,)."""
+        point, share = np.array([arm]), values.var(ddof=1) / self.unit
+        if self.known is None:
+            seen = self.model.prior_std * np.array([share - GUESS])
+            self.variance.observe(HERE, point, seen)
+        weight = len(values) * self.unit / self._noise(arm, share)
+        self.reward.receive(Delivery.of_values(HERE, point, values.mean(keepdims=True), np.array([weight])))
+
+    def _noise(self, arm: int, share: float) -> float:
+        """Return the assumed rho^2 of an arm, given its last sample variance as a share of R^2."""
+        if self.known is not None:
+            return self.known.item(arm)
+        if self.reading == "code":
+            return self.unit * max(share, LEAST_SHARE)
+        mean, std = self._risk
+        return min(max(mean.item(arm) + WIDTH * std.item(arm), LEAST_SHARE * self.unit), self.unit)
+
+
+@handles()
+def rahbo(
+    setting: Setting,
+    *,
+    alpha: float = 1.0,
+    repeats: int = REPEATS,
+    explore: int = 0,
+    reading: str = "paper",
+    num_trials: int | None = None,
+    **options: Unpack[ModelOptions],
+) -> RAHBO | TrialList:
+    """RAHBO: maximise f - alpha rho^2, with k plays of each arm that is chosen (Makarova et al. 2021).
+
+    Its regret is `gpbandits.evaluation.risk_averse_regret`. A chosen arm is played k times in a row, so it
+    must not be missing from any of these rounds. Before an arm was played its rho^2 is taken as half the
+    noise's R^2, with a prior std of R^2; see `RAHBO`.
+
+    Args:
+        setting: the published setting; contexts are ignored.
+        alpha: price of variance, in prior stds; the authors try 0.5, 1, 2 and 5.
+        repeats: k, at least 2.
+        explore: choices by the deviation of the variance alone, before the others ("-US").
+        reading: what is taken for the noise of f: the upper bound of rho^2 as in Algorithm 1 ("paper"), or
+            the sample variance of the k values, as in the authors' code ("code").
+    """
+    require_not_negative("alpha", alpha, "it is the price of variance")
+    require_integer("repeats", repeats, 2, "a sample variance needs two values")
+    require_integer("explore", explore, 0, "it is a number of choices")
+    require_choice("reading", reading, READINGS)
+    model = plain_model(setting, **options)
+    return each_trial(lambda i: RAHBO(model.of_trial(i), alpha, repeats, explore, reading), num_trials)

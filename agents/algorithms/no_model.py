@@ -1,25 +1,27 @@
-"""Bandit online convex optimisation with long-term constraints (after Cao & Liu 2018).
+"""Agents that model nothing: uniform play, and bandit online convex optimisation (after Cao & Liu 2018).
 
-The standard saddle-point scheme with gradients estimated from one or two plays; it models nothing, and its
-guarantees ask for convex costs.
+The latter is the standard saddle-point scheme with gradients estimated from one or two plays, for long-term
+constraints; its guarantees ask for convex costs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.arguments import require_not_negative, require_scale
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..agent.assembly import TrialList, each_trial
-from ..model.choice import Recommendation
+from ..agent.single_trial import ChoosingAgent
+from ..model.choice import Recommendation, offered_in, require_offered
 from ..model.units import PriorUnits, known_per_cost, mean_and_std, sizes_of
-from ..protocol import BaseAgent, handles
-from ..validation import one_seed, require_reset
+from ..protocol import BaseAgent, handles, states_propensities
+from ..validation import one_seed, require_reset, require_trials, seeds_of
 
 DEVIATION, MEAN = 1.88, -3.01  # of the prior of the two discs, in whose units the constants below were found
 HALF_WIDTH = 3.0  # of [0, 6]^d, the box in whose units steps and radii are given
@@ -224,3 +226,55 @@ def bandit_oco(
         raise ValueError(f"zeta must be below {HALF_WIDTH:g}, half the width of [0, 6]; got {zeta}")
     step, radius = eta / HALF_WIDTH**2, zeta / HALF_WIDTH
     return each_trial(lambda _: BanditOCO(setting, points, step, radius, eta, delta_reg), num_trials)
+
+
+class RandomAgent(ChoosingAgent):
+    """Agent that plays uniformly on arms, on pairs of them or on a box, in a single trial or a batch of B."""
+
+    def __init__(self, setting: Setting, num_trials: int | None = None):
+        require_trials(num_trials)
+        self.setting, self.num_trials = setting, num_trials
+        self._rngs: list[np.random.Generator] = []  # before the first reset
+        self.round = -1  # before the first reset
+
+    def reset(self, seed: int | Sequence[int]) -> None:
+        self._rngs = [np.random.default_rng(word) for word in seeds_of(seed, self.num_trials)]
+        self.offered, self.round = None, 0
+
+    def act(self, observation: Floats) -> Any:
+        """Draw an arm, a pair of arms or a point of [-1, 1]^d per trial."""
+        require_reset(self.round >= 0)
+        require_offered(self.offered, self.setting)
+        rows = [None] * len(self._rngs) if self.offered is None else list(self.offered)
+        actions = [self._draw(rng, row) for rng, row in zip(self._rngs, rows, strict=True)]
+        return np.array(actions) if self.num_trials else actions[0]
+
+    def propensity(self, observation: Floats, action: Any) -> Any:
+        """Return one over the number of available arms, a number or (B,); None on a box and of duels."""
+        if self.setting.continuous or self.setting.duel:
+            return None
+        size = len(self._rngs)
+        count = np.full(size, len(self.setting.arms)) if self.offered is None else self.offered.sum(axis=1)  # type: ignore[arg-type]
+        chance = 1.0 / np.broadcast_to(count, size)
+        return chance if self.num_trials else float(chance[0])
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Read the arms available in the next round; nothing else is learnt."""
+        self.offered = offered_in(info, self.setting, self.num_trials)
+        self.round += 1
+
+    def _draw(self, rng: np.random.Generator, offered: Bools | None) -> Any:
+        if offered is not None:
+            return int(rng.choice(offered.nonzero()[0]))
+        if self.setting.duel:
+            return rng.integers(len(self.setting.decisions.arms), size=2)
+        if self.setting.arms is not None:
+            return int(rng.integers(len(self.setting.arms)))
+        return rng.uniform(-1.0, 1.0, self.setting.dim).astype(np.float32)
+
+
+@states_propensities
+@handles("delay", "context", "constraint", "change", "box", "availability", "aggregated", "duel", "outcome")
+def random(setting: Setting, *, num_trials: int | None = None) -> RandomAgent:
+    """Random: uniform plays, the baseline of all comparisons."""
+    return RandomAgent(setting, num_trials)
