@@ -20,9 +20,9 @@ from pathlib import Path
 
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, compute, write_tables
-from gpbandits.experiments.check import count_all
+from gpbandits.experiments.cells import note
+from gpbandits.experiments.store import count_all
 from gpbandits.experiments.study import keys_of
-from gpbandits.experiments.survey import note
 
 AGENTS = (AgentEntry("random", "random"), AgentEntry("gp-ucb", "GP-UCB"))
 PLACE = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 3, "num_arms": 4})

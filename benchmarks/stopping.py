@@ -16,7 +16,7 @@ import numpy as np
 
 from bandit_envs.environment.envs import make
 from gpbandits import evaluate
-from gpbandits.evaluation.stopped import NEVER, Stopped
+from gpbandits.evaluation.signals import NEVER, Stopped
 
 ON_LINE = {"num_arms": 100, "length_scale": 0.2, "noise_std": 0.1, "horizon": 60}
 LEARNT = {"refit_every": 5, "fit_spread": 3**0.5, "fit_amplitude_spread": 1.0, "fit_noise_spread": 2.0}

@@ -152,7 +152,7 @@ MUTANTS = (
     Mutant("agents/kernels/amplitude.py", "else value / factor", "else value * factor"),
     Mutant("agents/tuning/plan.py", "self.sign * value - self.centre", "value - self.centre"),
     Mutant(
-        "agents/tuning/discrete.py", "quantile * self.width), self.width - 1", "quantile * self.width), 0"
+        "agents/tuning/parameters.py", "quantile * self.width), self.width - 1", "quantile * self.width), 0"
     ),
     Mutant(
         "bandit_envs/problem/simulator.py", "rounds[rounds > self.problem", "rounds[rounds >= self.problem"
@@ -177,7 +177,7 @@ MUTANTS = (
     Mutant(
         "gpbandits/evaluation/statistics/pairs.py", "(1 + extreme) / (1 + flips)", "extreme / (1 + flips)"
     ),
-    Mutant("gpbandits/experiments/check.py", " - done[pair] - failed[pair]", " - done[pair]"),
+    Mutant("gpbandits/experiments/store.py", " - done[pair] - failed[pair]", " - done[pair]"),
     Mutant("gpbandits/theory/regret.py", "2.0 * width * np.sqrt(rounds *", "width * np.sqrt(rounds *"),
 )
 

@@ -6,8 +6,7 @@ the user (`from_sb3`).
 """
 
 from .learner import sb3
-from .policy import Policy, pretrained
-from .trained import from_sb3, sb3_model
+from .policy import Policy, from_sb3, pretrained, sb3_model
 from .training import train_policy
 
 __distributions__ = ("torch", "stable-baselines3", "sb3-contrib")  # their versions are part of a cell's name

@@ -154,7 +154,7 @@ class Recipe:
         """Return a new model on an environment, with weights from the global generators."""
         model: Any = self.algorithm.load()(env=env, **self._arguments(env))
         if self.attribute:
-            from .attribution import wait_for_feedback
+            from .vector import wait_for_feedback
 
             wait_for_feedback(model)
         return model
@@ -168,7 +168,7 @@ class Recipe:
             size = env.action_space.shape
             given["action_noise"] = NormalActionNoise(np.zeros(size), np.full(size, given["action_noise"]))
         if self.attribute:
-            from .attribution import AttributedReplayBuffer
+            from .vector import AttributedReplayBuffer
 
             given["replay_buffer_class"] = AttributedReplayBuffer
             given["replay_buffer_kwargs"] = {"penalty": self.penalty}

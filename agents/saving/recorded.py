@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from types import new_class
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,18 +34,24 @@ READ = ("t", "feedback_mask", *REQUIRED, *OPTIONAL, "cost", "action_mask")  # of
 MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": dict[str, Any]}
 
 
+Call = tuple[str, tuple[Any, ...]]  # its name and its arguments
+
+
 class Block(NamedTuple):
     """Hold calls in columns."""
 
     kinds: bytes  # of the calls, in order
     columns: list[list[Any]]  # of each kind of call, the data of each argument, see `stacked`
 
+    @classmethod
+    def of(cls, calls: Sequence[Call]) -> Block:
+        """Return some calls as a block."""
+        each = [[arguments for name, arguments in calls if name == event] for event in EVENTS]
+        return cls(bytes(EVENTS.index(name) for name, _ in calls), [_columns(of_kind) for of_kind in each])
 
-class Written(NamedTuple):
-    """The part of a log that is written."""
-
-    blocks: int  # their number
-    latest: list[tuple[str, tuple[Any, ...]]]  # calls not yet in blocks
+    def calls(self, kind: int) -> Iterator[tuple[Any, ...]]:
+        """Iterate over the arguments of the calls of a kind."""
+        return zip(*map(rows_of, self.columns[kind]), strict=True)
 
 
 class CallLog:
@@ -56,8 +61,7 @@ class CallLog:
     """
 
     def __init__(self) -> None:
-        self._blocks: list[Block] = []
-        self._written = Written(0, [])
+        self._kept: tuple[tuple[Block, ...], list[Call]] = (), []  # blocks, and calls not yet in one
         self._calling = False  # while a call lasts: those that an agent makes of itself follow from it
 
     def record(self, name: str, call: Callable[[], Any], *arguments: Any, answer: bool = False) -> Any:
@@ -74,11 +78,10 @@ class CallLog:
             self._calling = False
         if name == "reset":
             self.__init__()
-        latest = self._written.latest
         kept = (*arguments, result) if answer else arguments
-        latest.append((name, tuple(_owned(kept))))
-        if len(latest) >= BLOCK:  # more where packing them was interrupted
-            self._pack()
+        self._kept[1].append((name, tuple(_owned(kept))))
+        if len(self._kept[1]) >= BLOCK:  # more where packing them was interrupted
+            self._packed()
         return result
 
     @property
@@ -89,29 +92,19 @@ class CallLog:
     @property
     def columns(self) -> list[list[Any]]:
         """Return each argument over all calls, for each kind of call."""
-        each_kind = zip(*(block.columns for block in self._packed()), strict=True)
-        return [_joined_calls(blocks) for blocks in each_kind] or [[] for _ in EVENTS]
+        each = [[row for block in self._packed() for row in block.calls(kind)] for kind in range(len(EVENTS))]
+        return [_columns(calls) for calls in each]
 
-    def _packed(self) -> list[Block]:
-        self._pack()
-        return self._blocks[: self._written.blocks]
-
-    def _pack(self) -> None:
-        """Move the latest calls to a block; after an interruption the move is repeated in full."""
-        blocks, latest = self._written
+    def _packed(self) -> tuple[Block, ...]:
+        """Move the latest calls to a block, at once or not at all, and return all blocks."""
+        blocks, latest = self._kept
         if latest:
-            self._blocks[blocks:] = [_block(latest)]
-            self._written = Written(blocks + 1, [])
+            self._kept = (*blocks, Block.of(latest)), []
+        return self._kept[0]
 
 
-def _block(calls: Sequence[tuple[str, tuple[Any, ...]]]) -> Block:
-    kinds = bytes(EVENTS.index(name) for name, _ in calls)
-    each = [[arguments for name, arguments in calls if name == event] for event in EVENTS]
-    return Block(kinds, [[stacked(values) for values in zip(*of_kind, strict=True)] for of_kind in each])
-
-
-def _joined_calls(blocks: Sequence[list[Any]]) -> list[Any]:
-    return [joined(parts) for parts in zip(*(columns for columns in blocks if columns), strict=True)]
+def _columns(calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+    return [stacked(values) for values in zip(*calls, strict=True)]
 
 
 def stacked(values: Sequence[Any]) -> Any:
@@ -135,20 +128,6 @@ def _array(values: Sequence[Any]) -> np.ndarray | None:
         return np.concatenate(values).reshape(len(values), *first.shape) if first.ndim else np.array(values)
     array = np.array(values)
     return array if array.dtype == first.dtype else None
-
-
-def joined(parts: Sequence[Any]) -> Any:
-    """Return the data of several blocks as that of one."""
-    first = parts[0]
-    if isinstance(first, dict) and all(_has_keys(part, first) for part in parts):
-        return {key: joined([part[key] for part in parts]) for key in first}
-    if all(isinstance(part, np.ndarray) for part in parts) and len({_row(part) for part in parts}) == 1:
-        return np.concatenate(parts)
-    return [row for part in parts for row in rows_of(part)]
-
-
-def _row(part: np.ndarray) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    return part.shape[1:], part.dtype
 
 
 def _has_keys(value: Any, other: dict[str, Any]) -> bool:
@@ -349,7 +328,7 @@ def _with_saving(own: type) -> type:
     if issubclass(own, Saving):  # its factory called `make`
         return own
     named = {"__module__": own.__module__, "__qualname__": own.__qualname__, "__doc__": own.__doc__}
-    return new_class(own.__name__, (Saving, own), exec_body=lambda space: space.update(named))
+    return type(own.__name__, (Saving, own), named)
 
 
 def _blank(own: type) -> Any:

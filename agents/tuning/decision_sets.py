@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -135,58 +134,11 @@ class DistinctPoints:
         return (self.space.features(values) + 0.0).tobytes()  # + 0.0: no negative zeros
 
 
-class DecisionSet(abc.ABC):
-    """Setting of an agent, with the conversions of its actions and observations."""
+class FiniteDecisionSet:
+    """Finite setting of points that cover the space, all points ever played, and the contexts so far.
 
-    setting: Setting
-
-    @abc.abstractmethod
-    def has(self, played: list[Values], contexts: list[Values], only: Sequence[Values] = ()) -> bool:
-        """Return True if the setting contains some points, contexts, and points of what is available."""
-
-    @property
-    def outside(self) -> bool:
-        """True if the agent may choose points outside the ranges, which were played."""
-        return False
-
-    @abc.abstractmethod
-    def observation(self, context: Values) -> Floats:
-        """Return the agent's observation of a context."""
-
-    @abc.abstractmethod
-    def action(self, parameters: Values) -> Any:
-        """Return the agent's action for a point."""
-
-    @abc.abstractmethod
-    def parameters(self, action: Any) -> Values:
-        """Return the point of an action."""
-
-    @abc.abstractmethod
-    def opened(self, action: Any, feasibility: FeasibilityFilter) -> Any:
-        """Return the action, or an alternative where it is excluded."""
-
-    @abc.abstractmethod
-    def around(self, point: Floats, feasibility: FeasibilityFilter, number: int) -> Floats:
-        """Return features of possible alternatives to a point, on a box about so many, (n, d)."""
-
-    def narrow(self, agent: Any, feasibility: FeasibilityFilter, tried: Sequence[Values] = ()) -> bool:
-        """Restrict the next action to open points not yet tried; return False if the agent may choose others.
-
-        The search on a box reads the filter itself.
-        """
-        return False
-
-    def among(self, feasibility: FeasibilityFilter) -> Any:
-        """Return the actions among which to recommend one, None for all."""
-        return
-
-    def make_agent(self, factory: AgentFactory, feasibility: FeasibilityFilter) -> Any:
-        """Return the agent of this setting."""
-        return factory(self.setting)
-
-
-class FiniteDecisionSet(DecisionSet):
-    """Finite setting of points that cover the space, all points ever played, and the contexts so far."""
+    A decision set is the setting of an agent, with the conversions of its actions and observations.
+    """
 
     def __init__(
         self,
@@ -212,35 +164,48 @@ class FiniteDecisionSet(DecisionSet):
         )
 
     def has(self, played: list[Values], contexts: list[Values], only: Sequence[Values] = ()) -> bool:
+        """Return True if the setting contains some points, contexts, and points of what is available."""
         points = [*played, *self._added(only)]
         return all(each in self.arms for each in points) and all(each in self.contexts for each in contexts)
 
     @property
     def outside(self) -> bool:
+        """True if the agent may choose points outside the ranges, which were played."""
         return bool(((self.features < 0.0) | (self.features > 1.0)).any())
 
     def observation(self, context: Values) -> Floats:
+        """Return the agent's observation of a context."""
         return self.setting.scaled_contexts[self.contexts.index(context)]
 
     def action(self, parameters: Values) -> Any:
+        """Return the agent's action for a point."""
         return self.arms.index(parameters)
 
     def parameters(self, action: Any) -> Values:
+        """Return the point of an action."""
         return dict(self.arms.values[int(action)])
 
     def opened(self, action: Any, feasibility: FeasibilityFilter) -> Any:
+        """Return the action, or an alternative where it is excluded."""
         arm = self.features[int(action)]
         return action if feasibility.admits(arm[None])[0] else feasibility.nearest(arm, self.features)
 
     def around(self, point: Floats, feasibility: FeasibilityFilter, number: int) -> Floats:
+        """Return features of possible alternatives to a point, on a box about so many, (n, d)."""
         return self.features
 
     def narrow(self, agent: Any, feasibility: FeasibilityFilter, tried: Sequence[Values] = ()) -> bool:
+        """Restrict the next action to open points not yet tried; False if the agent may choose others."""
         known = [self.arms.index(each) for each in tried if each in self.arms]
         return agent.offer(feasibility.opened(self.features, known)) is not False
 
     def among(self, feasibility: FeasibilityFilter) -> Any:
+        """Return the actions among which to recommend one, None for all."""
         return np.flatnonzero(feasibility.opened(self.features))
+
+    def make_agent(self, factory: AgentFactory, feasibility: FeasibilityFilter) -> Any:
+        """Return the agent of this setting."""
+        return factory(self.setting)
 
     def _added(self, only: Sequence[Values]) -> list[Values]:
         """Return points of what is available that a set which covers the space may lack."""
@@ -267,11 +232,13 @@ def covering(plan: TunerPlan) -> list[Values]:
     return found[: plan.num_arms]
 
 
-class BoxDecisionSet(DecisionSet):
-    """Setting of the box of all features, whose search visits possible points only.
+class BoxDecisionSet:
+    """Setting of the box of all features, whose search visits possible points only; see `FiniteDecisionSet`.
 
     Points outside the ranges that were played widen the box, but not the search.
     """
+
+    outside = False
 
     def __init__(self, plan: TunerPlan, scale: Scale, played: Sequence[Values] = ()):
         self.plan = plan
@@ -283,29 +250,44 @@ class BoxDecisionSet(DecisionSet):
         self.setting = Setting(low=low, high=high, **bounds, **plan.published(scale))
 
     def has(self, played: list[Values], contexts: list[Values], only: Sequence[Values] = ()) -> bool:
+        """Return True if the box contains some points."""
         low, high = self.setting.decisions.box
         features = map(self.plan.parameters.features, played)
         return all(bool(((low <= each) & (each <= high)).all()) for each in features)
 
     def observation(self, context: Values) -> Floats:
+        """Return the agent's observation of a context."""
         return self.plan.contexts.features(context) if self.plan.contexts.kinds else np.zeros(1)
 
     def action(self, parameters: Values) -> Any:
+        """Return the agent's action for a point."""
         return self.setting.to_action(self.plan.parameters.features(parameters))
 
     def parameters(self, action: Any) -> Values:
+        """Return the point of an action."""
         return self.plan.parameters.values(self.setting.to_point(action))
 
     def opened(self, action: Any, feasibility: FeasibilityFilter) -> Any:
+        """Return the action, or an alternative where it is excluded."""
         point = self.plan.parameters.snap(self.setting.to_point(action)[None])
         return (
             action if feasibility.admits(point)[0] else self.setting.to_action(feasibility.nearest(point[0]))
         )
 
     def around(self, point: Floats, feasibility: FeasibilityFilter, number: int) -> Floats:
+        """Return features of about so many possible alternatives to a point, (n, d)."""
         return feasibility.around(point, number)
 
+    def narrow(self, agent: Any, feasibility: FeasibilityFilter, tried: Sequence[Values] = ()) -> bool:
+        """Return False: the search reads the filter itself."""
+        return False
+
+    def among(self, feasibility: FeasibilityFilter) -> Any:
+        """Return None: a recommendation is of the whole box."""
+        return None
+
     def make_agent(self, factory: AgentFactory, feasibility: FeasibilityFilter) -> Any:
+        """Return the agent of this setting, whose search visits possible points."""
         if not takes_search(factory):
             return factory(self.setting)
         search = RoundedSearch(
@@ -320,7 +302,7 @@ def make_decision_set(
     played: list[Values],
     contexts: list[Values],
     only: Sequence[Values] = (),
-) -> DecisionSet:
+) -> FiniteDecisionSet | BoxDecisionSet:
     """Return a box where the points are too many for a set, if the agent plays boxes; else a set.
 
     Known safe points are arms of a set. With a clock every question has another context, for which a set

@@ -132,23 +132,16 @@ class TunerHistory:
         pending = {**self.pending, self.tickets: len(self.rounds)}
         return TunerHistory((*self.rounds, started), pending, self.tickets + 1)
 
-    def tell(
-        self,
-        ticket: int,
-        value: float,
-        costs: tuple[float, ...],
-        std: float | None = None,
-        spent: float | None = None,
-    ) -> TunerHistory:
-        """Return the history with the value of an experiment."""
-        arrival = Arrival(self._round(ticket), value, costs, std, spent)
+    def tell(self, ticket: int, came: Arrival) -> TunerHistory:
+        """Return the history with what was reported of an experiment, whose round is filled in."""
+        arrival = came._replace(round=self._round(ticket))
         return self._closed(ticket, arrivals=(*self.rounds[-1].arrivals, arrival))
 
-    def correct(self, row: int, arrival: Arrival) -> TunerHistory:
-        """Return the history with another value of an experiment with a value, and a new agent."""
+    def correct(self, row: int, came: Arrival) -> TunerHistory:
+        """Return the history with another report of an experiment with a value, and a new agent."""
         t, i = self._place_of_value(row)
         arrivals = list(self.rounds[t].arrivals)
-        former, arrivals[i] = arrivals[i], arrival
+        former, arrivals[i] = arrivals[i], came._replace(round=row)
         changed = self._with(t, arrivals=tuple(arrivals))
         return changed._with(row, corrected=(*changed.rounds[row].corrected, former)).anew()
 
@@ -178,17 +171,9 @@ class TunerHistory:
         failure = Failure(self._round(ticket), reason, spent)
         return self._closed(ticket, failed=(*self.rounds[-1].failed, failure))
 
-    def add(
-        self,
-        parameters: Values,
-        context: Values,
-        value: float,
-        costs: tuple[float, ...],
-        std: float | None = None,
-        spent: float | None = None,
-    ) -> TunerHistory:
+    def add(self, parameters: Values, context: Values, came: Arrival) -> TunerHistory:
         """Return the history with an experiment that was done elsewhere."""
-        past = TunerRound(parameters, context, None, (Arrival(len(self.rounds), value, costs, std, spent),))
+        past = TunerRound(parameters, context, None, (came._replace(round=len(self.rounds)),))
         return replace(self, rounds=(*self.rounds, past))
 
     def running_in(self, context: Values) -> list[Values]:

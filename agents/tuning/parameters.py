@@ -1,22 +1,184 @@
-"""Kinds of parameters, and every form in which one may be given.
+"""Whole numbers of a range, choices without an order, and every form in which a parameter may be given.
 
-A tuner, a search of scikit-learn and a sampler of Optuna all convert here.
+Kernels have one coordinate a choice and use rounded integers (Garrido-Merchan & Hernandez-Lobato 2020):
+points that they distinguish never give the same experiment. A tuner, a search of scikit-learn and a sampler
+of Optuna all convert here.
 """
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.stats.distributions import rv_frozen
 
-from bandit_envs.basics.arguments import entry, is_integer, require
+from bandit_envs.basics.arguments import entry, is_integer, is_number, require
+from bandit_envs.basics.types import Floats
 
-from .continuous import Linear, Log
-from .discrete import Categorical, Integer
-from .plain import plain
+from .continuous import LARGEST, Linear, Log, plain, require_near, set_range, set_step, whole
+
+
+@dataclass(frozen=True)
+class Integer:
+    """Integer from low to high, both included; kernels use the rounded value.
+
+    With a `step` it is low, low + step, ... alone; `log` needs 0 < low.
+    """
+
+    low: int
+    high: int
+    log: bool = False
+    step: int = 1
+    width = 1
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            value = whole(getattr(self, name))
+            usable = is_integer(value) and abs(value) <= LARGEST
+            require(usable, f"{name} of an Integer", "an integer of at most 2**53 in size", value)
+            object.__setattr__(self, name, value)
+        set_range(self)
+        require(isinstance(self.log, bool), "log of an Integer", "True or False", self.log)
+        object.__setattr__(self, "step", whole(self.step))
+        set_step(self, is_integer, "a positive integer")
+        _ = self._scale  # checks the range
+
+    @property
+    def levels(self) -> Sequence[int]:
+        """low, low + step, ..., up to high."""
+        return range(self.low, self.high + 1, self.step)
+
+    @property
+    def fixed(self) -> bool:
+        """True where low and high are equal."""
+        return self.low == self.high
+
+    def features(self, value: float) -> Floats:
+        """Return the integer's position on its scale, low at 0 and high at 1."""
+        return self._scale.features(value)
+
+    def value(self, features: Floats) -> int:
+        """Return the nearest integer."""
+        return int(self._nearest(np.asarray(features))[0])
+
+    def snap(self, features: Floats) -> Floats:
+        """Return features of the nearest integers, (n, 1)."""
+        return self._scale.share(self._nearest(features)).clip(0.0, 1.0)
+
+    def at(self, quantile: float) -> int:
+        """Return the integer at a quantile in [0, 1] of the uniform or log-uniform law."""
+        half = 0.5 * self.step
+        if self.step > 1 and self.log:
+            half = min(half, self.low - 0.5)
+        last = self.levels[-1] + half
+        wide = Log(self.low - half, last) if self.log else Linear(self.low - half, last)
+        value = wide.at(quantile)
+        if self.step == 1:
+            return min(max(math.floor(value + 0.5), self.low), self.high)
+        number = math.floor((value - self.low) / self.step + 0.5)
+        return self.levels[min(max(number, 0), len(self.levels) - 1)]
+
+    def check(self, name: str, value: Any) -> Any:
+        """Return an integer from low to high, or raise; 7.0 is one."""
+        number = whole(value)
+        allowed = is_integer(number) and number in self.levels
+        steps = "" if self.step == 1 else f" in steps of {self.step}"
+        require(allowed, name, f"an integer in {self.low}..{self.high}{steps}", value)
+        return number
+
+    def check_done(self, name: str, value: Any) -> Any:
+        """Return the integer of an experiment that was done, also one outside the range, or raise."""
+        number = whole(value)
+        usable = is_integer(number) and abs(number) <= LARGEST and (number > 0 or not self.log)
+        require(usable, name, "a positive integer" if self.log else "an integer", value)
+        require_near(self._scale, name, number)
+        return number
+
+    def allows(self, value: Any) -> bool:
+        """Return True if an integer lies in the range."""
+        return self.low <= value <= self.high
+
+    @cached_property
+    def _scale(self) -> Linear | Log:
+        return Log(self.low, self.high) if self.log else Linear(self.low, self.high)
+
+    def _nearest(self, features: Floats) -> Floats:
+        """Return the nearest integers, as floats; halves go to the even one, as with `round`."""
+        values = self._scale.at_share(features)
+        if self.step == 1:
+            return np.rint(values).clip(self.low, self.high)
+        last = len(self.levels) - 1
+        return self.low + self.step * np.rint((values - self.low) / self.step).clip(0, last)
+
+
+APART = math.sqrt(0.5)  # of one-hot coordinates: two categories have distance 1
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """Parameter of choices without an order; kernels have one coordinate a choice."""
+
+    choices: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        listed = isinstance(self.choices, Sequence) and not isinstance(self.choices, str)
+        require(listed and len(self.choices) >= 1, "choices", "a list of at least one", self.choices)
+        choices = tuple(map(plain, self.choices))
+        for choice in choices:
+            known = is_number(choice) or isinstance(choice, str | bool | None)
+            require(known, "a choice", "text, a finite number, a boolean or None", choice)
+        different = len(set(choices)) == len(choices)
+        require(different, "choices", "different from each other (1, 1.0 and True are equal)", self.choices)
+        object.__setattr__(self, "choices", choices)
+
+    @property
+    def width(self) -> int:
+        """Number of choices."""
+        return len(self.choices)
+
+    @property
+    def levels(self) -> Sequence[Any]:
+        """The choices."""
+        return self.choices
+
+    def features(self, value: Any) -> Floats:
+        """Return sqrt(1/2) at the choice's coordinate, 0 elsewhere."""
+        features = np.zeros(self.width)
+        features[self.choices.index(value)] = APART
+        return features
+
+    def value(self, features: Floats) -> Any:
+        """Return the choice of the largest coordinate."""
+        return self.choices[int(np.argmax(features))]
+
+    def snap(self, features: Floats) -> Floats:
+        """Return features of the choices of the largest coordinates, (n, width)."""
+        return APART * np.eye(self.width)[features.argmax(axis=1)]
+
+    def at(self, quantile: float) -> Any:
+        """Return the choice at a quantile in [0, 1] of the uniform law."""
+        return self.choices[min(int(quantile * self.width), self.width - 1)]
+
+    def check(self, name: str, value: Any) -> Any:
+        """Return one of the choices, or raise."""
+        choice = plain(value)
+        known = isinstance(choice, Hashable) and choice in self.choices
+        require(known, name, f"one of {', '.join(map(repr, self.choices))}", value)
+        return self.choices[self.choices.index(choice)]
+
+    def check_done(self, name: str, value: Any) -> Any:
+        """Return the choice of an experiment that was done, or raise: others have no feature."""
+        return self.check(name, value)
+
+    def allows(self, value: Any) -> bool:
+        """Return True: every value is one of the choices."""
+        return True
+
 
 Parameter = Linear | Log | Integer | Categorical
 KINDS: dict[str, Any] = {kind.__name__: kind for kind in (Linear, Log, Integer, Categorical)}

@@ -12,7 +12,15 @@ from typing import Any, get_type_hints
 import numpy as np
 from sklearn.gaussian_process.kernels import Matern
 
-from bandit_envs.basics.arguments import is_count, is_integer, is_number, require, written_as
+from bandit_envs.basics.arguments import (
+    is_count,
+    is_integer,
+    is_number,
+    require,
+    require_seed,
+    require_switch,
+    written_as,
+)
 
 from ..named import is_name
 from ..options import require_types
@@ -20,8 +28,9 @@ from ..real.best_at_end import BEST, FIRST, default_agent, model_of_values
 from ..registry import AgentFactory, require_registered, resolve_agent
 from ..saving.data import decode, encode
 from .availability import Possible, checked_entries
+from .continuous import plain
 from .earlier_tasks import Results, results_of
-from .plain import plain
+from .history import Arrival, checked_value
 from .space import TIME, Space, Time, Values
 
 GOALS = {"maximise": 1.0, "minimise": -1.0}
@@ -111,7 +120,7 @@ class TunerPlan:
         for name in self.constraints:
             words = "a name, whose cost is feasible at most 0; of an inequality tell the excess, 0.9 - sla"
             require(not set(name) & set("<>=\u2264\u2265"), "constraints", words, name)
-        require(is_integer(self.seed) and self.seed >= 0, "seed", "an integer >= 0", self.seed)
+        require_seed("seed", self.seed)
         for name in ("budget", "num_arms"):
             require(is_count(getattr(self, name)), name, "a positive integer", getattr(self, name))
             require(getattr(self, name) <= MOST_POINTS, name, f"at most {MOST_POINTS}", getattr(self, name))
@@ -119,8 +128,8 @@ class TunerPlan:
         require(limit is None or is_count(limit), "max_pending", "None or a positive integer", limit)
         known = self.noise_std is None or (is_number(self.noise_std) and self.noise_std >= 0)
         require(known, "noise_std", "None, 0 or positive", self.noise_std)
-        require(isinstance(self.standardise, bool), "standardise", "True or False", self.standardise)
-        require(isinstance(self.repeats, bool), "repeats", "True or False", self.repeats)
+        for name in ("standardise", "repeats"):
+            require_switch(name, getattr(self, name))
         most = self.cost_budget
         require(most is None or (is_number(most) and most > 0), "cost_budget", "None or positive", most)
         for name in ("noise_std", "cost_budget"):
@@ -140,8 +149,8 @@ class TunerPlan:
 
     def _default(self) -> tuple[str, dict[str, Any]]:
         """Return the default agent."""
-        has_contexts, has_limits = bool(self.contexts.kinds), bool(self.constraints)
-        return default_agent(has_contexts, has_limits, self.cost_budget is not None, self.noise_std)
+        limits = bool(self.constraints), self.cost_budget is not None
+        return default_agent(bool(self.contexts.kinds), *limits, self.noise_std)
 
     def _informed(self, agent: Any) -> Any:
         """Return the agent with what earlier tasks tell."""
@@ -149,12 +158,11 @@ class TunerPlan:
             return agent
         remedy = "left out but with the default agent, without contexts, constraints and a cost_budget"
         require(agent == BEST, "like", remedy, agent)
-        results = []
-        for rows, values in self.like:
-            scale = Scale.of(self.goal, values)
-            results.append(
-                (np.array([*map(self.parameters.features, rows)]), np.array([*map(scale.reward, values)]))
-            )
+        scaled = [(rows, values, Scale.of(self.goal, values)) for rows, values in self.like]
+        results = [
+            (np.array([*map(self.parameters.features, rows)]), np.array([*map(scale.reward, values)]))
+            for rows, values, scale in scaled
+        ]
         return agent[0], {**agent[1], "like": results}
 
     @property
@@ -243,6 +251,11 @@ class TunerPlan:
         require(is_number(given) and given > 0, "spent", "the cost of the experiment, positive", given)
         return float(given)
 
+    def arrival(self, value: Any, costs: Any, std: Any, spent: Any, remedy: str) -> Arrival:
+        """Return a validated report of an experiment, whose round is not known yet."""
+        came = checked_value(value, remedy)
+        return Arrival(-1, came, self.costs(costs), self.checked_std(std), self.spent(spent))
+
     @property
     def clocked(self) -> bool:
         """True if experiments have a time."""
@@ -289,7 +302,7 @@ class TunerPlan:
             "repeats": True,
             "like": (),
             "never": (),
-        }  # older files lack them
+        }  # not in older files
         others = {name: each for name, each in data.items() if name not in (*KINDS, POSSIBLE)}
         given |= {name: decode(each) for name, each in others.items()}
         require_types("a tuner", given, types)
@@ -299,20 +312,14 @@ class TunerPlan:
         require(possible is not None or not data.get(POSSIBLE), POSSIBLE, remedy, possible)
         if parameters is not None:
             space, known = Space("parameters", parameters), list(given["parameters"].kinds)
-            require(
-                set(space.kinds) == set(known),
-                "parameters",
-                f"those of the file: {', '.join(known)}",
-                parameters,
-            )
+            same = set(space.kinds) == set(known)
+            require(same, "parameters", f"those of the file: {', '.join(known)}", parameters)
             given["parameters"] = space
         return cls(**given, possible=possible)
 
     def _check_agent(self) -> None:
-        features, wanted = (
-            self.factory.features,
-            {"constraint": self.constraints, "context": self.contexts.kinds},
-        )
+        features = self.factory.features
+        wanted = {"constraint": self.constraints, "context": self.contexts.kinds}
         for feature in self.factory.lacking(name for name, given in wanted.items() if given):
             require(False, "agent", f"one that takes a {feature} into account", self.agent)
         learns = "one that also learns from plays that it did not choose"

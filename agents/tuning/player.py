@@ -29,7 +29,7 @@ from .feasibility import (
     runs,
     wanted_in,
 )
-from .history import ADD, TunerRound, checked_value
+from .history import ADD, TunerRound
 from .plan import Scale, TunerPlan
 from .space import Values, without_time
 
@@ -131,10 +131,7 @@ class TunerPlayer:
     def ask(
         self, context: Values, believed: SuccessProbability | None = None, only: Sequence[Values] = ()
     ) -> Values:
-        """Return the parameters that the agent plays next, where experiments are likely to succeed.
-
-        They are among what is available, where `only` says what is.
-        """
+        """Return the parameters to play next, where success is likely, among what is available."""
         try:
             return self._ask(context, believed, only, self._over(context))
         except NothingLeft:
@@ -149,7 +146,9 @@ class TunerPlayer:
         only: Sequence[Values],
         over: Sequence[Floats],
     ) -> Values:
-        self._judge(context, believed, wanted_in(self.closed), only, over)
+        self.feasibility.set(
+            believed, self.plan.contexts.features(context), wanted_in(self.closed), only, over
+        )
         narrowed = (self.restricted or self.tried) and self.decision_set.narrow(
             self.agent, self.feasibility, self.tried
         )
@@ -205,14 +204,14 @@ class TunerPlayer:
 
     def recommend(self, context: Values, believed: SuccessProbability | None = None) -> Advice:
         """Return the agent's recommendation in a context, among points that are likely to succeed."""
-        self._judge(context, believed, LIKELY)
+        self.feasibility.set(believed, self.plan.contexts.features(context), LIKELY)
         if self.restricted:
             self.decision_set.narrow(self.agent, self.feasibility)
         recommend, observation = self.agent.recommend, self.decision_set.observation(context)
         among = self.decision_set.among(self.feasibility) if self.restricted else None
         chooses = among is not None and _chooses(recommend)
-        answer = self._known(recommend(observation, among=among) if chooses else recommend(observation))
-        return self._advice(self.decision_set.parameters(answer.action), answer)
+        answer = recommend(observation, among=among) if chooses else recommend(observation)
+        return self._advice(answer, self.decision_set.parameters)
 
     def choose(self, context: Values, among: Sequence[Values]) -> Advice:
         """Return the agent's recommendation in a context, among some points."""
@@ -222,9 +221,12 @@ class TunerPlayer:
                 f"agent {self.plan.agent!r} does not choose among tried parameters; pass anywhere=True"
             )
         actions = np.array([self.decision_set.action(parameters) for parameters in among])
-        answer = self._known(recommend(self.decision_set.observation(context), among=actions))
-        chosen = (actions == answer.action).reshape(len(actions), -1).all(axis=1).argmax()
-        return self._advice(dict(among[int(chosen)]), answer)
+
+        def parameters(action: Any) -> Values:
+            chosen = (actions == action).reshape(len(actions), -1).all(axis=1).argmax()
+            return dict(among[int(chosen)])
+
+        return self._advice(recommend(self.decision_set.observation(context), among=actions), parameters)
 
     def twin(self) -> TunerPlayer:
         """Return a copy with an independent agent."""
@@ -232,16 +234,6 @@ class TunerPlayer:
         both = self.agent, self.feasibility  # the agent refers to the filter
         twin.agent, twin.feasibility = copy.deepcopy(both)
         return twin
-
-    def _judge(
-        self,
-        context: Values,
-        believed: SuccessProbability | None,
-        wanted: float,
-        only: Sequence[Values] = (),
-        over: Sequence[Floats] = (),
-    ) -> None:
-        self.feasibility.set(believed, self.plan.contexts.features(context), wanted, only, over)
 
     def _over(self, context: Values) -> list[Floats]:
         """Return features of what was tried in a context, where nothing is to be tried again."""
@@ -257,12 +249,10 @@ class TunerPlayer:
         """True if the agent's setting has points that may not be asked for."""
         return not self.feasibility.open or self.decision_set.outside
 
-    def _known(self, answer: Any) -> Any:
+    def _advice(self, answer: Any, parameters_of: Callable[[Any], Values]) -> Advice:
         if answer is None:
             raise ValueError(f"agent {self.plan.agent!r} recommends nothing; see the tuner's `best`")
-        return answer
-
-    def _advice(self, parameters: Values, answer: Any) -> Advice:
+        parameters = parameters_of(answer.action)
         if answer.mean is None:  # an agent without a model
             return Advice(parameters, np.nan, np.nan)
         mean, std = self.scale.value(float(answer.mean)), self.scale.std * float(answer.std)
@@ -391,10 +381,8 @@ def require_possible(plan: TunerPlan, round_: TunerRound) -> None:
         plan.parameters.check_some(f"only[{i}]", entry)
     plan.context(round_.context)
     for arrival in (*round_.arrivals, *round_.corrected):
-        checked_value(arrival.value, ADD)
-        plan.checked_std(arrival.std)
-        plan.spent(arrival.spent)
-        plan.costs(dict(zip(plan.constraints, arrival.costs, strict=True)))
+        costs = dict(zip(plan.constraints, arrival.costs, strict=True))
+        plan.arrival(arrival.value, costs, arrival.std, arrival.spent, ADD)
     for failure in round_.failed:
         if failure.spent is not None:
             plan.spent(failure.spent)

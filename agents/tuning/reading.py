@@ -27,8 +27,7 @@ FEWEST = 2  # values: one does not determine a length-scale
 class Reading:
     """Gaussian process of all values: Matern 5/2, one length-scale a feature, and a noise, all learnt.
 
-    It is fitted to the latest 200 values, whatever the tuner asks. It is
-    also drawn for agents that assume another kernel, or none; costs do not enter.
+    It is fitted to the latest 200 values, also for agents of another kernel, or none; costs do not enter.
     """
 
     def __init__(self, plan: TunerPlan, rounds: Sequence[TunerRound], context: Values):
@@ -36,13 +35,8 @@ class Reading:
         require(
             len(told) >= FEWEST, "tuner", f"one with at least {FEWEST} values, to draw a model", len(told)
         )
-        free: dict[str, Any] = {
-            "constraints": (),
-            "safe": (),
-            "cost_budget": None,
-            "max_pending": None,
-            "like": (),
-        }
+        free: dict[str, Any] = dict.fromkeys(("constraints", "safe", "like"), ())
+        free |= {"cost_budget": None, "max_pending": None}
         self.plan = replace(plan, agent=known_noise(READER, plan.noise_std), num_arms=1, **free)
         past = [
             TunerRound(each.parameters, each.context, None, (Arrival(t, came.value, (), came.std),))

@@ -202,8 +202,8 @@ class MayStop:
 
 def rule_of(plan: TunerPlan, price: Any) -> Any:
     """Return the rule of a price, or that of the tuner; raise where there is none, or none has a meaning."""
-    without = "must be left out with contexts, each of which has a best experiment, and with a clock"
     if plan.contexts.kinds:
+        without = "must be left out with contexts, each of which has a best experiment, and with a clock"
         raise ArgumentError("stopping", without)
     if price is not None:
         return "knowledge-gradient", {"price": price}
@@ -220,12 +220,8 @@ def require_rule(plan: TunerPlan) -> None:
 
 
 def _agent_with_model(player: TunerPlayer) -> Any:
-    require(
-        player.agent.takes_stopping,
-        "stopping",
-        "left out with an agent that has no model of its own",
-        player.plan.agent,
-    )
+    remedy = "left out with an agent that has no model of its own"
+    require(player.agent.takes_stopping, "stopping", remedy, player.plan.agent)
     return player.agent
 
 

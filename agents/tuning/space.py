@@ -15,9 +15,8 @@ from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..options import require_types
-from .continuous import Continuum
+from .continuous import Continuum, plain
 from .parameters import KINDS, Ranges, as_parameter
-from .plain import plain
 
 TIME = "time"  # the name of this context
 

@@ -11,20 +11,13 @@ from bandit_envs.basics.threads import one_thread
 
 from .availability import checked_only
 from .feasibility import feasibility_of
-from .history import ADD, TELL, Arrival, Experiment, checked_value
+from .history import ADD, TELL, Experiment
 from .parameters import Ranges
 from .plan import TunerPlan, listed
 from .player import Advice, player_for
 from .records import Records
 from .reports import Reports, check_reports
-from .running import (
-    MayStop,
-    Run,
-    check_run,
-    may_stop,
-    require_rule,
-    rule_of,
-)
+from .running import MayStop, Run, check_run, may_stop, require_rule, rule_of
 from .space import Space, Values, with_clock
 from .workers import executor_of, locked, require_capacity
 
@@ -234,10 +227,9 @@ class Tuner(Records):
             parameters: those that were really set, where they differ from the proposed ones; they may lie
                 between steps and outside the ranges.
         """
-        came = checked_value(value, TELL)
-        checked, known, paid = self.plan.costs(costs), self.plan.checked_std(std), self.plan.spent(spent)
+        came = self.plan.arrival(value, costs, std, spent, TELL)
         set_to = None if parameters is None else self.plan.parameters.check_done(parameters)
-        told = self._history.tell(ticket, came, checked, known, paid)
+        told = self._history.tell(ticket, came)
         self._adopt(told if set_to is None else told.set(self._history.pending[ticket], set_to))
 
     @locked
@@ -269,13 +261,12 @@ class Tuner(Records):
             row: place of the experiment in `experiments`, counted from 0, where `ticket` is None.
             parameters: those that were really set; None for the known ones.
         """
-        came = checked_value(value, TELL)
-        checked, known, paid = self.plan.costs(costs), self.plan.checked_std(std), self.plan.spent(spent)
+        came = self.plan.arrival(value, costs, std, spent, TELL)
         set_to = None if parameters is None else self.plan.parameters.check_done(parameters)
         require((ticket is None) != (row is None), "row", "given where ticket is None, and there alone", row)
         require(row is None or is_integer(row), "row", "None or an integer", row)
         place = self._history.row_of(ticket) if row is None else int(row)
-        corrected = self._history.correct(place, Arrival(place, came, checked, known, paid))
+        corrected = self._history.correct(place, came)
         self._adopt(corrected if set_to is None else corrected.set(place, set_to))
 
     @locked
@@ -327,10 +318,8 @@ class Tuner(Records):
         Its parameters may lie outside the ranges: the tuner learns from it, and asks inside.
         """
         known = self.plan.parameters.check_done(parameters)
-        came = checked_value(value, ADD)
-        checked, within = self.plan.costs(costs), self.plan.context(context, time)
-        told = self.plan.checked_std(std), self.plan.spent(spent)
-        self._history = self._history.add(known, within, came, checked, *told)
+        came = self.plan.arrival(value, costs, std, spent, ADD)
+        self._history = self._history.add(known, self.plan.context(context, time), came)
 
     def optimise(
         self,

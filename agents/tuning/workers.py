@@ -110,57 +110,47 @@ class SerialExecutor:
         """Do nothing: no experiment is running."""
 
 
-class Threads:
-    """Workers in threads of this process, for experiments that wait for a device. They cannot be stopped."""
+class Workers:
+    """Workers in threads of this process, each of which may wait for a process of its own.
 
-    cannot_stop = True
+    Threads alone are for experiments that wait for a device; they cannot be stopped. `run` runs an experiment
+    in a thread, and `kill` ends what it has started.
+    """
 
-    def __init__(self, workers: int):
-        require_workers('backend="threads"', "leave workers at 1")
-        self._pool = ThreadPoolExecutor(workers)
+    def __init__(self, workers: int, run: Callable[..., RunReport], kill: Callable[[], Any] | None = None):
+        self._pool, self._run, self._kill = ThreadPoolExecutor(workers), run, kill
+        self.cannot_stop = kill is None
 
     def start(self, f: Experimenter, parameters: Mapping[str, Any], begun: Begun) -> None:
         """Start an experiment."""
         with unbroken():  # between the start and its record Ctrl-C would lose a value
-            begun(self._pool.submit(report, f, parameters))
+            begun(self._pool.submit(self._run, f, dict(parameters)))
 
     def stop(self) -> None:
-        """Cancel experiments that have not started."""
+        """Cancel experiments that have not started, and kill all processes."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+        if self._kill is not None:
+            self._kill()
 
 
 class Processes:
-    """Workers in processes, one pool each, so that a process that dies fails its own experiment alone.
+    """Processes, one pool each, so that a process that dies fails its own experiment alone.
 
     They use joblib's loky, which unlike the standard library pickles functions of notebooks and lambdas, and
     starts processes that share no locks with this one. One pool of several processes would break as a whole
-    when one dies, without naming it. Here a thread waits for each process.
+    when one dies, without naming it.
     """
 
-    cannot_stop = False
-
     def __init__(self, workers: int):
-        require_workers(f"{workers=}", "leave workers at 1")
         from joblib.externals.loky import ProcessPoolExecutor
 
         begun = {"initializer": end_with, "initargs": (os.getpid(),)}
         self._make = partial(ProcessPoolExecutor, max_workers=1, **begun)
         self._pools = [self._make() for _ in range(workers)]
         self._free = list(range(workers))
-        self._waiting = ThreadPoolExecutor(workers)
 
-    def start(self, f: Experimenter, parameters: Mapping[str, Any], begun: Begun) -> None:
-        """Start an experiment."""
-        with unbroken():
-            begun(self._waiting.submit(self._run, f, dict(parameters)))
-
-    def stop(self) -> None:
-        """Kill all processes."""
-        self._waiting.shutdown(wait=False, cancel_futures=True)
-        for pool in self._pools:
-            pool.shutdown(wait=False, kill_workers=True)
-
-    def _run(self, f: Experimenter, parameters: dict[str, Any]) -> RunReport:
+    def run(self, f: Experimenter, parameters: dict[str, Any]) -> RunReport:
+        """Run an experiment in a free process, and wait for its end."""
         worker = self._free.pop()
         try:
             return self._pools[worker].submit(report, f, parameters).result()
@@ -169,6 +159,11 @@ class Processes:
             return RunReport(failure=f"its process died: {error}".partition("\n\n")[0])
         finally:
             self._free.append(worker)
+
+    def kill(self) -> None:
+        """Kill all processes."""
+        for pool in self._pools:
+            pool.shutdown(wait=False, kill_workers=True)
 
 
 def report(f: Experimenter, parameters: Mapping[str, Any]) -> RunReport:
@@ -179,9 +174,7 @@ def report(f: Experimenter, parameters: Mapping[str, Any]) -> RunReport:
         return RunReport(failure=f"{type(error).__name__}: {error}")
 
 
-Executor = (
-    SerialExecutor | Threads | Processes
-)  # they run experiments at the same time, no more than there are workers
+Executor = SerialExecutor | Workers  # they run no more experiments at a time than there are workers
 
 
 def executor_of(workers: int, backend: str) -> Executor:
@@ -190,4 +183,9 @@ def executor_of(workers: int, backend: str) -> Executor:
     require_choice("backend", backend, BACKENDS)
     if workers == 1:
         return SerialExecutor()
-    return Processes(workers) if backend == "processes" else Threads(workers)
+    threads = backend == "threads"
+    require_workers('backend="threads"' if threads else f"{workers=}", "leave workers at 1")
+    if threads:
+        return Workers(workers, report)
+    processes = Processes(workers)
+    return Workers(workers, processes.run, processes.kill)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gpbandits.commands import board, catalogue, exam, leaderboard, run, status, table
+from gpbandits.commands import board, catalogue, ranking, run, status
 
 app = typer.Typer(
     help="Gaussian-process bandits: environments, agents and studies of both.",
@@ -40,13 +40,13 @@ for command in (
     catalogue.agents,
     run.run,
     run.reproduce,
-    table.table,
+    run.table,
     board.report,
     status.status,
     status.clean,
     status.merge,
-    leaderboard.leaderboard,
-    exam.exam,
+    ranking.leaderboard,
+    ranking.exam,
     board.watch,
     board.board,
     board.compare,

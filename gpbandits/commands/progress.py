@@ -2,7 +2,7 @@
 
 import signal
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -27,8 +27,8 @@ class EndedError(KeyboardInterrupt):
 
 
 @contextmanager
-def ended_by_signal() -> Iterator[None]:
-    """Raise an EndedError in the block at SIGTERM."""
+def interruptible(said: Callable[[], str]) -> Iterator[None]:
+    """End the command with these words where Ctrl-C or SIGTERM interrupt the block, by their exit codes."""
 
     def end(*_signal: object) -> None:
         raise EndedError
@@ -36,6 +36,9 @@ def ended_by_signal() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, end)
     try:
         yield
+    except KeyboardInterrupt as interrupt:
+        console().print(said())
+        raise typer.Exit(ENDED if isinstance(interrupt, EndedError) else INTERRUPTED) from None
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -98,23 +101,12 @@ def run_with_progress(
             bars.standing.add(outcome)
             bars.advance(task)
 
-        try:
-            with ended_by_signal():
-                return run(
-                    study,
-                    store,
-                    report=show,
-                    backend=backend,
-                    time_limit=time_limit,
-                    shard=shard,
-                    known=known,
-                )
-        except KeyboardInterrupt as interrupt:
+        def said() -> str:
             bars.stop()
-            console().print(
-                f"Interrupted: {done} of {total} cells are kept; run the command again to continue."
-            )
-            raise typer.Exit(ENDED if isinstance(interrupt, EndedError) else INTERRUPTED) from None
+            return f"Interrupted: {done} of {total} cells are kept; run the command again to continue."
+
+        with interruptible(said):
+            return run(study, store, None, show, backend, time_limit, shard, known)
 
 
 def end_if_failed(failed: list[Outcome]) -> None:

@@ -14,7 +14,7 @@ from gpbandits.commands.terminal import console, escaped, print_faults, print_ro
 
 if TYPE_CHECKING:
     from gpbandits.experiments import Store, Study
-    from gpbandits.experiments.check import CellCount
+    from gpbandits.experiments.store import CellCount
 
 FOLDER = Annotated[Path, typer.Argument(help="Folder of results, made by `gpbandits run` or `reproduce`.")]
 
@@ -51,7 +51,7 @@ def clean(
 def status(folder: FOLDER) -> None:
     """Count the trials that are done, failed and missing, and print the tracebacks."""
     from gpbandits.experiments import open_results
-    from gpbandits.experiments.check import count_all, failures
+    from gpbandits.experiments.store import count_all, failures
 
     study, store = open_results(folder)
     known = store.survey(study)
@@ -76,7 +76,7 @@ def status(folder: FOLDER) -> None:
 
 def _print_parts(study: Study, store: Store) -> None:
     """Print the trials done of each figure: a reproduction computes only its part of a study."""
-    from gpbandits.experiments.check import count_all
+    from gpbandits.experiments.store import count_all
     from gpbandits.reproductions.page import parts_of
 
     rows = []

@@ -14,8 +14,7 @@ from gpbandits.evaluation import statistics
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.formats import Cell, Style
 from gpbandits.evaluation.marks import drawn_from, footnotes
-from gpbandits.evaluation.measures import MEASURES, SHARE
-from gpbandits.evaluation.metrics import METRICS, Metric, applies, headed, metric_named
+from gpbandits.evaluation.measures import MEASURES, METRICS, SHARE, Metric, applies, headed, metric_named
 from gpbandits.evaluation.table import Table
 
 COVERAGE = (

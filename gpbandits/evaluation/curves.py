@@ -10,10 +10,9 @@ from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.changes import segments_of
 from gpbandits.evaluation.comparison import SharedTrials
-from gpbandits.evaluation.detection import Detection, detection
-from gpbandits.evaluation.measures import MEASURES, NEVER, OURS, Measure
-from gpbandits.evaluation.metrics import Metric, metric_named
+from gpbandits.evaluation.measures import MEASURES, NEVER, OURS, Measure, Metric, metric_named
 from gpbandits.evaluation.record import Record
+from gpbandits.evaluation.signals import Detection, detection
 from gpbandits.evaluation.statistics import ordered
 
 Axis = Literal["round", "spent"]  # what a figure's curves are over
@@ -161,8 +160,7 @@ class Curves(SharedTrials):
     def played(self) -> dict[str, Ints]:
         """Return the number of rounds played, (B,) each, below the horizon where a budget was spent."""
         whole = np.full(self.num_trials, self.horizon)
-        spendings = {label: record.spending for label, record in self.records.items()}
-        return {label: each.played if each else whole for label, each in spendings.items()}
+        return {x: whole if each.played is None else each.played for x, each in self.records.items()}
 
     @cached_property
     def spent(self) -> dict[str, Floats]:

@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.curves import Legend
 from gpbandits.evaluation.formats import Style
 from gpbandits.evaluation.marks import footnotes, signs
-from gpbandits.evaluation.metrics import Metric, Scale, metric_named
+from gpbandits.evaluation.measures import Metric, Scale, metric_named
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import (
     ENOUGH,
@@ -117,9 +117,7 @@ class Results(Mapping[str, Result]):
             own: Legend = False if legend == "outside" and label != last else legend
             shown = result.marked_as(chosen.values())  # since one legend, that of the last, serves all
             regret_figure(shown, scale, metric, ax=axes, title=label, legend=own, order=agents)
-        if path is not None:
-            save_figure(panels.figure, path)
-        return panels.figure
+        return save_figure(panels.figure, path)
 
     def save(self, folder: str | os.PathLike[str], timings: bool = True) -> None:
         """Write one Parquet file an environment into a folder, which is made if it is missing.

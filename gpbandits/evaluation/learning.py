@@ -11,7 +11,7 @@ from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.marks import DASHES, marks_in, styles
-from gpbandits.evaluation.panels import Panels, Size, tidy
+from gpbandits.evaluation.panels import BESIDE, LOOK, Panels, Size, tidy
 from gpbandits.evaluation.plots import literal
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval
 
@@ -50,14 +50,7 @@ def learning_figure(
     axes.set_title(result.environment if title is None else title)
     tidy(axes)
     said = f"lines: {result.num_trials} trials\nof {result.horizon} rounds"
-    axes.legend(
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1),
-        frameon=False,
-        alignment="left",
-        handlelength=3,
-        title=said,
-    )
+    axes.legend(**BESIDE, **LOOK, title=said)
     panels.fit()
     return panels.figure
 

@@ -32,8 +32,7 @@ from gpbandits.evaluation.environments import Results
 from gpbandits.evaluation.isolation import isolated
 from gpbandits.evaluation.kept import Kept, play_kept
 from gpbandits.evaluation.parts import TrialsPart, play_here, play_in_processes
-from gpbandits.evaluation.play import Stage
-from gpbandits.evaluation.play_logs import require_loggable
+from gpbandits.evaluation.play import Stage, require_loggable
 from gpbandits.evaluation.progress import Progress, reporting
 from gpbandits.evaluation.record import check_rounds
 from gpbandits.evaluation.result import Result
@@ -205,34 +204,30 @@ def evaluate(
     if log:
         require_loggable(stage.setting, isolate)
     origins = (origin(stage.environment, stage.problem, factories.values()),)
+    asked = checkpoints(stage.horizon) if callable(checkpoints) else checkpoints  # None records all
+    rounds = None if asked is None else check_rounds("checkpoints", asked, stage.horizon)
     if folder is not None:
         require(callback is None, "folder", "left out with a callback, which hears of every round", folder)
         require(not log, "folder", "left out with log=True: blocks keep no logs", folder)
         require(not isolate or entropy is not None, "entropy", "given with isolate and a folder", entropy)
-        rounds = _recorded(checkpoints, stage.horizon)
-        asked = {
-            "seed": int(seed),
-            "entropy": entropy,
-            "rounds": None if rounds is None else rounds.tolist(),
-        }
+        recorded = None if rounds is None else rounds.tolist()
+        kept = Kept(folder, stage, {"seed": int(seed), "entropy": entropy, "rounds": recorded})
         shared = {"seed": seed, "label": label, "isolate": isolate, "entropy": entropy, "workers": workers}
-        play = partial(evaluate, stage, checkpoints=checkpoints, **shared)
-        kept = Kept(folder, stage, asked)
         with reports as report:
-            play = partial(play, progress=report)
+            play = partial(evaluate, stage, checkpoints=checkpoints, progress=report, **shared)
             rows, failed = play_kept(kept, factories, first_trial, trials, play, report)
         return _whole(joined(rows) if rows else None, failed)
     if isolate:
         factories = {name: isolated(factory) for name, factory in factories.items()}
         entropy = secrets.randbits(SECRET) if entropy is None else entropy
-    rounds = _recorded(checkpoints, stage.horizon)
     require_size("trials", trials, stage.horizon if rounds is None else len(rounds))
     seeds = [trial_seeds(seed, i, entropy) for i in range(first_trial, first_trial + trials)]
     whole = TrialsPart(first_trial, seeds, rounds, log)
-    alone, together = partial(play_here, callback=callback), partial(play_in_processes, workers=workers)
-    play = alone if workers == 1 else together
     with reports as report:
-        outcomes = play(stage, factories, whole, report)
+        if workers == 1:
+            outcomes = play_here(stage, factories, whole, report, callback)
+        else:
+            outcomes = play_in_processes(stage, factories, whole, report, workers)
     failed = {name: each for name, each in outcomes.items() if isinstance(each, Exception)}
     played = {name: each for name, each in outcomes.items() if not isinstance(each, Exception)}
     if not played:
@@ -256,12 +251,6 @@ def evaluate(
         logs={name: each.logs for name, each in traits.items() if log},
     )
     return _whole(result, failed)
-
-
-def _recorded(checkpoints: Checkpoints | None, horizon: int) -> Ints | None:
-    """Return the rounds to record, counted from 1; None of all."""
-    asked = checkpoints(horizon) if callable(checkpoints) else checkpoints
-    return None if asked is None else check_rounds("checkpoints", asked, horizon)
 
 
 def _whole(result: Result | None, failed: Mapping[str, Exception]) -> Result:
@@ -327,15 +316,10 @@ def _factories(agents: Mapping[str, AgentSpec] | Sequence[str]) -> dict[str, Age
 def _stopping(factories: dict[str, AgentFactory], stopping: Any) -> dict[str, AgentFactory]:
     """Give the rules to all agents with an option for them; raise where none has it."""
     takes = {label for label, factory in factories.items() if "stopping" in (keywords_of(factory.make) or ())}
-    require(
-        len(takes) > 0, "stopping", "left out where no agent has the option, which needs a model", stopping
-    )
-    return {
-        label: replace(factory, options={"stopping": stopping, **factory.options})
-        if label in takes
-        else factory
-        for label, factory in factories.items()
-    }
+    remedy = "left out where no agent has the option, which needs a model"
+    require(len(takes) > 0, "stopping", remedy, stopping)
+    given = {x: replace(factories[x], options={"stopping": stopping, **factories[x].options}) for x in takes}
+    return {**factories, **given}
 
 
 def _factory(label: str, spec: AgentSpec) -> AgentFactory:
@@ -349,6 +333,5 @@ def _factory(label: str, spec: AgentSpec) -> AgentFactory:
 def _label(environment: EnvLike) -> str:
     if isinstance(environment, str):
         return environment.split(":")[-1]
-    return (
-        environment.name if isinstance(environment, Problem) else getattr(environment, "__name__", "custom")
-    )
+    named = "name" if isinstance(environment, Problem) else "__name__"
+    return getattr(environment, named, "custom")

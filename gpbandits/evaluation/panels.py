@@ -13,7 +13,7 @@ from matplotlib.text import Text
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure, figure_of, given_axes, require_size
-from gpbandits.evaluation.metrics import Overlay
+from gpbandits.evaluation.measures import Overlay
 
 WIDTH, MORE = 7.2, 4.6  # inches of the first panel with its legend, and of each further one
 HEIGHT = 3.6  # inches at least
@@ -102,6 +102,10 @@ def _divided(figure: Figure, count: int, rows: int) -> Panels:
     for spare in axes[count:]:
         spare.remove()
     return Panels(figure, axes[:count])
+
+
+BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1)}
+LOOK: dict[str, Any] = {"frameon": False, "alignment": "left", "handlelength": 3}  # of a legend
 
 
 def tidy(axes: Axes, **grid: Any) -> None:

@@ -16,14 +16,14 @@ from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.files import check_path, require_no_pipe, whole_file
 from gpbandits.evaluation.comparison import SETS
 from gpbandits.evaluation.curves import Curves
-from gpbandits.evaluation.metrics import headed
-from gpbandits.evaluation.record import Record, Spending, one_each, ragged
+from gpbandits.evaluation.measures import headed
+from gpbandits.evaluation.record import Record, one_each, ragged
+from gpbandits.evaluation.signals import as_data, from_data
 from gpbandits.evaluation.stamp import Origin, checked
-from gpbandits.evaluation.stopped import as_data, from_data
 
 _Kind = TypeVar("_Kind", bound=Curves)
-SPENDING = ("spent", "shortfall")  # columns where plays cost
-MOVED = "round_moved"  # column where moves cost
+SPENDING = ("spent", "shortfall")  # fields where plays cost
+OF_SOME = {name: f"round_{name}" for name in (*SPENDING, "moved")}  # columns where plays or moves cost
 # columns
 CURVES = {"regret": "round_regret", "simple_regret": "simple_regret", "violation": "round_violation"}
 COORDINATES = ("cost", "observed_cost", "action")  # a column each
@@ -55,11 +55,9 @@ def to_table(result: Curves) -> pa.Table:
         "round": result.rounds[index],
         "regret": np.stack(list(result.regret.values())).ravel(),
     } | {column: rows[name] for name, column in CURVES.items()}
-    if result.spent:
-        for name in SPENDING:
-            columns[f"round_{name}"] = _rows([getattr(record.spending, name, None) for record in records])
-    if result.moved:
-        columns[MOVED] = _rows([record.moved for record in records])
+    for name, column in OF_SOME.items():
+        if any(getattr(record, name) is not None for record in records):
+            columns[column] = _rows([getattr(record, name) for record in records])
     for name, parts in _totals(result).items():
         columns |= _coordinates(name, _rows(parts))
     for measure in headed(result):  # of a thinned run it is among the totals
@@ -174,15 +172,18 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> dict[str, Any]:
         "changes": list(map(ragged, header["changes"])),
         "alarms": list(map(ragged, header["alarms"])),
         "infeasible": list(map(one_each, header.get("infeasible", never))),
-        "spending": _spendings(header, table, shape) if "played" in header else nobody,
-        "moved": _restored(table, MOVED, shape) if MOVED in table.column_names else nobody,
         "covered": [None if each is None else np.array(each) for each in header.get("covered", nobody)],
         "totals": _restored_totals(header, table, shape) if "totals" in header else nobody,
         "stopped": list(map(from_data, header.get("stopped", nobody))),
     }
+    there = {name: column for name, column in OF_SOME.items() if column in table.column_names}
+    columns |= {name: _restored(table, column, shape) for name, column in there.items()}
+    columns["played"] = [None if each is None else np.array(each) for each in header.get("played", nobody)]
+    rows = [{name: values[i] for name, values in columns.items()} for i in range(len(agents))]
+    free = dict.fromkeys(SPENDING)  # of an agent that did not pay the zeros of the columns say nothing
     records = {
-        label: Record(**{name: values[i] for name, values in columns.items()})
-        for i, label in enumerate(agents)
+        label: Record(**(row if row["played"] is not None else {**row, **free}))
+        for label, row in zip(agents, rows, strict=True)
     }
     checkpoints = None if header["checkpoints"] is None else np.array(header["checkpoints"], dtype=np.int64)
     given = {name: header[name] for name in _PLAIN if name in header}
@@ -207,9 +208,7 @@ def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
     header |= {name: sorted(getattr(result, name)) for name in SETS}
     header |= {name: [getattr(each, name).tolist() for each in records] for name in _OBJECTS}
     if result.spent:
-        header["played"] = [
-            None if each.spending is None else each.spending.played.tolist() for each in records
-        ]
+        header["played"] = [None if each.played is None else each.played.tolist() for each in records]
     if result.coverage:
         header["covered"] = [None if each.covered is None else each.covered.tolist() for each in records]
     if result.stopped:
@@ -237,14 +236,6 @@ def _restored_totals(header: Mapping[str, Any], table: pa.Table, shape: tuple[in
     return [
         {name: part[i] for name, part in parts.items() if label not in lacking.get(name, ())} or None
         for i, label in enumerate(header["agents"])
-    ]
-
-
-def _spendings(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...]) -> list[Spending | None]:
-    spent, shortfall = (_restored(table, f"round_{name}", shape) for name in SPENDING)
-    return [
-        None if played is None else Spending(spent[i], shortfall[i], np.array(played, dtype=np.int64))
-        for i, played in enumerate(header["played"])
     ]
 
 

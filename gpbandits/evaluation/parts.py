@@ -4,16 +4,15 @@ import os
 import pickle
 import traceback
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from agents.registry import AgentFactory
 from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.threads import chosen_threads, end_with, require_workers, threads
-from bandit_envs.basics.types import Ints
 from bandit_envs.environment.info import OnRound, Round
-from gpbandits.evaluation.play import Stage
+from gpbandits.evaluation.play import Stage, TrialsPart
 from gpbandits.evaluation.progress import Progress
 from gpbandits.evaluation.record import Record, join_trials
 from gpbandits.evaluation.trace import Traits
@@ -22,25 +21,6 @@ Played = tuple[Record, Traits]
 Failure = Exception  # of an agent, whose others play on
 Factories = Mapping[str, AgentFactory]
 _made: dict[str, Stage] = {}  # the environment of the current evaluation, by its token
-
-
-class TrialsPart(NamedTuple):
-    """A part is a range of trials with the recorded rounds."""
-
-    first_trial: int
-    seeds: list[tuple[int, int]]  # of the environment and of the agents, one pair a trial
-    rounds: Ints | None  # (r,) counted from 1; None is all
-    log: bool = False  # whether the plays are logged
-
-    def split(self, pieces: int) -> "list[TrialsPart]":
-        """Split into at most so many parts of nearly equal length, none of them empty."""
-        size, longer = divmod(len(self.seeds), min(pieces, len(self.seeds)))
-        parts, start = [], 0
-        while start < len(self.seeds):
-            end = start + size + (len(parts) < longer)
-            parts.append(self._replace(first_trial=self.first_trial + start, seeds=self.seeds[start:end]))
-            start = end
-        return parts
 
 
 def play_here(
@@ -62,7 +42,7 @@ def play_in_processes(
     """Run the trials of every agent in `workers` parts, in as many processes; the records are the same."""
     require_workers(f"{workers=}", "leave workers at 1")
     with from_extra("eval", "workers"):
-        from joblib import Parallel, delayed
+        from joblib import delayed
 
     token, parts = uuid.uuid4().hex, whole.split(workers)
     tasks = [(name, i) for name in factories for i in range(len(parts))]
@@ -70,23 +50,26 @@ def play_in_processes(
     here = partial(_play_there, token, made, chosen_threads())
     calls = [delayed(here)(name, factories[name], i, parts[i]) for name, i in tasks]
     played: dict[str, dict[int, Played | Failure]] = {name: {} for name in factories}
-    begun = {"initializer": end_with, "initargs": (os.getpid(),)}
-    options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1, **begun}
-    for name, i, result in _computed(Parallel(workers, "loky", **options), calls):
-        played[name][i] = result
-        if progress:
-            progress(name, len(parts[i].seeds))
-    return {name: _whole([each[i] for i in range(len(parts))]) for name, each in played.items()}
-
-
-def _computed(pool: Any, calls: list[Any]) -> Iterator[tuple[str, int, Played | Failure]]:
     try:
-        yield from pool(calls)
+        for name, i, result in in_processes(workers, calls):
+            played[name][i] = result
+            if progress:
+                progress(name, len(parts[i].seeds))
     except pickle.PicklingError as error:
         raise ValueError(
             "workers must be 1 for an environment or an agent that cannot be pickled, or give its path "
             f"'package.module:Class': {error}"
         ) from error
+    return {name: _whole([each[i] for i in range(len(parts))]) for name, each in played.items()}
+
+
+def in_processes(workers: int, calls: Iterable[Any], **options: Any) -> Iterator[Any]:
+    """Yield the results of joblib's calls as they finish, from processes that end soon after this one."""
+    from joblib import Parallel
+
+    begun = {"initializer": end_with, "initargs": (os.getpid(),), **options}
+    pool: Any = Parallel(workers, "loky", return_as="generator_unordered", batch_size=1, **begun)  # type: ignore[arg-type]
+    yield from pool(calls)
 
 
 def _play_there(
@@ -127,7 +110,7 @@ def _play(
             raise
 
     told = None if callback is None else tell
-    episodes = stage.episodes(factory, part.seeds, part.first_trial, part.rounds, told, part.log)
+    episodes = stage.episodes(factory, part, told)
     while True:
         try:
             found = next(episodes, None)

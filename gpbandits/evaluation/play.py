@@ -1,10 +1,12 @@
-"""Episodes of one agent run as a batch of trials if the agent supports it, else one after another."""
+"""Episodes of one agent and their logs: a batch of trials if the agent supports it, else one by one."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,20 +14,39 @@ from agents.agent.generators import preserved_generators
 from agents.protocol import BaseAgent, adapted
 from agents.registry import METHODS, AgentFactory, lacking_method
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.environment.envs import BanditEnv, EnvLike, limit_of, make, plain_problem
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
-from gpbandits.evaluation.play_logs import LogWriter
 from gpbandits.evaluation.process_state import preserved_process
 from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.safety import reach_of
 from gpbandits.evaluation.trace import Trace, Traits, without_oracle
+from gpbandits.logs.log import PlayLog
 
 BATCH = 64  # trials in a batch; more would cost memory without being faster
 Tell = Callable[[Sequence[int], dict[str, Any]], None]  # called with the indices of trials and a round's info
 Watch = Callable[[dict[str, Any]], None]  # called with a round's info
+
+
+class TrialsPart(NamedTuple):
+    """A part is a range of trials with the recorded rounds."""
+
+    first_trial: int
+    seeds: list[tuple[int, int]]  # of the environment and of the agents, one pair a trial
+    rounds: Ints | None  # (r,) counted from 1; None is all
+    log: bool = False  # whether the plays are logged
+
+    def split(self, pieces: int) -> list[TrialsPart]:
+        """Split into at most so many parts of nearly equal length, none of them empty."""
+        size, longer = divmod(len(self.seeds), min(pieces, len(self.seeds)))
+        parts, start = [], 0
+        while start < len(self.seeds):
+            end = start + size + (len(parts) < longer)
+            parts.append(self._replace(first_trial=self.first_trial + start, seeds=self.seeds[start:end]))
+            start = end
+        return parts
 
 
 class Stage:
@@ -50,24 +71,16 @@ class Stage:
         return horizon if self.limit is None else min(horizon, self.limit)
 
     def episodes(
-        self,
-        factory: AgentFactory,
-        seeds: list[tuple[int, int]],
-        first_trial: int = 0,
-        rounds: Ints | None = None,
-        tell: Tell | None = None,
-        log: bool = False,
+        self, factory: AgentFactory, part: TrialsPart, tell: Tell | None = None
     ) -> Iterator[tuple[Record, Traits]]:
-        """Yield the records of blocks of trials, with the agent's traits.
+        """Yield the records of blocks of trials, with the agent's traits, and logs where they are asked for.
 
-        Trials with a budget, which may end in different rounds, run one after another. Seeds are of the
-        environment and of the agent, recorded rounds count from 1 (None is all), and `tell` is called after
-        every round. With `log` the traits have the logs of the plays.
+        Trials with a budget, which may end in different rounds, run one after another. `tell` is called after
+        every round.
         """
         size = BATCH if factory.batched and self.problem and self.problem.play_costs.is_free else 1
-        for start in range(0, len(seeds), size):
-            block = seeds[start : start + size]
-            first = first_trial + start
+        for start in range(0, len(part.seeds), size):
+            block, first = part.seeds[start : start + size], part.first_trial + start
             watch = None if tell is None else partial(tell, range(first, first + len(block)))
             noted = _noted(f"in trials {first}..{first + len(block) - 1}")
             with preserved_generators(), preserved_process(), noted:
@@ -75,9 +88,9 @@ class Stage:
                 if self.problem and (len(block) > 1 or factory.in_batches_only):
                     options: dict[str, Any] = {"oracle": self.oracle, "max_episode_steps": self.limit}
                     env = BanditVectorEnv(self.problem, len(block), autoreset_mode="Disabled", **options)
-                    played = self._play(env, factory, block, len(block), rounds, watch, log)
+                    played = self._play(env, factory, block, len(block), part, watch)
                 else:
-                    played = self._play(self.env, factory, block, None, rounds, watch, log)
+                    played = self._play(self.env, factory, block, None, part, watch)
             yield played
 
     def _play(
@@ -86,9 +99,8 @@ class Stage:
         factory: AgentFactory,
         seeds: list[tuple[int, int]],
         num_trials: int | None,
-        rounds: Ints | None,
+        part: TrialsPart,
         watch: Watch | None,
-        log: bool,
     ) -> tuple[Record, Traits]:
         """Play a batch in a vector environment, or without `num_trials` one trial in an environment."""
         columns = zip(*seeds, strict=True)
@@ -96,12 +108,12 @@ class Stage:
         first = env.reset(seed=of_environment)
         setting = env.setting if num_trials else env.get_wrapper_attr("setting")
         agent = _made(factory, setting, num_trials)
-        with _closing(agent):
+        with closing(agent):
             agent.reset(of_agents)
             reach = None if self.problem is None else reach_of(self.problem, env.unwrapped.simulator.trials)
             absent = _of_trials(env, "absent_gain", num_trials) if setting.volatile else None
-            trace = Trace(setting, num_trials, agent, rounds, reach, absent, _drifts(env))
-            writer = LogWriter(setting, num_trials) if log else None
+            trace = Trace(setting, num_trials, agent, part.rounds, reach, absent, _drifts(env))
+            writer = LogWriter(setting, num_trials) if part.log else None
             if writer is not None:
                 writer.start(first[1])
             _run(env, agent, trace, self.horizon, watch, writer, *first)
@@ -191,18 +203,74 @@ def _ended(terminated: Any, truncated: Any) -> bool:
 
 
 @contextmanager
-def _closing(agent: BaseAgent) -> Iterator[None]:
-    """Close an agent after the block, which frees its threads or files."""
-    try:
-        yield
-    finally:
-        agent.close()
-
-
-@contextmanager
 def _noted(place: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
         error.add_note(place)
         raise
+
+
+class LogWriter:
+    """Write the plays of B trials, round by round; times are rounds, counted from 0.
+
+    Args:
+        setting: of the episode, with arms.
+        num_trials: B; None for one environment without a trial axis.
+    """
+
+    def __init__(self, setting: Setting, num_trials: int | None):
+        self._setting, self._size, self._batched = setting, num_trials or 1, num_trials is not None
+        self._context: list[Ints] = []  # (B,) of each round
+        self._action: list[Ints] = []
+        self._propensity: list[Floats] = []
+        self._available: list[Bools] = []  # (B, A) of each round; of volatile arms alone
+        self._feedback: list[tuple[int, Feedback]] = []  # with its round
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Keep which arms the next round has, from the `info` of a reset or a round."""
+        if "action_mask" in info:
+            self._available.append(np.reshape(info["action_mask"], (self._size, -1)) == 1)
+
+    def note(self, agent: BaseAgent, observation: Any, action: Any, info: dict[str, Any]) -> None:
+        """Keep a round: the context, the arm, the agent's propensity and what was delivered."""
+        chance = agent.propensity(observation, action)
+        shown = np.reshape(observation, (self._size, -1))
+        self._feedback.append((len(self._action), Feedback.arrived(info)))
+        self._context.append(self._setting.context_index(shown))
+        self._action.append(np.array(action, dtype=np.int64).reshape(self._size))
+        unknown = np.full(self._size, np.nan)
+        self._propensity.append(unknown if chance is None else np.reshape(chance, self._size).astype(float))
+        self.start(info)
+
+    def logs(self) -> tuple[PlayLog, ...]:
+        """Return the log of each trial."""
+        horizon = len(self._action)
+        reward, delivered = np.full((2, self._size, horizon), np.nan)
+        for t, (trial, rounds, value, _) in self._feedback:
+            reward[trial, rounds], delivered[trial, rounds] = value, t
+        columns = np.array(self._action), np.array(self._propensity), np.array(self._context)
+        available = np.array(self._available[:horizon])  # (T, B, A), none of the round after the last
+        known = self._setting.contexts
+        return tuple(
+            PlayLog(
+                action=columns[0][:, i],
+                reward=reward[i],
+                propensity=columns[1][:, i],
+                actions=self._setting.decisions.num_arms,
+                context=None if known is None else known[columns[2][:, i]],  # type: ignore[arg-type]
+                delivered=delivered[i],
+                until=float(horizon - 1),
+                arms=self._setting.arms,
+                available=available[:, i] if len(available) else None,
+            )
+            for i in range(self._size)
+        )
+
+
+def require_loggable(setting: Any, isolate: bool) -> None:
+    """Raise unless plays of a setting can be logged: single arms, whose rewards have rounds."""
+    plain = isinstance(setting, Setting) and not (setting.continuous or setting.duel or setting.aggregated)
+    what = "False where actions are no single arms, or feedback is a sum of several rounds"
+    require(plain, "log", what, True)
+    require(not isolate, "log", "False with isolate, which passes on actions alone", True)

@@ -18,8 +18,18 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.rendering.figure import figure_of
 from gpbandits.evaluation.curves import Axis, Curves, Legend
 from gpbandits.evaluation.marks import GREY, Style, marks_in, styles
-from gpbandits.evaluation.metrics import Metric, Overlay, Scale, check_overlays, metric_named
-from gpbandits.evaluation.panels import FONT, LETTER, Panels, Size, add_inset, draw_overlays, tidy
+from gpbandits.evaluation.measures import Metric, Overlay, Scale, check_overlays, metric_named
+from gpbandits.evaluation.panels import (
+    BESIDE,
+    FONT,
+    LETTER,
+    LOOK,
+    Panels,
+    Size,
+    add_inset,
+    draw_overlays,
+    tidy,
+)
 from gpbandits.evaluation.record import budget_grid, over_budget
 from gpbandits.evaluation.statistics import bootstrap_interval
 
@@ -160,7 +170,7 @@ def alarm_figure(result: Curves) -> Figure:
     axes.set(title=result.environment, xlabel="round $t$", ylabel="alarms a trial and stretch")
     axes.set_xlim(0, result.horizon)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, alignment="left", handlelength=3)
+    axes.legend(**BESIDE, **LOOK)
     return figure
 
 
@@ -174,16 +184,19 @@ def _mark_changes(axes: Axes, result: Curves) -> None:
         )
 
 
-def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+def save_figure(figure: Figure, path: str | os.PathLike[str] | None) -> Figure:
     """Write the figure at 300 dpi in the format of the path's suffix, with text as text in PDF and SVG.
 
-    A figure of a size of print keeps its width; others are cropped.
+    A figure of a size of print keeps its width; others are cropped. Without a path nothing is written.
     """
+    if path is None:
+        return figure
     if Path(path).suffix not in SUFFIXES:
         raise ValueError(f"a figure's path must end in one of {', '.join(SUFFIXES)}, got {path}")
     # Journals refuse matplotlib's default, type 3 fonts; an SVG of outlines cannot be edited or searched.
     with rc_context({"pdf.fonttype": 42, "svg.fonttype": "none"}):
         figure.savefig(path, dpi=300, bbox_inches=None if getattr(figure, "printed", False) else "tight")
+    return figure
 
 
 def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:
@@ -243,7 +256,7 @@ def _explain(panels: Panels, result: Curves, order: Sequence[str], inside: bool)
     handles = {label: handles[label] for label in sorted(handles, key=lambda x: place.get(x, len(place)))}
     title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
     given = list(handles.values()), list(handles)
-    look: dict[str, Any] = {"title": title, "frameon": False, "alignment": "left", "handlelength": 3}
+    look = {"title": title, **LOOK}
     if inside:  # what is beside them is the user's
         last.legend(*given, loc="best", fontsize="small", title_fontsize="small", **look)
     elif panels.printed:
@@ -253,7 +266,7 @@ def _explain(panels: Panels, result: Curves, order: Sequence[str], inside: bool)
         look |= {"ncols": panels.columns(given[1]), "fontsize": FONT, "columnspacing": 1, "labelspacing": 0.3}
         panels.figure.legend(*given, loc="outside lower left", **look)
     else:
-        last.legend(*given, loc="upper left", bbox_to_anchor=(1.01, 1), **look)
+        last.legend(*given, **BESIDE, **look)
 
 
 def _make_logarithmic(axes: Axes, which: str) -> None:

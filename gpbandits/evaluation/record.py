@@ -9,26 +9,14 @@ import numpy as np
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.measures import Measure, Need, RoundBlock, followed
-from gpbandits.evaluation.stopped import joined_stopped
+from gpbandits.evaluation.signals import joined_stopped
 
 POINTS = 200  # points of a curve over the spent budget
 _AXES = {"cost": 3, "observed_cost": 3}  # of trials, rounds and constraints; others have trials and rounds
 _AXES |= dict.fromkeys(("seconds", "changes", "alarms", "infeasible", "covered", "played"), 1)
 # Others may have coordinates.
 _PLAYS = ("regret", "simple_regret", "violation", "spent", "shortfall", "moved")
-
-
-class Spending(NamedTuple):
-    """A spending holds the costs of the plays of B trials at the T recorded rounds of a `Record`."""
-
-    spent: Floats  # (B, T) true costs since the previous recorded round
-    shortfall: Floats  # (B, T) sums of rho* k(x) - f(x), rho* the best reward a unit of cost of the round
-    played: Ints  # (B,) rounds in which a play was made
-
-    def at(self, rounds: Ints) -> "Spending":
-        """Thin to these rounds, (R,)."""
-        spent, shortfall = (sums_between(values, rounds) for values in (self.spent, self.shortfall))
-        return Spending(spent, shortfall, self.played)
+_SUMMED = ("cost", "observed_cost", *(name for name in _PLAYS if name != "simple_regret"))
 
 
 class Record(NamedTuple):
@@ -49,7 +37,11 @@ class Record(NamedTuple):
     changes: Any  # (B,) tuples of ascending rounds: those that began another segment
     alarms: Any  # (B,) tuples of ascending rounds: those after which the agent alarmed; None without detector
     infeasible: Any  # (B,) rounds in which it found that no play keeps the costs; -1 never, None cannot tell
-    spending: Spending | None = None  # where plays cost
+    # Where plays cost: (B, T) true costs since the previous recorded round; (B, T) sums of rho* k(x) - f(x),
+    # rho* the best reward a unit of cost of the round; (B,) rounds in which a play was made.
+    spent: Floats | None = None
+    shortfall: Floats | None = None
+    played: Ints | None = None
     moved: Floats | None = None  # (B, T) sums of the costs of moves since the previous recorded round
     # (B,) share of the arms that can be reached safely which were certified or played; where there is a seed
     covered: Floats | None = None
@@ -63,14 +55,12 @@ class Record(NamedTuple):
         """The values from which measures are computed."""
         seen = self.regret, self.cost, self.violation, self.observed_cost
         strong, weak = (_of_each_round(self.totals, f"{name}_regret") for name in ("strong", "weak"))
-        plays = RoundBlock(*seen, simple=self.simple_regret, moved=self.moved, strong=strong, weak=weak)
-        if self.spending is None:
-            return plays
-        return plays._replace(spent=self.spending.spent, shortfall=self.spending.shortfall)
+        plays = RoundBlock(*seen, simple=self.simple_regret, strong=strong, weak=weak)
+        return plays._replace(spent=self.spent, shortfall=self.shortfall, moved=self.moved)
 
     def has(self, needs: Need | None) -> bool:
         """Return whether plays or moves cost, or are duels, where a measure needs that."""
-        held = {"budget": self.spending is not None, "movement": self.moved is not None}
+        held = {"budget": self.spent is not None, "movement": self.moved is not None}
         held["duels"] = "strong_regret" in (self.totals or {})
         return held.get(needs or "", True)
 
@@ -85,17 +75,12 @@ class Record(NamedTuple):
     def at(self, rounds: Ints) -> "Record":
         """Thin to these rounds, which count from 1, increase, and end with the last, (R,)."""
         index = rounds - 1
-        measures = followed(self.has("budget"), self.has("movement"), self.has("duels"))
+        summed = {name: getattr(self, name) for name in _SUMMED}
         return self._replace(
-            regret=sums_between(self.regret, rounds),
             simple_regret=self.simple_regret[:, index],
-            cost=sums_between(self.cost, rounds),
-            violation=sums_between(self.violation, rounds),
-            observed_cost=sums_between(self.observed_cost, rounds),
             action=self.action[:, index],
-            spending=None if self.spending is None else self.spending.at(rounds),
-            moved=None if self.moved is None else sums_between(self.moved, rounds),
-            totals={measure.name: self.running(measure)[:, index] for measure in measures},
+            **{name: sums_between(each, rounds) for name, each in summed.items() if each is not None},
+            totals={measure.name: self.running(measure)[:, index] for measure in followed(self.has)},
         )
 
 
@@ -122,7 +107,6 @@ def _joined_totals(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 _JOINS: dict[str, Callable[[Any], Any]] = {
-    "spending": lambda parts: Spending(*map(np.concatenate, zip(*parts, strict=True))),
     "totals": _joined_totals,
     "stopped": joined_stopped,
 }
@@ -145,9 +129,8 @@ def one_each(values: Sequence[Any]) -> Any:
 
 def check_shapes(label: str, record: Record, expected: tuple[int, int, int]) -> None:
     """Raise unless the record has B trials, T recorded rounds and C constraints."""
-    fields = record._asdict() | ({} if record.spending is None else record.spending._asdict())
-    for name, values in (*(record.totals or {}).items(), *fields.items()):
-        if values is None or name in ("spending", "totals", "stopped"):
+    for name, values in (*(record.totals or {}).items(), *record._asdict().items()):
+        if values is None or name in ("totals", "stopped"):
             continue
         right = expected[: _AXES.get(name, 2)]
         shape = np.shape(values) if name in _AXES or name in _PLAYS else np.shape(values)[:2]

@@ -12,7 +12,7 @@ from bandit_envs.basics.files import check_path, sweep_beside
 from bandit_envs.basics.notebook import printable
 from gpbandits.evaluation.curves import Axis, Curves, Legend, to_dataset
 from gpbandits.evaluation.formats import Style
-from gpbandits.evaluation.metrics import Metric, Overlay, Scale
+from gpbandits.evaluation.measures import Metric, Overlay, Scale
 from gpbandits.evaluation.record import Record, join_trials
 from gpbandits.evaluation.stamp import brief, signed
 
@@ -189,9 +189,7 @@ class Result(Curves):
             order=agents,
             highlight=highlight,
         )
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        return save_figure(figure, path)
 
     def plot_learning(
         self,
@@ -223,10 +221,9 @@ class Result(Curves):
             from gpbandits.evaluation.learning import learning_figure
             from gpbandits.evaluation.plots import save_figure
 
-        figure = learning_figure(self, learners, points=points, ax=ax, size=size, title=title)
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        return save_figure(
+            learning_figure(self, learners, points=points, ax=ax, size=size, title=title), path
+        )
 
     def detection_table(self) -> Table:
         """Return detection delay, missed changes and false alarms of each detecting agent."""
@@ -255,10 +252,7 @@ class Result(Curves):
         with from_extra("eval", "figures"):
             from gpbandits.evaluation.plots import alarm_figure, save_figure
 
-        figure = alarm_figure(self)
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        return save_figure(alarm_figure(self), path)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with one row an agent, trial and recorded round."""

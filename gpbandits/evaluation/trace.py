@@ -10,10 +10,10 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.measures import RoundBlock, Running, followed
-from gpbandits.evaluation.record import BLOCK, Record, Spending, Sums, one_each, ragged, recorded_in
+from gpbandits.evaluation.record import BLOCK, Record, Sums, one_each, ragged, recorded_in
 from gpbandits.evaluation.safety import Covering
+from gpbandits.evaluation.signals import WholeRun
 from gpbandits.evaluation.simple_regret import BestPlay, Contexts, learnable
-from gpbandits.evaluation.stopped import WholeRun
 
 SUMMED = ("regret", "cost", "violation", "observed", "spent", "shortfall", "moved")
 KEPT = (*SUMMED, "best", "action", "round")
@@ -78,7 +78,8 @@ class Trace:
         self._actions: list[Any] = []  # of those rounds
         self._sums = {name: Sums() for name in SUMMED}
         self._moving = setting.movement is not None
-        measures = followed(setting.budget is not None, self._moving, setting.duel)
+        there = {"budget": setting.budget is not None, "movement": self._moving, "duels": setting.duel}
+        measures = followed(lambda need: there.get(need or "", True))
         measures = [each for each in measures if rounds is not None or each.needs == "duels"]
         self._running = {measure: Running(measure) for measure in measures}
         self._totals: dict[str, list[Any]] = {measure.name: [] for measure in measures}
@@ -172,10 +173,7 @@ class Trace:
         last = np.minimum(self.rounds, self.made or self.played)  # constant once a budget is spent
         worst = self._largest if worst_regret is None else self._to_best(worst_regret, 0)[:, last - 1]
         best = np.where(np.isposinf(kept["best"]), worst, kept["best"])  # NaN where functions drift
-        spending = None
-        if self._setting.budget is not None:
-            played = np.full(self.num_trials, self.played if self.made is None else self.made)
-            spending = Spending(kept["spent"], kept["shortfall"], played)
+        made = np.full(self.num_trials, self.played if self.made is None else self.made)
         return Record(
             regret=kept["regret"],
             simple_regret=best,
@@ -187,9 +185,11 @@ class Trace:
             changes=ragged(self._changes),
             alarms=ragged([checked_alarms(rounds, self.played) for rounds in self.alarms]),
             infeasible=one_each([_checked_round(since, self.played) for since in self.infeasible]),
-            spending=spending,
+            spent=kept.get("spent"),
+            shortfall=kept.get("shortfall"),
+            played=None if self._setting.budget is None else made,
             covered=None if self._covering is None else self._covering.share,
-            moved=kept["moved"] if self._moving else None,
+            moved=kept.get("moved"),
             stopped=None if self._whole is None else self._whole.valued(self._stops, worst[:, -1]),
             totals={name: np.concatenate(parts, axis=1) for name, parts in self._totals.items()} or None,
         )

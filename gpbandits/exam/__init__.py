@@ -1,14 +1,12 @@
 """The exam plays tests of others and prints their published numbers beside ours.
 
-A part is a class in a module of its own, registered here by its name.
+A part is a class, registered here by its name.
 """
 
 from gpbandits.exam.boxes import Boxes
-from gpbandits.exam.crossed_barrel import CrossedBarrel
-from gpbandits.exam.hpo_b import HPOB
 from gpbandits.exam.part import ExamPart, ExamReport, Sitting
 from gpbandits.exam.played import PlayedPart
-from gpbandits.exam.real import RealTasks
+from gpbandits.exam.tables import HPOB, CrossedBarrel, RealTasks
 
 __all__ = ["PARTS", "QUICK", "ExamPart", "ExamReport", "PlayedPart", "Sitting"]
 

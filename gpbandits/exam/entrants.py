@@ -14,13 +14,13 @@ from agents.protocol import adapted
 from agents.registry import AgentFactory, agent_modules, resolve_agent
 from agents.tuning import Linear, Tuner
 from agents.tuning.parameters import Parameter
+from agents.tuning.space import Space, Values
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.provenance import digest
-from gpbandits.exam.table_space import TableSpace
 from gpbandits.report.entrants import entrant_of
 
 TUNER = "tuner"  # the entrant that is `Tuner` with its default agent
@@ -158,3 +158,35 @@ class _AgentOnTable:
         info = delivery(self.rounds, now, np.array([value]), np.zeros((1, 0)))
         self.agent.update(self.observation, row, value, info)
         self.rounds += 1
+
+
+class TableSpace(Space):
+    """A space holds the rows of a table, (A, d) in [0, 1] and different, as points with a number a column."""
+
+    def __init__(self, rows: Floats):
+        names = [f"x{i + 1}" for i in range(rows.shape[1])]
+        super().__init__("parameters", dict.fromkeys(names, Linear(0.0, 1.0)))
+        self.rows, listed = rows, rows.tolist()
+        self._points = [dict(zip(names, row, strict=True)) for row in listed]
+        self._index = {tuple(row): i for i, row in enumerate(listed)}
+
+    @property
+    def size(self) -> float:
+        return len(self.rows)
+
+    def spread(self, number: int) -> list[Values]:
+        return self._points[:number]
+
+    def features(self, values: Any) -> Floats:
+        return self.rows[self.index(values)]
+
+    def to_data(self) -> list[list[Any]]:
+        raise ValueError("a tuner on the rows of a table is not saved: its file would lack them")
+
+    def index(self, values: Values) -> int:
+        """Return the row of a point."""
+        return self._index[tuple(values.values())]
+
+    def point(self, row: int) -> Values:
+        """Return the point of a row."""
+        return self._points[row]

@@ -67,6 +67,26 @@ class Sitting:
         return [Entrant.named(text) for text in self.agents or DEFAULT]
 
 
+Key = tuple[str, str, int, int]  # task, entrant, seed and number of questions
+
+
+class ExamRow(NamedTuple):
+    """A row has the quantity after each question that the part keeps, and the code that computed it."""
+
+    task: str
+    entrant: str
+    seed: int
+    questions: int
+    code: str
+    seconds: float
+    values: Floats  # (k,)
+
+    @property
+    def key(self) -> Key:
+        """Return what was played, whatever the code."""
+        return self.task, self.entrant, self.seed, self.questions
+
+
 class ExamReport(NamedTuple):
     """Results of a part: its tables, a figure, and the cells that failed, each with the reason."""
 

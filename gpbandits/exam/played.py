@@ -1,25 +1,90 @@
-"""Parts whose tasks are played here, cell by cell: a task, an entrant and a seed."""
+"""Parts whose tasks are played here: a task, an entrant and a seed at a time, and the file of the results."""
 
 from __future__ import annotations
 
 import abc
-import os
+import csv
+import io
 import sys
 import time
 import traceback
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
+from filelock import FileLock, Timeout
+from joblib import delayed
 
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.threads import end_with
+from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.types import Floats, Ints
+from gpbandits.evaluation.parts import in_processes
 from gpbandits.exam.entrants import Entrant
-from gpbandits.exam.part import ComparedPart, ExamReport, Sitting
-from gpbandits.exam.rows import ExamRow, RowFile, writing
+from gpbandits.exam.part import ComparedPart, ExamReport, ExamRow, Key, Sitting
+
+FIELDS = ("task", "entrant", "seed", "questions", "code", "seconds")
+
+
+class RowFile:
+    """A file of rows, rewritten whole after each one, so that a run that is killed loses no other."""
+
+    def __init__(self, path: Path, kept: Sequence[int]):
+        self.path, self.header = path, [*FIELDS, *(f"q{each}" for each in kept)]
+        self.rows: dict[Key, ExamRow] = {each.key: each for each in self._read()}
+
+    def holds(self, key: Key, code: str) -> bool:
+        """Return whether the row of a key was computed by this code."""
+        return key in self.rows and self.rows[key].code == code
+
+    def add(self, row: ExamRow) -> None:
+        """Keep a row in place of one with the same key, and write the file."""
+        self.rows[row.key] = row
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.header)
+        for key in sorted(self.rows, key=lambda key: (key[1], *key)):
+            writer.writerow(self._line(self.rows[key]))
+        write_whole(self.path, text.getvalue().encode())
+
+    def _line(self, row: ExamRow) -> list[str]:
+        numbers = [f"{value:.6g}" for value in row.values]
+        blank = [""] * (len(self.header) - len(FIELDS) - len(numbers))
+        first = [row.task, row.entrant, str(row.seed), str(row.questions), row.code, f"{row.seconds:.1f}"]
+        return [*first, *numbers, *blank]
+
+    def _read(self) -> list[ExamRow]:
+        if not self.path.exists():
+            return []
+        header, *lines = [*csv.reader(self.path.read_text(encoding="utf-8").splitlines())] or [[]]
+        if header != self.header or any(len(line) != len(header) for line in lines):
+            raise ValueError(f"{self.path} holds no rows of this part; move it away, or give another --out")
+        return [self._row(line) for line in lines]
+
+    def _row(self, line: list[str]) -> ExamRow:
+        task, entrant, seed, questions, code, seconds, *numbers = line
+        try:
+            values = np.array([float(each) for each in numbers if each])
+            return ExamRow(task, entrant, int(seed), int(questions), code, float(seconds), values)
+        except ValueError as error:
+            raise ValueError(f"{self.path} has a damaged row, {','.join(line[:4])}: {error}") from None
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Let no other process write a file of rows in the block, or raise."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise ValueError(f"another exam writes {path}; wait for it, or give another --out") from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class PlayedPart(ComparedPart):
@@ -130,10 +195,5 @@ def _outcomes(cells: Sequence[ExamCell], workers: int) -> Iterator[ExamRow | tup
     if workers == 1 or len(cells) < 2:
         yield from (computed(cell, ()) for cell in cells)
         return
-    path = tuple(sys.path)
-    given: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": 2 * workers}
-    begun = {"initializer": end_with, "initargs": (os.getpid(),)}
-    outcomes: Any = Parallel(workers, "loky", **given, **begun)(
-        delayed(computed)(cell, path) for cell in cells
-    )
-    yield from outcomes
+    calls = [delayed(computed)(cell, tuple(sys.path)) for cell in cells]
+    yield from in_processes(workers, calls, pre_dispatch=2 * workers)

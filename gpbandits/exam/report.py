@@ -13,8 +13,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure
 from gpbandits.evaluation.marks import styles
 from gpbandits.evaluation.table import Table
-from gpbandits.exam.part import ComparedPart, Milestone, Published
-from gpbandits.exam.rows import ExamRow
+from gpbandits.exam.part import ComparedPart, ExamRow, Milestone, Published
 
 WIDTH, HEIGHT, COLUMNS = 4.6, 3.4, 3  # of a panel in inches; panels in a row
 MOST = 6  # entries of a legend inside its panel

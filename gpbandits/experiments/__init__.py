@@ -2,11 +2,10 @@
 
 from gpbandits.evaluation.record import Checkpoints
 from gpbandits.experiments.backends import run
-from gpbandits.experiments.check import check_study, failures
-from gpbandits.experiments.store import Store, keep_study, open_results, write_tables
+from gpbandits.experiments.store import Store, failures, keep_study, open_results, write_tables
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
 from gpbandits.experiments.toml import load_study
-from gpbandits.experiments.work import Outcome, compute
+from gpbandits.experiments.work import Outcome, check_study, compute
 
 __all__ = [
     "AgentEntry",

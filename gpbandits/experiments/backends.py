@@ -1,24 +1,36 @@
-"""Where cells are computed: processes of this machine, and shares for the jobs of an array."""
+"""Where cells are computed: processes of this machine, with a time limit, and shares for jobs of an array.
 
+A worker interrupts its own code, and ends itself a little later. It can do neither while it is stopped
+(SIGSTOP) or while compiled code holds Python's lock. So it marks each cell that it computes by a file, and
+the process that started it ends a worker whose mark stays too long.
+"""
+
+import math
+import multiprocessing
 import os
 import signal
 import sys
+import tempfile
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from joblib import Parallel, cpu_count, delayed
+from joblib import cpu_count, delayed
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import sweep
 from bandit_envs.basics.threads import end_with
+from gpbandits.evaluation.parts import in_processes
+from gpbandits.experiments.cells import Survey, note
 from gpbandits.experiments.locks import holder, tidied
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, Study
-from gpbandits.experiments.survey import Survey, note
-from gpbandits.experiments.watch import watched
-from gpbandits.experiments.work import CellTask, Outcome, failed, make_expendable, settle
+from gpbandits.experiments.work import GRACE, CellTask, Outcome, failed, make_expendable, settle
 
 Item = TypeVar("Item")
 Report = Callable[[Outcome], None]
@@ -202,14 +214,10 @@ def _settled(tasks: dict[int, CellTask], here: bool, at_once: int) -> Iterator[t
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     # loky reuses old workers unless the initializer differs
     begun = {"initializer": _begin, "initargs": (os.getpid(), tuple(sys.path))}
-    options: dict[str, Any] = {"batch_size": 1, "return_as": "generator_unordered", **begun}
-    if at_once == 1:
-        options["pre_dispatch"] = 1
-    pool = Parallel(1 if here else max(at_once, 2), "loky", **options)
+    one: dict[str, Any] = {"pre_dispatch": 1} if at_once == 1 else {}
     with watched([] if here else list(tasks.values())) as marks:
         calls = [delayed(_settle_as)(i, task._replace(marks=marks)) for i, task in tasks.items()]
-        outcomes: Any = pool(calls)
-        yield from outcomes
+        yield from in_processes(1 if here else max(at_once, 2), calls, **begun, **one)
 
 
 def _in_one_process(i: int, task: CellTask) -> Outcome:
@@ -234,3 +242,46 @@ def _begin(parent: int, path: tuple[str, ...]) -> None:
 
 def _no_interrupt(*_signal: object) -> None:
     """Do nothing; unlike an ignored signal, programs that an agent starts do not inherit this."""
+
+
+FOLDER = "gpbandits_marks_{pid}_"
+_EACH = 0.5  # seconds between looks
+MORE = GRACE  # seconds in which a worker may end by itself first
+
+
+@contextmanager
+def watched(tasks: Sequence[CellTask]) -> Iterator[Path | None]:
+    """Yield the folder in which the workers of these tasks mark them; None where no time limit is set."""
+    longest = max((task.longest for task in tasks), default=math.inf)
+    if math.isinf(longest):
+        yield None
+        return
+    prefix = FOLDER.format(pid=os.getpid())
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
+        done = threading.Event()
+        arguments = Path(folder), longest + MORE, done
+        watch = threading.Thread(target=_watch_over, args=arguments, name="time limits", daemon=True)
+        watch.start()
+        try:
+            yield Path(folder)
+        finally:
+            done.set()
+            watch.join()
+
+
+def _watch_over(folder: Path, seconds: float, done: threading.Event) -> None:
+    """End workers whose mark is there for longer, by the time that passes here: files' clocks may be set."""
+    first_seen: dict[str, float] = {}
+    while not done.wait(_EACH):
+        now = time.monotonic()
+        first_seen = {name: first_seen.get(name, now) for name in os.listdir(folder)}
+        for name in [name for name, since in first_seen.items() if now - since > seconds]:
+            _end(int(name.partition("-")[0]))
+            (folder / name).unlink(missing_ok=True)
+
+
+def _end(pid: int) -> None:
+    """End a worker of this process; a number may belong to another one by now."""
+    for process in multiprocessing.active_children():
+        if process.pid == pid:
+            os.kill(pid, signal.SIGKILL) if hasattr(signal, "SIGKILL") else process.terminate()

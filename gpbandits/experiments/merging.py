@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import whole_file
-from gpbandits.experiments.cells import same_numbers
+from gpbandits.experiments.cells import Survey, same_numbers
 from gpbandits.experiments.store import CELLS, PLAN, STUDY, Plan, Store, failure_beside, load_plan
-from gpbandits.experiments.survey import Survey
 from gpbandits.experiments.toml import document_of
 
 MOST = 5  # conflicts that a message lists

@@ -16,7 +16,7 @@ from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import Any, NamedTuple
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import UNFINISHED, sweep, write_whole
@@ -25,9 +25,9 @@ from gpbandits.evaluation.formats import csv_text
 from gpbandits.evaluation.provenance import environment_spec, versions
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import cells
+from gpbandits.experiments.cells import Survey, survey
 from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of, key_of, keys_of
-from gpbandits.experiments.survey import Survey, survey
 from gpbandits.experiments.toml import document_of, load_study, parse_study
 
 PLAN = "plan.json"
@@ -259,3 +259,33 @@ def failure_beside(path: Path) -> Path:
 def _content_at(path: Path) -> str | None:
     stored = cells.stored_configuration(path) if path.suffix == ".parquet" else None
     return None if stored is None else content_of(stored)
+
+
+class CellCount(NamedTuple):
+    """A count divides the trials of one agent on one environment by their state."""
+
+    done: int
+    failed: int  # the last attempt raised; the next run repeats it
+    missing: int  # not attempted yet
+
+    @property
+    def total(self) -> int:
+        """Return the number of trials in the study."""
+        return sum(self)
+
+
+def count_all(study: Study, known: Survey) -> dict[tuple[str, str], CellCount]:
+    """Count the trials of each agent on each environment, by their labels."""
+    done, failed = known.trials(known.valid), known.trials(known.failed)
+    pairs = [(agent.label, place.label) for agent in study.agents for place in study.environments]
+    return {
+        pair: CellCount(done[pair], failed[pair], study.trials - done[pair] - failed[pair]) for pair in pairs
+    }
+
+
+def failures(study: Study, store: Store, known: Survey | None = None) -> list[tuple[Cell, str]]:
+    """Return the cells whose last attempt raised, with the tracebacks; `known` is a survey made just now."""
+    known = store.survey(study) if known is None else known
+    failed = [cell for cell, key in zip(known.cells, known.keys, strict=True) if key in known.failed]
+    attempts = [(cell, store.failure(cell)) for cell in failed]
+    return [(cell, failure) for cell, failure in attempts if failure is not None]

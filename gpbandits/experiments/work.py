@@ -1,4 +1,4 @@
-"""Computing one cell, in whatever process: time limits, and environments shared between cells."""
+"""Computing one cell, in whatever process: time limits, shared environments, and whether a study can run."""
 
 import errno
 import json
@@ -15,21 +15,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import gymnasium as gym
 import numpy as np
 
+from agents.registry import resolve_agent
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import evaluate, trial_seeds
+from gpbandits.evaluation.columns import require_columns
+from gpbandits.evaluation.isolation import cut
 from gpbandits.evaluation.parquet import write
-from gpbandits.evaluation.plain import cut
 from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.process_state import limits_now, restore_limits
+from gpbandits.evaluation.provenance import environment_spec
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.cells import sound
 from gpbandits.experiments.locks import holder, locked
 from gpbandits.experiments.store import failure_beside
-from gpbandits.experiments.study import Cell
+from gpbandits.experiments.study import Cell, Study
 
 GRACE = 5.0  # seconds beyond the limit for compiled code, which signals do not interrupt
 _AGAIN = 0.5  # seconds until code that caught the first interrupt is interrupted again
@@ -288,3 +293,35 @@ def _check_code(task: CellTask) -> None:
 def _done(task: CellTask, result: Result) -> Outcome:
     (curve,) = result.main.values()
     return Outcome(task.cell, regret=curve[:, -1])
+
+
+def check_study(study: Study, time_limit: float | None = None) -> None:
+    """Make every environment and every agent for it once, within a limit each; an error names its entry."""
+    if study.columns:
+        require_columns(study.columns)
+    for environment in study.environments:
+        with naming(f"environment {environment.label!r}", time_limit):
+            environment_spec(environment.id)
+            env = Stage(environment.id, environment.kwargs).env
+            _, info = env.reset(seed=trial_seeds(study.seed, 0)[0])
+            require("oracle" in info, "oracle", "on: a study scores by it", False)
+            setting = env.get_wrapper_attr("setting")
+        for agent in study.agents:
+            with naming(f"agent {agent.label!r} for {environment.label!r}", time_limit):
+                resolve_agent((agent.name, agent.options))(setting)
+        env.close()
+
+
+@contextmanager
+def naming(entry: str, time_limit: float | None = None) -> Iterator[None]:
+    """Turn an error or a timeout in the block into a ValueError that this entry cannot be made."""
+    try:
+        with within(time_limit, "it"):
+            yield
+    except KeyboardInterrupt:
+        raise
+    except (ValueError, TypeError, AttributeError, OSError, ImportError, gym.error.Error) as error:
+        raise ValueError(f"{entry} cannot be made: {cut(str(error), LONGEST)}") from error
+    except BaseException as error:  # a constructor may raise anything, and exit
+        said = "".join(traceback.format_exception_only(error)).strip()
+        raise ValueError(f"{entry} cannot be made: {cut(said, LONGEST)}") from error

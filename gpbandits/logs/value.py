@@ -14,20 +14,20 @@ from bandit_envs.basics.arguments import is_count, require, require_choice, requ
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Bools, Floats, Ints
 from gpbandits.logs import cautions
-from gpbandits.logs.allowed import allowed_actions, restricted
-from gpbandits.logs.delays import DELAYS, delivery_weights
 from gpbandits.logs.estimators import (
+    DELAYS,
     ESTIMATORS,
     WITH_MODEL,
     Contributions,
     WeightedRows,
     accepted,
+    delivery_weights,
     interval,
     switch_at,
 )
 from gpbandits.logs.log import PlayLog
 from gpbandits.logs.model import cross_fitted
-from gpbandits.logs.policies import FixedPolicy, is_fixed, probabilities_of
+from gpbandits.logs.policies import FixedPolicy, allowed_actions, is_fixed, probabilities_of, restricted
 from gpbandits.logs.replay import replayed, rounds_of
 
 PARTS = 10
@@ -109,7 +109,7 @@ def value_of(
             for `evaluate`, which learns as it plays and is valued by replay alone.
         log: of a policy that chose at random, with its propensities.
         methods: some of "replay", "ips", "snips", "dr", "switch"; by default all that apply.
-        delays: "kaplan-meier" or "delivered"; see `gpbandits.logs.delays` for what each assumes.
+        delays: "kaplan-meier" or "delivered"; see `gpbandits.logs.estimators` for what each assumes.
         seed: of the acceptance, the folds and the agent.
         tau: threshold of the weights of "switch"; by default the one of least estimated squared error.
         model: predictions of a model of your own in place of the Gaussian process: of the policy's reward in

@@ -2,9 +2,8 @@
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -57,27 +56,20 @@ def read_archived(folder: str | os.PathLike[str], study: Study) -> Result:
     (entry,) = study.environments
     path = Path(folder) / file_of(entry.label)
     held, origin = read_with_metadata(path, Result, MAX_BYTES)
-    ours = {
-        "environment": entry.label,
-        "version": entry.id,
-        "played": played(entry.id, entry.kwargs),
-        "seed": study.seed,
-        "entropy": None,
-        "first trial": 0,
-        "trials": study.trials,
-        "horizon": entry.kwargs["horizon"],
+    pairs = {
+        "environment": (entry.label, held.environment),
+        "version": (entry.id, origin.get("id", entry.id)),  # of files that lack it, the digest decides
+        "seed": (study.seed, held.seed),
+        "entropy": (None, held.entropy),
+        "first trial": (0, held.first_trial),
+        "trials": (study.trials, held.num_trials),
+        "horizon": (entry.kwargs["horizon"], held.horizon),
+        "digest of the environment": (played(entry.id, entry.kwargs), origin.get("played")),
     }
-    theirs = {
-        "environment": held.environment,
-        "version": origin.get("id", entry.id),  # of files that do not have it, the digest decides
-        "played": origin.get("played"),
-        "seed": held.seed,
-        "entropy": held.entropy,
-        "first trial": held.first_trial,
-        "trials": held.num_trials,
-        "horizon": held.horizon,
-    }
-    _require_same(path, ours, theirs)
+    for what, (ours, theirs) in pairs.items():
+        if ours != theirs:
+            remedy = _REMEDIES.get(what, _OTHER).format(theirs)
+            raise ValueError(f"{path} has {what} {theirs}, here it is {ours}; {remedy}")
     require(
         REFERENCE in held.agents, "against", f"results of {REFERENCE} too, which sets the scale", str(path)
     )
@@ -92,16 +84,6 @@ _REMEDIES = {
     "horizon": "pass --horizon {}, or no --horizon if it is the environment's own",
 }
 _OTHER = "these are other problems: compute the archive again, or choose environments with --env"
-
-
-def _require_same(path: Path, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
-    """Raise for the first part in which stored trials are others than ours, with its remedy."""
-    order = ("environment", "version", "seed", "entropy", "first trial", "trials", "horizon", "played")
-    for part in order:
-        if ours[part] != theirs[part]:
-            remedy = _REMEDIES.get(part, _OTHER).format(theirs[part])
-            what = "digest of the environment" if part == "played" else part
-            raise ValueError(f"{path} has {what} {theirs[part]}, here it is {ours[part]}; {remedy}")
 
 
 def own_part(study: Study, archived: Result, named: Sequence[str]) -> Study | None:

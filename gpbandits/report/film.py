@@ -23,7 +23,7 @@ from bandit_envs.rendering.scene import Scene, shared_limits
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import require_bandit
 from gpbandits.evaluation.trace import without_oracle
-from gpbandits.experiments.check import naming
+from gpbandits.experiments.work import naming
 from gpbandits.report.film_files import Film, check_speed
 from gpbandits.theory.coverage import bands
 

@@ -11,8 +11,7 @@ from gpbandits.evaluation.comparison import joined
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import cells
-from gpbandits.experiments.check import CellCount
-from gpbandits.experiments.store import Store
+from gpbandits.experiments.store import CellCount, Store
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of, keys_of
 
 Located = tuple[Cell, Path, Path | None]  # a cell, its path by the code of the store, and that of its file

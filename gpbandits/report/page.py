@@ -17,7 +17,7 @@ from bandit_envs.basics.files import write_whole
 from gpbandits.evaluation.columns import fitting, require_columns
 from gpbandits.evaluation.environments import overview
 from gpbandits.evaluation.marks import PALETTE, Mark, marks_in
-from gpbandits.evaluation.metrics import metric_named, metrics_of
+from gpbandits.evaluation.measures import metric_named, metrics_of
 from gpbandits.evaluation.outcome_tables import stopping_table
 from gpbandits.evaluation.plots import alarm_figure, regret_figure, save_figure, visible
 from gpbandits.evaluation.result import Metric, Result, Scale
@@ -55,22 +55,17 @@ class View(NamedTuple):
 
 def views(result: Result, numbers: Mapping[str, int]) -> list[View]:
     """Draw every measure on every scale: the mean over trials and its 95 % bootstrap interval."""
-    return [
-        View(metric, scale, _drawn(result, numbers, metric, scale))
-        for metric in metrics_of(result)
-        for scale in get_args(Scale)
-    ]
-
-
-def _drawn(result: Result, numbers: Mapping[str, int], metric: Metric, scale: Scale) -> str:
-    index = visible(result.rounds, scale, _POINTS)
-    rounds = result.rounds[index].astype(float)
-    lines = [
-        Line(numbers[label], result.marked(label), rounds, *bootstrap_interval(curve[:, index]))
-        for label, curve in result.curves(metric).items()
-    ]
-    text = metric_named(metric).text
-    return line_chart(lines, scale, f"{text} on {result.environment}, {scale} axes", "round", text)
+    shown = []
+    for metric, scale in product(metrics_of(result), get_args(Scale)):
+        index, text = visible(result.rounds, scale, _POINTS), metric_named(metric).text
+        rounds = result.rounds[index].astype(float)
+        lines = [
+            Line(numbers[label], result.marked(label), rounds, *bootstrap_interval(curve[:, index]))
+            for label, curve in result.curves(metric).items()
+        ]
+        title = f"{text} on {result.environment}, {scale} axes"
+        shown.append(View(metric, scale, line_chart(lines, scale, title, "round", text)))
+    return shown
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,7 +19,7 @@ from gpbandits.evaluation.columns import (
 )
 from gpbandits.evaluation.formats import MISSING
 from gpbandits.evaluation.marks import drawn_from, footnotes
-from gpbandits.evaluation.metrics import headed, metric_named
+from gpbandits.evaluation.measures import headed, metric_named
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.table import Table
 

@@ -6,7 +6,7 @@ from itertools import chain, groupby
 
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.marks import footnotes, signs
-from gpbandits.evaluation.metrics import metric_named
+from gpbandits.evaluation.measures import metric_named
 from gpbandits.evaluation.outcome_tables import detection_table
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import bootstrap_interval

@@ -14,7 +14,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure
 from gpbandits.evaluation.formats import number, text
 from gpbandits.evaluation.marks import Style, styles
-from gpbandits.evaluation.metrics import metric_named
+from gpbandits.evaluation.measures import metric_named
 from gpbandits.evaluation.panels import tidy
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval
@@ -161,15 +161,15 @@ class Sublinear(Check):
         return Row(result.environment, tested, text(power), verdict)
 
 
-def power_of_size(sums: Floats, factor: float, seed: int = 0) -> Interval:
+def power_of_size(sums: Floats, factor: float) -> Interval:
     """Return the exponent c of the size of mean sums up to rounds s and factor * s, (B, 2)."""
-    early, late = np.maximum(np.abs(_means(sums, seed)), LEAST).T
+    early, late = np.maximum(np.abs(_means(sums, 0)), LEAST).T
     return _percentiles(np.log(late / early) / np.log(factor))
 
 
-def late_power(regret: Floats, factor: float, seed: int = 0) -> Interval:
+def late_power(regret: Floats, factor: float) -> Interval:
     """Return the exponent c of mean regrets in three rounds, each a factor later than the last, (B, 3)."""
-    early, late = np.maximum(np.diff(_means(regret, seed), axis=1), LEAST).T
+    early, late = np.maximum(np.diff(_means(regret, 0), axis=1), LEAST).T
     return _percentiles(np.log(late / early) / np.log(factor))
 
 

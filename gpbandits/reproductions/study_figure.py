@@ -15,7 +15,7 @@ from bandit_envs.environment.envs import make
 from bandit_envs.rendering.figure import ShownFigure
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.marks import footnotes
-from gpbandits.evaluation.metrics import metric_named
+from gpbandits.evaluation.measures import metric_named
 from gpbandits.evaluation.panels import tidy
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.result import Metric, Result, Scale

@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import statistics
 from gpbandits.evaluation.formats import text
-from gpbandits.evaluation.metrics import metric_named
+from gpbandits.evaluation.measures import metric_named
 from gpbandits.evaluation.result import Metric, Result
 
 HOLDS, REVERSED, OPEN, DIFFERS = "holds", "**reversed**", "no significant difference", "**differs**"

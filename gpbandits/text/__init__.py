@@ -4,7 +4,6 @@ The package holds no model and opens no connection: a player is a function from 
 """
 
 from gpbandits.text.dialogue import Exchange, UnreadableAnswerError, read_transcript
-from gpbandits.text.game import TextGame
-from gpbandits.text.player import ReplayedPlayer, TextPlayer
+from gpbandits.text.player import ReplayedPlayer, TextGame, TextPlayer
 
 __all__ = ["Exchange", "ReplayedPlayer", "TextGame", "TextPlayer", "UnreadableAnswerError", "read_transcript"]

@@ -27,7 +27,7 @@ from bandit_envs.environment.registration import IDS
 from bandit_envs.laws.hard import HardFunctions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems import build
-from gpbandits.evaluation.metrics import Overlay
+from gpbandits.evaluation.measures import Overlay
 from gpbandits.theory.regret import bayesian_bound, gp_ucb_bound, igp_ucb_bound
 
 __all__ = ["BOUNDS", "bound"]

@@ -7,8 +7,8 @@ from pages import DOCS, blocks, read
 
 from bandit_envs.data.tables import HPOB_ORIGIN
 from gpbandits.exam import PARTS, PlayedPart
+from gpbandits.exam.played import RowFile
 from gpbandits.exam.report import MARKS, part_table
-from gpbandits.exam.rows import RowFile
 
 STORED = DOCS / "results" / "exam"
 PLAYED = {name: part for name, part in PARTS.items() if isinstance(part, PlayedPart)}

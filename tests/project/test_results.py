@@ -19,8 +19,8 @@ from bandit_envs.problems.real import halves, tasks
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, significant_signs
+from gpbandits.report.board import over_tasks
 from gpbandits.report.entrants import REFERENCE, unit_of_task
-from gpbandits.report.over_tasks import over_tasks
 from gpbandits.report.page import write_table
 from gpbandits.report.standings import Standings
 from gpbandits.reproductions import REPRODUCTIONS, powers, srinivas2010, study_figure

@@ -15,7 +15,7 @@ from scipy.stats import t as student
 from bandit_envs.basics.arguments import require_known
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.statistics import interval
-from gpbandits.evaluation.statistics.pairs import holm, ordered
+from gpbandits.evaluation.statistics.pairs import LEVEL, holm, ordered
 
 TELLING = 6  # fewest differences that are not 0: with fewer, equal signs by chance keep p above .06
 FLOOR = 0.25  # quantile of the pairs' standard errors below which none counts; the larger, the less power
@@ -30,10 +30,8 @@ class Rank(NamedTuple):
     high: int
 
 
-def rank_sets(
-    losses: Mapping[str, Floats], level: float = 0.95, first: Mapping[str, Floats] | None = None
-) -> dict[str, Rank]:
-    r"""Return sets of ranks that jointly contain the true rank of every agent with probability `level`.
+def rank_sets(losses: Mapping[str, Floats], first: Mapping[str, Floats] | None = None) -> dict[str, Rank]:
+    r"""Return sets of ranks that jointly contain the true rank of every agent with probability 95 %.
 
     The set of agent j among p is {1 + better_j, ..., p - worse_j}, where better_j and worse_j count the
     agents with significantly less and more mean loss (Mogstad, Romano, Shaikh & Wilhelm 2024, section 3). All
@@ -52,7 +50,6 @@ def rank_sets(
         >>> rank_sets({"a": np.arange(8.0), "b": np.arange(8.0) + 1})["b"]
         Rank(place=2, low=2, high=2)
     """
-    interval.check_level(level)
     size = len(losses)
     pairs = np.array(list(combinations(range(size), 2)), dtype=np.int64).reshape(-1, 2)
     differences, quantity = _of_pairs(losses, pairs), np.zeros(len(pairs), dtype=np.int64)
@@ -60,7 +57,7 @@ def rank_sets(
         before = _of_pairs({label: first[label] for label in losses}, pairs)
         quantity = (before != 0).any(axis=0).astype(np.int64)
         differences = np.where(quantity, before, differences)
-    differ = joint_tests(differences, quantity) <= 1 - level
+    differ = joint_tests(differences, quantity) <= 1 - LEVEL
     sign = np.sign(differences.mean(axis=0)) * differ  # > 0: the first of the pair is ahead
     ahead = np.where(sign[:, None] > 0, pairs, pairs[:, ::-1])[sign != 0]  # (winner, loser)
     worse, better = (np.bincount(column, minlength=size) for column in ahead.T)

@@ -140,9 +140,9 @@ def _column_quantiles(values: Floats, share: Floats) -> Floats:
     return below + (position - lower) * (above - below)
 
 
-def quantile_band(values: Floats, low: float = 0.1, high: float = 0.9) -> Interval:
-    """Return the median over trials and the band between two quantiles, by default 10 and 90 %."""
-    return Interval(*np.quantile(checked(values), [0.5, low, high], axis=0))
+def quantile_band(values: Floats) -> Interval:
+    """Return the median over trials and the band between the 10 % and 90 % quantiles."""
+    return Interval(*np.quantile(checked(values), [0.5, 0.1, 0.9], axis=0))
 
 
 def interquartile_mean(values: Floats) -> Floats:
@@ -180,23 +180,18 @@ def skew_notes(finals: Mapping[str, Floats], baseline: str) -> list[str]:
 
 
 def log_log_slope(
-    curves: Floats,
-    rounds: Ints,
-    window: tuple[int, int],
-    level: float = 0.95,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+    curves: Floats, rounds: Ints, window: tuple[int, int], resamples: int = RESAMPLES
 ) -> Interval:
-    r"""Return the exponent b of mean regret ~ t^b over a window, with its percentile bootstrap interval.
+    r"""Return the exponent b of mean regret ~ t^b over a window, with its 95 % percentile bootstrap interval.
 
     It is the least-squares slope of log mean_i R_i(t) on log t, each round weighted by its share of the
-    logarithmic axis (trapezoidal rule), so that the spacing of rounds does not matter.
+    logarithmic axis (trapezoidal rule), so that the spacing of rounds does not matter. The interval is NaN
+    for one trial.
 
     Args:
         curves: regret, positive in the mean, (B, T).
         rounds: t of each column, (T,).
         window: first and last t that count; report it with the slope.
-        level: level of the interval, which is NaN for one trial.
     """
     rounds = np.asarray(rounds)
     if window[0] < 1:
@@ -205,14 +200,14 @@ def log_log_slope(
     if inside.sum() < 2:
         raise ValueError(f"window {window} must hold at least two of the recorded rounds, got {inside.sum()}")
     curves = checked(curves)[:, inside]
-    counts = resample_counts(len(curves), seed, resamples)
+    counts = resample_counts(len(curves), 0, resamples)
     means = np.vstack([curves.mean(axis=0), counts @ curves / len(curves)])  # (1 + resamples, T)
     if not (means > 0).all():
         raise ValueError(
             f"regret must be positive in the window {window} for a logarithm; choose a later one"
         )
     slopes = np.log(means) @ _slope_weights(rounds[inside])
-    ends = np.quantile(slopes[1:], tails(level)) if len(curves) > 1 else np.full(2, np.nan)
+    ends = np.quantile(slopes[1:], tails(0.95)) if len(curves) > 1 else np.full(2, np.nan)
     return Interval(slopes[0], *ends)
 
 

@@ -166,13 +166,11 @@ def _flipped(differences: Floats, seed: int, flips: int) -> Floats:
     return np.where(np.isnan(size), np.nan, p_values)
 
 
-def significant_signs(
-    pairs: Sequence[tuple[Floats, Floats]], level: float = 0.95, seed: int = 0, flips: int = FLIPS
-) -> Ints:
+def significant_signs(pairs: Sequence[tuple[Floats, Floats]], flips: int = FLIPS) -> Ints:
     """Return the signs of the mean differences of a table that are significant, else 0, (P,).
 
     A pair holds the values of an agent and of another on the same trials, (B,) each. Each is tested by sign
-    flips, all together with Holm's correction at error probability 1 - level. Pairs that repeat others are
+    flips, all together with Holm's correction at error probability 5 %. Pairs that repeat others are
     no further tests, nor are pairs of equal values, which no flip can reject.
 
     Example:
@@ -185,11 +183,11 @@ def significant_signs(
     sizes = np.array([len(d) for d in differences])
     for n in {*sizes.tolist()}:
         (alike,) = (sizes == n).nonzero()
-        p_values[alike] = _flipped(np.stack([differences[i] for i in alike], axis=1), seed, flips)
+        p_values[alike] = _flipped(np.stack([differences[i] for i in alike], axis=1), 0, flips)
     tests = [(abs(d.sum()), p_value) for d, p_value in zip(differences, p_values.tolist(), strict=True)]
     counted = dict.fromkeys(test for test, d in zip(tests, differences, strict=True) if d.any())
     adjusted = dict(zip(counted, holm([p_value for _, p_value in counted]), strict=True))
-    significant = [adjusted.get(test, 1.0) <= 1 - level for test in tests]
+    significant = [adjusted.get(test, 1.0) <= 1 - LEVEL for test in tests]
     signs = [np.sign(d.sum()) if yes else 0 for d, yes in zip(differences, significant, strict=True)]
     return np.array(signs, dtype=np.int64)
 

@@ -8,7 +8,7 @@ from gymnasium import spaces
 from learner_cases import actions
 
 import agents
-from agents.rl.attribution import AttributedReplayBuffer
+from agents.rl.vector import AttributedReplayBuffer
 from bandit_envs import Setting
 from gpbandits.evaluation import evaluate
 

@@ -16,9 +16,9 @@ from stable_baselines3 import A2C, DDPG, DQN, SAC
 
 import agents
 from agents.agent.generators import preserved_generators
-from agents.rl.attribution import AttributedReplayBuffer
 from agents.rl.bridge import Plays
 from agents.rl.recipe import ALGORITHMS
+from agents.rl.vector import AttributedReplayBuffer
 from bandit_envs import BanditEnv, Setting
 from gpbandits.evaluation import check_agent, evaluate, trial_seeds
 from gpbandits.evaluation.rehearsal import stages

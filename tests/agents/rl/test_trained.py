@@ -12,8 +12,8 @@ from stable_baselines3 import A2C, DQN, PPO, SAC
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 import agents
+from agents.rl.policy import SAVED, _algorithm_of
 from agents.rl.recipe import ALGORITHMS
-from agents.rl.trained import SAVED, _algorithm_of
 from bandit_envs import BanditEnv
 from bandit_envs.environment.wrappers import HistoryObservation, StatisticsObservation
 from gpbandits import check_agent, evaluate

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from agents import Categorical, Integer, Linear, Log, Tuner
-from agents.tuning.pictures.figures import KINDS
+from agents.tuning.pictures import KINDS
 from agents.tuning.reading import Reading
 
 SPACE = {
@@ -183,7 +183,7 @@ def test_a_history_of_failures_alone_is_drawn():
 def test_figures_are_imported_where_they_are_asked_for():
     """Whether pandas is there scikit-learn looks itself."""
     code = "import sys, agents; agents.Tuner; print(*[name for name in sys.modules if name in LATE])"
-    late = {"matplotlib", "agents.tuning.pictures.figures"}
+    late = {"matplotlib", "agents.tuning.pictures"}
     run = subprocess.run(
         [sys.executable, "-c", f"LATE = {late}; {code}"], capture_output=True, text=True, check=True
     )

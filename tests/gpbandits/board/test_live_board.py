@@ -18,7 +18,7 @@ import pytest
 from pages import browser, needs_browser
 from study_cases import called
 
-from gpbandits.board.film import Choice, film, state_of
+from gpbandits.board.app import Choice, film, state_of
 from gpbandits.experiments import load_study, open_results
 
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
@@ -219,7 +219,7 @@ def test_a_film_of_a_slow_agent_is_cut_and_says_so(tmp_path, monkeypatch):
     study, choice = load_study(tmp_path / "study.toml"), Choice("Constrained", "random", rounds=5)
     whole = film(study, choice)
     assert whole["cut"] is None
-    monkeypatch.setattr("gpbandits.board.film.MOST_SECONDS", 0.0)
+    monkeypatch.setattr("gpbandits.board.app.MOST_SECONDS", 0.0)
     assert film(study, choice) == {"rounds": 5, "frames": whole["frames"][:1], "cut": 0.0}
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from gpbandits.commands.leaderboard import leaderboard
 from gpbandits.commands.progress import end_if_failed
+from gpbandits.commands.ranking import leaderboard
 from gpbandits.experiments.work import Outcome
 
 

@@ -64,7 +64,7 @@ def test_rounds_after_a_spent_budget_are_not_told():
     rounds = []
     keywords = {"num_arms": 8, "horizon": 20, "budget": 3.0}
     result = evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=keywords, callback=rounds.append)
-    assert len(rounds) == result.records["random"].spending.played[0] < 20
+    assert len(rounds) == result.records["random"].played[0] < 20
 
 
 def test_a_loop_of_ones_own_tells_in_the_same_form():

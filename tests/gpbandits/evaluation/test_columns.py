@@ -18,7 +18,7 @@ from rich.console import Console
 from synthetic import result
 
 from gpbandits.evaluation.columns import COLUMNS, has_column
-from gpbandits.evaluation.metrics import METRICS, metrics_of
+from gpbandits.evaluation.measures import METRICS, metrics_of
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
 from gpbandits.evaluation.table import Table
 

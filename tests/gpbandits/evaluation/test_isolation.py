@@ -20,8 +20,7 @@ from players import FirstArm
 
 from bandit_envs.problem.simulator import SingleSimulator
 from gpbandits import Result, evaluate, trial_seeds
-from gpbandits.evaluation.isolation import AgentProcessError
-from gpbandits.evaluation.plain import MOST_BYTES
+from gpbandits.evaluation.isolation import MOST_BYTES, AgentProcessError
 
 SMALL = {"num_arms": 9, "horizon": 6}
 ROUGH = {"num_arms": 400, "horizon": 2, "length_scale": 0.01}  # the best arm is hardly ever that of another

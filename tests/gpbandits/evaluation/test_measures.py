@@ -8,8 +8,7 @@ import pytest
 
 from gpbandits.evaluation import Result, evaluate, trace
 from gpbandits.evaluation import record as records
-from gpbandits.evaluation.measures import MEASURES, SHARE, Measure, register
-from gpbandits.evaluation.metrics import METRICS, metrics_of
+from gpbandits.evaluation.measures import MEASURES, METRICS, SHARE, Measure, metrics_of, register
 from gpbandits.evaluation.record import join_trials
 from gpbandits.evaluation.statistics import wilson_interval
 from gpbandits.report.page import views
@@ -194,11 +193,12 @@ def test_a_measure_that_one_agent_lacks_is_kept_for_the_others(correct, tmp_path
     assert correct not in joined.totals
 
 
-@pytest.mark.parametrize("field", ["covered", "spending"])
+@pytest.mark.parametrize("field", ["covered", "spent"])
 def test_what_one_agent_lacks_is_saved_as_lacking(field, tmp_path):
-    result = played("budget") if field == "spending" else played("costs")
+    result = played("budget") if field == "spent" else played("costs")
     known = {label: record._replace(covered=np.ones(3)) for label, record in result.records.items()}
-    records = known | {"random": known["random"]._replace(**{field: None})}
+    lost = dict.fromkeys(("spent", "shortfall", "played") if field == "spent" else (field,))
+    records = known | {"random": known["random"]._replace(**lost)}
     dataclasses.replace(result, records=records).save(tmp_path / "it.parquet")
     again = Result.load(tmp_path / "it.parquet").records
     assert getattr(again["random"], field) is None
@@ -218,19 +218,13 @@ def test_only_further_measures_of_rounds_are_registered(measure, message):
         register(measure)
 
 
-@pytest.mark.parametrize(
-    "field", [*played("movement").records["random"]._fields, "shortfall", "played", "lost"]
-)
+@pytest.mark.parametrize("field", [*played("movement").records["random"]._fields, "lost"])
 def test_a_field_of_another_shape_is_named(field):
     result = played("movement").at(ROUNDS)
     record = result.records["random"]._replace(covered=np.ones(3))
-    inner = {"shortfall": "spending", "played": "spending", "lost": "totals"}.get(field)
-    if field in ("spending", "totals", "stopped"):
+    if field in ("totals", "stopped"):
         pytest.skip("its parts are other cases")
-    if inner == "spending":
-        spending = record.spending._replace(**{field: getattr(record.spending, field)[:-1]})
-        wrong = record._replace(spending=spending)
-    elif inner == "totals":
+    if field == "lost":
         wrong = record._replace(totals=record.totals | {field: record.totals[field][:, :-1]})
     else:
         wrong = record._replace(**{field: getattr(record, field)[:-1]})

@@ -7,7 +7,7 @@ import pytest
 
 from bandit_envs.problems import build
 from gpbandits.evaluation import evaluate
-from gpbandits.evaluation.parts import TrialsPart
+from gpbandits.evaluation.play import TrialsPart
 
 KEYWORDS = {"num_arms": 20, "horizon": 12, "delay": {"law": "poisson", "mean": 2}}
 AGENTS = {"batch": "gp-ts", "held": ("gp-ucb", {"repeat": 2.0}), "random": "random"}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from gpbandits.evaluation.plain import MOST_TEXT, NUMBERS, NotPlainError, cut, read, write
+from gpbandits.evaluation.isolation import MOST_TEXT, NUMBERS, NotPlainError, cut, read, write
 
 LEAVES = st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False) | st.text()
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))

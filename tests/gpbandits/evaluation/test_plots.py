@@ -12,7 +12,7 @@ from matplotlib.image import imread
 from synthetic import result
 
 from gpbandits.evaluation.marks import GREY, marks_in, styles
-from gpbandits.evaluation.metrics import Overlay
+from gpbandits.evaluation.measures import Overlay
 from gpbandits.evaluation.panels import add_inset, flattened
 
 

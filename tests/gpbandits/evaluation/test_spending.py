@@ -10,7 +10,7 @@ import pytest
 
 from gpbandits import evaluate
 from gpbandits.evaluation import Result
-from gpbandits.evaluation.metrics import metrics_of
+from gpbandits.evaluation.measures import metrics_of
 from gpbandits.evaluation.record import budget_grid, over_budget
 from gpbandits.report.standings import Standings, relative_losses
 from gpbandits.report.tables import comparison, spending, summary

@@ -67,12 +67,11 @@ def test_files_keep_stops(tmp_path):
 
 def test_what_was_paid_is_the_true_cost_of_plays():
     result = played("GPBandit-Budget-v0", ("ei-per-cost",), {"num_arms": 30, "horizon": 20})
-    spent = result.records["ei-per-cost"].spending
-    stopped = result.stopped["ei-per-cost"]["kg"]
-    assert spent is not None
+    record, stopped = result.records["ei-per-cost"], result.stopped["ei-per-cost"]["kg"]
+    assert record.spent is not None
     for i, after in enumerate(stopped.after):
-        rounds = spent.played[i] if after == -1 else after
-        assert stopped.paid[i] == pytest.approx(spent.spent[i, :rounds].sum(), rel=1e-12)
+        rounds = record.played[i] if after == -1 else after
+        assert stopped.paid[i] == pytest.approx(record.spent[i, :rounds].sum(), rel=1e-12)
 
 
 def test_a_table_has_a_row_for_every_rule():

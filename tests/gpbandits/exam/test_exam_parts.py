@@ -11,9 +11,9 @@ from bandit_envs.data.runs import load_runs
 from bandit_envs.data.tables import load_hpob
 from gpbandits.exam import PARTS, QUICK
 from gpbandits.exam.boxes import PUBLISHED, TASKS
-from gpbandits.exam.crossed_barrel import BEST, FIRST
 from gpbandits.exam.entrants import Entrant
 from gpbandits.exam.part import STATISTICS
+from gpbandits.exam.tables import BEST, STRUCTURES
 
 RANDOM = Entrant.named("random")
 MINIMA = {
@@ -116,7 +116,7 @@ def test_random_play_finds_n_thirty_six_hundredths_of_the_best_of_crossed_barrel
     for n in (12, 30, 60, 96):
         share = BEST / 600
         std = np.sqrt(n * share * (1 - share) * (600 - n) / 599)  # hypergeometric
-        assert abs(found[:, n - FIRST].mean() - n * share) < 4 * std / np.sqrt(seeds)
+        assert abs(found[:, n - STRUCTURES].mean() - n * share) < 4 * std / np.sqrt(seeds)
 
 
 @pytest.mark.needs_packages("bocode")

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from exam_cases import PLAYED
 
-from gpbandits.exam.part import STATISTICS, Milestone, Published
+from gpbandits.exam.part import STATISTICS, ExamRow, Milestone, Published
 from gpbandits.exam.report import MARKS, part_figure, part_table
-from gpbandits.exam.rows import ExamRow
 
 SEEDS = 3
 

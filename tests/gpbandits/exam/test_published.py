@@ -12,7 +12,7 @@ from exam_cases import PLAYED
 
 from bandit_envs.data.files import packages
 from bandit_envs.data.tables import HPOB_ORIGIN, HPOB_PACKAGE, HPOB_TABLES, load_hpob
-from gpbandits.exam.hpo_b import LEARNING, published_rows
+from gpbandits.exam.tables import LEARNING, published_rows
 
 NAME = "hpob_published.csv"
 GIVEN = Path(os.environ.get("GPBANDITS_DATA", "")) / NAME

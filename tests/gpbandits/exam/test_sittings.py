@@ -12,8 +12,8 @@ from gpbandits import cli
 from gpbandits.exam import Sitting
 from gpbandits.exam.boxes import Boxes
 from gpbandits.exam.entrants import Entrant
+from gpbandits.exam.played import RowFile, writing
 from gpbandits.exam.report import part_figure, part_table
-from gpbandits.exam.rows import RowFile, writing
 
 FEW = {"questions": 3, "quick": True}
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from agents import Tuner
-from gpbandits.exam.entrants import EXACT
-from gpbandits.exam.table_space import TableSpace
+from gpbandits.exam.entrants import EXACT, TableSpace
 
 ROWS = np.random.default_rng(0).random((12, 3))
 

@@ -21,9 +21,9 @@ import pytest
 
 from gpbandits.experiments import Store, Study, run, write_tables
 from gpbandits.experiments.backends import local
-from gpbandits.experiments.check import count_all
 from gpbandits.experiments.cluster import dask
 from gpbandits.experiments.locks import is_locked, locked
+from gpbandits.experiments.store import count_all
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
 from gpbandits.experiments.work import CellTask
 

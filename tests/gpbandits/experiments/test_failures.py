@@ -159,7 +159,7 @@ def test_a_cell_that_hangs_fails_at_its_time_limit(tmp_path, kind):
 @pytest.mark.long
 @pytest.mark.parametrize("kind", STANDING)
 def test_what_no_signal_interrupts_ends_with_its_process(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr("gpbandits.experiments.watch.MORE", 0.5)
+    monkeypatch.setattr("gpbandits.experiments.backends.MORE", 0.5)
     which, store = replace(study_of(kind), trials=1), Store(tmp_path)
     failed = run(which, store, 2, time_limit=3.0)  # the other cell takes far less, on a busy machine too
     assert_its_own_cells_alone(failed, which, store)

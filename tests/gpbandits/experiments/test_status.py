@@ -20,8 +20,8 @@ from study_cases import called
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import Store, cells, failures, keep_study, load_study, open_results, run
-from gpbandits.experiments.check import count_all
 from gpbandits.experiments.locks import locked
+from gpbandits.experiments.store import count_all
 from gpbandits.experiments.toml import parse_study
 
 STUDY = """

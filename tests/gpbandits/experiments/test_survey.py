@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, backends, keep_study, run
-from gpbandits.experiments import survey as surveys
-from gpbandits.experiments.check import count_all
+from gpbandits.experiments import cells as surveys
+from gpbandits.experiments.cells import INDEX
+from gpbandits.experiments.store import count_all
 from gpbandits.experiments.study import key_of, keys_of
-from gpbandits.experiments.survey import INDEX
 from gpbandits.experiments.toml import parse_study
 from gpbandits.report import write_report
 

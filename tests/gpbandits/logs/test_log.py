@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpbandits.logs import PlayLog, columns, read_log, reading, value_of
+from gpbandits.logs import PlayLog, read_log, reading, value_of
 
 GOOD = {
     "action": [0, 1, 1, 0],
@@ -102,15 +102,15 @@ def feature_log(path, cells: list[str]) -> PlayLog:
 @pytest.mark.parametrize("most", [1, 7, 20])
 def test_numbers_are_read_in_the_same_way_whether_their_texts_are_kept_or_not(tmp_path, monkeypatch, most):
     monkeypatch.setattr(reading, "CHUNK", 5)
-    monkeypatch.setattr(columns, "MOST_TEXTS", most)
+    monkeypatch.setattr(reading, "MOST_TEXTS", most)
     cells = ["0.5", "-1", "1e3", "0.50", "7", "7", *map(str, range(10)), "0.5"]
     read = feature_log(tmp_path / "log.csv", cells).context
     assert read[:, 0].tolist() == list(map(float, cells))
 
 
 def test_texts_of_a_column_of_many_numbers_are_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(columns, "MOST_TEXTS", 100)
-    reader = columns.FeatureReader("age")
+    monkeypatch.setattr(reading, "MOST_TEXTS", 100)
+    reader = reading.FeatureReader("age")
     for start in range(0, 20_000, 50):
         reader.take([str(start + i) for i in range(50)], start)
         assert len(reader._known) <= 150
@@ -128,7 +128,7 @@ WIDE = {  # cells of rows 1 to 12, where texts of 8 are kept
 @pytest.mark.parametrize(("words", "changed"), WIDE.items())
 def test_a_column_of_too_many_categories_is_refused_by_its_row(tmp_path, monkeypatch, words, changed):
     monkeypatch.setattr(reading, "CHUNK", 5)
-    monkeypatch.setattr(columns, "MOST_TEXTS", 8)
+    monkeypatch.setattr(reading, "MOST_TEXTS", 8)
     with pytest.raises(ValueError, match=words):
         feature_log(tmp_path / "log.csv", [changed.get(i, str(i)) for i in range(12)])
 

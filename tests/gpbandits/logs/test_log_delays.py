@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from references import logs as references
 
 from gpbandits.logs import PlayLog, value_of
-from gpbandits.logs.delays import DELAYS, delivery_weights, of_delays
+from gpbandits.logs.estimators import DELAYS, delivery_weights, of_delays
 
 pytestmark = pytest.mark.filterwarnings("ignore::gpbandits.logs.LogWarning")
 delays = st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=30)

@@ -11,7 +11,7 @@ from synthetic import result as synthetic_result
 from bandit_envs.data.runs import load_runs
 from bandit_envs.problems.real import tasks
 from gpbandits import cli
-from gpbandits.commands.leaderboard import SuiteKind
+from gpbandits.commands.ranking import SuiteKind
 from gpbandits.evaluation.statistics import mean_improvement
 from gpbandits.report.board import ranks_figure, write_board
 from gpbandits.report.entrants import (

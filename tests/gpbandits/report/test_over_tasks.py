@@ -8,8 +8,8 @@ from scipy.stats import wilcoxon
 from synthetic import record
 from synthetic import result as synthetic_result
 
+from gpbandits.report.board import FEWEST, over_tasks
 from gpbandits.report.entrants import unit_of_task
-from gpbandits.report.over_tasks import FEWEST, over_tasks
 from gpbandits.report.standings import Standings
 
 

@@ -20,7 +20,7 @@ from synthetic import result as synthetic_result
 from gpbandits.evaluation.columns import undominated
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.marks import MARKS
-from gpbandits.evaluation.metrics import METRICS
+from gpbandits.evaluation.measures import METRICS
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval
