@@ -78,12 +78,6 @@ def test_numbers_that_are_not_one_a_trial_stay():
     assert picked.noise_std == 0.5
 
 
-@pytest.mark.parametrize("window", [np.array([1, 2]), "all"])
-def test_a_window_that_is_no_number_is_refused_by_name(window):
-    with pytest.raises(ValueError, match="window must be a number or None"):
-        agents.make("gp-ucb-sdf", FINITE, num_trials=2, window=window)
-
-
 @dataclass(frozen=True)
 class Scaled:
     """A declared number a trial, and what is of other parts and trials."""
@@ -95,11 +89,6 @@ class Scaled:
 
 def scaled(model, num_trials, factor: PerTrial, *, each: np.ndarray | None = None, **others: PerTrial):
     return factor, each, others
-
-
-class Hidden:
-    def __init__(self, model: "Missing", num_trials, factor: "Missing"):  # noqa: F821 (which is meant)
-        self.factor = factor
 
 
 NUMBERS = np.array([1.0, 2.0, 3.0])
@@ -122,12 +111,6 @@ def test_what_is_declared_is_split_and_all_else_stays_wherever_it_stands():
 def test_another_number_of_numbers_than_of_trials_is_an_error_that_names_the_argument(trials, learning):
     with pytest.raises(ValueError, match=r"scale must be a number or . of them, one a trial, got"):
         agents.make("asy-ts", FINITE, num_trials=trials, scale=NUMBERS, **learning)
-
-
-def test_an_annotation_without_a_meaning_at_run_time_is_an_error_where_it_would_decide():
-    assert part_of_trial(partial(Hidden, factor=2.0), 0, 3).keywords == {"factor": 2.0}
-    with pytest.raises(ValueError, match="annotation 'Missing' of factor"):
-        part_of_trial(partial(Hidden, factor=NUMBERS), 0, 3)
 
 
 @dataclass(frozen=True)

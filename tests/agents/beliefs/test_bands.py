@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import agents
 from agents.beliefs.delivered import Delivered
 from agents.model.model import Model
 from bandit_envs import Setting
@@ -23,10 +22,3 @@ def test_a_variance_below_zero_counts_as_zero(num_arms, num_trials, negative):
     std = belief.std(np.zeros(num_trials, dtype=np.int64))
     np.testing.assert_array_equal(std, np.sqrt(np.maximum(variance, 0.0)))
     np.testing.assert_array_equal(variance, before)  # the posterior keeps what it has
-
-
-def test_a_box_without_plays_has_no_stds():
-    box = Setting(low=np.zeros(2), high=np.ones(2), horizon=20, kernel=make_kernel("rbf"), noise_std=0.1)
-    agent = agents.make("gp-ucb", box)
-    agent.reset(0)
-    assert [each.shape for each in agent.posterior(np.zeros(1))] == [(0,), (0,)]

@@ -14,11 +14,3 @@ def test_the_expected_cost_and_its_powers_are_those_of_a_lognormal():
     power = 0.4  # k^-a is lognormal too, of ln k^-a ~ N(-a m, (a s)^2)
     expected = lognorm.mean(power * STD, scale=np.exp(-power * MEAN))
     np.testing.assert_allclose(np.exp(BAND.log_power(np.array([[power]]))), expected, rtol=1e-12)
-
-
-def test_costs_are_at_least_what_is_published():
-    band = BAND._replace(least=1.5)
-    np.testing.assert_array_equal(band.expected, np.maximum(BAND.expected, 1.5))
-    assert (band.lower(np.array([2.0])) == 1.5).sum() >= 1
-    plain = CostBand(MEAN, STD, logarithmic=False, least=0.0)
-    np.testing.assert_array_equal(plain.expected, np.maximum(MEAN, 0.0))

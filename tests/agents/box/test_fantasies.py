@@ -11,7 +11,7 @@ from agents.acquisition.incumbents import MaxMean, NoisyPlays
 from agents.acquisition.rules import ExpectedImprovement
 from agents.beliefs.surface import Surface
 from agents.beliefs.worlds import fantasies, normal_points
-from agents.box.acquisition_surface import AcquisitionSurface, averaged
+from agents.box.acquisition_surface import AcquisitionSurface
 from agents.kernels.visited import Visited, VisitedGram
 from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
@@ -116,32 +116,12 @@ def test_slopes_of_noisy_improvement_are_those_of_finite_differences(surface_of)
         np.testing.assert_allclose(slopes[:, j], change, rtol=1e-5, atol=1e-6)
 
 
-def test_a_play_is_no_improvement_on_itself():
-    surface = shared_surface()
-    x, y = plays()
-    best = x[np.argsort(-y)]
-    noisy = landscape_of(fantasies(surface, best, normal_points(9, 16, np.random.default_rng(0))), xi=0.0)
-    assert (noisy.scores(best) < np.log(1e-5)).all()
-    assert noisy.scores(AT).max() > np.log(1e-3)
-
-
 def test_normal_points_have_the_moments_of_normal_ones():
     white = normal_points(64, 1024, np.random.default_rng(3))
     np.testing.assert_allclose(white.mean(axis=0), 0.0, atol=5e-3)  # independent ones have 0.03
     np.testing.assert_allclose(white.T @ white / 1024, np.eye(64), atol=5 / 1024**0.5)
     few = normal_points(64, 16, np.random.default_rng(3))
     assert (np.sort(np.floor(16 * ndtr(few)), axis=0) == np.arange(16)[:, None]).all()
-
-
-def test_worlds_are_averaged_as_logarithms_and_one_world_not_at_all():
-    scores = np.array([[-1.0, -np.inf, -np.inf, -800.0], [0.5, -2.0, -np.inf, -801.0]])
-    mean, share = averaged(scores)
-    with np.errstate(divide="ignore"):
-        np.testing.assert_allclose(mean[:3], np.log(np.exp(scores[:, :3]).mean(axis=0)))
-    np.testing.assert_allclose(mean[3], -800.0 + np.log((1 + np.exp(-1.0)) / 2))
-    np.testing.assert_allclose(share.sum(axis=0), [1.0, 1.0, 0.0, 1.0])
-    one = np.array([[3.0, np.inf, -np.inf]])
-    np.testing.assert_array_equal(averaged(one)[0], one[0])
 
 
 def run(rounds=40, noise=0.2, **options):

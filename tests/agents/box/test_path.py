@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from box_cases import KERNEL, plays, surface_of
-from sklearn.gaussian_process.kernels import RBF
 
 from agents.box.acquisition_surface import Path
 
@@ -25,10 +24,3 @@ def test_a_path_in_parts_is_one_joint_sample():
     error = np.sqrt((np.multiply.outer(variance, variance) + covariance**2) / draws)
     assert (np.abs(drawn.T @ drawn / draws - covariance) < 4.5 * error).all()
     assert (np.abs(drawn.mean(axis=0)) < 4.5 * np.sqrt(variance / draws)).all()
-
-
-def test_a_path_has_one_value_at_a_point():
-    surface = surface_of(*plays(), kernel=RBF(0.3))
-    path, at = Path(surface, np.random.default_rng(0)), np.random.default_rng(1).random((40, 2))
-    first = path(at)
-    np.testing.assert_allclose(path(at[::-1])[::-1], first, atol=1e-3 * np.abs(first).max())

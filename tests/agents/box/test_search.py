@@ -1,14 +1,12 @@
 """A search of a box finds its highest point."""
 
 import numpy as np
-import pytest
-from box_cases import RULES, SETTING, landscape_of, plays, surface_of
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from box_cases import RULES, landscape_of, plays, surface_of
+from sklearn.gaussian_process.kernels import RBF
 
-import agents
 from agents.acquisition.rules import PosteriorMean, Thompson
 from agents.box import Lattice, QuasiRandom
-from agents.box.search import Stacked, UnitSurface, climbed, sobol
+from agents.box.search import Stacked, UnitSurface, sobol
 from agents.widths.base import FixedWidth
 from bandit_envs.problem.decisions import unit_grid
 
@@ -40,16 +38,6 @@ def test_slopes_in_unit_coordinates_are_those_of_finite_differences():
         np.testing.assert_allclose(found[1][:, j], change, rtol=1e-5, atol=1e-6)
 
 
-def test_a_climb_asks_for_its_starts_once(monkeypatch):
-    acquisition = landscape_of(RULES["EI"], surface_of(*plays()))
-    unit_surface = UnitSurface(acquisition, np.zeros(2), np.ones(2), np.empty((0, 2)))
-    starts, asked, climb = np.random.default_rng(3).random((4, 2)), [], acquisition.climb
-    monkeypatch.setattr(acquisition, "climb", lambda arms: asked.append(arms) or climb(arms))
-    assert climbed(unit_surface, starts, steps=15) is not None
-    assert len(asked) > 3
-    assert sum(np.array_equal(arms, starts) for arms in asked) == 1
-
-
 def test_thompson_sampling_searches_one_sample():
     """The pool of a search is one path: its scores follow the smoothness of the process."""
     surface = surface_of(*plays(), kernel=RBF(0.3))
@@ -73,14 +61,6 @@ def test_a_search_finds_the_highest_point_of_a_surface():
     assert pool.scores.max() >= acquisition.scores(grid).max() - 1e-9
 
 
-def test_a_search_reaches_the_boundary_exactly():
-    x = np.random.default_rng(0).random((20, 2))
-    surface = surface_of(x, 3.0 * x[:, 0] - 2.0 * x[:, 1], kernel=ConstantKernel(9.0) * RBF(1.0))
-    unit_surface = UnitSurface(landscape_of(PosteriorMean(), surface), np.zeros(2), np.ones(2), x[:0])
-    pool = QuasiRandom(candidates=64)(unit_surface, np.random.default_rng(1))
-    np.testing.assert_array_equal(pool.unit[pool.scores.argmax()], [1.0, 0.0])
-
-
 def test_where_nothing_is_known_every_quasi_random_point_is_as_likely():
     surface = surface_of(np.empty((0, 2)), np.empty(0))
     unit_surface = UnitSurface(landscape_of(RULES["UCB"], surface), np.zeros(2), np.ones(2), np.empty((0, 2)))
@@ -102,28 +82,3 @@ def test_the_lattice_of_theorem_4_has_the_theorems_size_up_to_its_cap():
     )
     assert len(pool.arms) == 8**2
     np.testing.assert_array_equal(pool.arms.max(axis=0), 1.0)
-
-
-@pytest.mark.parametrize(
-    ("make", "name"),
-    [
-        (lambda: QuasiRandom(candidates=0), "candidates"),
-        (lambda: QuasiRandom(starts=-1), "starts"),
-        (lambda: QuasiRandom(steps=0), "steps"),
-        (lambda: Lattice(cap=0), "cap"),
-        (lambda: Lattice(bound=0.0), "bound"),
-        (lambda: agents.gp_ei(SETTING, search=3), "search"),
-        (
-            lambda: agents.gp_ei(SETTING, search={"candidate": 64}),
-            "search must be .* candidates, starts, steps",
-        ),
-        (lambda: agents.gp_ei(SETTING, form="dense"), "form"),
-        (lambda: agents.gp_ei(SETTING, prior_mean=np.zeros(2)), "prior_mean"),
-        (lambda: agents.gp_ei(SETTING, kernel=RBF([1.0, 1.0, 1.0])), "kernel"),
-        (lambda: agents.gp_ucb(SETTING, width="finite-set"), "width"),
-        (lambda: agents.igp_ucb(SETTING, gamma="spectral"), "gamma"),
-    ],
-)
-def test_what_cannot_be_is_an_error_that_names_it(make, name):
-    with pytest.raises(ValueError, match=name):
-        make()

@@ -69,13 +69,6 @@ def test_slopes_of_the_prior_variance_are_those_of_finite_differences(kernel):
         np.testing.assert_allclose(slope[:, j], change, rtol=1e-7, atol=1e-8)
 
 
-def test_slopes_vanish_at_a_play_itself_under_stationary_kernels():
-    x = points(4, 0)
-    for order in (0.5, 1.5, 2.5):
-        slope = linearise(Matern(0.3, nu=order), x, x).gradient(np.eye(4))
-        np.testing.assert_allclose(slope, 0.0, atol=1e-14)
-
-
 def test_slopes_in_the_hyperparameters_are_scikit_learns(kernel):
     x = points(12, 3)
     weight = np.random.default_rng(4).normal(size=(12, 12))

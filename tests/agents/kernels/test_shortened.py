@@ -6,7 +6,7 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from agents.kernels.amplitude import has_length_scale, inflation, shortened
-from bandit_envs.kernels.kernels import NAMED, OnColumns, TableKernel, make_kernel
+from bandit_envs.kernels.kernels import NAMED, OnColumns, make_kernel
 
 POINTS = np.random.default_rng(0).random((12, 2))
 STATIONARY = [name for name in NAMED if has_length_scale(make_kernel(name))]
@@ -28,11 +28,6 @@ def test_every_length_scale_of_a_product_is_shortened_and_its_bounds_with_it():
     assert shortened(RBF(0.4, "fixed"), 2.0).length_scale_bounds == "fixed"
 
 
-def test_a_covariance_of_things_without_coordinates_has_no_length_scale():
-    assert not has_length_scale(TableKernel(np.eye(3)))
-    assert has_length_scale(ConstantKernel(2.0) * RBF(0.1))
-
-
 def norm(kernel, points, values):
     """The least norm of functions with these values, (n,) -> a number."""
     return np.sqrt(values @ cho_solve(cho_factor(kernel(points) + 1e-10 * np.eye(len(points))), values))
@@ -47,9 +42,3 @@ def test_the_norm_of_a_function_grows_by_no_more_than_the_bound(name, factor):
     exact = np.sqrt(weights @ kernel(centres) @ weights)
     there = norm(shortened(kernel, factor), grid, kernel(grid, centres) @ weights)
     assert there <= inflation(factor, 1) * exact * (1.0 + 1e-6)
-
-
-@pytest.mark.parametrize(("factor", "bound"), [(1.2, 1.10), (2.0, 1.41), (4.0, 2.0)])
-def test_the_bound_in_one_dimension_is_the_root_of_the_factor(factor, bound):
-    assert inflation(factor, 1) == pytest.approx(bound, abs=0.005)
-    assert inflation(factor, 4) == pytest.approx(factor**2)

@@ -9,14 +9,13 @@ from agent_cases import BATCHED, of_each_shape
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
 import agents
-from agents.model.defaults import NOISE_FLOOR, SMALLEST_NOISE
+from agents.model.defaults import SMALLEST_NOISE
 from agents.model.model import Model
 from agents.posteriors.select import FORMS, posterior
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import OnColumns
 from bandit_envs.laws import Gaussian, GPSample
-from bandit_envs.problems import build
 from gpbandits import evaluate
 
 ARMS = np.linspace(0, 1, 12)[:, None]
@@ -36,13 +35,6 @@ def test_a_noise_variance_that_is_given_is_assumed_or_refused(deviation):
     for small in (1e-11 * deviation**2, np.array([1.0, 1e-11]) * deviation**2):
         with pytest.raises(ValueError, match=message):
             Model.of(SETTING, kernel=kernel, noise_variance=small)
-
-
-@pytest.mark.parametrize("deviation", [1e-3, 1.0, 1e3])
-def test_a_noiseless_problem_is_modelled_with_the_floor(deviation):
-    kernel = ConstantKernel(deviation**2) * RBF(0.2)
-    noiseless = Setting(arms=ARMS, horizon=10, kernel=kernel, noise_std=0.0)
-    assert Model.of(noiseless).noise_variance == pytest.approx(NOISE_FLOOR * deviation**2, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -115,15 +107,6 @@ def test_a_white_term_of_a_kernel_is_the_noise(kernel, signal, noise):
         assert model.noise_std == pytest.approx(np.sqrt(noise), rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    "kernel", [WhiteKernel(2.0), ConstantKernel(2.0) * WhiteKernel(), OnColumns(WhiteKernel(), [0])]
-)
-def test_independent_arms_stay_what_they_are(kernel):
-    model = Model.of(SETTING, kernel=kernel, noise_std=0.1)
-    assert model.kernel is kernel
-    assert model.noise_variance == pytest.approx(0.01)
-
-
 def test_noise_that_is_given_twice_must_agree():
     noisy = RBF(0.2) + WhiteKernel(0.04)
     model = Model.of(SETTING, kernel=noisy, noise_std=0.2)
@@ -154,14 +137,6 @@ def test_a_white_term_that_is_neither_noise_nor_independent_arms_is_refused(kern
             call()
 
 
-def test_a_problem_has_its_noise_in_its_noise_law():
-    noisy = RBF(0.2) + WhiteKernel(0.04)
-    with pytest.raises(ValueError, match=r"kernel must be without the WhiteKernel.*noise=Gaussian\(0.2\)"):
-        Problem(Decisions(ARMS), GPSample(), noisy)
-    with pytest.raises(ValueError, match=r'constraints\["kernel"\] must be .*constraint_noise_std=0.2'):
-        build("constrained", {"constraints": {"law": "gp", "kernel": noisy}})
-
-
 def test_a_white_term_plays_as_its_noise_does():
     problem = Problem(Decisions(ARMS), GPSample(), RBF(0.2), noise=Gaussian(0.2), horizon=20)
     entrants = {
@@ -170,12 +145,3 @@ def test_a_white_term_plays_as_its_noise_does():
     }
     result = evaluate(problem, entrants, trials=3)
     np.testing.assert_array_equal(result.actions["white"], result.actions["told"])
-
-
-@pytest.mark.parametrize(
-    "name", of_each_shape(name for name in BATCHED if agent_cases.takes(name, kernel=RBF(0.2)))
-)
-def test_no_agent_takes_a_white_term_for_signal(name):
-    model = getattr(agents.make(name, SETTING, kernel=RBF(0.2) + WhiteKernel(0.04)), "model", None)
-    if model is not None:  # between two sets scikit-learn's WhiteKernel is 0, on the diagonal it is not
-        np.testing.assert_allclose(model.kernel(ARMS, ARMS).diagonal(), model.kernel.diag(ARMS), rtol=1e-15)

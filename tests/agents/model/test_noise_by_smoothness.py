@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import Matern, WhiteKernel
 
-import agents
 from agents.model.model import Model
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
@@ -35,13 +34,3 @@ def test_it_grows_from_the_noise_that_a_kernel_says():
     chosen = Model.of(model("rbf").setting, kernel=kernel, noise_variance="smoothness")
     assert chosen.noise_variance == pytest.approx(0.04 * 100.0 ** (1 / 7), rel=1e-12)
     assert chosen.noise_std == pytest.approx(0.2, rel=1e-12)
-
-
-def test_a_noise_that_is_learnt_is_tied_to_nothing():
-    with pytest.raises(ValueError, match="noise_variance must be a number or left out with refit_every"):
-        model("matern52", noise_variance="smoothness", refit_every=10)
-
-
-def test_another_word_is_refused_by_name():
-    with pytest.raises(ValueError, match='noise_variance must be "smoothness", got'):
-        agents.gp_ucb(model("rbf").setting, noise_variance="large")

@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 from penalised_cases import BOTH, DISCS, EPOCH, HALF, HORIZON, Run, discs
 
-import agents
 from agents.objectives.penalties import adaptive_step
-from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.laws import KnownFunction
-from bandit_envs.problems import build
 
 
 @pytest.mark.sampled(2)
@@ -36,37 +33,3 @@ def test_the_step_of_algorithm_3_needs_no_common_unit_of_rewards_and_costs():
         return Run(discs(0.1 * size, constraints=(cost,)), BOTH[1]).actions
 
     np.testing.assert_array_equal(actions(64.0), actions(1.0))
-
-
-def test_without_first_plays_the_step_counts_in_prior_deviations():
-    agent = agents.make(BOTH[1], discs(), num_trials=2, initial=0)
-    agent.reset([0, 1])
-    np.testing.assert_array_equal(agent.objective.first_plays.spread(), np.ones((2, 2)))
-    np.testing.assert_allclose(adaptive_step(np.ones((1, 2)), np.array([[np.sqrt(3.0)]])), [[0.5]])
-
-
-def late_multipliers(**options):
-    """Multipliers of the last seven of 17 epochs on the data rates, (7, B)."""
-    problem = build("data-rate-allocation", {"num_arms": 4**4})
-    env = BanditVectorEnv(problem, 6, autoreset_mode="Disabled")
-    observation, _ = env.reset(seed=range(6))
-    agent = agents.make(BOTH[1], env, num_trials=6, **options)
-    agent.reset(range(6))
-    kappa = []
-    for _ in range(340):
-        action = agent.act(observation)
-        observation, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        kappa.append(agent.objective.multipliers.value[:, 0].copy())
-    return np.array(kappa)[19::20][-7:]
-
-
-@pytest.mark.long
-def test_the_multiplier_settles_on_the_data_rates_where_a_step_of_5_swings():
-    adaptive, fixed = late_multipliers(), late_multipliers(step=5.0)
-    swing = [
-        (np.abs(np.diff(kappa, axis=0)).mean(axis=0) / kappa.mean(axis=0)) for kappa in (adaptive, fixed)
-    ]
-    assert (swing[0] < 0.5).all()  # of its own size
-    assert (swing[1] > 1.0).all()
-    assert (adaptive > 0).all()

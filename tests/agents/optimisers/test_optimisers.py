@@ -17,8 +17,7 @@ from agents.registry import resolve_agent
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
-from gpbandits import check_agent, evaluate
-from gpbandits.evaluation.rehearsal import stages
+from gpbandits import check_agent
 
 NAMES = [name for name in agents.names() if hasattr(resolve_agent(name).make, "requires")]
 EACH = pytest.mark.parametrize("name", [agent_cases.installed(name) for name in NAMES])
@@ -96,22 +95,6 @@ def test_an_optimiser_keeps_the_rules(name):
     check_agent((name, early), {"late": build("delayed", late)}, time_limit=300)
 
 
-@EACH
-@pytest.mark.long
-def test_an_optimiser_plays_better_than_at_random_on_a_box(name):
-    keywords = {"horizon": 16, "continuous": True, "dim": 1, "noise_std": 0.01, "length_scale": 0.5}
-    result = evaluate("GPBandit-GP-v0", [name, "random"], trials=3, env_kwargs=keywords)
-    assert result.regret[name][:, -1].sum() < 0.8 * result.regret["random"][:, -1].sum()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["optuna-tpe"])
-def test_an_optimiser_of_the_fast_kind_keeps_the_rules(name):
-    if resolve_agent(name).missing:
-        pytest.skip("optuna is not installed")
-    check_agent(name, {"finite": stages()["finite"]})
-
-
 ABSENT = """
 import sys
 for module in ("optuna", "botorch", "smac", "bayes_opt", "skopt", "ConfigSpace"):
@@ -146,9 +129,3 @@ def test_what_an_optimiser_requires_is_said_by_the_registry():
         factory = resolve_agent(name)
         assert set(factory.missing) <= set(vars(factory.make)["requires"])
     assert resolve_agent("gp-ucb").missing == []
-
-
-@EACH
-def test_an_option_that_an_optimiser_does_not_have_is_refused(name):
-    with pytest.raises(ValueError, match="unknown option 'nonsense'"):
-        agents.make(name, Setting(arms=ARMS, horizon=5), nonsense=1)
