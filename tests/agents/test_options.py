@@ -10,7 +10,7 @@ from typing import TypeVar, get_type_hints
 import gymnasium as gym
 import numpy as np
 import pytest
-from agent_cases import SETTING, of_each_shape
+from agent_cases import DUELLING, SETTING, WITH_ALL, of_each_shape
 from typing_extensions import TypeAliasType
 
 import agents
@@ -134,3 +134,69 @@ def test_a_trained_model_is_entered_by_the_function_that_the_message_names():
 def test_an_agent_of_one_trial_says_that_it_plays_no_batch(name):
     with pytest.raises(ValueError, match="num_trials must be None for this agent, which plays one trial"):
         resolve_agent(name)(SETTING, 3)
+
+
+# The last option of each is refused by its name, in a setting with all that some agents ask for.
+IMPOSSIBLE = {
+    "a-gp-ucb": [{"g": -1.0}, {"b": -1.0}, {"start": 0.5}],
+    "admmbo": [
+        {"refit_every": 5},
+        {"rho": 0.0},
+        {"initial": 0},
+        {"reward_steps": (5,)},
+        {"cost_steps": (5, 0)},
+    ],
+    "bandit-oco": [{"points": 3}, {"eta": -0.1}, {"zeta": 0.0}, {"zeta": 3.0}, {"delta_reg": -1.0}],
+    "bkb": [{"size": 0.0}, {"form": "dense"}, {"reading": "book"}],
+    "bpe": [{"first": 0}],
+    "bpe-delay": [{"wait": -1}, {"wait": "long"}, {"wait": 1.5}],
+    "constrained-ei": [{"initial": -1}, {"prior_mean": 1.0}, {"constraint_noise_std": -1.0}],
+    "ec-gp-ucb": [{"eps": -0.1}, {"extra": "dull"}],
+    "epsilon-greedy": [{"epsilon": 1.5}],
+    "forest-ei": [{"trees": 1}],
+    "gp-ei": [{"initial": 0.5}],
+    "gp-ucb": [
+        {"refit_every": 3, "fit_on": "some"},
+        {"refit_every": 0},
+        {"refit_every": 3, "fit_restarts": -1},
+    ],
+    "gp-ucb-cpd": [{"reading": "mine"}, {"xi_squared": -1}, {"ridge": 0.0}],
+    "gp-ucb-noiseless-constraints": [{"psi": "log"}, {"prior_mean": 1.0}, {"centre": np.nan}, {"scale": 0.0}],
+    "gp-ucb-noisy-constraints": [
+        {"step": -1.0},
+        {"epoch": 0},
+        {"epoch": 2.5},
+        {"inner": "ei"},
+        {"initial": 30},
+    ],
+    "lb-gp-ucb": [{"scales": [1.0, -2.0]}, {"scales": []}, {"g": -0.5}, {"refit_every": 5}],
+    "lin-ucb": [{"alpha": -1.0}, {"ridge": 0.0}],
+    "local-search": [{"nearest": 0}, {"explore": -0.1}],
+    "losbo": [{"cost_noise_bound": -1.0}],
+    "maxminlcb": [{"width": "wide"}, {"width": -1.0}, {"delta": 2.0}],
+    "pbgi": [{"lam": 0.0}, {"halving": 3}],
+    "pe-gp-ucb": [{"priors": [1.0]}, {"priors": []}, {"repeat": 2.0}],
+    "permuted-elimination": [{"restart_every": 0}],
+    "phased-elimination": [{"first": 0}, {"band": "wide"}, {"band": -1.0}, {"initial": 3}, {"delta": 1.0}],
+    "r-gp-ucb": [{"every": 0}],
+    "rahbo": [{"alpha": -1.0}, {"repeats": 1}, {"explore": -1}, {"reading": "book"}, {"refit_every": 5}],
+    "ratio-ucb": [{"delta": 2.0}],
+    "rgp-pe": [{"eta": 1.0}, {"budget": -1.0}, {"extra": "none"}, {"delta": 0.0}, {"repeat": 2.0}],
+    "rgp-ucb": [{"budget": -1.0}, {"width": "wide"}],
+    "safeopt": [{"sets": "no"}, {"sets": "neighbours", "lipschitz": [1.0, 2.0]}, {"patience": 0}],
+    "stable-opt": [{"eps": -0.1}, {"refit_every": 5}, {"repeat": 2.0}],
+    "sup-kernel-ucb": [{"band": -1.0}, {"delta": 1.0}, {"initial": 3}, {"refit_every": 3}],
+    "sw-gp-ucb": [{"window": 0}, {"window": 2.5}, {"variation": 0.0}],
+    "tgp-ucb": [{"alpha": 0.0}, {"alpha": 1.5}, {"moment": -1.0}],
+    "tv-gp-ucb": [{"eps": 1.5}, {"width": "practice"}],
+    "w-gp-ucb": [{"discount": 0.0}, {"discount": 1.1}, {"discount": "much"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [(name, options) for name, each in IMPOSSIBLE.items() for options in each], ids=str
+)
+def test_an_impossible_option_is_named(name, options):
+    setting = Setting(arms=SETTING.arms, horizon=10, duel=True) if name in DUELLING else WITH_ALL
+    with pytest.raises(ValueError, match=rf"\b{[*options][-1]}\b"):
+        agents.make(name, setting, **options).reset(0)

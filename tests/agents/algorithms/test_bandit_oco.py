@@ -1,7 +1,6 @@
 """Bandit convex optimisation follows its recursion inside the box."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -9,19 +8,10 @@ from baseline_cases import BOX, NOWHERE, feedback, play, started
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 from agents.algorithms.bandit_oco import DEVIATION, MEAN, Probe, bandit_oco
-from bandit_envs import Decisions, Problem, Setting
-from bandit_envs.laws import KnownFunction
-from bandit_envs.problem.decisions import unit_grid
-from gpbandits import check_agent, evaluate
+from bandit_envs import Setting
 
 # In the units in which its constants were found.
 OF_DISCS = replace(BOX, kernel=ConstantKernel(DEVIATION**2) * Matern(nu=2.5), prior_mean=MEAN)
-FACTORIES = {
-    "bandit-oco": "agents.algorithms.bandit_oco:bandit_oco",
-    "two points": ("agents.algorithms.bandit_oco:bandit_oco", {"points": 2}),
-    "admmbo": "agents.algorithms.admmbo:admmbo",
-    "constrained-ei": "agents.algorithms.constrained:constrained_ei",
-}
 
 
 @pytest.mark.sampled(1)
@@ -116,29 +106,3 @@ def test_multipliers_grow_under_violation_and_decay_to_0_without():
     agent = play(started(bandit_oco(OF_DISCS, eta=0.1)), lambda x: 0.0, lambda x: np.array([1.0, -1.0]), 20)
     assert agent.multiplier[0] > 0.5
     assert agent.multiplier[1] == 0.0
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["bandit-oco", "two points"])
-@pytest.mark.parametrize("side_by_side", [False, True])
-def test_bandit_oco_learns_to_satisfy_the_constraint_of_a_box(name, side_by_side):
-    spec = FACTORIES[name]
-    if not side_by_side:  # as plug-ins are played, one trial after another
-        options = {} if isinstance(spec, str) else spec[1]
-        spec = partial(bandit_oco, **options)
-    specs = {"oco": spec, "random": "random"}
-    env_id, keywords = "GPBandit-SmallFeasibleRegion-v0", {"continuous": True}
-    result = evaluate(env_id, specs, trials=4, env_kwargs=keywords)
-    cost = np.maximum(result.costs["oco"][..., 0], 0.0).mean(axis=0)
-    assert result.actions["oco"].shape == (4, 350, 2)
-    assert np.abs(result.actions["oco"]).max() <= 1.0
-    assert cost[-50:].mean() < 0.8 * cost[:50].mean()
-    assert cost[-50:].mean() < 0.7 * np.maximum(result.costs["random"], 0.0).mean()
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("points", [1, 2])
-def test_bandit_oco_plays_boxes(points):
-    decisions = Decisions(unit_grid(9, 2), continuous=True)
-    problem = Problem(decisions, KnownFunction(lambda x: -((x - 0.3) ** 2).sum(axis=1)), Matern(), horizon=20)
-    check_agent(("agents.algorithms.bandit_oco:bandit_oco", {"points": points}), {"box": problem})

@@ -16,10 +16,6 @@ def test_without_a_feasible_play_the_probability_of_feasibility_is_maximised_alo
     assert np.ptp(expected) > 1.0
 
 
-def test_certain_costs_are_feasible_or_not():
-    np.testing.assert_array_equal(log_feasibility(np.array([0.0, -1.0, 1.0]), np.zeros(3)), [0, 0, -np.inf])
-
-
 def test_first_plays_that_come_late_still_centre_and_scale():
     on_time, late = started(constrained_ei(SETTING, initial=4)), started(constrained_ei(SETTING, initial=4))
     arms, rewards = np.array([3, 9, 20, 28]), np.array([1.0, 4.0, 2.0, 7.0])

@@ -136,19 +136,6 @@ def test_a_dropped_play_counts_no_more_and_a_restart_is_the_prior():
     np.testing.assert_allclose(belief.variance_at(None), 1.0, atol=1e-6)
 
 
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize("feature", ["plain", "contexts", "volatile"])
-def test_a_batch_of_conversions_equals_single_trials(feature):
-    more = {"contexts": {"num_contexts": 3}, "volatile": {"availability": {"law": "bernoulli", "p": 0.7}}}
-    given = {"env_kwargs": {**SMALL, "delay": LATE, **more.get(feature, {})}, "trials": 3}
-    names = ("laplace-ucb", "laplace-ts")
-    batch = evaluate("GPBandit-Clicks-v0", list(names), **given)
-    single = {name: lambda setting, name=name: agents.make(name, setting) for name in names}
-    singles = evaluate("GPBandit-Clicks-v0", single, **given)
-    for name in names:
-        np.testing.assert_array_equal(batch.actions[name], singles.actions[name])
-
-
 def test_without_delay_conversions_are_the_clicks_that_they_are():
     at_once = {**SMALL, "delay": {"law": "conversions", "base": "immediate"}}
     late, prompt = (
@@ -156,19 +143,6 @@ def test_without_delay_conversions_are_the_clicks_that_they_are():
         for keywords in (at_once, SMALL)
     )
     np.testing.assert_array_equal(late.actions["laplace-ucb"], prompt.actions["laplace-ucb"])
-
-
-@pytest.mark.parametrize(
-    ("options", "facts", "message"),
-    [
-        ({"band": "mixture"}, {}, "band must be a number where conversions alone are delivered"),
-        ({}, {"outcome": {"law": "poisson"}}, "setting must be of clicks where conversions"),
-    ],
-)
-def test_what_ages_do_not_cover_is_refused_with_the_reason(options, facts, message):
-    env = make("GPBandit-Clicks-v0", **{**SMALL, "delay": LATE, **facts})
-    with pytest.raises(ValueError, match=message):
-        agents.make("laplace-ucb", env, **options)
 
 
 def test_an_agent_drops_plays_of_ads_that_were_never_shown():

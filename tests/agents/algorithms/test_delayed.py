@@ -12,9 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 import agents
 from agents.beliefs.censored import Censored
 from agents.beliefs.surface import Surface
-from agents.model.model import Model
 from bandit_envs import Setting, make
-from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.setting import batch_settings
 from bandit_envs.problems import build
 from gpbandits import evaluate
@@ -168,15 +166,6 @@ def test_no_delay_makes_all_delay_policies_equal(length_scale):
         np.testing.assert_array_equal(plays["ts"], plays[label])
 
 
-def test_the_initial_plays_are_uniform_and_the_first_of_the_horizon():
-    keywords = {"horizon": 8, "num_arms": 20}
-    result = evaluate("GPBandit-GP-v0", {"a": ("gp-ucb", {"initial": 5})}, trials=64, env_kwargs=keywords)
-    first = result.actions["a"][:, :5].ravel()
-    count = np.bincount(first, minlength=20)
-    assert count.min() > 0
-    assert ((count - 16) ** 2 / 16).sum() < 43.8  # chi-squared with 19 degrees, 1 in 1000
-
-
 def test_an_uncertainty_sampling_start_plays_like_pure_exploration():
     specs = {"start": ("gp-bucb", {"start": 10}), "variance": "pure-exploration"}
     plays = evaluate("GPBandit-GP-v0", specs, trials=3, env_kwargs={"horizon": 12}).actions
@@ -237,10 +226,6 @@ def test_the_delayed_width_is_the_formula_of_the_theorem():
     width = agent.rule.width(np.array([7]), np.array([1.3]))
     expected = 2.0 + (0.5 + 3.0) * np.sqrt(2 * (1.3 + 1 + np.log(2 / 0.1)))
     np.testing.assert_allclose(width, expected, rtol=1e-14)
-
-
-def test_the_kernel_is_the_published_one():
-    assert Model.of(build("gp", DELAYED).setting()).kernel == make_kernel("rbf", 0.1)
 
 
 IN_TIME = {

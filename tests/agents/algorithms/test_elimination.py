@@ -8,13 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import references
 from agent_cases import GAUSSIAN, on_a_line, takes
-from players import play
 from scipy.stats import binomtest
 
-import agents
-from agents.algorithms.elimination import BANDS
 from agents.model.rounds import Delivery
 from agents.registry import resolve_agent
 from agents.restarts.base import doubling_lengths, growing_lengths, quantile_wait
@@ -25,7 +21,6 @@ from bandit_envs.problems.synthetic import synthetic
 from gpbandits.theory.regret import mvr_bound
 
 ELIMINATING = [name for name in GAUSSIAN if takes(name, band="plain")]
-DOUBLING = [name for name in ELIMINATING if takes(name, first=5)]
 HORIZON = 60
 SETTING = on_a_line(
     15, horizon=HORIZON, rkhs_bound=1.0, max_delay=HORIZON, delay={"law": "poisson", "mean": 0.5}
@@ -93,67 +88,6 @@ def test_no_value_and_no_delay_changes_a_play_of_mvr():
     assert played("mvr", hill) == played("mvr", lambda arm: -3.0 * hill(arm), late=True)
 
 
-class ByTheBook:
-    """What is left of the arms, and the variances of a batch, from the definitions."""
-
-    def __init__(self, lengths: list[int], band: str, delta: float, noise_std: float):
-        self.gram = SETTING.kernel(SETTING.arms)  # type: ignore[misc]
-        self.ends, self.split = set(np.cumsum(lengths)[:-1]), band == "split"
-        self.level = delta / (len(self.gram) * len(lengths))
-        self.noise_std, self.active = noise_std, np.ones(len(self.gram), dtype=bool)
-        self.played, self.values, self.round = [], [], 0
-
-    def variance(self) -> Any:
-        return np.diag(
-            references.posterior(self.gram, LAMBDA, np.array(self.played, int), np.array(self.values))[1]
-        )
-
-    def learn(self, arm: int, value: float) -> None:
-        self.round += 1
-        self.played.append(arm)
-        self.values.append(value)
-        if self.round in self.ends:
-            played = np.array(self.played)
-            mean = references.posterior(self.gram, LAMBDA, played, np.array(self.values))[0]
-            facts = {"bound": 1.0, "noise_std": self.noise_std, "level": self.level, "split": self.split}
-            half = references.half_width(self.gram, LAMBDA, played, **facts)
-            self.active &= mean + half >= (mean - half)[self.active].max()
-            self.played, self.values = [], []
-
-
-LAMBDA = 0.02
-BATCHES = {
-    **{(name, None): doubling_lengths(HORIZON, 16) for name in DOUBLING},
-    **{(name, 5): doubling_lengths(HORIZON, 5) for name in DOUBLING},
-    ("bpe", None): LENGTHS["bpe"],
-    ("bpe-delay", None): LENGTHS["bpe-delay"],
-}
-
-
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize("band", BANDS)
-@pytest.mark.parametrize(("name", "first"), BATCHES)
-@pytest.mark.parametrize("noise_std", [0.05, 0.1])
-def test_what_is_struck_off_and_what_is_played_is_by_the_book(name, first, band, noise_std):
-    options = {} if first is None else {"first": first}
-    options |= {"band": band, "delta": 0.02, "noise_std": noise_std, "noise_variance": LAMBDA}
-    agent: Any = resolve_agent((name, options))(SETTING)
-    agent.reset(0)
-    book, arms = ByTheBook(BATCHES[name, first], band, 0.02, noise_std), []
-    of_largest_variance = []
-    for t in range(HORIZON):
-        np.testing.assert_array_equal(agent.belief.active(np.zeros(1, dtype=np.int64))[0], book.active)
-        arms.append(agent.act(ONE))
-        variance = np.where(book.active, book.variance(), -np.inf)
-        of_largest_variance.append(variance[arms[-1]] >= variance.max() - 1e-8)
-        value = 2.0 * hill(arms[-1]) + 0.1 * np.sin(t)
-        book.learn(arms[-1], value)
-        info = delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)), HORIZON)
-        agent.update(ONE, arms[-1], value, info)
-    assert 0 < book.active.sum() < len(book.active)
-    assert all(of_largest_variance) == (name != "reds")
-
-
 LEARNT: dict[str, Any] = {
     "mean": {"prior_mean": 3.0},
     "kernel": {"kernel": make_kernel("matern52", 0.05)},
@@ -176,18 +110,6 @@ def test_what_is_learnt_within_a_batch_holds_for_its_values_too(name, learnt):
         belief.forget(here)
     np.testing.assert_array_equal(remodelled.active(here), fresh.active(here))
     assert not np.array_equal(told.active(here), fresh.active(here))
-
-
-@pytest.mark.parametrize("name", ELIMINATING)
-def test_an_arm_that_is_struck_off_strikes_off_no_other(name):
-    independent = replace(SETTING, kernel=make_kernel("rbf", 1e-3))
-    agent: Any = resolve_agent(name)(independent)
-    agent.reset(0)
-    trial = np.zeros(1, dtype=np.int64)
-    agent.belief._active[0, 0, 9] = False
-    agent.belief.receive(Delivery.of_values(trial, np.array([9]), np.full(1, 50.0)))
-    agent.belief.forget(trial)
-    np.testing.assert_array_equal(np.flatnonzero(~agent.belief.active(trial)[0]), [9])
 
 
 @pytest.mark.parametrize("name", [name for name in ELIMINATING if name != "batch-and-sort"])  # ignores them
@@ -257,38 +179,8 @@ def test_what_was_struck_off_is_never_played_again(trials):
         before = active
 
 
-def test_the_recommended_arm_is_that_of_all_values(trials):
-    agent, _, means = trials
-    best = agent.recommend()
-    regret = means.max(axis=1) - means[np.arange(40), best.action]
-    assert regret.mean() < 0.1 * np.ptp(means, axis=1).mean()
-
-
-def test_a_band_for_a_hundredth_of_the_noise_strikes_off_the_best_arm():
-    noisy = synthetic(
-        function="rkhs", rkhs_norm=1.5, kernel="matern52", num_arms=25, horizon=200, noise_std=2.0
-    )
-    options = {"noise_std": 0.02, "noise_variance": 4.0, "rkhs_bound": 0.01}
-    env = BanditVectorEnv(noisy, 40, autoreset_mode="Disabled")
-    observation, _ = env.reset(seed=list(range(40)))
-    agent = resolve_agent(("bpe", options))(env.setting, num_trials=40)
-    agent.reset(list(range(40)))
-    play(env, agent, observation, noisy.horizon)
-    means = np.array([trial.means[0, 0] for trial in env.simulator.trials])  # type: ignore[union-attr]
-    stayed = agent.belief.active(np.zeros(40, dtype=np.int64))[np.arange(40), means.argmax(axis=1)]
-    assert binomtest(int((~stayed).sum()), 40).proportion_ci(0.99).low > 0.1
-
-
 def test_the_bound_of_mvr_is_the_formula():
     width = 1.5 + 0.1 / np.sqrt(0.01) * np.sqrt(2.0 * np.log(2 * 25 / 0.1))
     expected = 2.0 * width * np.sqrt(2.0 / np.log(1.0 + 1.0 / 0.01) * 6.0 / 100)
     computed = mvr_bound(np.array([100]), np.array([6.0]), 0.01, bound=1.5, noise_std=0.1, num_arms=25)
     np.testing.assert_allclose(computed, expected, rtol=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("option", "value"), [("first", 0), ("band", "wide"), ("band", -1.0), ("initial", 3), ("delta", 1.0)]
-)
-def test_an_impossible_option_is_named(option, value):
-    with pytest.raises(ValueError, match=f"{option} must"):
-        agents.phased_elimination(SETTING, **{option: value})

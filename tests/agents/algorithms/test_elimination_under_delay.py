@@ -12,7 +12,7 @@ from agent_cases import on_a_line
 import agents
 from agents.algorithms.elimination import WAITS
 from bandit_envs import Setting
-from bandit_envs.laws.delays import Constant, GeometricDelay, PoissonDelay
+from bandit_envs.laws.delays import Constant, PoissonDelay
 from gpbandits import evaluate
 
 SETTING = on_a_line(15, horizon=200, rkhs_bound=1.0, delay=PoissonDelay(5.0))
@@ -28,12 +28,6 @@ def ends(setting: Setting, **options) -> set[int]:
 def regret(agent: Any, delay: Any = LATE) -> np.ndarray:
     problem = {"num_arms": 20, "horizon": 120, "delay": delay}
     return evaluate("GPBandit-RKHS-v0", {"it": agent}, trials=2, seed=3, env_kwargs=problem).regret["it"]
-
-
-@pytest.mark.long
-def test_without_extra_rounds_it_is_bpe():
-    np.testing.assert_array_equal(regret(("bpe-delay", {"wait": 0})), regret("bpe"))
-    assert (regret("bpe-delay") != regret("bpe")).any()
 
 
 @pytest.mark.sampled(2)
@@ -55,18 +49,3 @@ def test_nothing_is_waited_for_that_never_arrives():
 def test_what_all_comes_in_time_is_learnt_before_arms_are_struck_off():
     constant = replace(SETTING, delay=Constant(8), max_delay=8)
     assert ends(constant) == ends(constant, wait=8)
-
-
-@pytest.mark.parametrize(
-    ("setting", "wait"),
-    [
-        (SETTING, -1),
-        (SETTING, "long"),
-        (SETTING, 1.5),
-        (replace(SETTING, delay=None), "quantile"),
-        (replace(SETTING, delay=GeometricDelay(3.0)), "sub-exponential"),
-    ],
-)
-def test_an_impossible_wait_is_named(setting, wait):
-    with pytest.raises(ValueError, match="wait must be"):
-        agents.make("bpe-delay", setting, wait=wait)

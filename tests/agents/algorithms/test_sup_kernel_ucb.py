@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-import references
 from agent_cases import on_a_line
 from players import play
 
@@ -31,41 +29,6 @@ def hill(arm: int) -> float:
 
 def feedback(t: int, value: float) -> dict[str, Any]:
     return delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)), HORIZON)
-
-
-def book(stages: list[tuple[list[int], list[float]]], width: float) -> tuple[np.ndarray, int]:
-    """Arms that may be played in a round, all that tie, and the stage that keeps the play, from (i)-(iii)."""
-    gram, active = SETTING.kernel(SETTING.arms), np.ones(15, dtype=bool)  # type: ignore[misc]
-    for s, (arms, values) in enumerate(stages, start=1):
-        mean, covariance = references.posterior(gram, LAMBDA, np.array(arms, int), np.array(values))
-        half = width * np.sqrt(np.diag(covariance))
-        upper, last = mean + half, s == len(stages)
-        if (half[active] <= HORIZON**-0.5).all() or (last and (half[active] <= 2.0**-s).all()):
-            return active & (upper >= upper[active].max() - 1e-7), -1
-        if (half[active] > 2.0**-s).any():
-            return active & (half >= half[active].max() - 1e-7), s - 1
-        active &= upper >= upper[active].max() - 2.0 ** (1 - s)
-    raise AssertionError
-
-
-@pytest.mark.parametrize("width", [0.3, 2.0])
-def test_what_is_played_and_kept_is_by_the_book(width):
-    agent: Any = agents.make("sup-kernel-ucb", SETTING, band=width, noise_variance=LAMBDA)
-    agent.reset(0)
-    stages: list[tuple[list[int], list[float]]] = [([], []) for _ in range(5)]  # ceil(log2 sqrt 120) + 1
-    kept = []
-    for t in range(HORIZON):
-        allowed, stage = book(stages, width)
-        arm = agent.act(ONE)
-        assert allowed[arm]
-        value = hill(arm) + 0.1 * np.sin(t)
-        agent.update(ONE, arm, value, feedback(t, value))
-        kept.append(stage)
-        if stage >= 0:
-            stages[stage][0].append(arm)
-            stages[stage][1].append(value)
-    assert agent.stage_of == kept
-    assert len(set(kept)) >= 3
 
 
 def test_the_default_width_is_that_of_the_theorem():
@@ -121,24 +84,3 @@ def test_contexts_have_arms_of_their_own_and_late_values_are_learnt():
     found = [agent.recommend(view).action for view in env.setting.scaled_contexts]
     loss = best.max(axis=1) - best[np.arange(3), found]
     assert (loss < 0.3 * np.ptp(best, axis=1)).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"band": -1.0}, "band must"),
-        ({"delta": 1.0}, "delta must"),
-        ({"initial": 3}, "initial must"),
-        ({"refit_every": 3}, "refit_every must"),
-        ({"repeat": 2.0}, "repeat must"),
-    ],
-)
-def test_an_impossible_option_is_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        agents.make("sup-kernel-ucb", SETTING, **options)
-
-
-def test_a_box_is_refused():
-    box = replace(SETTING, arms=None, low=np.zeros(1), high=np.ones(1))
-    with pytest.raises(ValueError, match="setting must have arms"):
-        agents.make("sup-kernel-ucb", box)
