@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from inspect import Parameter, signature
 from types import SimpleNamespace
-from typing import TypeVar, get_type_hints
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from agent_cases import DUELLING, SETTING, WITH_ALL, of_each_shape
-from typing_extensions import TypeAliasType
 
 import agents
 from agents import ModelOptions
@@ -22,7 +20,7 @@ from agents.algorithms.separate_models import SeparateModelsAgentOptions
 from agents.model.model import Model
 from agents.objectives.penalised import PenalisedOptions, parts_of
 from agents.objectives.separate_models_parts import CostModelOptions, model_and_costs
-from agents.options import keywords_of, require_types, typed_dict_of
+from agents.options import keywords_of, typed_dict_of
 from agents.registry import resolve_agent
 from bandit_envs import Setting
 from gpbandits.catalogue import documented_keys
@@ -91,36 +89,12 @@ def test_every_option_has_its_default_and_effect(options):
             assert f"default {each.default}".lower() in said[key].lower().replace('"', "")
 
 
-def test_an_alias_is_checked_as_what_it_stands_for():
-    """As numpy's NDArray is one in new versions, from Python 3.12 on."""
-    size = TypeVar("size")
-    listed = TypeAliasType("listed", list[float], type_params=(size,))
-    for hinted in (listed, listed[int], listed | None):
-        require_types("it", {"x": [1.0, 2.0]}, {"x": hinted})
-        with pytest.raises(ValueError, match=r"x of it in the file must be .*list.*, got \['a'\]"):
-            require_types("it", {"x": ["a"]}, {"x": hinted})
-
-
-def test_a_setting_of_a_file_is_checked_whatever_numpy_makes_of_its_annotations():
-    hints = get_type_hints(Setting)
-    require_types("setting", {"arms": np.zeros((2, 1)), "low": None}, hints, all_of_them=False)
-    with pytest.raises(ValueError, match="arms of setting in the file must be"):
-        require_types("setting", {"arms": "x"}, hints, all_of_them=False)
-
-
 @pytest.mark.parametrize("given", ["GPBandit-GP-v0", None, gym.make("GPBandit-GP-v0", num_arms=5)])
 def test_a_factory_of_what_is_no_setting_names_what_takes_an_environment(given):
     with pytest.raises(
         ValueError, match=r"agent 'gp-ucb': setting must be a Setting; `agents.make\(name, env\)`"
     ):
         agents.gp_ucb(given)
-
-
-def test_a_builtin_is_no_agent():
-    with pytest.raises(
-        ValueError, match=r"a class with the methods reset.*, got <class 'dict'>, which has no"
-    ):
-        resolve_agent(dict)(SETTING)
 
 
 def test_a_trained_model_is_entered_by_the_function_that_the_message_names():
@@ -154,11 +128,13 @@ IMPOSSIBLE = {
     "ec-gp-ucb": [{"eps": -0.1}, {"extra": "dull"}],
     "epsilon-greedy": [{"epsilon": 1.5}],
     "forest-ei": [{"trees": 1}],
-    "gp-ei": [{"initial": 0.5}],
+    "gp-ei": [{"initial": 0.5}, {"incumbent": "best"}],
     "gp-ucb": [
-        {"refit_every": 3, "fit_on": "some"},
-        {"refit_every": 0},
-        {"refit_every": 3, "fit_restarts": -1},
+        *({"width": width} for width in ("wide", [1], True)),
+        *({"delta": delta} for delta in (1.0, "0.1")),
+        *({"noise_std": noise} for noise in (-1.0, "a")),
+        *({"beta_scale": 0.0}, {"noise_variance": 0.0}, {"kernel": "rbff"}),
+        *({"refit_every": 3, "fit_on": "some"}, {"refit_every": 3, "fit_restarts": -1}),
     ],
     "gp-ucb-cpd": [{"reading": "mine"}, {"xi_squared": -1}, {"ridge": 0.0}],
     "gp-ucb-noiseless-constraints": [{"psi": "log"}, {"prior_mean": 1.0}, {"centre": np.nan}, {"scale": 0.0}],
@@ -169,6 +145,8 @@ IMPOSSIBLE = {
         {"inner": "ei"},
         {"initial": 30},
     ],
+    "gp-ucb-sdf": [{"fill_in": "one"}, {"window": -1}],
+    "igp-ucb": [{"gamma": "big"}, {"gamma": [1]}],
     "lb-gp-ucb": [{"scales": [1.0, -2.0]}, {"scales": []}, {"g": -0.5}, {"refit_every": 5}],
     "lin-ucb": [{"alpha": -1.0}, {"ridge": 0.0}],
     "local-search": [{"nearest": 0}, {"explore": -0.1}],

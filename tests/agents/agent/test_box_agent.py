@@ -7,7 +7,6 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
 from agents.agent.box_domain import best_plays
-from agents.beliefs.points import PlayedPairs
 from agents.beliefs.surface import Surface
 from agents.box import AtPoints
 from agents.posteriors.play_factor import PlayFactor
@@ -15,8 +14,6 @@ from bandit_envs import Setting
 from bandit_envs.kernels.kernels import OnColumns
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery
-from bandit_envs.problems import build
-from gpbandits import check_agent
 
 
 def bump(point):
@@ -43,29 +40,6 @@ def test_a_box_restricted_to_grid_points_plays_as_the_finite_set(name):
         actions = feed(agent, lambda x, draws=draws: np.sin(6 * x.sum()) + 0.1 * next(draws), 30)
         played[label] = [agent.setting.to_point(action) for action in actions]
     np.testing.assert_allclose(played["box"], played["finite"], atol=1e-12)
-
-
-@pytest.mark.long
-def test_delays_contexts_and_learning_go_together_on_a_box():
-    keywords = {"num_arms": 20, "horizon": 12, "dim": 1, "continuous": True, "num_contexts": 3}
-    problem = build("rkhs", keywords | {"delay": {"law": "poisson", "mean": 2}})
-    options = {"search": {"candidates": 32, "starts": 2, "steps": 5}, "refit_every": 5}
-    check_agent(("gp-bucb", options | {"fit_mean": True}), {"box": problem}, time_limit=120.0)
-    check_agent(("gp-ts-sdf", options), {"box": problem}, time_limit=120.0)
-
-
-@pytest.mark.long
-def test_the_recommendation_is_the_highest_mean():
-    agent = agents.make("gp-ei", SETTING, kernel=RBF([0.5, 1.2]))
-    agent.reset(0)
-    feed(agent, bump, 25)
-    best = agent.recommend()
-    np.testing.assert_allclose(best.point, [0.3, 2.0], atol=0.1)
-    np.testing.assert_allclose(agent.setting.to_point(best.action), best.point, atol=1e-12)
-    mean, std = Surface.of(agent.belief).predict(best.point[None])
-    np.testing.assert_allclose([best.mean, best.std], [mean[0], std[0]])
-    grid = SETTING.low + (SETTING.high - SETTING.low) * unit_grid(101**2, 2)
-    assert best.mean >= Surface.of(agent.belief).mean(grid).max() - 1e-9
 
 
 @pytest.mark.long
@@ -101,16 +75,6 @@ def test_contexts_of_no_finite_set_are_observed_as_they_are():
         agent.act(np.zeros(2))
     with pytest.raises(ValueError, match="observation of a context"):
         agent.recommend()
-
-
-@pytest.mark.long
-def test_expected_improvement_on_a_box_improves_on_what_was_played():
-    agent = agents.make("gp-ei", SETTING, incumbent="best_value", kernel=RBF([0.5, 1.2]))
-    agent.reset(0)
-    values = [bump(agent.setting.to_point(action)) for action in feed(agent, bump, 30)]
-    plays = PlayedPairs(np.empty(0), agent.features)
-    assert agent.incumbent(agent.belief, plays, np.zeros((1, 30))) == max(values)
-    assert max(values) > 0.99
 
 
 def test_in_one_context_plays_are_ordered_by_their_means():

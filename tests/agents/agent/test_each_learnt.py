@@ -78,17 +78,6 @@ def test_each_quantity_finds_the_kernel_that_a_fit_of_it_alone_finds(name):
         np.testing.assert_allclose(model.noise_variance, found.noise_variance, rtol=1e-5)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", SETTINGS)
-def test_a_feature_that_a_cost_does_not_depend_on_is_found_by_that_cost_alone(name):
-    agent, setting = started(name)
-    play(agent, setting, range(36))
-    models = [model for model, _, _ in quantities(agent)]
-    slow, other = (models[k].kernel.get_params()["k2__length_scale"] for k in (1, 0))
-    assert slow[1] > 3 * slow[0]
-    assert other[1] < 3 * other[0]
-
-
 @pytest.mark.parametrize("name", SETTINGS)
 def test_beliefs_are_those_of_the_learnt_kernels(name):
     agent, setting = started(name)

@@ -124,15 +124,6 @@ def test_a_tuner_recommends_what_was_told_exactly_as_it_was_told(agent):
     assert tuner.recommend().parameters in told
 
 
-@pytest.mark.long
-def test_the_advice_is_the_experiment_of_the_best_mean_and_anywhere_is_not_worse():
-    tuner = run(Tuner(SPACE, goal="minimise", noise_std=0.3), loss, 15)
-    tried, anywhere = tuner.recommend(), tuner.recommend(anywhere=True)
-    assert anywhere.mean <= tried.mean + 1e-9
-    assert anywhere.parameters not in [each.parameters for each in tuner.experiments]
-    assert tried.parameters in [each.parameters for each in tuner.experiments]
-
-
 def test_repetitions_outweigh_a_lucky_value():
     """Five results about 1 and one of 2 at noise 1: the repeated point has the better mean."""
     agent = ("gp-bucb", {"kernel": "rbf", "length_scale": 0.05, "noise_std": 1.0})
@@ -154,15 +145,6 @@ def test_in_a_context_what_was_tried_in_any_is_recommended():
         for z in (0.0, 1.0):
             tuner.add({"x": x}, -((x - z) ** 2), context={"z": z})
     assert [tuner.recommend({"z": z}).parameters["x"] for z in (0.0, 0.1, 0.9, 1.0)] == [0.0, 0.0, 1.0, 1.0]
-
-
-@pytest.mark.long
-def test_what_costs_too_much_is_not_recommended():
-    tuner = run(
-        Tuner(SPACE, constraints=["c"], num_arms=64), lambda p: -loss(p), 15, c=lambda p: p["depth"] - 3.5
-    )
-    assert tuner.recommend().parameters["depth"] <= 3
-    assert tuner.recommend().parameters in [each.parameters for each in tuner.experiments]
 
 
 @pytest.mark.parametrize("state", ["nothing", "pending", "dropped"])

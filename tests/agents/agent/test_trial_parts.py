@@ -1,4 +1,4 @@
-"""Options of one number a trial reach their trials, also where trials play side by side."""
+"""What each trial of a batch has of its own: numbers, and generators of every role."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +10,7 @@ import pytest
 import agents
 from agents.acquisition.by_name import Always
 from agents.agent.assembly import assemble, part_of_trial
+from agents.agent.generators import ROLES, Streams
 from agents.model.model import Model
 from agents.objectives.first_plays import GivenUnits
 from agents.restarts.alarms import CalibratedAlarm
@@ -130,3 +131,23 @@ def test_an_array_of_one_number_an_arm_stays_whole_though_there_are_as_many_tria
     agent = assemble(Model.of(setting, **learning), Always(rule), 10)
     agent.reset(list(range(10)))
     assert (actions(agent, setting.to_point, 10) == 7).all()
+
+
+def test_the_generators_of_a_role_are_those_that_spawn_makes_in_the_order_of_the_roles():
+    seeds = [3, 2**40]
+    streams = Streams(seeds)
+    for i, seed in enumerate(seeds):
+        children = np.random.SeedSequence(seed).spawn(len(ROLES))
+        for role, child in zip(ROLES, children, strict=True):
+            assert streams.of(role)[i].random() == np.random.default_rng(child).random()
+        *_, third = children[ROLES.index("rule")].spawn(3)
+        assert streams.of_round("rule", 2)[i].random() == np.random.default_rng(third).random()
+    assert ROLES.index("rule") == 4
+
+
+def test_the_generators_of_a_role_go_on_and_those_of_a_round_begin_again():
+    streams = Streams([0])
+    first, second = (streams.of("belief")[0].random() for _ in range(2))
+    assert first != second
+    again, other = (streams.of_round("rule", 1)[0].random() for _ in range(2))
+    assert again == other != streams.of_round("rule", 2)[0].random()

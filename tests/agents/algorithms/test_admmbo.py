@@ -20,21 +20,6 @@ def test_the_expected_decrease_is_that_of_the_indicator():
         np.testing.assert_allclose(found, direct, atol=1e-12)
 
 
-def test_candidates_that_are_almost_surely_infeasible_keep_their_order():
-    mean, distance = np.array([40.0, 50.0, 60.0, 1.0]), np.array([0.5, 0.5, 0.5, 2.0])
-    log = log_expected_decrease(mean, np.ones(4), distance, 1.0)
-    assert log[0] > log[1] > log[2] > log[3] == -np.inf
-
-
-def test_where_no_decrease_is_possible_the_least_expected_objective_is_played():
-    agent = started(admmbo(SETTING, initial=2, reward_steps=(2, 2), shared=True))
-    for t in range(4):
-        agent.update(NOWHERE, agent.act(NOWHERE), 0.0, feedback([0.0], [[-1.0, -1.0]], [t]))
-    assert agent.phase == 1
-    x = np.flatnonzero((agent._places == agent.splitting.x).all(axis=1))[0]
-    assert agent.act(NOWHERE) == x  # it is feasible, and nothing is nearer to it
-
-
 def test_a_process_learns_from_the_first_plays_and_those_of_its_own_subproblem():
     steps = {"initial": 2, "reward_steps": (3, 2), "cost_steps": (4, 1)}
     own, shared = started(admmbo(SETTING, **steps)), started(admmbo(SETTING, shared=True, **steps))

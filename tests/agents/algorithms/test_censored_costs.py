@@ -10,14 +10,12 @@ import references
 from rectified_cases import problem
 
 import agents
-from agents.beliefs import by_name
 from agents.beliefs.by_name import CensoredCost
 from agents.beliefs.censored import Censored
 from agents.model.model import Model
 from agents.model.rounds import Delivery
 from bandit_envs import BanditEnv
 from bandit_envs.laws import delays
-from gpbandits import evaluate
 
 LATE = problem(delay=delays.PoissonDelay(4), horizon=80)
 WINDOW, BOUND, WIDTH = 6, 0.5, 2.0
@@ -93,31 +91,3 @@ def test_a_play_that_will_never_yield_a_cost_counts_no_longer():
     assert belief.std(HERE)[0, arms[0]] < 0.9 * fresh.std(HERE)[0, arms[0]]
     agent.drop(np.zeros(1, dtype=int))
     np.testing.assert_allclose(belief.std(HERE), fresh.std(HERE), atol=1e-9)
-
-
-class Shifted(CensoredCost):
-    """What nobody should do."""
-
-    def shifted(self, model: Model) -> Model:
-        return Censored.shifted(self, Model.of(model.setting, prior_mean=-3.0))
-
-
-@pytest.mark.long
-def test_shifted_costs_violate_many_times_as_much(monkeypatch):
-    bench = {
-        "num_arms": 100,
-        "horizon": 600,
-        "noise_std": 0.1,
-        "constraints": {"law": "gp", "quantile": 0.3},
-        "constraint_noise_std": 0.1,
-        "delay": {"law": "poisson", "mean": 15},
-    }
-    options = {**CENSORED, "belief_options": {"window": 15, "reward_bound": 0.0}, "width": 3.0}
-
-    def violation() -> float:
-        result = evaluate("GPBandit-GP-v0", {"it": ("config", options)}, trials=4, env_kwargs=bench)
-        return result.hard_violation["it"][:, -1].mean()
-
-    unshifted = violation()
-    monkeypatch.setattr(by_name, "CensoredCost", Shifted)
-    assert violation() > 3.0 * unshifted

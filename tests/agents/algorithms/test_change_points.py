@@ -7,8 +7,6 @@ import pytest
 from players import play
 
 import agents
-from agents.restarts.base import Never
-from agents.restarts.on_alarm import Exploring
 from agents.widths.base import ChangePointWidth
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
@@ -51,15 +49,6 @@ def test_without_forced_exploration_it_is_gp_ucb():
     assert not np.array_equal(actions["three"], actions["plain"])
 
 
-def test_the_first_rounds_are_u_u_u_u_g_g_u_g_g_u():
-    restart = Exploring(None, 1, watch=Never)  # type: ignore[arg-type]
-    rounds = ""
-    for _ in range(10):
-        rounds += "U" if restart.exploring[0] else "G"
-        restart.play(np.array([0]))
-    assert rounds == "UUUUGGUGGU"
-
-
 @pytest.mark.long
 def test_alarms_follow_changes_and_restart_the_trial_that_raised_them():
     env = BanditVectorEnv(problem(horizon=500, change_points=(200,)), 6)
@@ -85,13 +74,3 @@ def test_the_theory_reading_assumes_the_noise_of_the_paper():
     env = BanditEnv(problem(horizon=1200))
     model = agents.make("gp-ucb-cpd", env, reading="theory").model
     assert model.noise_variance == pytest.approx(6 * 0.05**2 * math.log(1200))
-
-
-def test_a_stated_false_alarm_rate_sets_the_threshold():
-    few, many = (
-        agents.make("gp-ucb-cpd", problem(horizon=100), false_alarm_rate=rate) for rate in (0.05, 0.8)
-    )
-    few.reset(0)
-    many.reset(0)
-    theta = [float(np.max(agent.restart.watch.detectors[0].rates.theta)) for agent in (few, many)]
-    assert theta[0] > theta[1]

@@ -9,13 +9,13 @@ from sklearn.gaussian_process.kernels import RBF
 
 import agents
 import bandit_envs  # noqa: F401 (registers the ids)
-from agents.acquisition.by_name import RULES, UNITLESS
+from agents.acquisition.by_name import UNITLESS
 from agents.algorithms.composed import IMPROVING
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.imputed import Hallucinated
 from agents.kernels.amplitude import InContext, without_contexts
 from agents.objectives.base import Reward
-from agents.objectives.by_name import APART, CONSTRAINTS
+from agents.objectives.by_name import CONSTRAINTS
 from agents.objectives.penalised import Penalised
 from agents.objectives.penalties import LinearDual, Multiplicative, Multipliers
 from agents.objectives.primal_dual import Rectified
@@ -143,24 +143,6 @@ def test_all_parts_go_together_and_a_batch_equals_singles(belief, constraint, re
     assert_a_batch_equals_singles(belief=belief, constraint=constraint, restart=restart)
 
 
-def in_turn():
-    """Every rule with every constraint, and with beliefs and restarts in turn."""
-    for i, rule in enumerate(RULES):
-        for k, constraint in enumerate(CONSTRAINTS):
-            if not (rule in UNITLESS and constraint in APART):  # refused, see the next test
-                belief, restart = (
-                    list(BELIEFS)[(i + k) % len(BELIEFS)],
-                    list(RESTARTS)[(i - k) % len(RESTARTS)],
-                )
-                yield rule, belief, constraint, restart
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("rule", "belief", "constraint", "restart"), list(in_turn()))
-def test_every_rule_goes_with_all_of_them(rule, belief, constraint, restart):
-    assert_a_batch_equals_singles(rule=rule, belief=belief, constraint=constraint, restart=restart)
-
-
 def test_an_agent_without_contexts_sees_the_arms_alone():
     full = setting()
     blind = without_contexts(full)
@@ -207,27 +189,6 @@ def test_under_constraints_nothing_is_compared_across_units(rule, constraint):
         made(rule=rule, constraint=constraint, constraint_options={"models": "separate"})
     made(rule=rule, constraint=constraint)
     made(rule="ucb", constraint=constraint, constraint_options={"models": "separate"})
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "spec",
-    [("gp-agent", {"restart": "cpd"}), ("gp-ucb-cpd", {"false_alarm_rate": 0.5})],
-    ids=["gp-agent", "gp-ucb-cpd"],
-)
-def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
-    name, options = spec
-    keywords = {"noise": {"law": "gaussian", "share": 0.01}, "num_segments": 2, "horizon": 120}
-    keywords |= {"context": None, "constraints": None}
-    batch = played({"it": spec}, **keywords)
-    singles = played({"it": lambda setting: agents.make(name, setting, **options)}, **keywords)
-    np.testing.assert_array_equal(batch["it"], singles["it"])
-    env = gym.make_vec(COMPOSITE, 3, **{**SMALL, **keywords})
-    env.reset(seed=[1, 2, 3])
-    agent = agents.make(name, env, num_trials=3, **options)
-    agent.reset([0, 1, 2])
-    thresholds = {float(np.max(each.rates.theta)) for each in agent.restart.watch.detectors}
-    assert len(thresholds) == 3
 
 
 @pytest.mark.sampled(1)

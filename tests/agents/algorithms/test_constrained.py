@@ -1,4 +1,4 @@
-"""Algorithms 2 and 3 of Shi & Eryilmaz (2022) as whole agents."""
+"""Algorithms 2 and 3 of Shi & Eryilmaz (2022) on problems with costs, in both readings."""
 
 import warnings
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from penalised_cases import ARMS, BOTH, EPOCH, HORIZON, Run, discs
 from players import play
-from sklearn.gaussian_process.kernels import Matern
+from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 import agents
 import bandit_envs
@@ -122,3 +122,24 @@ def test_warnings_for_a_linear_psi_and_for_algorithm_2_under_constraint_noise():
         warnings.simplefilter("error")
         agents.make(BOTH[1], noisy)
         agents.make(BOTH[0], noisy, constraint_noise_std=0.0)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_options_override_the_paper_reading(name):
+    agent = agents.make(name, discs(), reading="paper", initial=3, epoch=5)
+    assert agent.model.initial == 3
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("constraint", ["dual", "multiplicative"])
+def test_a_composed_agent_reads_the_paper_too(constraint):
+    name = BOTH[constraint == "dual"]
+    problem = discs(horizon=45)
+    kernel = ConstantKernel(4.0) * Matern(2.0, nu=2.5)
+    options = {"reading": "paper", "epoch": 10}
+    specs = {
+        "composed": ("gp-agent", {"kernel": kernel, "constraint": constraint, "constraint_options": options}),
+        "named": (name, {"kernel": kernel, **options}),
+    }
+    plays = evaluate(problem, specs, trials=2).actions
+    np.testing.assert_array_equal(plays["composed"], plays["named"])

@@ -1,12 +1,16 @@
-"""Constrained expected improvement on a box: the score of the finite set, its slopes, and what it finds."""
+"""Constrained expected improvement on sets and boxes: scores, slopes, first plays and what it finds."""
 
 import numpy as np
 import pytest
+from baseline_cases import NOWHERE, SETTING, feedback
+from baseline_cases import play as play_arms
+from baseline_cases import started as begun
 from scipy.optimize import approx_fprime
 from sklearn.gaussian_process.kernels import Matern
 
 import agents
-from agents.beliefs.safety import INFEASIBLE, log_feasibility_slopes
+from agents.algorithms.constrained import constrained_ei
+from agents.beliefs.safety import INFEASIBLE, log_feasibility, log_feasibility_slopes
 from agents.box import AtPoints
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid
@@ -96,30 +100,6 @@ def test_slopes_of_feasibility_stay_finite_where_it_is_certain_or_hopeless():
     assert (of_mean[1], of_std[1]) == (0.0, 0.0)
 
 
-@pytest.mark.long
-def test_a_small_feasible_region_is_found_between_the_points_of_a_grid():
-    setting = Setting(
-        low=np.zeros(2),
-        high=np.ones(2),
-        kernel=Matern(0.4, nu=2.5),
-        noise_std=1e-3,
-        num_constraints=1,
-        constraint_noise_std=1e-3,
-    )
-    agent, found = started(setting), []
-    for t in range(35):
-        action = agent.act(HERE)
-        x = setting.to_point(action)
-        cost = 10 * (((x - [0.62, 0.31]) ** 2).sum() - 0.03**2)  # 0.3 % of the box
-        found.append((cost <= 0, x[0]))
-        info = delivery(t, np.array([t]), np.array([x[0]]), np.array([[cost]]), 0)
-        agent.update(HERE, action, x[0], info)
-    assert max(value for feasible, value in found if feasible) > 0.645  # of 0.65
-    best = agent.recommend()
-    assert best.point[0] == pytest.approx(0.65, abs=0.005)
-    assert ((best.point - [0.62, 0.31]) ** 2).sum() < 0.033**2
-
-
 def test_where_nothing_is_feasible_the_least_infeasible_is_recommended():
     agent = started()
     for t in range(12):
@@ -129,3 +109,26 @@ def test_where_nothing_is_feasible_the_least_infeasible_is_recommended():
         agent.update(HERE, action, 0.0, delivery(t, np.array([t]), np.array([x[1]]), row, 3))
     assert agent.recommend().point[0] < 0.05
     assert agent.recommend(among=np.array([[0.9, 0.9], [-1.0, 0.0]])).action[0] == -1.0
+
+
+def test_without_a_feasible_play_the_probability_of_feasibility_is_maximised_alone():
+    agent = play_arms(
+        begun(constrained_ei(SETTING)), lambda x: x[0], lambda x: np.array([1.0 + x[0], 2.0]), 10
+    )
+    _, *costs = agent.beliefs(NOWHERE)
+    expected = sum(log_feasibility(*cost) for cost in costs)
+    agent.act(NOWHERE)
+    assert np.ptp(agent.scores[0] - expected) < 1e-6  # of probabilities that differ by a factor of e^7
+    assert np.ptp(expected) > 1.0
+
+
+def test_first_plays_that_come_late_still_centre_and_scale():
+    on_time, late = begun(constrained_ei(SETTING, initial=4)), begun(constrained_ei(SETTING, initial=4))
+    arms, rewards = np.array([3, 9, 20, 28]), np.array([1.0, 4.0, 2.0, 7.0])
+    costs = np.column_stack([rewards - 3.0, -rewards])
+    for t, arm in enumerate(arms):
+        on_time.update(NOWHERE, arm, 0.0, feedback(rewards[t : t + 1], costs[t : t + 1], [t]))
+        late.update(NOWHERE, arm, 0.0, feedback([], np.zeros((0, 2)), np.zeros(0, dtype=int)))
+    late.update(NOWHERE, 0, 0.0, feedback(rewards, costs, range(4)))
+    np.testing.assert_allclose(on_time.objective.centre, [[3.5, 0.5, -3.5]])
+    np.testing.assert_allclose(late.beliefs(NOWHERE), on_time.beliefs(NOWHERE), atol=1e-12)

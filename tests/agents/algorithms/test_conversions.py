@@ -7,11 +7,9 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
-import agents
 from agents.algorithms.clicks import AgedOutcomes, AgedRows
 from agents.posteriors.laplace import Clicks, PlayedRows, laplace
 from agents.posteriors.latent import LatentPosterior
-from bandit_envs.environment.making import make
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.outcomes import BernoulliOutcomes
@@ -20,7 +18,6 @@ from gpbandits import evaluate
 
 GRAM = Gram(make_kernel("rbf", 0.3), unit_grid(6))
 BASE = -1.0
-LATE = {"law": "conversions", "base": {"law": "geometric", "mean": 5}, "lost": 0.3}
 SMALL = {"num_arms": 12, "horizon": 30, "outcome": {"law": "bernoulli", "base": BASE}}
 
 
@@ -143,18 +140,3 @@ def test_without_delay_conversions_are_the_clicks_that_they_are():
         for keywords in (at_once, SMALL)
     )
     np.testing.assert_array_equal(late.actions["laplace-ucb"], prompt.actions["laplace-ucb"])
-
-
-def test_an_agent_drops_plays_of_ads_that_were_never_shown():
-    env = make("GPBandit-Clicks-v0", **SMALL, delay=LATE)
-    observation, _ = env.reset(seed=0)
-    agent = agents.make("laplace-ts", env)
-    agent.reset(0)
-    silent = []
-    for t in range(12):
-        action = agent.act(observation)
-        observation, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        silent.append(info["oracle"]["delay"] < 0 or t + info["oracle"]["delay"] > 11)
-    agent.drop(np.array(silent).nonzero()[0][:3])
-    assert agent.belief.outcomes.count.sum() == 9

@@ -116,16 +116,6 @@ def test_without_a_bound_on_rewards_samples_are_those_of_the_posterior_itself(fo
     assert drawn.points == plain.points
 
 
-def test_hallucination_has_the_mean_of_what_was_delivered_and_the_variance_of_all_plays():
-    playing = Playing("gp-bucb")
-    arrived = sorted(playing.value)
-    mean, _ = playing.posterior(arrived, [playing.value[s] for s in arrived])
-    _, covariance = playing.posterior(range(40), np.zeros(40))
-    belief = playing.agent.belief
-    np.testing.assert_allclose(belief.mean(HERE)[0], mean, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(belief.std(HERE)[0] ** 2, np.diag(covariance), rtol=0, atol=1e-8)
-
-
 def test_filling_in_the_posterior_mean_is_hallucination():
     imputed = Playing("gp-ucb-sdf", window=1000, reward_bound=0.0, fill_in="mean")
     hallucinated = Playing("gp-bucb")
@@ -164,13 +154,6 @@ def test_no_delay_makes_all_delay_policies_equal(length_scale):
     plays = evaluate("GPBandit-GP-v0", samplers, trials=4, env_kwargs=keywords).actions
     for label in ("asy", "bts", "sdf"):
         np.testing.assert_array_equal(plays["ts"], plays[label])
-
-
-def test_an_uncertainty_sampling_start_plays_like_pure_exploration():
-    specs = {"start": ("gp-bucb", {"start": 10}), "variance": "pure-exploration"}
-    plays = evaluate("GPBandit-GP-v0", specs, trials=3, env_kwargs={"horizon": 12}).actions
-    np.testing.assert_array_equal(plays["start"][:, :10], plays["variance"][:, :10])
-    assert not np.array_equal(plays["start"], plays["variance"])
 
 
 def plays_when_told(name, bound):

@@ -1,4 +1,4 @@
-"""Arms are struck off at the ends of batches whose plays look at no value, and the best one stays."""
+"""Elimination in batches: what is struck off, that the best arm stays, and batches that wait."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ import pytest
 from agent_cases import GAUSSIAN, on_a_line, takes
 from scipy.stats import binomtest
 
+import agents
+from agents.algorithms.elimination import WAITS
 from agents.model.rounds import Delivery
 from agents.registry import resolve_agent
 from agents.restarts.base import doubling_lengths, growing_lengths, quantile_wait
-from bandit_envs import BanditVectorEnv
+from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws.delays import Constant, PoissonDelay
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems.synthetic import synthetic
+from gpbandits import evaluate
 from gpbandits.theory.regret import mvr_bound
 
 ELIMINATING = [name for name in GAUSSIAN if takes(name, band="plain")]
@@ -184,3 +188,39 @@ def test_the_bound_of_mvr_is_the_formula():
     expected = 2.0 * width * np.sqrt(2.0 / np.log(1.0 + 1.0 / 0.01) * 6.0 / 100)
     computed = mvr_bound(np.array([100]), np.array([6.0]), 0.01, bound=1.5, noise_std=0.1, num_arms=25)
     np.testing.assert_allclose(computed, expected, rtol=1e-14)
+
+
+DELAYED = on_a_line(15, horizon=200, rkhs_bound=1.0, delay=PoissonDelay(5.0))
+LATE = {"law": "poisson", "mean": 10}
+
+
+def ends(setting: Setting, **options) -> set[int]:
+    agent = agents.make("bpe-delay", setting, **options)
+    agent.reset(0)
+    return agent.restart.ends
+
+
+def regret(agent: Any, delay: Any = LATE) -> np.ndarray:
+    problem = {"num_arms": 20, "horizon": 120, "delay": delay}
+    return evaluate("GPBandit-RKHS-v0", {"it": agent}, trials=2, seed=3, env_kwargs=problem).regret["it"]
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("wait", [None, *WAITS])
+def test_without_delays_nothing_is_waited_for(wait):
+    np.testing.assert_array_equal(regret(("bpe-delay", {"wait": wait}), None), regret("bpe", None))
+
+
+def test_where_no_law_is_published_the_longest_delay_is_waited_for():
+    withheld = replace(DELAYED, delay=None, max_delay=12)
+    assert ends(withheld) == ends(DELAYED, wait=12) == ends(replace(DELAYED, max_delay=12), wait="max_delay")
+    assert ends(withheld) != ends(DELAYED)
+
+
+def test_nothing_is_waited_for_that_never_arrives():
+    assert ends(replace(DELAYED, max_delay=3), wait="sub-exponential") == ends(DELAYED, wait=3)
+
+
+def test_what_all_comes_in_time_is_learnt_before_arms_are_struck_off():
+    constant = replace(DELAYED, delay=Constant(8), max_delay=8)
+    assert ends(constant) == ends(constant, wait=8)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
-import pytest
 from agent_cases import on_a_line
 from players import play
 
@@ -23,10 +21,6 @@ CONTEXTUAL = synthetic(
 )
 
 
-def hill(arm: int) -> float:
-    return -abs(arm - 9) / 5.0
-
-
 def feedback(t: int, value: float) -> dict[str, Any]:
     return delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)), HORIZON)
 
@@ -35,30 +29,6 @@ def test_the_default_width_is_that_of_the_theorem():
     agent: Any = agents.make("sup-kernel-ucb", SETTING, noise_variance=LAMBDA, delta=0.05)
     width = 1.0 + 0.1 / np.sqrt(LAMBDA) * np.sqrt(2.0 * np.log(2.0 * HORIZON * 15 / 0.05))
     np.testing.assert_allclose(agent.band(np.ones((1, 1)), np.ones((1, 1))), width, rtol=1e-12)
-
-
-@pytest.mark.long
-def test_a_stage_is_designed_without_its_own_values_and_later_stages_with_them():
-    agent: Any = agents.make("sup-kernel-ucb", SETTING, band=1.0)
-    agent.reset(0)
-    arms, changed, uniform = [], set(), np.full(1, 0.5)
-    for t in range(HORIZON):
-        arm, stage = agent._chosen(HERE, uniform)
-        for s in range(agent.stages if t % 8 == 0 else 0):
-            twin = deepcopy(agent)
-            plays = [p for p, kept in zip(arms, agent.stage_of, strict=True) if kept == s]
-            for k, point in enumerate(plays):
-                twin.psi[s].mean_posterior.correct(
-                    HERE, np.array([point]), np.array([3.0 * (-1.0) ** k + point])
-                )
-            other = twin._chosen(HERE, uniform)
-            if 0 <= stage <= s:
-                assert other == (arm, stage)
-            elif other != (arm, stage):
-                changed.add(s)
-        arms.append(agent.act(ONE))
-        agent.update(ONE, arms[-1], hill(arms[-1]), feedback(t, hill(arms[-1])))
-    assert changed
 
 
 def test_a_play_counts_in_its_stage_before_its_value_comes_and_until_it_never_will():

@@ -17,8 +17,6 @@ from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery
-from bandit_envs.problems import build
-from gpbandits import evaluate
 
 KERNEL = ConstantKernel(1.7) * Matern([0.4, 0.7], nu=2.5)
 NOISE, MEAN = 0.04, 0.3
@@ -149,17 +147,6 @@ def test_under_noise_an_agent_on_a_box_does_not_repeat_its_plays():
         return float(np.median(gap.min(axis=1)[len(points) // 2 :]))
 
     assert spacing(run()[1]) > 2.0 * spacing(run(incumbent="max_mean")[1])
-
-
-@pytest.mark.long
-def test_plays_with_late_values_are_improved_on_too():
-    late = {"law": "constant", "rounds": 3}
-    problem = build(
-        "rkhs", {"num_arms": 20, "horizon": 30, "dim": 2, "continuous": True, "delay": late, "noise_std": 0.1}
-    )
-    result = evaluate(problem, {"EI": ("gp-agent", {"rule": "ei"}), "random": "random"}, trials=4)
-    regret = {name: values[:, -1].mean() for name, values in result.simple_regret.items()}
-    assert regret["EI"] < 0.2 * regret["random"]
 
 
 def test_improvement_is_noisy_on_boxes_and_on_the_largest_mean_elsewhere():
