@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 import torch
@@ -16,13 +14,10 @@ from bandit_envs.data.cnn_training import (
     SHIPPED,
     cnn_rows,
     digits,
-    patches,
-    scores,
     start,
     trained,
 )
 from bandit_envs.data.tables import CNN_BOUNDS
-from bandit_envs.laws import delays
 from bandit_envs.problems import build
 
 
@@ -70,17 +65,6 @@ def test_training_again_gives_the_shipped_rows():
 
 
 @pytest.mark.long
-def test_networks_side_by_side_score_as_each_alone():
-    weights, x = start(np.random.default_rng(0), 3), digits().x[:5]
-    for w in weights:
-        w.data += torch.arange(3.0)[:, None, None] / 10
-    side_by_side = scores(weights, patches(x)).detach()
-    for i in range(3):
-        alone = network(weights, i)(torch.as_tensor(x).float()[:, None]).detach()
-        torch.testing.assert_close(side_by_side[i], alone)
-
-
-@pytest.mark.long
 def test_networks_side_by_side_are_trained_as_each_alone_by_pytorch():
     part = digits()._replace(x=digits().x[:300], y=digits().y[:300])
     step_size, decay = np.array([0.01, 0.003]), np.array([0.5, 0.0])
@@ -110,47 +94,9 @@ def test_a_replicate_has_a_start_of_its_own_which_its_settings_share():
         assert (w[0] - another[0]).abs().max() > 0.01
 
 
-def test_one_run_a_setting_has_no_scatter():
-    assert cnn_rows(digits(), 512, np.array([0.01]), np.array([0.0]), replicates=1)[0, 4] == 0.0
-
-
-def test_the_problem_is_the_table_with_the_delays_of_the_paper():
-    problem, table = build("cnn-tuning", {}), data.cnn_tuning()
-    assert (problem.horizon, problem.delay) == (100, delays.PoissonDelay(10))
-    np.testing.assert_array_equal(problem.draw(0).means.ravel(), table.accuracy)
-    np.testing.assert_array_equal(problem.decisions.arms, table.unit)
-
-
 def test_training_at_once_gives_the_table_of_its_shape():
     keywords = {"shape": [2, 2, 3], "replicates": 1, "train": True}
     means = build("cnn-tuning", keywords).draw(0).means.ravel()
     step_size, decay = np.array([1.0, 1.0]), np.array([1e-3, 1.0])
     np.testing.assert_allclose(means[-2:], cnn_rows(digits(), 512, step_size, decay, 1)[:, 3], atol=0.01)
     assert len(means) == 12
-
-
-def test_torch_is_needed_for_training_alone_and_its_absence_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    build("cnn-tuning", {})
-    with pytest.raises(ModuleNotFoundError, match=r"torch.* need pip install 'gpbandits\[rl\]'"):
-        build("cnn-tuning", {"train": True})
-
-
-@pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"shape": 4}, "shape must be three integers from 2 on .*, got 4"),
-        ({"shape": (4, 13, 1)}, r"shape must be three integers from 2 on .*, got \(4, 13, 1\)"),
-        ({"replicates": 0}, "replicates must be a positive integer, got 0"),
-        ({"train": 1}, "train must be True or False, got 1"),
-        (
-            {"shape": (4, 13, 10)},
-            r"train must be True unless shape is \(4, 13, 9\) and replicates 8, got False",
-        ),
-        ({"replicates": 9}, r"train must be True unless shape is \(4, 13, 9\) and replicates 8, got False"),
-        ({"continuous": True}, "continuous must be False: .* got True"),
-    ],
-)
-def test_bad_keywords_are_one_clear_error(keywords, message):
-    with pytest.raises(ValueError, match=message):
-        build("cnn-tuning", keywords)

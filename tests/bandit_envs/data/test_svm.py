@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.svm import SVC
 
 from bandit_envs import BanditEnv, data
 from bandit_envs.data import svm_tuning
-from bandit_envs.data.svm_tuning import SHAPES, ResultGrid, accuracy_of, count_correct, svm_values
+from bandit_envs.data.svm_tuning import SHAPES, ResultGrid, accuracy_of, count_correct
 from bandit_envs.laws import contexts, delays
 from bandit_envs.problems import build, data_files
 
@@ -59,47 +58,6 @@ def test_fifty_tasks_share_288_configurations():
 
 
 # --- tables ---
-
-
-def test_the_uniform_grid_is_even_and_has_the_edge_and_three_values_beside_it():
-    points = ResultGrid("uniform", (11, 251)).points
-    first, second = map(np.unique, points.T)
-    np.testing.assert_allclose(first, np.arange(11) / 10)
-    np.testing.assert_allclose(second[:6], [0.0, 0.001, 0.002, 0.003, 0.004, 0.008])
-    np.testing.assert_allclose(np.diff(second[4:]), 0.004)
-    assert len(points) == 11 * 254
-    assert (points.min(), points.max()) == (0.0, 1.0)
-
-
-def test_the_log_grid_is_log_spaced_and_reaches_both_edges_exactly():
-    points = ResultGrid("log", (30, 30)).points
-    assert points.shape == (900, 2)
-    assert (points.min(), points.max()) == (0.0, 1.0)
-    for values in svm_values(points).T:
-        steps = np.diff(np.log(np.unique(values)))
-        np.testing.assert_allclose(steps, steps.mean(), rtol=1e-9)
-    assert (points[:, 1] < 0.004).mean() > 0.5  # where the accuracy changes
-
-
-@pytest.mark.parametrize(("name", "grid"), SHIPPED)
-def test_a_shipped_table_has_a_plateau_and_something_better(name, grid):
-    accuracy = data.svm_accuracy(name, grid)
-    assert accuracy.shape == (20 if name == "growing-diabetes" else 1, len(grid.points))
-    assert accuracy.min() > 0.3
-    better = accuracy.max(axis=1) > np.median(accuracy, axis=1)
-    assert better.sum() >= len(better) - 1  # from 26 patients, the smallest data set, nothing is learnt
-    assert better[-1]
-
-
-def test_on_the_uniform_grid_forty_random_configurations_seldom_learn_and_on_the_log_grid_nearly_always():
-    error = {}
-    for spacing, shape in SHAPES["diabetes"].items():
-        accuracy = data.svm_accuracy("diabetes", ResultGrid(spacing, shape))[0]
-        drawn = np.random.default_rng(0).choice(accuracy, size=(2000, 40))
-        error[spacing] = 1 - drawn.max(axis=1)
-    assert np.median(error["uniform"]) == pytest.approx(0.35, abs=0.005)  # every third patient is ill
-    assert error["uniform"].mean() == pytest.approx(0.335, abs=0.01)
-    assert error["log"].mean() == pytest.approx(0.235, abs=0.005)
 
 
 @pytest.mark.parametrize(
@@ -167,15 +125,6 @@ def test_the_defaults_are_the_settings_of_the_paper():
     np.testing.assert_allclose(growing.decisions.contexts[:, 0], np.arange(20) / 19)
 
 
-@pytest.mark.parametrize("grid", SHAPES["diabetes"])
-def test_both_scales_show_the_same_accuracies(grid):
-    linear, log = (build("svm-tuning", {"grid": grid, "scale": scale}) for scale in ("linear", "log"))
-    np.testing.assert_array_equal(linear.draw(0).means, log.draw(0).means)
-    machines = svm_values(linear.decisions.arms)
-    span = np.ptp(np.log(machines), axis=0)
-    np.testing.assert_allclose(np.log(machines / machines[0]) / span, log.decisions.arms, atol=1e-9)
-
-
 def test_regret_is_against_the_best_configuration_of_the_current_data_set():
     table = data.svm_accuracy(
         "growing-diabetes", ResultGrid("uniform", SHAPES["growing-diabetes"]["uniform"])
@@ -215,43 +164,3 @@ def test_the_kernel_over_tasks_does_not_see_their_numbers():
     pairs = [problem.decisions.with_context(task, arms) for task in (one, other)]
     np.testing.assert_allclose(problem.kernel(*pairs), problem.kernel(pairs[0], pairs[0]), rtol=1e-12)
     assert problem.kernel(pairs[0])[0, 0] == pytest.approx(tasks.accuracy.var())
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param("multi-task-svm", marks=needs_tasks), "growing-data-svm", "svm-tuning"]
-)
-def test_making_resetting_and_playing_need_no_matrix_over_all_pairs(name):
-    build(name, {})  # what is kept for the process
-    tracemalloc.start()
-    env = BanditEnv(name)
-    env.reset(seed=0)
-    env.step(0)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    gram = vars(env.problem.gram)
-    assert not {"dense", "root", "low_rank_root", "_eigen"} & gram.keys()
-    assert not gram["_columns"]
-    assert peak < 16 * 2**20  # 900^2 numbers alone would be 6.5 MB, 14,400^2 1.7 GB
-
-
-@pytest.mark.parametrize(
-    ("name", "keywords", "message"),
-    [
-        ("svm-tuning", {"data": "iris"}, "data must be \"diabetes\" or \"breast-cancer\", got 'iris'"),
-        ("svm-tuning", {"grid": "sqrt"}, "grid must be \"uniform\" or \"log\", got 'sqrt'"),
-        ("svm-tuning", {"shape": 30}, "shape must be two integers from 2 on .*, got 30"),
-        ("svm-tuning", {"shape": (1, 9)}, r"shape must be two integers from 2 on .*, got \(1, 9\)"),
-        ("svm-tuning", {"shape": (101, 101)}, r"product of at most 10000, got \(101, 101\)"),
-        ("svm-tuning", {"shape": (7, 7)}, r"computed table.* got \(7, 7\); compute it by .* 7 7"),
-        ("growing-data-svm", {"shape": [9, 9]}, "compute it by .* or train at once with train=True"),
-        ("svm-tuning", {"train": 1}, "train must be True or False, got 1"),
-        ("svm-tuning", {"scale": "sqrt"}, "scale must be \"linear\" or \"log\", got 'sqrt'"),
-        ("svm-tuning", {"signal_variance": 0}, "signal_variance must be None or positive, got 0"),
-        ("svm-tuning", {"continuous": True}, "continuous must be False: .* got True"),
-        ("growing-data-svm", {"context_kernel": {"combine": 1}}, "must be \"product\" or \"sum\", got 1"),
-    ],
-)  # fmt: skip
-def test_bad_keywords_are_one_clear_error(name, keywords, message, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with pytest.raises(ValueError, match=message):
-        build(name, keywords)

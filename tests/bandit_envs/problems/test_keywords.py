@@ -1,4 +1,4 @@
-"""The keywords of problems: what they do, and what they refuse."""
+"""Keywords of named problems: defaults, what they mean, what is refused, and what the manual says."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from cases import BY_HAND, CONTEXTS, by_hand, played
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import bandit_envs
-from bandit_envs import BanditEnv, Decisions, Setting
+from bandit_envs import BanditEnv, Decisions
 from bandit_envs.data import find
 from bandit_envs.environment.registration import IDS
-from bandit_envs.laws import Gaussian, KnownFunction, RecordedValues, RKHSFunction, UniformNoise, changes
+from bandit_envs.laws import Gaussian, KnownFunction, RecordedValues, RKHSFunction, UniformNoise
 from bandit_envs.laws.derived import FeasibleShare
 from bandit_envs.problem.decisions import uniform_points, unit_grid
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
 from bandit_envs.problems.by_name import PRESET_OF, SWITCHES
+from bandit_envs.problems.manual import DESCRIPTION, END, STARTING, example, meanings, sections
 
 TWO: Any = [0.1, 0.2]  # length-scales, which scikit-learn declares as one number
 
@@ -36,13 +37,6 @@ def test_defaults_are_the_settings_of_the_papers():
     assert rkhs.noise == Gaussian(share=0.01)
     assert rkhs.horizon == 30_000
     np.testing.assert_array_equal(rkhs.decisions.arms, uniform_points(100, 1, 0))
-
-
-def test_a_gp_draw_on_the_points_of_the_rkhs_function_is_one_keyword_away():
-    rkhs, gp = build("rkhs", {}), build("rkhs", {"function": "gp"})
-    np.testing.assert_array_equal(rkhs.decisions.arms, gp.decisions.arms)
-    assert rkhs.noise == gp.noise
-    assert not np.array_equal(rkhs.draw(0).means, gp.draw(0).means)
 
 
 def test_random_points_are_drawn_once_an_environment_by_their_own_seed():
@@ -69,11 +63,6 @@ def test_a_noise_of_ones_own_replaces_the_default_altogether():
     assert build("gp", {"noise": {"law": "uniform"}, "noise_std": 0.3}).noise.std == 0.3
 
 
-@pytest.mark.parametrize("name", OFFLINE)
-def test_a_noise_of_none_is_the_default(name):
-    assert build(name, {"noise": None, "noise_std": None}).noise == build(name, {}).noise
-
-
 def test_noise_that_each_trial_scales_is_unknown_before_a_trial():
     problem = by_hand(noise=UniformNoise(share=0.01))
     setting = problem.setting()
@@ -81,12 +70,6 @@ def test_noise_that_each_trial_scales_is_unknown_before_a_trial():
     drawn = problem.draw(0).setting.noise_std
     assert drawn is not None
     assert drawn > 0
-
-
-def test_a_reward_function_cannot_change_the_points_by_accident():
-    problem = by_hand(reward=KnownFunction(lambda x: np.multiply(x, 2, out=x)[:, 0]))
-    with pytest.raises(ValueError, match="read-only"):
-        problem.draw(0)
 
 
 def test_signal_variance_scales_the_prior_and_a_kernel_object_is_taken_as_it_is():
@@ -223,14 +206,6 @@ def test_bad_keywords_are_one_clear_error(name, keywords, message):
         build(name, keywords)
 
 
-@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
-def test_an_id_refuses_an_unknown_keyword_as_python_does(make):
-    with pytest.raises(
-        TypeError, match=r"unexpected keyword argument 'hroizon' \(did you mean 'horizon'\?\); it takes"
-    ):
-        make("GPBandit-GP-v0", hroizon=3)
-
-
 @pytest.mark.parametrize(
     ("laws", "message"),
     [
@@ -268,11 +243,6 @@ def test_a_problem_that_cannot_be_played_is_one_clear_error(laws, message):
         by_hand(**laws).draw(0)
 
 
-def test_a_problem_takes_no_keywords_of_named_ones():
-    with pytest.raises(TypeError, match=r"a Problem got an unexpected keyword argument .horizon."):
-        BanditEnv(BY_HAND["contexts"], horizon=4)
-
-
 @pytest.mark.parametrize("given", [3, None, ["GPBandit-GP-v0"]])
 def test_make_refuses_what_describes_no_environment(given):
     with pytest.raises(ValueError, match="environment must be an id, a Problem or a callable, got"):
@@ -297,17 +267,6 @@ def test_numbers_of_numpy_count_as_the_numbers_that_they_are():
     assert (ours.setting().max_delay, ours.window) == (theirs.setting().max_delay, theirs.window)
 
 
-def test_laws_problems_and_settings_take_numbers_of_numpy_as_well():
-    law = changes.Evenly(np.int8(100))
-    np.testing.assert_array_equal(law.draw(200, np.random.default_rng(0)), np.arange(200) // 2)
-    assert type(by_hand(horizon=np.int8(100)).horizon) is int
-    assert type(Setting(arms=unit_grid(3), horizon=np.int8(100)).horizon) is int
-    assert gym.make_vec("GPBandit-GP-v0", np.int8(100), num_arms=3, horizon=2).reset(seed=0)[0].shape == (
-        100,
-        1,
-    )
-
-
 @pytest.mark.parametrize(
     "name", ["composite", "contextual", "delayed", "constrained", "piecewise-stationary"]
 )
@@ -325,3 +284,19 @@ def test_false_switches_a_feature_off_as_none_does(name, keyword):
         "constraints": off.constraints == (),
     }
     assert absent[keyword]
+
+
+@pytest.mark.parametrize("problem", FACTORIES)
+def test_every_problem_has_all_headings_and_no_label_is_left_in_its_description(problem):
+    found = sections(problem)
+    assert next(iter(found)) == DESCRIPTION
+    assert {"Action Space", "Observation Space", "Rewards", "Regret", STARTING, END} < found.keys()
+    assert all(found.values())
+    assert not any(f"{label}: " in found[DESCRIPTION] for label in ("Action", "Observation", "Keywords"))
+
+
+def test_what_a_problem_says_itself_comes_before_what_all_share():
+    assert meanings("intel-temperature")["continuous"].startswith("must be False")
+    assert meanings("gp")["continuous"].startswith("play the whole box")
+    assert sections("intel-temperature")["Action Space"] == "`Discrete(50)`, a sensor."
+    assert example("intel-temperature").startswith(">>> env = gym.make(")
