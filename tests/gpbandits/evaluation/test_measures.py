@@ -9,7 +9,7 @@ import pytest
 from gpbandits.evaluation import Result, evaluate, trace
 from gpbandits.evaluation import record as records
 from gpbandits.evaluation.measures import MEASURES, SHARE, Measure, register
-from gpbandits.evaluation.metrics import METRICS, metrics_of
+from gpbandits.evaluation.metrics import METRICS
 from gpbandits.evaluation.record import join_trials
 from gpbandits.evaluation.statistics import wilson_interval
 from gpbandits.report.page import views
@@ -192,56 +192,3 @@ def test_a_measure_that_one_agent_lacks_is_kept_for_the_others(correct, tmp_path
         assert "best arm found" in summary(result).header
     joined = join_trials([thin.records["random"], records["random"]])
     assert correct not in joined.totals
-
-
-@pytest.mark.parametrize("field", ["covered", "spending"])
-def test_what_one_agent_lacks_is_saved_as_lacking(field, tmp_path):
-    result = played("budget") if field == "spending" else played("costs")
-    known = {label: record._replace(covered=np.ones(3)) for label, record in result.records.items()}
-    records = known | {"random": known["random"]._replace(**{field: None})}
-    dataclasses.replace(result, records=records).save(tmp_path / "it.parquet")
-    again = Result.load(tmp_path / "it.parquet").records
-    assert getattr(again["random"], field) is None
-    np.testing.assert_equal(getattr(again["gp-ucb"], field), getattr(known["gp-ucb"], field))
-
-
-@pytest.mark.parametrize(
-    ("measure", "message"),
-    [
-        (Measure("regret", "reward", "sum", found), "an identifier that no measure has yet, got 'regret'"),
-        (Measure("two words", "reward", "sum", found), "name must be an identifier"),
-        (Measure("state", "reward", "last"), "of must be what the measure is of rounds"),
-    ],
-)
-def test_only_further_measures_of_rounds_are_registered(measure, message):
-    with pytest.raises(ValueError, match=message):
-        register(measure)
-
-
-@pytest.mark.parametrize(
-    "field", [*played("movement").records["random"]._fields, "shortfall", "played", "lost"]
-)
-def test_a_field_of_another_shape_is_named(field):
-    result = played("movement").at(ROUNDS)
-    record = result.records["random"]._replace(covered=np.ones(3))
-    inner = {"shortfall": "spending", "played": "spending", "lost": "totals"}.get(field)
-    if field in ("spending", "totals", "stopped"):
-        pytest.skip("its parts are other cases")
-    if inner == "spending":
-        spending = record.spending._replace(**{field: getattr(record.spending, field)[:-1]})
-        wrong = record._replace(spending=spending)
-    elif inner == "totals":
-        wrong = record._replace(totals=record.totals | {field: record.totals[field][:, :-1]})
-    else:
-        wrong = record._replace(**{field: getattr(record, field)[:-1]})
-    with pytest.raises(ValueError, match=f"^{field} of agent 'random' must have shape"):
-        dataclasses.replace(result, records={"random": wrong, "gp-ucb": result.records["gp-ucb"]})
-
-
-@pytest.mark.parametrize(("env_id", "need"), [("GP", None), ("Constrained", "costs"), ("Budget", "budget")])
-def test_metrics_that_need_costs_or_a_budget_are_those_of_results_that_have_them(env_id, need):
-    result = evaluate(f"GPBandit-{env_id}-v0", ["random"], trials=1, env_kwargs={"horizon": 4})
-    shown = metrics_of(result)
-    held = {None, "constancy", need}
-    assert {each.needs for each in shown.values()} == held
-    assert set(shown) == {name for name, each in METRICS.items() if each.needs in held}

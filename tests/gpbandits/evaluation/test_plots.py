@@ -1,8 +1,7 @@
-"""Figures of results as people ask for them: of some agents, of several metrics, on axes of their own."""
+"""Figures of results and learning curves."""
 
 import dataclasses
-import itertools
-import os
+from types import SimpleNamespace
 
 import matplotlib.figure
 import numpy as np
@@ -10,9 +9,11 @@ import pytest
 from matplotlib.image import imread
 from synthetic import result
 
-from gpbandits.evaluation.marks import marks_in, styles
+from gpbandits.evaluation.learning import learning_curve
+from gpbandits.evaluation.marks import marks_in
 from gpbandits.evaluation.metrics import Overlay
-from gpbandits.evaluation.panels import add_inset, flattened
+from gpbandits.evaluation.panels import add_inset
+from gpbandits.evaluation.statistics import bootstrap_interval
 
 
 def legend(figure):
@@ -37,31 +38,8 @@ def own_axes(count=1):
     return matplotlib.figure.Figure().subplots(1, count)
 
 
-@pytest.mark.long
-def test_a_plot_is_the_figure_and_writes_nothing_without_a_path(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    figure = result().plot()
-    assert isinstance(figure, matplotlib.figure.Figure)
-    assert os.listdir() == []
-    assert result().plot("r.png").axes
-    assert os.listdir() == ["r.png"]
-
-
-def test_a_notebook_shows_the_figure_without_pyplot():
-    assert result().plot()._repr_png_().startswith(b"\x89PNG")  # pyright: ignore
-
-
 def test_the_chosen_agents_are_drawn_in_their_order():
     assert legend(result().plot(agents=["random", "GP-UCB"])) == ["random", "GP-UCB"]
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("label", ["$\\frac$ cost", "a $b$ c", "_hidden", "100 %"])
-def test_labels_are_drawn_as_they_are(label):
-    """Not as mathematics, and not left out of the legend."""
-    figure = result(labels=(label, "random")).plot()
-    assert figure._repr_png_().startswith(b"\x89PNG")  # pyright: ignore
-    assert [text.replace("\\$", "$").strip() for text in legend(figure)] == [label, "random"]
 
 
 def test_several_metrics_have_a_panel_each_and_one_legend():
@@ -90,88 +68,6 @@ def test_axes_of_ones_own_are_drawn_on():
     assert result().plot(ax=pair, metric=["regret", "simple_regret"]) is pair[0].figure
 
 
-@pytest.mark.parametrize("scale", ["linear", "log-log"])
-def test_panels_that_share_their_height_show_all_curves(scale):
-    low, high = result(), result(factor=50.0)
-    left, right = axes = matplotlib.figure.Figure().subplots(1, 2, sharey=True)
-    for each, shown in zip(axes, (low, high), strict=True):
-        shown.plot(ax=each, scale=scale, legend=False)
-        assert each.get_legend() is None
-    assert left.get_ylim() == right.get_ylim()
-    assert right.get_ylim()[1] >= max(regret[:, -1].mean() for regret in high.regret.values())
-
-
-def test_a_band_below_zero_is_not_cut():
-    axes = result(shift=-1.0, num_constraints=1).plot().axes[0]
-    assert axes.get_ylim()[0] <= min(path.vertices[:, 1].min() for path in bands(axes))
-    assert result().plot().axes[0].get_ylim()[0] == 0.0
-
-
-def bands(axes):
-    return [path for each in axes.collections for path in each.get_paths()]
-
-
-def test_simple_regret_is_logarithmic_unless_a_scale_is_named():
-    left, right = result().plot(metric=["regret", "simple_regret"]).axes
-    assert (left.get_yscale(), right.get_yscale(), right.get_xscale()) == ("linear", "log", "linear")
-    assert result().plot(metric="simple_regret", scale="linear").axes[0].get_yscale() == "linear"
-
-
-def test_an_axis_that_leaves_out_values_says_so():
-    cut = result(shift=-0.3).plot(scale="log-log").axes[0], result().plot(scale="log-log").axes[0]
-    assert ["where positive" in axes.get_ylabel() for axes in cut] == [True, False]
-    assert "where positive" not in result(shift=-0.3).plot().axes[0].get_ylabel()
-
-
-def test_direct_labels_leave_no_mark_unexplained():
-    marked = result(privileged={"GP-TS"})
-    assert legend_title(marked.plot(legend="direct")) == marks_in([marked])[0].footnote
-    assert result().plot(legend="direct").legends == []
-
-
-@pytest.mark.parametrize("scale", ["linear", "log-log"])
-def test_direct_labels_have_the_colours_and_the_order_of_the_curves_and_do_not_overlap(scale):
-    figure = result(labels=("first", "second", "third")).plot(scale=scale, legend="direct")
-    axes = figure.axes[0]
-    figure.canvas.draw()
-    assert axes.get_legend() is None
-    assert [text.get_text() for text in axes.texts] == ["first", "second", "third"]
-    for text, line in zip(axes.texts, axes.lines, strict=True):
-        assert text.get_color() == line.get_color()
-    ends = [line.get_ydata()[-1] for line in axes.lines]
-    boxes = [axes.texts[i].get_window_extent() for i in np.argsort(ends)]
-    assert all(below.y1 <= above.y0 + 1 for below, above in itertools.pairwise(boxes))
-
-
-def test_size_and_title_are_those_that_are_given():
-    figure = result().plot(size=(3, 2), title="mine")
-    assert tuple(figure.get_size_inches()) == (3, 2)
-    assert figure.axes[0].get_title() == "mine"
-    assert result().plot().axes[0].get_title() == result().environment
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"agents": "random"}, "agents must be a list of labels"),
-        ({"agents": ["sarsa"]}, "unknown agent 'sarsa'"),
-        ({"size": (3, -1)}, "size must be a positive width and height"),
-        ({"size": "poster"}, 'size must be "column", "page" or'),
-        ({"size": 3}, "size must be a positive width and height"),
-        ({"size": (3, 2), "ax": own_axes()}, "size must be left out beside ax"),
-        ({"ax": "left"}, "ax must be 1 axes"),
-        ({"ax": own_axes(), "metric": ["regret", "simple_regret"]}, "ax must be 2 axes"),
-        ({"legend": True}, 'legend must be False, "outside" or "direct"'),
-        ({"metric": []}, "metric must be the name"),
-        ({"metric": 3}, "metric must be the name"),
-        ({"metric": ["regret", "total"]}, "choose one of budget_regret, regret, average_regret"),
-    ],
-)
-def test_options_of_a_figure_that_make_no_sense_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        result().plot(**options)
-
-
 def many(count=13):
     """Agents whose regret is that of others with some more, so that no two curves are equal."""
     from gpbandits import evaluate
@@ -179,14 +75,6 @@ def many(count=13):
     arms = [{f"rule {i}": ("gp-ucb", {"width": 0.5 + i})} for i in range(count - 1)]
     entrants = {label: agent for each in arms for label, agent in each.items()} | {"random": "random"}
     return evaluate("GPBandit-GP-v0", entrants, trials=2, env_kwargs={"num_arms": 20, "horizon": 30})
-
-
-def test_no_colour_is_used_twice_up_to_sixteen_lines_and_no_style_up_to_eighty():
-    assert len({style.colour for style in styles(16)}) == 16
-    assert len({(style.colour, style.dashes) for style in styles(80)}) == 80
-    figure = many().plot()
-    colours = [line.get_color() for line in figure.axes[0].lines[:13]]
-    assert len(set(colours)) == 13
 
 
 @pytest.mark.long
@@ -249,46 +137,35 @@ def test_no_inset_hides_a_curve():
     assert inset.get_ylim()[1] < 0.5
 
 
-def test_an_inset_of_curves_that_fall_shows_where_they_settle():
-    rounds = np.arange(1.0, 101.0)
-    falling = [(rounds, end + (1.0 - end) * np.exp(-rounds / 5.0)) for end in (0.02, 0.04, 0.3)]
-    axes, early = own_axes(2)
-    for pair in falling:
-        axes.plot(*pair)
-    inset = add_inset(axes, falling)
-    assert inset is not None
-    assert 0.04 < inset.get_ylim()[1] < 0.1  # not the 1 at which all begin
-    late = [(rounds, np.where(rounds < 99, 1.0, end)) for end in (0.02, 0.04, 0.3)]
-    for pair in late:
-        early.plot(*pair)
-    assert add_inset(early, late) is None  # it would show what the axes show
+def seed(number: int, steps: int = 100, copies: int = 2) -> SimpleNamespace:
+    regret = np.random.default_rng(number).exponential(1.0, steps) / np.arange(1, steps + 1)
+    return SimpleNamespace(history=(copies * np.arange(1, steps + 1), regret))
 
 
-def test_a_steep_curve_of_few_rounds_is_not_hidden():
-    rounds = np.arange(1.0, 1001.0)
-    curves = [(rounds, 0.01 * np.ones(1000)), (rounds, 0.02 * np.ones(1000))]
-    cliff = np.where(rounds < 300, 1.0, 0.9)
-    cliff[300:] = 0.02 + 0.4 * (rounds[300:] > 990)
-    axes = own_axes()
-    for pair in (*curves, (rounds, cliff)):
-        axes.plot(*pair)
-    inset = add_inset(axes, [*curves, (rounds, cliff)])
-    assert inset is not None
-    left, *_ = inset.get_position().bounds
-    assert left > 0.4  # beyond the cliff at 0.3
+def test_a_curve_is_the_mean_over_seeds_of_stretches_up_to_the_shortest_training():
+    runs = [seed(0).history, seed(1, steps=80).history, seed(2).history]
+    steps, found = learning_curve(runs, 8)
+    stretches = np.array([regret[:80].reshape(8, 10).mean(axis=1) for _, regret in runs])
+    np.testing.assert_array_equal(steps, 2 * np.arange(10, 81, 10))
+    np.testing.assert_allclose(found, bootstrap_interval(stretches))
 
 
-@pytest.mark.parametrize(
-    ("means", "low"),
-    [
-        ([[0, 1], [0, 2], [0, 8]], [0, 1]),
-        ([[0, 8], [0, 1], [0, 2]], [1, 2]),
-        ([[8, 1], [8, 2], [8, 3]], [0, 1]),  # by their own first rounds
-        ([[0, 1], [0, 8]], []),
-        ([[0, 1], [0, 3], [0, 8]], []),
-        ([[0, -3], [0, 0], [0, 8]], []),
-        ([[0, 0], [0, 0], [0, 0]], []),
-    ],
-)
-def test_what_is_flattened_ends_below_a_quarter_of_the_highest_point(means, low):
-    assert flattened(np.array(means, dtype=float)) == low
+def test_learners_have_curves_with_bands_and_agents_lines_at_their_regret_a_round(tmp_path):
+    res = result(privileged={"GP-TS"})
+    learners = {"PPO": [seed(0), seed(1)], "A2C": seed(2)}
+    figure = res.plot_learning(learners, tmp_path / "learning.png", points=10)
+    (axes,) = figure.axes
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]  # pyright: ignore
+    assert labels[:2] == ["PPO, 2 seeds", "A2C, 1 seed"]
+    assert labels[2:5] == [res.marked(label) for label in res.ordered]
+    assert labels[5].startswith("† privileged")
+    levels = [np.asarray(line.get_ydata())[0] for line in axes.lines[2:5]]
+    np.testing.assert_allclose(levels, [res.average_regret[x][:, -1].mean() for x in res.ordered])
+    assert (tmp_path / "learning.png").stat().st_size > 10_000
+    assert len(axes.collections) == 2
+
+
+@pytest.mark.parametrize("learners", [{}, {"PPO": []}, {"PPO": SimpleNamespace()}, {"PPO": seed(0, steps=0)}])
+def test_what_is_no_training_is_named(learners):
+    with pytest.raises(ValueError, match="RegretCallback"):
+        result().plot_learning(learners)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -13,7 +12,6 @@ import pytest
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, backends, keep_study, run
 from gpbandits.experiments import survey as surveys
 from gpbandits.experiments.check import count_all
-from gpbandits.experiments.study import key_of, keys_of
 from gpbandits.experiments.survey import INDEX
 from gpbandits.experiments.toml import parse_study
 from gpbandits.report import write_report
@@ -43,20 +41,6 @@ def states(store):
 def surveyed(store):
     known = store.survey(STUDY)
     return [key in known.valid for key in known.keys], [key in known.failed for key in known.keys]
-
-
-def test_a_key_is_that_of_the_cell():
-    known = surveys.survey(STUDY, Path("nowhere"), lambda cell: cell.code)
-    assert known.keys == [cell.key for cell in STUDY.cells()]
-    assert known.cells == list(STUDY.cells())
-    assert not known.valid
-
-
-def test_options_that_look_like_a_key_do_not_disturb_it():
-    odd = {"first_trial": 1, "trials": "\0", "x": {"trials": [1]}}
-    study = Study("s", 3, PLACES, (AgentEntry("random", "r", odd),), block_size=1)
-    keys = [key_of(cell.content) for cell in study.cells()]
-    assert list(keys_of(study.cells(), lambda cell: {})) == keys
 
 
 def test_a_survey_says_of_each_cell_what_its_files_say(store):
@@ -115,13 +99,6 @@ def test_indexes_of_jobs_that_share_a_folder_are_added(store):
     for some in (keys[:half], keys[half:]):
         surveys.note(store.folder, some)
     assert set(surveys.index_of(store.folder)) == set(keys)
-
-
-def test_small_studies_have_no_index(tmp_path):
-    store = Store(tmp_path)
-    run(STUDY, store, 1)
-    store.survey(STUDY)
-    assert not (tmp_path / INDEX).exists()
 
 
 def test_a_run_takes_its_cells_in_parts_of_bounded_memory(tmp_path, monkeypatch):

@@ -1,13 +1,30 @@
-"""Films of agents at play."""
+"""Films of a trial: pictures, panels of costs, and files."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from importlib.util import find_spec
+from io import BytesIO
+from shutil import which
 
 import numpy as np
 import pytest
+from agent_cases import BATCHED, WITH_ALL, of_each_shape
+from matplotlib.figure import Figure
+from pages import browser, needs_browser
 from PIL import Image
-from study_cases import called
+from scipy.spatial.distance import cdist
 
-from bandit_envs.rendering.scene import Limits
+import agents
+from agents.agent.reference_agent import ReferenceAgent
+from agents.registry import resolve_agent
+from bandit_envs.environment.making import make
+from bandit_envs.rendering.picture import draw_cost_plane
+from bandit_envs.rendering.scene import Scene
 from gpbandits import cli, evaluate, watch
-from gpbandits.report.film import frames, scenes
+from gpbandits.report import film_files
+from gpbandits.report.film import frames, moments, scenes
 
 KWARGS = {"num_arms": 20, "horizon": 8}
 
@@ -62,45 +79,6 @@ def test_the_command_writes_a_gif_that_ends_with_the_last_round(tmp_path, capsys
         assert film.size == (640, 480)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--gif", "out.png"], "must end in .gif"),
-        (["--gif", "out.gif", "--kwargs", "[1]"], "--kwargs must be a JSON object"),
-        (["--gif", "out.gif", "--options", "{"], "--options must be a JSON object"),
-        (["--gif", "out.gif", "--fps", "0"], "fps must be a positive number"),
-    ],
-)
-def test_bad_input_is_one_line(arguments, message, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as stop:
-        cli.main(["watch", "GPBandit-GP-v0", "gp-ucb", *arguments])
-    assert stop.value.code == 2
-    assert message in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_film_of_one_picture_is_refused():
-    with pytest.raises(ValueError, match="count must be an integer of at least 2"):
-        list(frames("GPBandit-GP-v0", "gp-ucb", count=1))
-
-
-def test_what_is_no_bandit_is_refused_before_it_is_drawn():
-    with pytest.raises(ValueError, match=r"environment must be a bandit, .*got <TimeLimit"):
-        next(frames("CartPole-v1", "random"))
-
-
-def test_an_agent_that_cannot_be_made_ends_a_command_in_one_line(tmp_path, monkeypatch, capsys):
-    (tmp_path / "unmakeable.py").write_text("def agent(setting):\n    raise KeyError('boo')\n")
-    monkeypatch.chdir(tmp_path)
-    code, _, err = called(capsys, "watch", "GPBandit-GP-v0", "unmakeable:agent", "--gif", "a.gif")
-    assert code == 2
-    assert err.splitlines() == [
-        "gpbandits: agent 'unmakeable:agent' for 'GPBandit-GP-v0' cannot be made: KeyError: 'boo' "
-        "(--debug shows where)"
-    ]
-
-
 def test_a_scene_has_the_agents_own_band_its_scores_and_the_action_that_is_played():
     env_kwargs = {"num_arms": 20, "horizon": 8}
     shown = scenes("GPBandit-GP-v0", ("gp-ucb", {"width": 3.0}), seed=4, count=9, env_kwargs=env_kwargs)
@@ -116,16 +94,6 @@ def test_a_scene_has_the_agents_own_band_its_scores_and_the_action_that_is_playe
     assert shown[-1].following is None
 
 
-def test_all_pictures_of_a_film_have_the_same_axes():
-    shown = scenes("GPBandit-GP-v0", "gp-ucb", count=9, env_kwargs=KWARGS)
-    of_all, of_first = Limits.of(shown), Limits.of(shown[:1])
-    for low, high in (of_all.reward, of_all.scores, of_all.regret):
-        assert low < high
-    assert of_all.regret[1] > of_first.regret[1]
-    wide = shown[0].belief[0] + shown[0].half
-    assert of_all.reward[1] >= wide.max()  # the first band is the widest
-
-
 @pytest.mark.long
 def test_a_strip_has_a_column_a_round_and_names_the_rounds_that_there_are():
     film = watch("GPBandit-GP-v0", "gp-ucb", count=9, env_kwargs=KWARGS)
@@ -135,26 +103,115 @@ def test_a_strip_has_a_column_a_round_and_names_the_rounds_that_there_are():
         film.strip([300])
 
 
-def test_a_strip_of_rounds_without_a_frame_is_that_of_a_film_that_shows_them():
-    few = watch("GPBandit-GP-v0", "gp-ucb", count=2, env_kwargs={"horizon": 12, "num_arms": 20})
-    all_of_them = watch("GPBandit-GP-v0", "gp-ucb", count=13, env_kwargs={"horizon": 12, "num_arms": 20})
-    assert len(few.scenes) == 2
-    drawn = [film.strip([2, 5, 10]) for film in (few, all_of_them)]
-    for one, other in zip(*(figure.axes for figure in drawn), strict=True):
-        assert one.get_title() == other.get_title()
-        for line, same in zip(one.lines, other.lines, strict=True):
-            np.testing.assert_array_equal(line.get_xydata(), same.get_xydata())
+COSTLY = {"num_arms": 20, "horizon": 60, "safe_seed": True}
+
+# They have a model of a penalised sum, or none.
+SILENT = {"bandit-oco", "gp-ucb-noiseless-constraints", "gp-ucb-noisy-constraints", "random"}
+KEEPING = [name for name in BATCHED if agents.features(name).constraint]
+SILENT |= {name for name in KEEPING if isinstance(resolve_agent(name)(WITH_ALL), ReferenceAgent)}
 
 
-@pytest.mark.parametrize("agent", ["gp-agent", "gp-ucb"])
-def test_the_legend_of_a_picture_ends_before_its_edges(agent):
-    picture, _ = frames("GPBandit-Composite-v0", agent, count=2, env_kwargs={"horizon": 6})
-    assert picture[-60:].min() < 100
-    assert (picture[:, :4] == 255).all()
-    assert (picture[:, -4:] == 255).all()
+def last_scene(name, **options):
+    *_, (env, player, *_) = moments("GPBandit-Constrained-v0", (name, options), 0, 2, COSTLY)
+    return Scene.of(env.unwrapped.simulator, player), player
 
 
-def test_more_pictures_than_rounds_are_a_picture_of_each_round():
-    keywords = {"num_arms": 5, "horizon": 4}
-    shown = scenes("GPBandit-GP-v0", "random", count=10**12, env_kwargs=keywords)
-    assert len(shown) == 5
+@pytest.mark.parametrize("name", of_each_shape(KEEPING))
+def test_the_posteriors_of_reward_and_costs_come_near_both_truths_where_it_was_played(name):
+    scene, _ = last_scene(name)
+    if name in SILENT:
+        assert scene.cost_beliefs == ()
+        return
+    assert scene.belief is not None
+    assert len(scene.cost_beliefs) == len(scene.costs) == 1
+    played = np.unique(np.searchsorted(scene.features[:, 0], scene.plays[:, 0]))
+    for truth, (mean, std) in zip(
+        [scene.truth, *scene.costs], [scene.belief, *scene.cost_beliefs], strict=True
+    ):
+        assert mean.shape == std.shape == truth.shape
+        # Deviations from a posterior of the right quantity are of its own size: 5 of them are far too many.
+        assert np.all(np.abs(mean - truth)[played] < 5 * std[played] + 1e-9)
+
+
+def test_on_a_plane_a_cost_is_a_map_with_a_line_around_the_feasible_points():
+    env = make("GPBandit-SmallFeasibleRegion-v0").unwrapped
+    env.reset(seed=0)
+    scene = Scene.of(env.simulator)
+    axes = Figure().subplots()
+    draw_cost_plane(axes, scene, 0, (scene.costs[0], np.zeros(len(scene.truth))))
+    tiles, line = axes.collections
+    np.testing.assert_array_equal(np.sort(tiles.get_array(), axis=None), np.sort(scene.costs[0]))
+    bends = np.concatenate([path.vertices for path in line.get_paths()])
+    spacing = np.diff(np.unique(scene.features[:, 0])).max()
+    for side in (scene.feasible, ~scene.feasible):
+        assert cdist(bends, scene.features[side]).min(axis=1).max() <= spacing
+
+
+BRIEF = {"num_arms": 20, "horizon": 8}
+needs_ffmpeg = pytest.mark.skipif(
+    which("ffmpeg") is None and find_spec("imageio_ffmpeg") is None, reason="no ffmpeg on this machine"
+)
+
+
+@pytest.fixture(scope="module")
+def film():
+    return watch("GPBandit-GP-v0", "gp-ucb", count=4, env_kwargs=BRIEF, start=3, fps=4)
+
+
+def test_a_film_begins_with_the_round_that_is_wanted(film):
+    assert [scene.total + 1 for scene in film.scenes] == [3, 5, 7, 9]
+    whole = watch("GPBandit-GP-v0", "gp-ucb", count=9, env_kwargs=BRIEF)
+    assert film.scenes[0].plays.tolist() == whole.scenes[2].plays.tolist()
+
+
+def test_a_page_holds_every_picture(film, tmp_path):
+    film.save(tmp_path / "new" / "it.html")
+    page = (tmp_path / "new" / "it.html").read_text()
+    pictures = re.findall(r'^(?:const pictures = \[)?"data:image/png;base64,([^"]+)"', page, re.MULTILINE)
+    assert len(pictures) == film.length == 4
+    with Image.open(BytesIO(film.gif)) as gif:
+        for i, each in enumerate(pictures):
+            gif.seek(i)
+            with Image.open(BytesIO(b64decode(each))) as picture:
+                assert picture.convert("RGB").tobytes() == gif.convert("RGB").tobytes()
+    assert "http" not in page  # it needs no other file
+
+
+def test_a_title_is_no_markup(film):
+    page = film_files.slider_page(film.gif, 2.0, "<b>mine</b> & others")
+    assert "<b>" not in page
+    assert "&lt;b&gt;mine" in page
+
+
+@pytest.mark.long
+@needs_browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_slider_shows_the_pictures_in_a_browser(film, width, tmp_path):
+    film.save(tmp_path / "it.html")
+    with browser(tmp_path / "profile") as opened:
+        metrics = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}
+        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        opened.get((tmp_path / "it.html").as_uri())
+        seen = set()
+        for value in range(1, 5):
+            opened.execute_script(f"slider.value = {value}; slider.oninput()")
+            seen.add(opened.execute_script("return picture.src"))
+            assert opened.execute_script("return number.value") == f"{value} of 4"
+        assert len(seen) == 4
+        needed = opened.execute_script("return document.documentElement.scrollWidth")
+        assert needed <= width
+        opened.execute_script("play.onclick()")
+        assert opened.execute_script("return [play.textContent, number.value]") == ["Pause", "1 of 4"]
+
+
+@needs_ffmpeg
+def test_a_video_has_a_frame_for_each_picture(film, tmp_path):
+    film.save(tmp_path / "it.mp4")
+    content = (tmp_path / "it.mp4").read_bytes()
+    assert content[4:8] == b"ftyp"
+    (count,) = {int.from_bytes(content[i + 12 : i + 16], "big") for i in places(content, b"stsz")}
+    assert count == film.length
+
+
+def places(content, name):
+    return [each.start() for each in re.finditer(name, content)]

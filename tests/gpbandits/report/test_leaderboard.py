@@ -1,4 +1,4 @@
-"""The leaderboard: who enters, how losses become scores, and what the page shows."""
+"""The leaderboard: entrants, standings, marks and ranks over tasks."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -6,29 +6,26 @@ from types import SimpleNamespace
 import gymnasium as gym
 import numpy as np
 import pytest
+from scipy.stats import wilcoxon
+from synthetic import record
 from synthetic import result as synthetic_result
 
 from bandit_envs.data.runs import load_runs
 from bandit_envs.problems.real import tasks
 from gpbandits import cli
-from gpbandits.commands.leaderboard import SuiteKind
 from gpbandits.evaluation.statistics import mean_improvement
-from gpbandits.report.board import ranks_figure, write_board
 from gpbandits.report.entrants import (
-    CLASSES,
     JOINT,
     LEARNERS,
     REFERENCE,
     REFERENCES,
     SELECTED,
-    SUITES,
     WHOLE,
-    class_of,
-    cut_notes,
     enter,
 )
+from gpbandits.report.over_tasks import FEWEST, over_tasks
 from gpbandits.report.page import across
-from gpbandits.report.standings import WIDEST, Standings, relative_losses
+from gpbandits.report.standings import Standings, relative_losses
 
 
 def test_agents_enter_where_they_handle_the_features_and_the_reference_everywhere():
@@ -127,21 +124,6 @@ def test_no_data_set_of_a_changing_task_is_cut():
     assert cuts == {}
 
 
-def test_the_command_offers_every_suite():
-    assert tuple(SuiteKind) == SUITES
-
-
-def test_an_unknown_suite_is_told_the_known_ones():
-    with pytest.raises(ValueError, match='suite must be "ids" or "real"'):
-        enter(2, 30, suite="rael")
-
-
-def test_a_suite_of_real_tasks_refuses_other_environments():
-    for other in ("GPBandit-GP-v0", "GPBandit-Real-v2", "GPBandit-Real/digits-lat-v2"):
-        with pytest.raises(ValueError, match="ids such as GPBandit-Real/digits-repeat-v2 in the suite real"):
-            enter(2, 30, ["GPBandit-Real/digits-late-v2", other], suite="real")
-
-
 def test_losses_are_positive_regret_and_violation_relative_to_the_reference():
     res = synthetic_result(num_constraints=1)
     losses = relative_losses(res, "random")
@@ -192,16 +174,6 @@ def test_agents_that_play_the_same_in_every_environment_count_once():
     assert len(apart.agents) == 3
 
 
-def test_every_environment_has_a_class_and_agents_are_named_in_one_list_a_class():
-    ids = ("GP", "Delayed", "Contextual", "PiecewiseStationary", "Constrained", "Budget", "Composite")
-    classes = enter(6, 20, [f"GPBandit-{name}-v0" for name in ids], ["random"]).classes
-    expected = ("plain", "delayed", "contextual", "changing", "constrained", "budgeted", "combined")
-    assert tuple(classes[name] for name in ids) == expected
-    assert set(CLASSES.values()) < {*expected}
-    tuned = gym.make("GPBandit-SVMTuning-v0")
-    assert class_of(tuned.unwrapped.problem) == "real"
-
-
 def test_violation_has_columns_of_its_own_relative_to_the_reference():
     free, bound = synthetic_result(), synthetic_result(num_constraints=2)
     bound = dataclasses.replace(bound, environment="bound")
@@ -228,17 +200,6 @@ def test_an_environment_that_separates_nobody_weighs_like_any_other():
     assert whole["GP-UCB"].estimate == pytest.approx(own["GP-UCB"].estimate / 2)
 
 
-def test_what_the_option_horizon_cuts_is_said_beside_the_result(tmp_path):
-    entries = enter(6, 90, ["GPBandit-Real/growing-datasets-v2", "GPBandit-GP-v0"], ["gp-ucb"])
-    assert entries.cuts["Real/growing-datasets"] == "90 of 600 rounds, 3 of 20 data sets"
-    assert entries.cuts["GP"].startswith("90 of ")
-    notes = cut_notes(["GP", "whole"], entries.cuts)
-    assert notes == [f"Cut by --horizon: GP ({entries.cuts['GP']})."]
-    assert cut_notes(["whole"], entries.cuts) == []
-    page = write_board({"plain": Standings([synthetic_result()], "random", notes)}, tmp_path, "a command")
-    assert notes[0] in page.read_text(encoding="utf-8")
-
-
 def test_improvement_across_environments_weighs_them_alike_and_counts_ties_half():
     first = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 2.0, 2.0, 9.0]))  # win, tie, loss, win
     second = (np.array([1.0]), np.array([0.0]))  # loss
@@ -247,20 +208,6 @@ def test_improvement_across_environments_weighs_them_alike_and_counts_ties_half(
     assert 0 <= share.low < share.estimate < share.high <= 0.5  # nothing but the first has a spread
     with pytest.raises(ValueError, match="pairs need equal shapes"):
         mean_improvement([(np.zeros(2), np.zeros(3))])
-
-
-def test_the_figure_has_a_row_an_agent():
-    standings = Standings([synthetic_result(privileged={"GP-UCB"})], "random")
-    ranks, profiles = ranks_figure(standings), standings.profile("GP-TS").estimate
-    assert [tick.get_text() for tick in ranks.axes[0].get_yticklabels()] == ["GP-UCB†", "GP-TS", "random"]
-    np.testing.assert_allclose(ranks.axes[2].images[0].get_array()[1], profiles)
-
-
-def test_results_without_the_reference_are_refused():
-    with pytest.raises(ValueError, match="has no result on"):
-        Standings([synthetic_result()], "nobody")
-    with pytest.raises(ValueError, match="at least one environment"):
-        Standings([], "random")
 
 
 @pytest.mark.long
@@ -294,31 +241,6 @@ def test_the_command_writes_page_figure_and_tables(tmp_path, capsys):
     assert (tmp_path / "docs" / "tables" / "leaderboard-plain.csv").read_text().count("\n") >= 3
 
 
-def test_who_is_left_out_for_the_same_reason_shares_a_line(tmp_path):
-    excluded = [(f"{name} on {env}", f"agent '{name}': too slow") for env in "CD" for name in "ab"]
-    standings = Standings([synthetic_result()], "random")
-    page = write_board({"plain": standings}, tmp_path, "a command", [("sb3-*", "they take long"), *excluded])
-    *_, lines = page.read_text(encoding="utf-8").partition("## Not taking part\n")
-    assert lines.split("\n") == ["", "- sb3-*: they take long", "- a, b on C, D: too slow", ""]
-
-
-def test_where_there_are_many_environments_each_has_a_line(tmp_path):
-    res = synthetic_result(num_trials=20)
-    many = [dataclasses.replace(res, environment=f"env {i}") for i in range(WIDEST + 1)]
-    standings, narrow = Standings(many, "random"), Standings(many[:WIDEST], "random")
-    assert standings.wide
-    assert not narrow.wide
-    assert narrow.overall().header[5:] == tuple(each.environment for each in many[:WIDEST])
-    assert standings.overall().header == ("agent", "rank", "at best", "at worst", "score")
-    grid = standings.by_environment()
-    assert grid.header == ("environment", *standings.agents)
-    assert [row[0] for row in grid.rows] == [each.environment for each in many]
-    assert grid.rows[3][1] == pytest.approx(standings.of(standings.agents[0])[3].mean())
-    page = write_board({"plain": standings}, tmp_path, "a command").read_text(encoding="utf-8")
-    assert "\n| env 3 | " in page
-    assert (tmp_path / "tables" / "leaderboard-plain-each.csv").exists()
-
-
 def test_agents_enter_real_tasks_for_what_these_have_and_joint_samples_up_to_a_number_of_arms(monkeypatch):
     def entered():
         names = ("digits-late", "digits-limit", "digits-budget")
@@ -335,3 +257,68 @@ def test_agents_enter_real_tasks_for_what_these_have_and_joint_samples_up_to_a_n
     assert late - short == {*JOINT}
     assert same == limit
     assert len(excluded) == 3  # both are late, one has a budget
+
+
+def standings(number, **shape):
+    """As many environments, with trials of their own; two agents are alike but for chance."""
+    whole = synthetic_result(num_trials=8, **shape)
+    results = []
+    for i in range(number):
+        exponents = enumerate(zip(whole.agents, (0.5, 0.52, 1.0), strict=True))
+        records = {
+            label: record(num_trials=8, exponent=exponent, seed=10 * i + k, **shape)
+            for k, (label, exponent) in exponents
+        }
+        results.append(dataclasses.replace(whole, environment=f"env {i}", records=records))
+    return Standings(results, "random")
+
+
+def cells(grid):
+    return {row[0]: dict(zip(grid.header[1:], row[1:], strict=True)) for row in grid.rows}
+
+
+def test_a_rank_over_tasks_is_the_mean_of_the_ranks_of_mean_scores():
+    own = standings(7)
+    means = {label: np.array([each.mean() for each in own.of(label)]) for label in own.agents}
+    found = cells(over_tasks(own))
+    for label in own.agents:
+        rank = [1 + sum(other[i] > means[label][i] for other in means.values()) for i in range(7)]
+        assert found[label]["mean rank"] == pytest.approx(np.mean(rank))
+    first, second, last = over_tasks(own).rows
+    assert first[1] <= second[1] <= last[1]
+    assert first[2] is None
+    plain = wilcoxon(means[first[0]] - means[last[0]]).pvalue
+    assert plain <= last[2] <= 2 * plain + 1e-12  # Holm's correction of two tests
+
+
+def test_few_tasks_show_no_p_value_and_the_table_says_why():
+    grid = over_tasks(standings(FEWEST - 1))
+    assert "p" not in grid.header
+    assert any("cannot differ significantly" in note for note in grid.notes)
+    assert "p" in over_tasks(standings(FEWEST)).header
+
+
+def test_tasks_of_one_function_count_once():
+    own = standings(8)
+    alone = over_tasks(own, {"env 0": "digits", "env 1": "digits", "env 2": "digits"})
+    assert "p" in alone.header
+    assert "mean rank is over 6 tasks" in alone.notes[0]
+    assert "p" not in over_tasks(own, dict.fromkeys(["env 0", "env 1", "env 2", "env 3"], "x")).header
+
+
+def test_the_simple_score_the_unsafe_plays_and_the_time_are_those_of_the_results():
+    own = standings(3, num_constraints=1)
+    found = cells(over_tasks(own))
+    for label in own.agents:
+        each = found[label]
+        simple = [
+            1 - r.simple_regret[label][:, -1].mean() / r.simple_regret["random"][:, -1].mean()
+            for r in own.results
+        ]
+        assert each["simple score"] == pytest.approx(np.mean(simple))
+        unsafe = [(r.unsafe_plays[label][:, -1] / r.horizon).mean() for r in own.results]
+        assert each["unsafe plays"] == pytest.approx(np.mean(unsafe))
+        seconds = [r.seconds_per_decision[label].mean() for r in own.results]
+        assert each["ms a round"] == pytest.approx(1e3 * np.mean(seconds))
+    assert found["random"]["simple score"] == pytest.approx(0.0)
+    assert "unsafe plays" not in over_tasks(standings(3)).header

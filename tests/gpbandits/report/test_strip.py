@@ -79,27 +79,6 @@ def test_rounds_and_file_of_a_strip_belong_together(more, message, tmp_path, mon
     assert not list(tmp_path.iterdir())  # no film either
 
 
-@pytest.fixture(scope="module")
-def short_film():
-    return watch("GPBandit-GP-v0", "random", count=3, env_kwargs={"num_arms": 5, "horizon": 2})
-
-
-@pytest.mark.parametrize("rounds", [2, 2.0, "2", [], [30], [1.5], ["1"], None, [[1]]])
-def test_a_strip_of_what_is_no_list_of_rounds_says_what_is_expected(rounds, short_film):
-    with pytest.raises(ValueError, match=r"rounds must be a list of some of 1\.\.3, got"):
-        short_film.strip(rounds)
-
-
-def test_rounds_of_a_strip_may_be_a_range(short_film):
-    assert short_film.strip(range(1, 3)).axes
-
-
-@pytest.mark.parametrize("count", [2.5, 1, 0, -3, "many", None, True])
-def test_a_count_of_pictures_is_an_integer_from_2_on(count):
-    with pytest.raises(ValueError, match="count must be an integer of at least 2, the first and the last"):
-        watch("GPBandit-GP-v0", "random", count=count)
-
-
 def test_a_strip_of_a_plane_is_refused_and_its_film_is_shown(tmp_path):
     film = watch("GPBandit-Rosenbrock-v0", "random", count=2, env_kwargs={"horizon": 2})
     with pytest.raises(

@@ -16,8 +16,8 @@ from gpbandits.evaluation.result import Record, Result
 from gpbandits.evaluation.statistics import Interval, holm, paired_difference, sign_flip_test
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, load_study, run
 from gpbandits.experiments.toml import parse_study, study_text
-from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, find, study_path
-from gpbandits.reproductions.page import Condensed, kept, page_text, parts_of, write_page
+from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, study_path
+from gpbandits.reproductions.page import Condensed, kept, page_text, write_page
 from gpbandits.reproductions.srinivas2010 import KERNELS, POINTS, draws, gain_bound, spectrum
 from gpbandits.reproductions.study_figure import (
     BOXES,
@@ -306,14 +306,6 @@ def test_quick_says_how_long_it_takes_and_judges_nothing(small, tmp_path, call):
     assert "about" not in call(*arguments)  # nothing is left to compute
 
 
-def test_the_page_of_short_versions_judges_nothing(small, tmp_path):
-    (study,) = map(shortened, small.load())
-    run(study, Store(tmp_path / study.name / "cells"), 1)
-    write_page(tmp_path / "page.md", [small], tmp_path, quick=True)
-    text = (tmp_path / "page.md").read_text()
-    assert "| Small (2020), [Figure 1](#figure-1-small) | 1: not judged on so few trials |" in text
-
-
 def test_the_duration_of_a_study_grows_with_its_rounds_and_shrinks_with_its_processes(small):
     (study,) = small.load()
     (entry,) = study.environments
@@ -327,19 +319,6 @@ def test_the_duration_of_a_study_grows_with_its_rounds_and_shrinks_with_its_proc
         "118 minutes",
         "2 hours",
     ]
-
-
-def test_a_study_of_one_figure_has_no_parts(small):
-    (study,) = small.load()
-    assert parts_of(study) == {}
-    assert parts_of(dataclasses.replace(study, name="another")) == {}
-
-
-def test_figures_of_one_study_are_parts_of_it():
-    study = load_study(study_path("chowdhury2017-figures-1-2"))
-    sizes = {name: len(part.environments) for name, part in parts_of(study).items()}
-    assert sizes == {"chowdhury2017-figure-1": 4, "chowdhury2017-figure-2": 2}
-    assert parts_of(dataclasses.replace(study, environments=(GP,))) == {}  # somebody's own of the same name
 
 
 @pytest.mark.parametrize("path", sorted(study_path("any").parent.glob("*.toml")), ids=lambda path: path.stem)
@@ -371,24 +350,6 @@ def test_box_plots_show_the_quartiles_of_the_trials_over_time_an_agent_a_panel()
     shown = values[:, np.array(at) - 1]
     np.testing.assert_allclose([line.get_ydata()[0] for line in medians], np.median(shown, axis=0))
     assert edges[0] <= shown.min() <= shown.max() <= edges[1]
-
-
-def test_box_plots_explain_every_mark_of_their_panels():
-    outcome = synthetic_result(unfit={"GP-TS"}, assuming={"GP-UCB"})
-    figure = box_figure(outcome, "average_regret")
-    used = {sign for panel in figure.axes for sign in panel.get_title() if not sign.isascii()}
-    assert used == {"¶", "§"} == {line[0] for line in figure.get_supxlabel().splitlines()[1:]}
-
-
-@pytest.mark.long
-def test_a_figure_of_box_plots_is_drawn_so(small, monkeypatch):
-    outcome = synthetic_result()
-    findings = dataclasses.replace(small, drawing="boxes", statements=()).findings([(GP, outcome)])
-    assert len(findings.figures["small-figure-1-regret"].axes) == 3
-    kinds = {
-        name: figure.drawing for name, figure in REPRODUCTIONS.items() if isinstance(figure, StudyFigure)
-    }
-    assert [name for name in kinds if kinds[name] == "boxes"] == [f"shi2022-figure-{n}" for n in (2, 4, 6, 8)]
 
 
 def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path, monkeypatch):
@@ -434,12 +395,3 @@ def test_the_page_does_not_show_what_other_code_computed(small, tmp_path, monkey
     monkeypatch.setattr("gpbandits.experiments.study.sources", lambda environment, agent: {"agents": "newer"})
     write_page(tmp_path / "page.md", [small], tmp_path, quick=False)
     assert "| 1: not computed |" in (tmp_path / "page.md").read_text()
-
-
-def test_without_a_name_the_figures_are_listed_and_an_unknown_name_lists_them_too(call):
-    printed = call("reproduce")
-    assert all(name in printed for name in REPRODUCTIONS)
-    with pytest.raises(
-        ValueError, match="unknown reproduction 'nonsense'; choose one of srinivas2010-figure-3"
-    ):
-        find("nonsense")
