@@ -60,14 +60,6 @@ def test_the_site_documents_every_id_and_agent(site):
         assert [name for name in names if f">{name}<" not in html] == []
 
 
-@pytest.mark.long
-def test_an_interval_in_a_table_stays_in_one_line(site):
-    html = (site / "changes.html").read_text(encoding="utf-8")
-    cells = re.findall(r"<td[^>]*><p>[\d.]+ \[", html)
-    assert cells
-    assert all('class="one-line"' in cell for cell in cells)
-
-
 def test_the_citation_has_the_version_of_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for file in (ROOT / "CITATION.cff", DOCS / "citing.md"):

@@ -60,21 +60,3 @@ def test_no_page_is_wider_than_its_window_and_every_picture_loads(screen, site, 
             assert given <= width, name
             assert needed <= given, (name, opened.execute_script(TOO_WIDE))
             assert opened.execute_script(BROKEN) == [], name
-
-
-@pytest.mark.long
-@needs_browser
-def test_a_wide_page_and_a_missing_picture_are_found(tmp_path):
-    page = tmp_path / "page.html"
-    text = '<p style="width: 900px">wide</p><img src="none.png">'
-    page.write_text(f'<meta name=viewport content="width=device-width"><article>{text}</article>')
-    with browser(tmp_path / "profile") as opened:
-        opened.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False},
-        )
-        load(opened, page)
-        needed, given = opened.execute_script(WIDTHS)
-        assert needed > given == 390
-        assert "900px" in opened.execute_script(TOO_WIDE)[0]
-        assert len(opened.execute_script(BROKEN)) == 1
