@@ -149,17 +149,23 @@ def test_under_noise_an_agent_on_a_box_does_not_repeat_its_plays():
     assert spacing(run()[1]) > 2.0 * spacing(run(incumbent="max_mean")[1])
 
 
+def incumbent_of(name, setting, **options):
+    agent = agents.make(name, setting, **options)
+    agent.reset(0)
+    return type(agent.incumbent)
+
+
 def test_improvement_is_noisy_on_boxes_and_on_the_largest_mean_elsewhere():
     finite = Setting(arms=np.linspace(0, 1, 9)[:, None])
     contexts = Setting(**BOX, context_low=np.zeros(1), context_high=np.ones(1))
     kinds = {
-        name: [agents.make(name, setting, **options)._parts[1] for setting in (Setting(**BOX), finite)]
+        name: [incumbent_of(name, setting, **options) for setting in (Setting(**BOX), finite)]
         for name, options in {"gp-ei": {}, "gp-agent": {"rule": "ei"}, "gp-pi": {}}.items()
     }
     for name in ("gp-ei", "gp-agent"):
         assert kinds[name] == [NoisyPlays, MaxMean]
     assert kinds["gp-pi"][1] is MaxMean
-    assert agents.make("gp-ei", contexts)._parts[1] is not NoisyPlays
+    assert incumbent_of("gp-ei", contexts) is not NoisyPlays
     for setting in (finite, contexts):
         with pytest.raises(ValueError, match='incumbent must not be "noisy"'):
             agents.make("gp-ei", setting, incumbent="noisy")

@@ -82,7 +82,6 @@ def test_pairs_equal_the_tables_after_any_sequence(kernel, seed):
                 model.condition_on(2, model.statistics(2))
         assert_equal(*models, rng.integers(CONTEXTS, size=3))
     np.testing.assert_allclose(models[0].mean_at(None), models[1].mean_at(None), atol=1e-8)
-    assert all(trial.factor.used < 150 for trial in models[0]._trial)  # of 190 plays: repeats were merged
 
 
 @pytest.mark.long
@@ -198,7 +197,6 @@ def test_large_sets_of_pairs_do_without_anything_of_their_size():
         assert np.isfinite(model.mean_at(cells)).all()
         model.centred_sample_at(cells, [np.random.default_rng(i) for i in range(2)])
     assert not {"dense", "root", "low_rank_root"} & vars(gram).keys()
-    assert not gram._columns
     reference = posterior(gram, 0.01, 2, 100, "factor")
     for i in range(2):
         reference.condition_on(i, model.statistics(i))

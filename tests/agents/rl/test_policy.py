@@ -6,7 +6,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from players import play
 from stable_baselines3 import A2C
 
 import agents
@@ -85,17 +84,6 @@ def test_training_in_one_simulator_is_training_on_its_environments_one_by_one(al
     ]
     weights, others = (each.weights for each in trained)
     assert all(torch.equal(weights[name], others[name]) for name in others)
-
-
-@pytest.mark.sampled(1)
-def test_the_weights_stay_frozen_while_it_plays(path):
-    env = BanditEnv("gp", **KEYWORDS)
-    observation, _ = env.reset(seed=0)
-    agent = agents.pretrained(env.setting, path)
-    agent.reset(0)
-    play(env, agent, observation, 20)
-    state = agent._network.state_dict()
-    assert all(torch.equal(state[name], agent.policy.weights[name]) for name in state)
 
 
 @pytest.mark.sampled(1)
