@@ -128,6 +128,7 @@ IMPOSSIBLE = {
     "ec-gp-ucb": [{"eps": -0.1}, {"extra": "dull"}],
     "epsilon-greedy": [{"epsilon": 1.5}],
     "forest-ei": [{"trees": 1}],
+    "gp-agent": [{"rule": "best"}, {"rule": "ucb", "belief": "true"}, {"rule": "ucb", "restart": "often"}],
     "gp-ei": [{"initial": 0.5}, {"incumbent": "best"}],
     "gp-ucb": [
         *({"width": width} for width in ("wide", [1], True)),
@@ -161,7 +162,13 @@ IMPOSSIBLE = {
     "ratio-ucb": [{"delta": 2.0}],
     "rgp-pe": [{"eta": 1.0}, {"budget": -1.0}, {"extra": "none"}, {"delta": 0.0}, {"repeat": 2.0}],
     "rgp-ucb": [{"budget": -1.0}, {"width": "wide"}],
-    "safeopt": [{"sets": "no"}, {"sets": "neighbours", "lipschitz": [1.0, 2.0]}, {"patience": 0}],
+    "safe-ucb": [{"standardize": True}, {"initial": 3}, {"centre": 1.0}],  # as uniform plays are unsafe
+    "safeopt": [
+        {"sets": "no"},
+        {"sets": "neighbours", "lipschitz": [1.0, 2.0]},
+        {"patience": 0},
+        {"sets": "neighbours", "cost_noise_bound": 1.0},
+    ],
     "stable-opt": [{"eps": -0.1}, {"refit_every": 5}, {"repeat": 2.0}],
     "sup-kernel-ucb": [{"band": -1.0}, {"delta": 1.0}, {"initial": 3}, {"refit_every": 3}],
     "sw-gp-ucb": [{"window": 0}, {"window": 2.5}, {"variation": 0.0}],
