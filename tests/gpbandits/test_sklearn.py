@@ -13,8 +13,7 @@ from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, RandomizedSearchCV, ShuffleSplit, cross_val_score
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -166,19 +165,6 @@ def test_ranges_become_parameters_of_a_tuner(values, kind):
     assert SearchRanges({"max_depth": values}).kinds == {"max_depth": kind}
 
 
-def test_lists_may_hold_estimators_and_single_values_are_fixed():
-    pipe = make_pipeline(StandardScaler(), SVC())
-    scalers = [StandardScaler(), MinMaxScaler()]
-    ranges = {"standardscaler": scalers, "svc__C": Log(0.1, 10), "svc__kernel": ["linear"]}
-    found = search(pipe, ranges).fit(X, Y)
-    assert {type(each["standardscaler"]) for each in found.cv_results_["params"]} == {
-        StandardScaler,
-        MinMaxScaler,
-    }
-    assert {each["svc__kernel"] for each in found.cv_results_["params"]} == {"linear"}
-    assert type(found.best_estimator_[0]) is type(found.best_params_["standardscaler"])
-
-
 def test_of_several_metrics_the_one_that_refit_names_is_maximised():
     found = search(scoring=["accuracy", "roc_auc"], refit="roc_auc").fit(X, Y)
     told: Any = [each.value for each in found.tuner_.experiments]
@@ -223,18 +209,6 @@ def test_errors_are_raised_where_asked_and_where_nothing_can_be_fitted():
     broken = search(Fragile(always=True), {"level": Linear(0, 1)}, n_iter=2)
     with pytest.warns(UserWarning, match="all fits failed"), pytest.raises(ValueError, match="fits failed"):
         broken.fit(X, Y)
-
-
-@pytest.mark.parametrize("batch_size", [1, 3])
-def test_a_verbose_search_prints_each_candidate_with_its_score(batch_size, capsys):
-    found = search(n_iter=5, batch_size=batch_size, verbose=1).fit(X, Y)
-    lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("Fitting")]
-    scores, params = found.cv_results_["mean_test_score"], found.cv_results_["params"]
-    assert len(lines) == 5
-    for i, (line, score, chosen) in enumerate(zip(lines, scores, params, strict=True), 1):
-        values = ", ".join(f"{name}={chosen[name]}" for name in sorted(chosen))
-        assert line.startswith(f"[{i}/5] END {values}; score={score:.3f}, best=")
-    assert lines[-1].endswith(f"best={found.best_score_:.3f}")
 
 
 def test_a_clone_has_the_same_arguments_and_a_search_may_be_nested():

@@ -7,12 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace as Some
 
 import numpy as np
-import pytest
-import typer
 
 from gpbandits.commands.leaderboard import leaderboard
-from gpbandits.commands.progress import Bars, Standing, end_if_failed
-from gpbandits.experiments.work import Outcome
+from gpbandits.commands.progress import Bars, Standing
 
 
 def outcome(label, regret):
@@ -48,20 +45,6 @@ def test_once_all_is_there_the_table_speaks():
     assert any("mean regret on e" in str(each) for each in bars.get_renderables())
     bars.advance(task)
     assert not any("mean regret on e" in str(each) for each in bars.get_renderables())
-
-
-@pytest.mark.parametrize(
-    ("count", "said"),
-    [
-        (1, "1 cell failed; run the same command again to repeat it alone."),
-        (2, "2 cells failed; run the same command again to repeat only these."),
-    ],
-)
-def test_the_number_of_failed_cells_agrees_with_its_noun(count, said, capsys):
-    failed = [Outcome(f"cell {i}", "RuntimeError: no") for i in range(count)]  # type: ignore[arg-type]
-    with pytest.raises(typer.Exit):
-        end_if_failed(failed)
-    assert said in capsys.readouterr().err
 
 
 def test_a_leaderboard_is_not_written_into_a_user_s_pages():

@@ -1,6 +1,5 @@
 """The report is one page that a browser shows and that tells everything."""
 
-import dataclasses
 import re
 import shutil
 import subprocess
@@ -10,9 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from synthetic import result as synthetic_result
 
-from gpbandits.evaluation.columns import undominated
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.metrics import METRICS
 from gpbandits.evaluation.statistics import Interval
@@ -23,7 +20,6 @@ from gpbandits.report import write_report
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.page import Report
 from gpbandits.report.standings import relative_losses
-from gpbandits.report.tables import summary
 
 STUDY = """
 [study]
@@ -206,36 +202,6 @@ def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(f
     assert alone.across == []
     assert "need a fixed reference" in alone.html()
     assert "need a fixed reference" not in report.html()
-
-
-def test_agents_that_pay_with_violation_do_not_lead_a_summary():
-    res = synthetic_result(num_constraints=1)
-    worse = {"GP-UCB": 3.0, "GP-TS": 1.0, "random": 2.0}  # regret is least for GP-UCB, then GP-TS
-    records = {
-        label: record._replace(
-            cost=np.full_like(record.cost, worse[label]),
-            violation=np.full_like(record.violation, worse[label]),
-        )
-        for label, record in res.records.items()
-    }
-    violating = dataclasses.replace(res, records=records)
-    assert undominated(violating) == ["GP-UCB", "GP-TS"]  # random has more of both than GP-TS
-    table = summary(violating)
-    assert [(row[0], row[4]) for row in table.rows] == [("GP-TS", "yes"), ("random", "no"), ("GP-UCB", "yes")]
-    assert table.header[:5] == (
-        "agent", "hard violation", "regret", "average violation", "undominated",
-    )  # fmt: skip
-    assert "read together" in " ".join(table.notes)
-    swapped = {"GP-UCB": 1.0, "GP-TS": 2.0, "random": 0.5}
-    records = {
-        label: r._replace(
-            cost=np.full_like(r.cost, swapped[label]), violation=np.full_like(r.violation, swapped[label])
-        )
-        for label, r in records.items()
-    }
-    assert [row[0] for row in summary(dataclasses.replace(res, records=records)).rows] == [
-        "random", "GP-UCB", "GP-TS",
-    ]  # fmt: skip
 
 
 @pytest.mark.long

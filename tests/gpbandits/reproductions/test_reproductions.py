@@ -9,7 +9,6 @@ import tomllib
 import numpy as np
 import pytest
 from study_cases import called
-from synthetic import result as synthetic_result
 
 from gpbandits.evaluation.record import ragged
 from gpbandits.evaluation.result import Record, Result
@@ -20,12 +19,7 @@ from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, study_path
 from gpbandits.reproductions.page import Condensed, kept, page_text, write_page
 from gpbandits.reproductions.srinivas2010 import KERNELS, POINTS, draws, gain_bound, spectrum
 from gpbandits.reproductions.study_figure import (
-    BOXES,
-    MEDIAN,
     Part,
-    box_figure,
-    in_words,
-    seconds_of,
     shortened,
 )
 from gpbandits.reproductions.verdicts import (
@@ -296,31 +290,6 @@ def test_status_report_and_clean_know_the_whole_study_of_a_figure(small, tmp_pat
     assert "1 of its cells is not computed" in (folder / "report.html").read_text()
 
 
-@pytest.mark.long
-def test_quick_says_how_long_it_takes_and_judges_nothing(small, tmp_path, call):
-    arguments = ("reproduce", small.name, "--quick", "--workers", "1", "--out", tmp_path)
-    printed = call(*arguments)
-    assert re.search(r"small-figure-1: about \d+ (seconds|minutes|hours) on one process", printed)
-    assert "It is small. Not judged on so few trials." in printed
-    assert "holds" not in printed
-    assert "about" not in call(*arguments)  # nothing is left to compute
-
-
-def test_the_duration_of_a_study_grows_with_its_rounds_and_shrinks_with_its_processes(small):
-    (study,) = small.load()
-    (entry,) = study.environments
-    long = dataclasses.replace(entry, kwargs={**entry.kwargs, "horizon": 100_000})
-    hours = dataclasses.replace(study, environments=(long,))
-    assert seconds_of(hours, 1) > 10 * seconds_of(study, 1)
-    assert [in_words(each) for each in (0.1, 119, 121, 7100, 7201)] == [
-        "1 seconds",
-        "119 seconds",
-        "2 minutes",
-        "118 minutes",
-        "2 hours",
-    ]
-
-
 @pytest.mark.parametrize("path", sorted(study_path("any").parent.glob("*.toml")), ids=lambda path: path.stem)
 def test_a_study_is_the_same_when_it_is_written_and_read(path):
     study = load_study(path)
@@ -335,21 +304,6 @@ def test_odd_text_numbers_and_keys_survive_writing_and_none_is_refused():
         study_text(
             dataclasses.replace(study, environments=(dataclasses.replace(GP, kwargs={"delay": None}),))
         )
-
-
-def test_box_plots_show_the_quartiles_of_the_trials_over_time_an_agent_a_panel():
-    outcome = synthetic_result(num_trials=9, horizon=60)
-    figure = box_figure(outcome, "average_regret")
-    assert [panel.get_title() for panel in figure.axes] == outcome.agents
-    (edges,) = {panel.get_ylim() for panel in figure.axes}
-    values = outcome.average_regret["GP-TS"]
-    medians = [line for line in figure.axes[1].lines if line.get_color() == MEDIAN]
-    at = [round(float(np.mean(line.get_xdata()))) for line in medians]
-    assert len(medians) == BOXES
-    assert at[-1] == 60
-    shown = values[:, np.array(at) - 1]
-    np.testing.assert_allclose([line.get_ydata()[0] for line in medians], np.median(shown, axis=0))
-    assert edges[0] <= shown.min() <= shown.max() <= edges[1]
 
 
 def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path, monkeypatch):
