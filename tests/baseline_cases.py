@@ -1,4 +1,4 @@
-"""What tests of the baselines for constrained problems share: settings, rounds, and the two discs."""
+"""What tests of the baselines for constrained problems share: settings and rounds."""
 
 import numpy as np
 
